@@ -1,0 +1,33 @@
+// Bundles openapi/openapi.yaml into openapi/openapi.json and writes the types of src/http/contract.gen.ts from it.
+// With --check nothing is written, and the exit code is 1 if either file is not what the sources give.
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { bundle, createConfig, lint } from '@redocly/openapi-core';
+import openapiTypes, { astToString } from 'openapi-typescript';
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const config = await createConfig({ extends: ['spec'] });
+
+const problems = await lint({ ref: here('openapi.yaml'), config });
+for (const problem of problems) {
+  console.error(`${problem.severity}: ${problem.message} (${problem.location[0]?.pointer})`);
+}
+if (problems.some((problem) => problem.severity === 'error')) process.exit(1);
+
+const { bundle: bundled } = await bundle({ ref: here('openapi.yaml'), config });
+const types = astToString(await openapiTypes(structuredClone(bundled.parsed), { alphabetize: false }));
+const outputs = new Map([
+  [here('openapi.json'), JSON.stringify(bundled.parsed, null, 2) + '\n'],
+  [here('../src/http/contract.gen.ts'), `// Written by openapi/generate.mjs from openapi/openapi.yaml.\n\n${types}`],
+]);
+
+for (const [path, content] of outputs) {
+  const present = await readFile(path, 'utf8').catch(() => '');
+  if (present === content) continue;
+  if (process.argv.includes('--check')) {
+    console.error(`${path} is not what the contract gives: run npm run generate:contract`);
+    process.exitCode = 1;
+  } else {
+    await writeFile(path, content);
+  }
+}

@@ -1,0 +1,27 @@
+import { readConfig } from '../config.js';
+import { openDevelopmentIssuer } from '../http/development-issuer.js';
+import { scopes as known, type Scope } from '../http/principal.js';
+
+export interface TokenRequest {
+  tenant: string;
+  subscriber: string;
+  scopes: readonly string[];
+  minutes: number;
+}
+
+/** Throws an Error for people: an unknown scope, a senseless time, or a service that is not its own issuer. */
+export async function createToken(request: TokenRequest, env: NodeJS.ProcessEnv): Promise<string> {
+  const config = readConfig(env);
+  const isScope = (scope: string): scope is Scope => (known as readonly string[]).includes(scope);
+  const scopes = request.scopes.filter(isScope);
+  if (scopes.length === 0 || scopes.length < request.scopes.length) {
+    throw new Error(`--scope takes one or more of ${known.join(', ')}.`);
+  }
+  if (!(request.minutes > 0 && request.minutes <= 1_440)) throw new Error('--minutes takes a number from 1 to 1440.');
+  if (!config.developmentIssuer) {
+    throw new Error('The service issues no tokens here: get one from your issuer, or set ASSENT_DEVELOPMENT_ISSUER=true.');
+  }
+  const issuer = await openDevelopmentIssuer(config.dataFolder);
+  const { tenant, subscriber } = request;
+  return issuer.sign({ tenant, subscriber, scopes, lifetimeSeconds: Math.round(request.minutes * 60) });
+}

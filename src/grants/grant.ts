@@ -1,0 +1,73 @@
+import type { grant as GrantRow } from '../storage/generated/client.js';
+import { parseRate, type Rate } from '../origins/rate.js';
+
+/**
+ * The fact that an origin may send to a sink. There is one for each pair, and all subscriptions of the pair share it.
+ *
+ *   live     until `expiresAt`; a renewal moves that on. Past it the grant counts as expired without anybody writing so.
+ *   ended    a refused renewal, a retired target or the last subscription's removal took it. A new consent revives it.
+ *   revoked  an admin took it. Only an admin's own request for a handshake, or an agreement, opens the way again.
+ *
+ * The newest consent sets the rate. Two exceptions: a trickle by policy never displaces a live consent, and a consent
+ * found beside a live agreement sets the rate and leaves the agreement's own end in force.
+ */
+export type GrantState = 'live' | 'ended' | 'revoked';
+
+/** What it rests on: the answer to OPTIONS, the callback, a recorded agreement, or the origin's policy for unsupported targets. */
+export type Basis = 'response' | 'callback' | 'agreement' | 'policy';
+
+export type EndReason = 'renewal_refused' | 'target_gone' | 'no_subscription' | 'reopened';
+
+export interface Pair {
+  tenant: string;
+  origin: string;
+  sink: string;
+}
+
+export interface Grant extends Pair {
+  id: string;
+  state: GrantState;
+  endReason: string | undefined;
+  basis: Basis;
+  /** WebHook-Allowed-Origin as it was answered. */
+  allowedOrigin: string | undefined;
+  /** Requests per minute. */
+  allowedRate: Rate;
+  requestedRate: number | undefined;
+  warnings: string[];
+  handshake: string | undefined;
+  reference: string | undefined;
+  recordedBy: string;
+  grantedAt: Date;
+  expiresAt: Date;
+  renewAt: Date | undefined;
+  endedAt: Date | undefined;
+  endedBy: string | undefined;
+  version: number;
+}
+
+export function grantOf(row: GrantRow): Grant {
+  return {
+    tenant: row.tenant,
+    origin: row.origin,
+    sink: row.sink,
+    id: row.id,
+    state: row.state as GrantState,
+    endReason: row.endreason ?? undefined,
+    basis: row.basis as Basis,
+    allowedOrigin: row.allowedorigin ?? undefined,
+    // The column's constraint admits nothing that does not parse.
+    allowedRate: parseRate(row.allowedrate) ?? 1,
+    requestedRate: row.requestedrate ?? undefined,
+    warnings: row.warnings ?? [],
+    handshake: row.handshake ?? undefined,
+    reference: row.reference ?? undefined,
+    recordedBy: row.recordedby,
+    grantedAt: row.grantedat,
+    expiresAt: row.expiresat,
+    renewAt: row.renewat ?? undefined,
+    endedAt: row.endedat ?? undefined,
+    endedBy: row.endedby ?? undefined,
+    version: row.version,
+  };
+}

@@ -1,0 +1,176 @@
+import { RegistryError } from '../errors.js';
+import type { components } from '../http/contract.gen.js';
+import { contentTag, namesTag, requireMatch, versionTag } from '../http/entity-tag.js';
+import { actorOf, type Handlers } from '../http/handler.js';
+import { isUuid, pageHeaders, readCursor } from '../http/page.js';
+import { findOrigin } from '../origins/store.js';
+import type { Actor } from '../storage/audit.js';
+import type { Database, Sql } from '../storage/database.js';
+import { claimKey } from '../storage/idempotency.js';
+import type { Pair } from './grant.js';
+import { findGrant, lockGrant, type Denial, type GrantReader, type Permission, type PresentGrant } from './read-grant.js';
+import { putGrant, revokeGrant } from './write-grant.js';
+
+type GrantOperation = 'getGrants' | 'createGrant' | 'getGrant' | 'revokeGrant' | 'getPermission' | 'getPermissions';
+
+export interface GrantRoutes {
+  database: Database;
+  grants: GrantReader;
+  /** Undefined if the sink may be asked, else the fault. */
+  faultOfSink: (sink: string) => { rule: string; detail: string } | undefined;
+  /** Ends the pair's handshakes and their callbacks, in the transaction of the revocation and before it. */
+  closeHandshakes: (sql: Sql, pair: Pair) => Promise<void>;
+}
+
+const longestAgreementMs = 5 * 366 * 86_400_000;
+
+export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperation> {
+  const { database, grants } = routes;
+  return {
+    getGrants: async ({ query, principal, address }) => {
+      const { cursor, limit = 50, ...where } = query;
+      const page = await grants.list({ ...where, tenant: principal.tenant, after: readCursor(cursor, isUuid), limit });
+      return { status: 200, headers: pageHeaders(address, query, page.next), body: page.entries.map(presentation) };
+    },
+
+    getGrant: async ({ path, principal }) => answer(await grants.read(principal.tenant, path.id)),
+
+    createGrant: async (call) => {
+      const actor = actorOf(call);
+      const { allowedrate, reference, sink } = call.body;
+      const until = new Date(call.body.expiresat);
+      checkAgreement(sink, until, routes);
+      const { resource, replayed } = await database.transaction(async (sql) => {
+        const origin = await findOrigin(sql, actor.tenant, call.body.origin.toLowerCase());
+        const target = `${origin.name} ${sink}`;
+        const { tenant, subscriber } = call.principal;
+        const key = call.header['idempotency-key'];
+        const request = { tenant, subscriber, key, operation: 'createGrant', content: call.body };
+        const earlier = await claimKey(sql, request, target);
+        if (earlier !== undefined) {
+          const present = await sql.grant.findUnique({ where: { origin_sink: { origin: origin.name, sink } } });
+          if (present) return { resource: present.id, replayed: true };
+        }
+        const grant = await putGrant(sql, actor, {
+          tenant,
+          origin: origin.name,
+          sink,
+          basis: 'agreement',
+          allowedOrigin: undefined,
+          allowedRate: allowedrate as number | '*',
+          requestedRate: undefined,
+          warnings: [],
+          handshake: undefined,
+          reference,
+          lease: { until },
+          jitter: 0,
+        });
+        if (!grant) throw new Error('An agreement takes every grant.');
+        return { resource: grant.id, replayed: false };
+      });
+      const grant = await grants.read(actor.tenant, resource);
+      return {
+        status: 201,
+        headers: {
+          Location: `${call.address}/${grant.id}`,
+          ETag: versionTag(grant.version),
+          ...(replayed ? { 'Idempotency-Replayed': 'true' } : {}),
+        },
+        body: presentation(grant),
+      };
+    },
+
+    revokeGrant: async (call) => {
+      const actor: Actor = actorOf(call);
+      await database.transaction(async (sql) => {
+        // Handshakes before the grant, as everybody takes their locks.
+        const pair = await findGrant(sql, actor.tenant, call.path.id);
+        await routes.closeHandshakes(sql, pair);
+        const grant = await lockGrant(sql, actor.tenant, call.path.id);
+        requireMatch(call.header['if-match'], grant.version);
+        await revokeGrant(sql, actor, pair, call.body.reason);
+      });
+      return answer(await grants.read(actor.tenant, call.path.id));
+    },
+
+    getPermission: async ({ query, header, principal }) => {
+      const pairs = [{ origin: query.origin.toLowerCase(), sink: query.sink }];
+      const [permission] = (await grants.permissions(principal.tenant, pairs)).map(presentPermission);
+      if (!permission) throw new Error('One pair has one answer.');
+      const headers = lookUpHeaders(permission);
+      return isKnown(header, headers) ? { status: 304, headers, body: undefined } : { status: 200, headers, body: permission };
+    },
+
+    getPermissions: async ({ body, principal }) => {
+      const pairs = body.map(({ origin, sink }) => ({ origin: origin.toLowerCase(), sink }));
+      const permissions = (await grants.permissions(principal.tenant, pairs)).map(presentPermission);
+      return { status: 200, headers: lookUpHeaders(permissions), body: permissions };
+    },
+  };
+}
+
+/** A permission may be kept, but asked about again before each use, and never shared between callers. */
+function lookUpHeaders(content: unknown): Record<string, string> {
+  return { ETag: contentTag(content), 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
+}
+
+function isKnown(header: Readonly<Record<string, string | undefined>>, { ETag }: Record<string, string>): boolean {
+  const known = header['if-none-match'];
+  return known !== undefined && ETag !== undefined && namesTag(known, ETag);
+}
+
+function checkAgreement(sink: string, until: Date, { faultOfSink }: GrantRoutes): void {
+  const fault = faultOfSink(sink);
+  const fromNowMs = until.getTime() - Date.now();
+  const faults = [
+    ...(fault ? [{ pointer: '/sink', ...fault }] : []),
+    ...(fromNowMs > 0 && fromNowMs <= longestAgreementMs
+      ? []
+      : [{ pointer: '/expiresat', rule: 'time_out_of_range', detail: 'It must be in the future, at most five years away.' }]),
+  ];
+  if (faults.length > 0) throw new RegistryError('invalid_request', 'The grant breaks a rule.', { faults });
+}
+
+function answer(grant: PresentGrant) {
+  return { status: 200 as const, headers: { ETag: versionTag(grant.version) }, body: presentation(grant) };
+}
+
+const denials: Record<Denial, string> = {
+  no_grant: 'The webhook has not allowed this origin to send.',
+  expired: 'The consent ran out and was not renewed.',
+  revoked: 'An admin took the grant away.',
+  ended: 'The consent is over.',
+  suspended: 'Every subscription to this sink is suspended.',
+};
+
+function presentPermission({ origin, sink, grant, denial }: Permission): components['schemas']['Permission'] {
+  if (denial === undefined && grant !== undefined) {
+    const { id, basis, allowedRate, expiresAt } = grant;
+    return { origin, sink, allowed: true, allowedrate: allowedRate, expiresat: expiresAt.toISOString(), basis, grant: id };
+  }
+  const reason = denial ?? 'no_grant';
+  return { origin, sink, allowed: false, reason, message: denials[reason], ...(grant ? { grant: grant.id } : {}) };
+}
+
+function presentation(grant: PresentGrant): components['schemas']['Grant'] {
+  return {
+    id: grant.id,
+    origin: grant.origin,
+    sink: grant.sink,
+    state: grant.state,
+    basis: grant.basis,
+    allowedrate: grant.allowedRate,
+    grantedat: grant.grantedAt.toISOString(),
+    expiresat: grant.expiresAt.toISOString(),
+    warnings: grant.warnings,
+    recordedby: grant.recordedBy,
+    ...(grant.endReason === undefined ? {} : { endreason: grant.endReason }),
+    ...(grant.allowedOrigin === undefined ? {} : { allowedorigin: grant.allowedOrigin }),
+    ...(grant.requestedRate === undefined ? {} : { requestedrate: grant.requestedRate }),
+    ...(grant.handshake === undefined ? {} : { handshake: grant.handshake }),
+    ...(grant.reference === undefined ? {} : { reference: grant.reference }),
+    ...(grant.renewAt === undefined ? {} : { renewat: grant.renewAt.toISOString() }),
+    ...(grant.endedAt === undefined ? {} : { endedat: grant.endedAt.toISOString() }),
+    ...(grant.endedBy === undefined ? {} : { endedby: grant.endedBy }),
+  };
+}

@@ -1,0 +1,127 @@
+import { v7 as uuidv7 } from 'uuid';
+import { appendChange } from '../changes/change.js';
+import { formatRate, type Rate } from '../origins/rate.js';
+import { recordAudit, type Actor } from '../storage/audit.js';
+import type { Sql } from '../storage/database.js';
+import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
+import { grantOf, type Basis, type EndReason, type Grant, type Pair } from './grant.js';
+
+/**
+ * The arrows of a grant, each one conditional statement in the caller's transaction, which also gets the audit entry and
+ * the change. Every function returns undefined where the state did not allow the arrow, and then nothing was written.
+ */
+export interface Consent extends Pair {
+  basis: Basis;
+  allowedOrigin: string | undefined;
+  allowedRate: Rate;
+  requestedRate: number | undefined;
+  warnings: readonly string[];
+  handshake: string | undefined;
+  reference: string | undefined;
+  /** How long it holds: seconds from now by the database's clock, or an instant. */
+  lease: { seconds: number } | { until: Date };
+  /** Random part of a lease after which it is renewed, so that renewals do not come in crowds. */
+  jitter: number;
+}
+
+/** A consent was found beside a live agreement. */
+const keepsAgreement = Prisma.sql`
+  (present.basis = 'agreement' and present.state = 'live' and present.expiresat > now() and excluded.basis <> 'agreement')`;
+
+/** Any state but revoked -> live. An agreement is an admin's word and takes a revoked grant too. */
+export async function putGrant(sql: Sql, actor: Actor, consent: Consent): Promise<Grant | undefined> {
+  const { origin, sink, tenant, basis } = consent;
+  const [until, seconds] = 'until' in consent.lease ? [consent.lease.until, null] : [null, consent.lease.seconds];
+  // An agreement has its own end and is not renewed by a handshake.
+  const renewAfter = seconds === null ? null : Math.floor(seconds * (0.75 + 0.1 * consent.jitter));
+  const [row] = await sql.$queryRaw<GrantRow[]>`
+    insert into "grant" as present (origin, sink, id, tenant, state, basis, allowedorigin, allowedrate, requestedrate,
+      warnings, handshake, reference, recordedby, grantedat, expiresat, renewat)
+    values (${origin}, ${sink}, ${uuidv7()}::uuid, ${tenant}, 'live', ${basis}, ${consent.allowedOrigin ?? null},
+      ${formatRate(consent.allowedRate)}, ${consent.requestedRate ?? null}, ${[...consent.warnings]}::text[],
+      ${consent.handshake ?? null}::uuid, ${consent.reference ?? null}, ${actor.name}, now(),
+      coalesce(${until}::timestamptz, now() + make_interval(secs => ${seconds ?? 0}::int)),
+      now() + make_interval(secs => ${renewAfter}::int))
+    on conflict (origin, sink) do update set
+      state = 'live', endreason = null, endedat = null, endedby = null,
+      allowedorigin = excluded.allowedorigin, allowedrate = excluded.allowedrate, requestedrate = excluded.requestedrate,
+      warnings = excluded.warnings, handshake = excluded.handshake, recordedby = excluded.recordedby,
+      grantedat = excluded.grantedat, version = present.version + 1,
+      basis = case when ${keepsAgreement} then present.basis else excluded.basis end,
+      reference = case when ${keepsAgreement} then present.reference else excluded.reference end,
+      expiresat = case when ${keepsAgreement} then present.expiresat else excluded.expiresat end,
+      renewat = case when ${keepsAgreement} then null else excluded.renewat end
+    where (present.state <> 'revoked' or excluded.basis = 'agreement')
+      and not (excluded.basis = 'policy' and present.basis <> 'policy' and present.state = 'live' and present.expiresat > now())
+    returning *`;
+  if (row === undefined) return undefined;
+  const grant = grantOf(row);
+  await recordAudit(sql, actor, 'grant.live', `grant:${grant.id}`, {
+    origin,
+    sink,
+    basis,
+    allowedrate: grant.allowedRate,
+    expiresat: grant.expiresAt,
+  });
+  await appendChange(sql, { kind: 'grant.live', tenant, origin, sink });
+  return grant;
+}
+
+/** live -> ended. A grant that is newer than `grantedBefore` stands: it rests on a consent that came later. */
+export async function endGrant(
+  sql: Sql,
+  actor: Actor,
+  pair: Pair,
+  reason: EndReason,
+  grantedBefore?: Date,
+): Promise<Grant | undefined> {
+  const [row] = await sql.$queryRaw<GrantRow[]>`
+    update "grant" set state = 'ended', endreason = ${reason}, endedat = now(), endedby = ${actor.name},
+      renewat = null, version = version + 1
+    where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'live'
+      and basis <> 'agreement' and (${grantedBefore ?? null}::timestamptz is null or grantedat <= ${grantedBefore ?? null})
+    returning *`;
+  return row && tell(sql, actor, grantOf(row), 'grant.ended', reason);
+}
+
+/** live or ended -> revoked. */
+export async function revokeGrant(sql: Sql, actor: Actor, pair: Pair, reason: string): Promise<Grant | undefined> {
+  const [row] = await sql.$queryRaw<GrantRow[]>`
+    update "grant" set state = 'revoked', endreason = ${reason}, endedat = now(), endedby = ${actor.name},
+      renewat = null, version = version + 1
+    where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state <> 'revoked'
+    returning *`;
+  return row && tell(sql, actor, grantOf(row), 'grant.revoked', reason);
+}
+
+/** revoked -> ended: an admin lets the webhook be asked again. */
+export async function reopenGrant(sql: Sql, actor: Actor, pair: Pair): Promise<Grant | undefined> {
+  const [row] = await sql.$queryRaw<GrantRow[]>`
+    update "grant" set state = 'ended', endreason = 'reopened', endedat = now(), endedby = ${actor.name},
+      version = version + 1
+    where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'revoked'
+    returning *`;
+  return row && tell(sql, actor, grantOf(row), 'grant.ended', 'reopened');
+}
+
+async function tell(
+  sql: Sql,
+  actor: Actor,
+  grant: Grant,
+  kind: 'grant.ended' | 'grant.revoked',
+  reason: string,
+): Promise<Grant> {
+  const { tenant, origin, sink } = grant;
+  await recordAudit(sql, actor, kind, `grant:${grant.id}`, { origin, sink, reason });
+  await appendChange(sql, { kind, tenant, origin, sink });
+  return grant;
+}
+
+/** Grants go with their origin: its name may be registered again, by somebody else. */
+export async function removeGrantsOf(sql: Sql, actor: Actor, origin: string): Promise<void> {
+  const rows = await sql.$queryRaw<GrantRow[]>`
+    delete from "grant" where origin = ${origin} and tenant = ${actor.tenant} returning *`;
+  for (const row of rows.filter(({ state }) => state === 'live')) {
+    await tell(sql, actor, grantOf(row), 'grant.ended', 'origin_removed');
+  }
+}

@@ -1,0 +1,44 @@
+const dayMs = 86_400_000;
+
+/**
+ * How long to wait before asking again, in milliseconds: `firstMs`, then four times as long after every attempt until
+ * `maxMs`, and half of that more or less by chance, so that targets which failed together are not asked together.
+ *
+ * @param attempt the number of attempts made so far, from 1
+ * @param random gives a number from 0 up to 1, like Math.random
+ */
+export function retryDelayMs(attempt: number, base: { firstMs: number; maxMs: number }, random: () => number): number {
+  const { firstMs, maxMs } = base;
+  const delayMs = Math.max(firstMs, Math.min(firstMs * 4 ** (attempt - 1), maxMs));
+  return Math.max(1, Math.ceil(delayMs * (0.5 + random())));
+}
+
+/**
+ * The delay that also keeps to Retry-After (webhook specification, section 2.2), in milliseconds. A target can ask us to
+ * wait longer than our own delay, never shorter, and not for more than a day: it must not park a handshake for years.
+ */
+export function notBefore(retryAfterMs: number | undefined, delayMs: number): number {
+  return Math.max(delayMs, Math.min(retryAfterMs ?? 0, dayMs));
+}
+
+const imfDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+const rfc850Date = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
+const asctimeDate = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
+
+/**
+ * Retry-After (RFC 9110, section 10.2.3) in milliseconds; undefined if there is none that makes sense. A date is measured
+ * against the answer's own Date, so that neither side's clock has to be right; without one it counts as absent.
+ */
+export function parseRetryAfter(retryAfter: string | undefined, date: string | undefined): number | undefined {
+  if (retryAfter === undefined) return undefined;
+  if (/^\d+$/.test(retryAfter)) return Math.min(Number(retryAfter) * 1000, Number.MAX_SAFE_INTEGER);
+  const untilMs = parseHttpDate(retryAfter);
+  const sentMs = date === undefined ? undefined : parseHttpDate(date);
+  return untilMs === undefined || sentMs === undefined ? undefined : Math.max(0, untilMs - sentMs);
+}
+
+function parseHttpDate(text: string): number | undefined {
+  const known = imfDate.test(text) || rfc850Date.test(text) || asctimeDate.test(text);
+  const ms = known ? Date.parse(text.endsWith('GMT') ? text : `${text} GMT`) : NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+}

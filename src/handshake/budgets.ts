@@ -1,0 +1,81 @@
+import ipaddr from 'ipaddr.js';
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { getDomain } from 'tldts';
+import type { Database } from '../storage/database.js';
+import type { Claim } from './handshake.js';
+
+/**
+ * How many handshakes a minute one host, its registrable domain, its network and one tenant get, over all processes. The
+ * registry must not become a flooder by many names of one victim, many tenants, or somebody who presses the button again.
+ * What is over the budget waits; nothing is dropped. Counts live in the database.
+ */
+export interface Budgets {
+  /** Milliseconds to wait, or undefined to go on. */
+  admit(claim: Claim): Promise<number | undefined>;
+  /** The same for the network that is about to be dialled, a /24 or a /48. */
+  admitNetwork(network: string): Promise<number | undefined>;
+}
+
+export interface BudgetSettings {
+  database: Database;
+  /** Handshakes a minute. A domain gets twice and a network four times what a host gets. */
+  perHost: number;
+  perTenant: number;
+}
+
+export function createBudgets({ database, perHost, perTenant }: BudgetSettings): Budgets {
+  // The library speaks pg's interface; this is Prisma's raw one behind it, which works on both databases.
+  const storeClient = {
+    query: async ({ text, values = [] }: { text: string; values?: unknown[] }) => {
+      const rows = await database.client.$queryRawUnsafe<Array<{ points: number; expire: bigint | null }>>(text, ...values);
+      return { rows: rows.map((row) => ({ ...row, expire: Number(row.expire) })), rowCount: rows.length };
+    },
+  };
+  const limiter = (keyPrefix: string, points: number) =>
+    new RateLimiterPostgres({
+      storeClient,
+      storeType: 'pool',
+      tableName: 'budget',
+      tableCreated: true,
+      // The sweeper clears expired counters; the library's own timer would outlive a test.
+      clearExpiredByTimeout: false,
+      keyPrefix,
+      points,
+      duration: 60,
+    });
+  const limits = {
+    host: limiter('host', perHost),
+    domain: limiter('domain', perHost * 2),
+    network: limiter('network', perHost * 4),
+    tenant: limiter('tenant', perTenant),
+  };
+
+  return {
+    async admit({ tenant, sinkHost }) {
+      const domain = getDomain(sinkHost, { allowPrivateDomains: true });
+      return (
+        (await take(limits.tenant, tenant)) ??
+        (await take(limits.host, sinkHost)) ??
+        (domain === null ? undefined : await take(limits.domain, domain))
+      );
+    },
+    // On a developer's machine everything is one network.
+    admitNetwork: async (network) => (isLoopback(network) ? undefined : take(limits.network, network)),
+  };
+}
+
+/** Half a second at least, so that a budget that is about to be refilled is not asked again and again. */
+async function take(limiter: RateLimiterPostgres, key: string): Promise<number | undefined> {
+  try {
+    await limiter.consume(key);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RateLimiterRes) return Math.max(error.msBeforeNext, 500);
+    throw error;
+  }
+}
+
+function isLoopback(network: string): boolean {
+  const address = network.split('/')[0] ?? '';
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
+}

@@ -1,0 +1,37 @@
+import { RegistryError } from '../errors.js';
+import type { Answer, Call, Handlers } from '../http/handler.js';
+import { callbackPage, pageStyleHash } from './callback-page.js';
+import type { GrantByCallback } from './callback.js';
+
+type CallbackOperation = 'grantByGet' | 'grantByPost';
+
+/** GET and POST do the same (webhook specification, section 4.1.3); HEAD does not reach this, and a prefetch grants nothing. */
+export function createCallbackHandlers({ grantByCallback }: { grantByCallback: GrantByCallback }): Handlers<CallbackOperation> {
+  const grant = async ({ path, query, header, requestId }: Call<CallbackOperation>): Promise<Answer<CallbackOperation>> => {
+    if (/prefetch|preview|prerender/i.test(`${header['sec-purpose'] ?? ''} ${header['purpose'] ?? ''}`)) {
+      throw new RegistryError('conflict', 'A browser fetched this ahead of time; nothing was granted. Open it to grant.');
+    }
+    const granted = await grantByCallback({
+      handshake: path.handshake,
+      key: query.key,
+      allowedRate: header['webhook-allowed-rate'],
+      requestId,
+    });
+    const { origin, sink, allowedRate, expiresAt } = granted;
+    const isBrowser = header['accept']?.includes('text/html') === true;
+    return {
+      status: 200,
+      headers: {
+        // The address is a secret.
+        'Referrer-Policy': 'no-referrer',
+        Vary: 'Accept',
+        ...(isBrowser
+          ? { 'Content-Security-Policy': `default-src 'none'; style-src ${pageStyleHash}; frame-ancestors 'none'` }
+          : {}),
+      },
+      body: { granted: true, origin, sink, allowedrate: allowedRate, expiresat: expiresAt.toISOString() },
+      ...(isBrowser ? { html: callbackPage(granted) } : {}),
+    };
+  };
+  return { grantByGet: grant, grantByPost: grant };
+}

@@ -1,0 +1,113 @@
+import { RegistryError } from '../errors.js';
+import { putGrant } from '../grants/write-grant.js';
+import { parseRate, type Rate } from '../origins/rate.js';
+import { findOrigin } from '../origins/store.js';
+import { callback as callbackActor, recordAudit } from '../storage/audit.js';
+import type { Database, Sql } from '../storage/database.js';
+import type { handshake as HandshakeRow } from '../storage/generated/client.js';
+import { hashCallbackKey, isSameHash } from './callback-key.js';
+
+export interface CallbackGrant {
+  origin: string;
+  sink: string;
+  allowedRate: Rate;
+  expiresAt: Date;
+  /** False if the permission stood already. */
+  isFirst: boolean;
+}
+
+export interface CallbackRequest {
+  handshake: string;
+  key: string;
+  /** The value of WebHook-Allowed-Rate, if it was sent. */
+  allowedRate: string | undefined;
+  requestId: string;
+}
+
+/**
+ * Consent by the callback (webhook specification, section 4.1.3): before, during or after the OPTIONS request, and as often
+ * as somebody likes; the first call counts. RegistryError `callback_unknown` for a key that is wrong, expired or closed,
+ * always the same; `callback_rate_malformed` for a rate that is none, which consumes nothing.
+ */
+export type GrantByCallback = (request: CallbackRequest) => Promise<CallbackGrant>;
+
+type Attempted = HandshakeRow & { callbackkeyhash: Uint8Array };
+
+export function createGrantByCallback({ database, random }: { database: Database; random: () => number }): GrantByCallback {
+  return (request) =>
+    database.transaction(async (sql) => {
+      const handshake = await findByKey(sql, request);
+      const rate = request.allowedRate === undefined ? undefined : parseRate(request.allowedRate);
+      if (request.allowedRate !== undefined && rate === undefined) throw malformed();
+
+      const granted = await sql.$executeRaw`
+        update handshake set state = 'granted', verdict = 'callback_granted', finishedat = now(),
+          lease = null, leaseduntil = null, waitinguntil = null
+        where id = ${handshake.id}::uuid and callbackopen and state not in ('granted', 'cancelled')`;
+      if (granted === 0) return standingGrant(sql, handshake.id);
+
+      const { tenant, sink } = handshake;
+      const actor = callbackActor(tenant, request.requestId);
+      const origin = await findOrigin(sql, tenant, handshake.origin);
+      const grant = await putGrant(sql, actor, {
+        tenant,
+        origin: origin.name,
+        sink,
+        basis: 'callback',
+        allowedOrigin: undefined,
+        allowedRate: rate ?? handshake.requestedrate ?? origin.defaultRate,
+        requestedRate: handshake.requestedrate ?? undefined,
+        warnings: [],
+        handshake: handshake.id,
+        reference: undefined,
+        lease: { seconds: origin.leaseSeconds },
+        jitter: random(),
+      });
+      // A revoked grant: the transaction goes back, and the caller learns no more than anybody.
+      if (grant === undefined) throw unknown();
+      const target = handshake.subscription ? `subscription:${handshake.subscription}` : `handshake:${handshake.id}`;
+      await recordAudit(sql, actor, 'handshake.granted', target, { handshake: handshake.id, verdict: 'callback_granted' });
+      return { origin: origin.name, sink, allowedRate: grant.allowedRate, expiresAt: grant.expiresAt, isFirst: true };
+    });
+}
+
+/** Every unexpired key of the handshake is compared, so that the time tells nothing. */
+async function findByKey(sql: Sql, { handshake, key }: CallbackRequest): Promise<Attempted> {
+  const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(handshake);
+  const rows = await sql.$queryRaw<Attempted[]>`
+    select h.*, a.callbackkeyhash from handshake h join attempt a on a.handshake = h.id
+    where h.id = ${isId ? handshake : '00000000-0000-0000-0000-000000000000'}::uuid
+      and h.callbackopen and a.callbackexpiresat > now()`;
+  const hash = hashCallbackKey(key);
+  const found = rows.filter((row) => isSameHash(row.callbackkeyhash, hash))[0];
+  if (found === undefined) throw unknown();
+  return found;
+}
+
+/** What a later call is told. If it was closed in this very moment, that is as unknown as ever. */
+async function standingGrant(sql: Sql, handshake: string): Promise<CallbackGrant> {
+  const row = await sql.handshake.findUnique({ where: { id: handshake } });
+  const grant =
+    row?.state === 'granted' && row.callbackopen
+      ? await sql.grant.findUnique({ where: { origin_sink: { origin: row.origin, sink: row.sink } } })
+      : null;
+  if (row === null || grant === null || grant.state !== 'live') throw unknown();
+  return {
+    origin: row.origin,
+    sink: row.sink,
+    allowedRate: parseRate(grant.allowedrate) ?? 1,
+    expiresAt: grant.expiresat,
+    isFirst: false,
+  };
+}
+
+function unknown(): RegistryError {
+  return new RegistryError('callback_unknown', 'This callback is not known. It may have expired, or its question was closed.');
+}
+
+function malformed(): RegistryError {
+  const detail = 'It must be a positive integer in digits, or "*" (webhook specification, section 4.2.2).';
+  return new RegistryError('callback_rate_malformed', 'The permission was not given, because the rate is malformed.', {
+    faults: [{ pointer: 'header/webhook-allowed-rate', rule: 'rate_malformed', detail }],
+  });
+}

@@ -1,0 +1,79 @@
+import { isIP } from 'node:net';
+import { connect, type SecureContext, type TLSSocket } from 'node:tls';
+import { codeOf, Failure } from './failure.js';
+
+export interface Destination {
+  /** The address to dial: checked, never a name. */
+  address: string;
+  port: number;
+  /** What the certificate must be for: a name, or the address itself. */
+  host: string;
+  secureContext: SecureContext;
+  /** Its share of the deadline if there are other addresses to try. */
+  timeoutMs?: number;
+}
+
+/**
+ * Opens TCP to exactly this address; `secured` tells when TLS stands on it. The socket lives no longer than `signal`,
+ * half-open or not: descriptors of targets that stall would pile up otherwise. It is one TLS socket from the start,
+ * because destroying a plain socket and the TLS socket around it one after the other crashes Node 20. Throws Failure.
+ */
+export function dial(destination: Destination, signal: AbortSignal): Promise<TLSSocket> {
+  const { address, port, host, secureContext, timeoutMs } = destination;
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      host: address,
+      port,
+      // RFC 6066, section 3: an address is no server name; the certificate is checked against the address then.
+      ...(isIP(host) === 0 && { servername: host }),
+      secureContext,
+      // Said here, as NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise be obeyed. No session is offered or kept.
+      rejectUnauthorized: true,
+      ALPNProtocols: ['http/1.1'],
+    });
+    const destroy = () => void socket.destroy();
+    signal.addEventListener('abort', destroy, { once: true });
+    if (signal.aborted) destroy();
+
+    const giveUp = () => {
+      socket.destroy();
+      reject(new Failure('connection_failed', `${address} did not accept a connection.`));
+    };
+    const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs);
+    socket.once('connect', () => {
+      clearTimeout(timer);
+      resolve(socket);
+    });
+    socket.once('close', () => clearTimeout(timer));
+    socket.on('error', (error) => {
+      const failure =
+        codeOf(error) === 'ECONNREFUSED'
+          ? new Failure('connection_refused', `Port ${port} of ${address} is closed.`)
+          : new Failure('connection_failed', `${address} cannot be reached (${codeOf(error)}).`);
+      reject(failure);
+    });
+  });
+}
+
+/**
+ * Resolves when the target has proven, in TLS 1.2 or later, that it is the host that `dial` was told. Call it as soon as
+ * the socket is there. Throws Failure.
+ */
+export function secured(socket: TLSSocket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once('secureConnect', resolve);
+    socket.on('error', (error) => reject(failureOfTls(socket, codeOf(error))));
+    socket.once('close', () => reject(hungUp()));
+  });
+}
+
+function failureOfTls(socket: TLSSocket, code: string): Failure {
+  // Node types this as Error, but it is a code, and unset unless a certificate was looked at and refused.
+  if ((socket.authorizationError as unknown) != null) {
+    return new Failure('certificate_invalid', `The certificate is not acceptable (${code}).`);
+  }
+  if (code === 'ECONNRESET' || code === 'EPIPE') return hungUp();
+  return new Failure('tls_failed', `No TLS connection could be made (${code}).`);
+}
+
+const hungUp = () => new Failure('connection_closed', 'The target hung up during the TLS handshake.');

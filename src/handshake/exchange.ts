@@ -1,0 +1,190 @@
+import { parseRate, type Rate } from '../origins/rate.js';
+import { parseRetryAfter } from './backoff.js';
+import type { FailureReason } from './failure.js';
+import type { Reply } from './safe-request.js';
+
+/** What was asked of the target, and how strictly the origin wants the answer to be read. Rates are per minute. */
+export interface Question {
+  origin: string;
+  /** The value of WebHook-Request-Rate, if it was sent. */
+  requestedRate: number | undefined;
+  /** Holds if no rate was asked for and none came. */
+  defaultRate: Rate;
+  judgement: 'strict' | 'lenient';
+}
+
+export type WithheldVerdict =
+  | 'no_consent_headers'
+  | 'cors_answer'
+  | 'allow_only'
+  | 'unsupported'
+  | 'authentication_required'
+  | 'not_found_at_target'
+  | 'server_error'
+  | 'request_origin_echoed'
+  | 'origin_missing';
+
+export type RefusedVerdict =
+  'redirected' | 'origin_mismatch' | 'origin_repeated' | 'rate_missing' | 'rate_malformed' | 'rate_repeated';
+
+/** What is told with a grant: the first five are what only `lenient` lets pass, the others are for information. */
+export type Warning =
+  | 'origin_in_list'
+  | 'origin_trailing_dot'
+  | 'rate_missing'
+  | 'rate_malformed'
+  | 'rate_repeated'
+  | 'rate_above_requested'
+  | 'rate_defaulted'
+  | 'allow_without_post';
+
+interface Granted {
+  kind: 'granted';
+  verdict: 'granted' | 'granted_any_origin';
+  /** The value that is the consent, as the target wrote it. */
+  allowedOrigin: string;
+  allowedRate: Rate;
+  warnings: Warning[];
+}
+
+interface Refused {
+  kind: 'refused';
+  verdict: RefusedVerdict;
+}
+
+export type Judgement =
+  | Granted
+  /** No consent headers; the callback may still be called. */
+  | { kind: 'withheld'; verdict: WithheldVerdict }
+  | Refused
+  | { kind: 'retired'; verdict: 'gone' }
+  /** Ask again later; Retry-After in milliseconds, as long as the target wrote it. */
+  | { kind: 'postponed'; verdict: 'throttled' | 'unavailable'; retryAfterMs: number | undefined }
+  | { kind: 'unreachable'; verdict: FailureReason }
+  | { kind: 'blocked'; verdict: 'address_not_allowed' | 'sink_not_allowed' };
+
+/**
+ * What the reply to a validation request means (webhook specification, section 4.2). A status can refuse or postpone; on
+ * every other final status the headers alone decide, because a status never is consent.
+ */
+export function judge(question: Question, reply: Exclude<Reply, { kind: 'held' }>): Judgement {
+  if (reply.kind === 'blocked') return { kind: 'blocked', verdict: reply.reason };
+  if (reply.kind === 'unanswered') return { kind: 'unreachable', verdict: reply.reason };
+  const { status } = reply;
+  if (status < 200 || status > 599) return { kind: 'unreachable', verdict: 'not_http' };
+
+  const answer = readAnswer(reply.headers);
+  if (status < 300 || status > 399) return judgeStatus(status, answer) ?? judgeHeaders(question, status, answer);
+  return { kind: 'refused', verdict: 'redirected' };
+}
+
+/** Field values by lower-case name; every line is kept apart, for a value that came twice is not one value. */
+type Answer = Map<string, string[]>;
+
+function readAnswer(headers: ReadonlyArray<readonly [string, string]>): Answer {
+  const answer: Answer = new Map();
+  for (const [name, value] of headers) {
+    const key = asciiLowerCase(name);
+    answer.set(key, [...(answer.get(key) ?? []), trimFieldValue(value)]);
+  }
+  return answer;
+}
+
+function judgeStatus(status: number, answer: Answer): Judgement | undefined {
+  if (status === 410) return { kind: 'retired', verdict: 'gone' };
+  if (status !== 429 && status !== 503) return undefined;
+  const retryAfterMs = parseRetryAfter(answer.get('retry-after')?.[0], answer.get('date')?.[0]);
+  return { kind: 'postponed', verdict: status === 429 ? 'throttled' : 'unavailable', retryAfterMs };
+}
+
+function judgeHeaders(question: Question, status: number, answer: Answer): Judgement {
+  const lines = answer.get('webhook-allowed-origin');
+  if (lines === undefined) return { kind: 'withheld', verdict: whyWithheld(status, answer) };
+  const consent = judgeOrigin(question, lines);
+  if (typeof consent === 'string') return { kind: 'refused', verdict: consent };
+  const permitted = judgeRate(question, answer.get('webhook-allowed-rate') ?? []);
+  if (typeof permitted === 'string') return { kind: 'refused', verdict: permitted };
+  return {
+    kind: 'granted',
+    verdict: consent.allowedOrigin === '*' ? 'granted_any_origin' : 'granted',
+    allowedOrigin: consent.allowedOrigin,
+    allowedRate: permitted.allowedRate,
+    warnings: [...consent.warnings, ...permitted.warnings, ...judgeAllow(answer.get('allow'))],
+  };
+}
+
+/** A target that writes any WebHook header knows the handshake, so that comes before what its status says. */
+function whyWithheld(status: number, answer: Answer): WithheldVerdict {
+  if (answer.has('webhook-request-origin')) return 'request_origin_echoed';
+  if (answer.has('webhook-allowed-rate')) return 'origin_missing';
+  if (status === 405 || status === 501) return 'unsupported';
+  if (status === 401 || status === 403) return 'authentication_required';
+  if (status === 404) return 'not_found_at_target';
+  if (status >= 500) return 'server_error';
+  if ([...answer.keys()].some((name) => name.startsWith('access-control-'))) return 'cors_answer';
+  return status < 300 && answer.has('allow') ? 'allow_only' : 'no_consent_headers';
+}
+
+/** Section 4.2.1: our origin or a lone asterisk; equal as a whole, for a prefix or suffix is somebody else's name. */
+function judgeOrigin(
+  { origin, judgement }: Question,
+  lines: string[],
+): { allowedOrigin: string; warnings: Warning[] } | 'origin_mismatch' | 'origin_repeated' {
+  const values = lines.flatMap((line) => line.split(',')).map(trimFieldValue);
+  const listed = values.length > 1;
+  if (listed && judgement === 'strict') return 'origin_repeated';
+
+  const ours = (value: string) => asciiLowerCase(value) === asciiLowerCase(origin);
+  const warnings: Warning[] = listed ? ['origin_in_list'] : [];
+  const exact = values.find((value) => ours(value) || (value === '*' && !listed));
+  if (exact !== undefined) return { allowedOrigin: exact, warnings };
+
+  const dotted = values.find((value) => value.endsWith('.') && ours(value.slice(0, -1)));
+  if (dotted !== undefined && judgement === 'lenient') {
+    return { allowedOrigin: dotted, warnings: [...warnings, 'origin_trailing_dot'] };
+  }
+  return values.includes('*') ? 'origin_repeated' : 'origin_mismatch';
+}
+
+/** Section 4.2.2. The rate that stands in for one that cannot be used is never without limit. */
+function judgeRate(
+  { requestedRate, defaultRate, judgement }: Question,
+  lines: string[],
+): { allowedRate: Rate; warnings: Warning[] } | 'rate_missing' | 'rate_malformed' | 'rate_repeated' {
+  const [line] = lines;
+  if (line === undefined && requestedRate === undefined) {
+    return { allowedRate: defaultRate, warnings: ['rate_defaulted'] };
+  }
+  const given = line === undefined || lines.length > 1 ? undefined : parseRate(line);
+  if (given !== undefined) {
+    const above = requestedRate !== undefined && (given === '*' || given > requestedRate);
+    return { allowedRate: given, warnings: above ? ['rate_above_requested'] : [] };
+  }
+  const wrong = line === undefined ? 'rate_missing' : isRepeated(lines) ? 'rate_repeated' : 'rate_malformed';
+  const fallback = requestedRate ?? defaultRate;
+  return judgement === 'strict' || fallback === '*' ? wrong : { allowedRate: fallback, warnings: [wrong] };
+}
+
+function isRepeated(lines: string[]): boolean {
+  return lines.length > 1 || lines.some((line) => line.includes(','));
+}
+
+/** Section 4.2: Allow SHOULD be there and name POST. Without it nothing is told, with it and no POST something is odd. */
+function judgeAllow(lines: string[] | undefined): Warning[] {
+  const methods = lines?.flatMap((line) => line.split(',')).map(trimFieldValue);
+  return methods === undefined || methods.includes('POST') ? [] : ['allow_without_post'];
+}
+
+/** String.toLowerCase would turn the Kelvin sign into a k. */
+function asciiLowerCase(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+/** Takes off SP and HTAB and nothing else (RFC 9110, section 5.5); a regular expression would be quadratic here. */
+function trimFieldValue(text: string): string {
+  const isSpace = (at: number) => text[at] === ' ' || text[at] === '\t';
+  let [from, to] = [0, text.length];
+  while (from < to && isSpace(from)) from += 1;
+  while (to > from && isSpace(to - 1)) to -= 1;
+  return text.slice(from, to);
+}

@@ -1,0 +1,91 @@
+import type { Verdict } from './verdicts.js';
+
+/**
+ * One conversation with one sink for one origin (webhook specification, section 4). Its row is the queue: whoever works on
+ * it holds a lease, and every arrow is one statement that holds only in the state and under the lease that it names.
+ *
+ *   due        to be asked at `dueat`: new, or again after a failure that may pass
+ *   asking     claimed by a process until `leaseduntil`; past that anybody may claim it (the process died)
+ *   waiting    answered without consent, and the callback may still be called until `waitinguntil`
+ *   granted    the answer, or the callback, gave consent
+ *   refused    the answer was no, or the callback was not called in time
+ *   retired    410
+ *   unreachable   no answer after all attempts
+ *   cancelled  the question lost its meaning: another sink or origin, a deletion, a revocation
+ *
+ *   due -> asking                          a worker claims it
+ *   asking -> due                          transport failure, 429, 503; held by a budget; handed back when stopping
+ *   asking -> waiting | granted | refused | retired | unreachable
+ *   waiting -> refused                     the callback expired
+ *   any but cancelled and granted -> granted    the callback: it may come before, during and after the answer
+ *   due | asking | waiting -> cancelled
+ *
+ * `callbackopen` turns false with a change of sink or origin, a deletion or a revocation, in whatever state the
+ * handshake is; its callback is unknown from then on.
+ */
+export type HandshakeState =
+  'due' | 'asking' | 'waiting' | 'granted' | 'refused' | 'unreachable' | 'retired' | 'cancelled';
+
+/** Why the webhook is asked: a new subscription, another sink or origin, somebody's wish, or the end of a lease. */
+export type HandshakeReason = 'registration' | 'change' | 'request' | 'renewal';
+
+export interface Question {
+  tenant: string;
+  origin: string;
+  sink: string;
+  /** Undefined for a renewal, which belongs to the pair. */
+  subscription: string | undefined;
+  generation: number | undefined;
+  reason: HandshakeReason;
+  startedBy: string;
+  /** Requests per minute. */
+  requestedRate: number | undefined;
+}
+
+/** A handshake that this process may work on until `leasedUntil`. */
+export interface Claim extends Question {
+  id: string;
+  lease: string;
+  sinkHost: string;
+  attempts: number;
+  /** By the database's clock; a renewal that is refused takes no grant that is newer. */
+  createdAt: Date;
+}
+
+/** One OPTIONS request that is about to be sent. */
+export interface BegunAttempt {
+  number: number;
+  callbackOffered: boolean;
+  /** Header lines as they are sent. */
+  headers: Readonly<Record<string, string>>;
+}
+
+export interface Attempt {
+  number: number;
+  startedAt: Date;
+  finishedAt: Date | undefined;
+  requestHeaders: HeaderLine[];
+  answerHeaders: HeaderLine[] | undefined;
+  status: number | undefined;
+  remoteAddress: string | undefined;
+  timing: Record<string, number> | undefined;
+  verdict: Verdict | undefined;
+  warnings: string[];
+}
+
+export type HeaderLine = [name: string, value: string];
+
+export interface Handshake {
+  id: string;
+  origin: string;
+  sink: string;
+  reason: HandshakeReason;
+  requestedRate: number | undefined;
+  state: HandshakeState;
+  verdict: Verdict | undefined;
+  dueAt: Date | undefined;
+  waitingUntil: Date | undefined;
+  createdAt: Date;
+  finishedAt: Date | undefined;
+  attempts: Attempt[];
+}

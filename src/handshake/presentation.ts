@@ -1,0 +1,82 @@
+import type { components } from '../http/contract.gen.js';
+import type { Attempt, Handshake, HeaderLine } from './handshake.js';
+import { describe, verdicts, type Facts, type Verdict } from './verdicts.js';
+
+type Presented = components['schemas']['Handshake'];
+
+/**
+ * A handshake as the API shows it. Only admins see the target's status, address, timing and other headers; for everybody
+ * else the registry must not be a port scanner.
+ */
+export function presentHandshake(handshake: Handshake, isAdmin: boolean): Presented {
+  const { state, verdict } = handshake;
+  const last = handshake.attempts.findLast((attempt) => attempt.verdict === verdict);
+  return {
+    id: handshake.id,
+    origin: handshake.origin,
+    sink: handshake.sink,
+    reason: handshake.reason,
+    ...(handshake.requestedRate === undefined ? {} : { requestedrate: handshake.requestedRate }),
+    state,
+    ...(verdict === undefined ? {} : sentences(verdict, factsOf(handshake.origin, last, isAdmin))),
+    ...nextOf(handshake),
+    createdat: handshake.createdAt.toISOString(),
+    ...(handshake.finishedAt === undefined ? {} : { finishedat: handshake.finishedAt.toISOString() }),
+    attempts: handshake.attempts.map((attempt) => presentAttempt(handshake, attempt, isAdmin)),
+  };
+}
+
+/** What happens next, by itself, and when. */
+export function nextOf({ state, dueAt, waitingUntil }: Pick<Handshake, 'state' | 'dueAt' | 'waitingUntil'>) {
+  if (state === 'due' && dueAt) return { next: 'The webhook is asked.', nextat: dueAt.toISOString() };
+  if (state === 'asking') return { next: 'The webhook is being asked.' };
+  if (state === 'waiting' && waitingUntil) {
+    return { next: 'The callback URL can be called until then; after that it counts as refused.', nextat: waitingUntil.toISOString() };
+  }
+  return {};
+}
+
+function presentAttempt({ origin }: Handshake, attempt: Attempt, isAdmin: boolean): Presented['attempts'][number] {
+  const { answerHeaders, verdict } = attempt;
+  const visible = answerHeaders?.filter(([name]) => isAdmin || name.toLowerCase().startsWith('webhook-'));
+  return {
+    number: attempt.number,
+    startedat: attempt.startedAt.toISOString(),
+    ...(attempt.finishedAt === undefined ? {} : { finishedat: attempt.finishedAt.toISOString() }),
+    request: attempt.requestHeaders.map(headerOf),
+    ...(visible === undefined ? {} : { answer: visible.map(headerOf) }),
+    ...(isAdmin && attempt.status !== undefined ? { status: attempt.status } : {}),
+    ...(isAdmin && attempt.remoteAddress !== undefined ? { remoteaddress: attempt.remoteAddress } : {}),
+    ...(isAdmin && attempt.timing !== undefined ? { timing: attempt.timing } : {}),
+    ...(verdict === undefined ? {} : sentences(verdict, factsOf(origin, attempt, isAdmin))),
+    ...(attempt.warnings.length === 0 ? {} : { warnings: attempt.warnings }),
+  };
+}
+
+function sentences(verdict: Verdict, facts: Facts) {
+  const { advice } = verdicts[verdict];
+  return { verdict, message: describe(verdict, facts), ...(advice === '' ? {} : { advice }) };
+}
+
+function factsOf(origin: string, attempt: Attempt | undefined, isAdmin: boolean): Facts {
+  return {
+    ...observed(origin, attempt?.answerHeaders),
+    ...(isAdmin && attempt?.status !== undefined ? { status: attempt.status } : {}),
+  };
+}
+
+/** What the answer said of origins, for a sentence that shows it. */
+export function observed(origin: string, answer: readonly HeaderLine[] | undefined): Facts {
+  const header = (name: string) => answer?.find(([each]) => each.toLowerCase() === name)?.[1];
+  const allowedOrigin = header('webhook-allowed-origin');
+  const requestedOriginEchoed = header('webhook-request-origin');
+  return {
+    origin,
+    ...(allowedOrigin === undefined ? {} : { allowedOrigin }),
+    ...(requestedOriginEchoed === undefined ? {} : { requestedOriginEchoed }),
+  };
+}
+
+function headerOf([name, value]: HeaderLine) {
+  return { name, value };
+}

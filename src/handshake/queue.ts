@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import type { Pair } from '../grants/grant.js';
+import type { Database, Sql } from '../storage/database.js';
+import type { handshake as HandshakeRow } from '../storage/generated/client.js';
+import { createCallbackKey } from './callback-key.js';
+import type { BegunAttempt, Claim, HandshakeReason, Question } from './handshake.js';
+
+/** The handshake rows as a queue: put in, claim, begin an attempt, hand back. What comes of an attempt: settle.ts. */
+export interface Queue {
+  /** Takes due handshakes, and those whose owner died, with a lease. `only` one of them if it is named. */
+  claim(limit: number, only?: string): Promise<Claim[]>;
+  /** Records an attempt before it is made. Undefined if the handshake is no longer ours. */
+  begin(claim: Claim): Promise<BegunAttempt | undefined>;
+  /** Hands it back, to be done after a while; not an attempt. */
+  handBack(claim: Claim, afterMs: number, verdict: 'held_by_budget' | 'aborted'): Promise<void>;
+  /** Seconds by which the oldest due handshake is late. */
+  lagSeconds(): Promise<number>;
+  /** True while it is to be asked or being asked. */
+  isOpen(id: string): Promise<boolean>;
+}
+
+export interface QueueSettings {
+  database: Database;
+  publicUrl: string | undefined;
+  callbackSeconds: number;
+  /** Milliseconds an attempt can take at the most; a lease is longer by a margin for the database. */
+  deadlineMs: number;
+}
+
+const claimLock = 7_266_112_003;
+const perHost = 2;
+const perTenant = 20;
+const leaseMarginMs = 20_000;
+
+export function createQueue({ database, publicUrl, callbackSeconds, deadlineMs }: QueueSettings): Queue {
+  const { client } = database;
+  const leaseSeconds = (deadlineMs + leaseMarginMs) / 1_000;
+
+  return {
+    claim: (limit, only) =>
+      database.transaction(async (sql) => {
+        // One claim at a time, so that the places in flight for a host and a tenant are counted right over all processes.
+        await sql.$queryRaw`select pg_advisory_xact_lock(${claimLock})::text`;
+        const lease = randomUUID();
+        const rows = await sql.$queryRaw<HandshakeRow[]>`
+          with busy as (
+            select sinkhost, tenant from handshake where state = 'asking' and leaseduntil > now()
+          ), ready as (
+            select id, dueat,
+              (select count(*) from busy where busy.sinkhost = h.sinkhost)
+                + row_number() over (partition by sinkhost order by dueat, id) as hostplace,
+              (select count(*) from busy where busy.tenant = h.tenant)
+                + row_number() over (partition by tenant order by dueat, id) as tenantplace
+            from handshake h
+            where ((state = 'due' and dueat <= now()) or (state = 'asking' and leaseduntil <= now()))
+              and (${only ?? null}::uuid is null or id = ${only ?? null}::uuid)
+          )
+          update handshake h set state = 'asking', lease = ${lease}::uuid,
+            leaseduntil = now() + make_interval(secs => ${leaseSeconds}::float8)
+          from (
+            select id from ready where hostplace <= ${perHost} and tenantplace <= ${perTenant}
+            order by dueat, id limit ${limit}
+          ) chosen
+          where h.id = chosen.id
+          returning h.*`;
+        return rows.map((row) => claimOf(row, lease));
+      }),
+
+    begin: (claim) =>
+      database.transaction(async (sql) => {
+        const [row] = await sql.$queryRaw<Array<{ attempts: number }>>`
+          update handshake set attempts = attempts + 1
+          where id = ${claim.id}::uuid and lease = ${claim.lease}::uuid and state = 'asking' returning attempts`;
+        if (row === undefined) return undefined;
+        await sql.$executeRaw`
+          update attempt set finishedat = now(), verdict = 'interrupted'
+          where handshake = ${claim.id}::uuid and finishedat is null`;
+
+        const address = publicUrl === undefined ? undefined : `${publicUrl}/v1/callbacks/${claim.id}?key=`;
+        const { key, hash } = createCallbackKey();
+        const headers = requestHeaders(claim, address && address + key);
+        const recorded = Object.entries(requestHeaders(claim, address && `${address}[secret]`));
+        await sql.$executeRaw`
+          insert into attempt (handshake, number, requestheaders, callbackkeyhash, callbackexpiresat)
+          values (${claim.id}::uuid, ${row.attempts}, ${JSON.stringify(recorded)}::jsonb,
+            ${address === undefined ? null : hash},
+            case when ${address === undefined} then null else now() + make_interval(secs => ${callbackSeconds}::int) end)`;
+        return { number: row.attempts, callbackOffered: address !== undefined, headers };
+      }),
+
+    async handBack(claim, afterMs, verdict) {
+      await client.$executeRaw`
+        update handshake set state = 'due', lease = null, leaseduntil = null, verdict = ${verdict},
+          dueat = now() + make_interval(secs => ${afterMs / 1_000}::float8)
+        where id = ${claim.id}::uuid and lease = ${claim.lease}::uuid and state = 'asking'`;
+    },
+
+    async lagSeconds() {
+      const [row] = await client.$queryRaw<Array<{ seconds: number }>>`
+        select coalesce(extract(epoch from now() - min(coalesce(leaseduntil, dueat))), 0)::float8 as seconds from handshake
+        where (state = 'due' and dueat <= now()) or (state = 'asking' and leaseduntil <= now())`;
+      return row?.seconds ?? 0;
+    },
+
+    async isOpen(id) {
+      return (await client.handshake.count({ where: { id, state: { in: ['due', 'asking'] } } })) > 0;
+    },
+  };
+}
+
+/** Puts a question into the queue, due at once, and returns its id. */
+export async function enqueue(sql: Sql, question: Question, id: string = uuidv7()): Promise<string> {
+  await sql.$executeRaw`
+    insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, requestedrate,
+      state, dueat)
+    values (${id}::uuid, ${question.tenant}, ${question.origin}, ${question.sink}, ${new URL(question.sink).hostname},
+      ${question.subscription ?? null}::uuid, ${question.generation ?? null}, ${question.reason}, ${question.startedBy},
+      ${question.requestedRate ?? null}, 'due', now())`;
+  return id;
+}
+
+/** Ends what was asked for a subscription, and makes its callbacks unknown, however the handshakes ended. */
+export async function closeHandshakesOf(sql: Sql, subscription: string): Promise<void> {
+  await sql.$executeRaw`
+    update handshake set callbackopen = false, lease = null, leaseduntil = null,
+      finishedat = coalesce(finishedat, now()),
+      state = case when state in ('due', 'asking', 'waiting') then 'cancelled' else state end
+    where subscription = ${subscription}::uuid and callbackopen`;
+}
+
+/** The same for all handshakes of a pair, renewals among them. */
+export async function closeHandshakesOfPair(sql: Sql, pair: Pair): Promise<void> {
+  await sql.$executeRaw`
+    update handshake set callbackopen = false, lease = null, leaseduntil = null,
+      finishedat = coalesce(finishedat, now()),
+      state = case when state in ('due', 'asking', 'waiting') then 'cancelled' else state end
+    where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and callbackopen`;
+}
+
+/** Webhook specification, sections 4.1.2 to 4.1.4. */
+function requestHeaders(claim: Claim, callbackUrl: string | undefined): Record<string, string> {
+  return {
+    'WebHook-Request-Origin': claim.origin,
+    ...(callbackUrl === undefined ? {} : { 'WebHook-Request-Callback': callbackUrl }),
+    ...(claim.requestedRate === undefined ? {} : { 'WebHook-Request-Rate': String(claim.requestedRate) }),
+  };
+}
+
+function claimOf(row: HandshakeRow, lease: string): Claim {
+  return {
+    id: row.id,
+    lease,
+    tenant: row.tenant,
+    origin: row.origin,
+    sink: row.sink,
+    sinkHost: row.sinkhost,
+    subscription: row.subscription ?? undefined,
+    generation: row.generation ?? undefined,
+    reason: row.reason as HandshakeReason,
+    startedBy: row.startedby,
+    requestedRate: row.requestedrate ?? undefined,
+    attempts: row.attempts,
+    createdAt: row.createdat,
+  };
+}

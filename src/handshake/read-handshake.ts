@@ -1,0 +1,74 @@
+import { RegistryError } from '../errors.js';
+import { isUuid, pageOf, type Page } from '../http/page.js';
+import type { Database } from '../storage/database.js';
+import type { attempt as AttemptRow, handshake as HandshakeRow } from '../storage/generated/client.js';
+import type { Attempt, Handshake, HandshakeReason, HandshakeState, HeaderLine } from './handshake.js';
+import type { Verdict } from './verdicts.js';
+
+/** Whose handshakes: its own, and the renewals of its pair. */
+export interface Owner {
+  id: string;
+  origin: string;
+  sink: string;
+}
+
+export interface HandshakeReader {
+  /** Newest first. */
+  list(owner: Owner, after: string | undefined, limit: number): Promise<Page<Handshake>>;
+  /** RegistryError `handshake_not_found` for one of another subscription. */
+  read(owner: Owner, id: string): Promise<Handshake>;
+}
+
+export function createHandshakeReader({ client }: Database): HandshakeReader {
+  const ownedBy = ({ id, origin, sink }: Owner) => ({ OR: [{ subscription: id }, { origin, sink, reason: 'renewal' }] });
+  const include = { history: { orderBy: { number: 'asc' as const } } };
+  return {
+    async list(owner, after, limit) {
+      const rows = await client.handshake.findMany({
+        where: { ...ownedBy(owner), ...(after === undefined ? {} : { id: { lt: after } }) },
+        orderBy: { id: 'desc' },
+        take: limit + 1,
+        include,
+      });
+      return pageOf(rows.map(handshakeOf), limit, (handshake) => handshake.id);
+    },
+
+    async read(owner, id) {
+      const row = isUuid(id) ? await client.handshake.findFirst({ where: { id, ...ownedBy(owner) }, include }) : null;
+      if (row === null) throw new RegistryError('handshake_not_found', 'The subscription has no handshake with this id.');
+      return handshakeOf(row);
+    },
+  };
+}
+
+function handshakeOf(row: HandshakeRow & { history: AttemptRow[] }): Handshake {
+  return {
+    id: row.id,
+    origin: row.origin,
+    sink: row.sink,
+    reason: row.reason as HandshakeReason,
+    requestedRate: row.requestedrate ?? undefined,
+    state: row.state as HandshakeState,
+    verdict: (row.verdict ?? undefined) as Verdict | undefined,
+    dueAt: row.dueat ?? undefined,
+    waitingUntil: row.waitinguntil ?? undefined,
+    createdAt: row.createdat,
+    finishedAt: row.finishedat ?? undefined,
+    attempts: row.history.map(attemptOf),
+  };
+}
+
+function attemptOf(row: AttemptRow): Attempt {
+  return {
+    number: row.number,
+    startedAt: row.startedat,
+    finishedAt: row.finishedat ?? undefined,
+    requestHeaders: row.requestheaders as HeaderLine[],
+    answerHeaders: (row.answerheaders ?? undefined) as HeaderLine[] | undefined,
+    status: row.status ?? undefined,
+    remoteAddress: row.remoteaddress ?? undefined,
+    timing: (row.timing ?? undefined) as Record<string, number> | undefined,
+    verdict: (row.verdict ?? undefined) as Verdict | undefined,
+    warnings: row.warnings ?? [],
+  };
+}

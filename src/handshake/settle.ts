@@ -1,0 +1,177 @@
+import { endGrant, putGrant } from '../grants/write-grant.js';
+import type { Origin } from '../origins/origin.js';
+import { originOf } from '../origins/store.js';
+import { recordAudit, service } from '../storage/audit.js';
+import type { Database, Sql } from '../storage/database.js';
+import { notBefore, retryDelayMs } from './backoff.js';
+import { judge, type Judgement } from './exchange.js';
+import type { BegunAttempt, Claim, HandshakeState } from './handshake.js';
+import type { Reply } from './safe-request.js';
+import type { Verdict } from './verdicts.js';
+
+/** A reply that is an outcome; one that was held is none. */
+export type Outcome = Exclude<Reply, { kind: 'held' }>;
+
+export interface Settled {
+  verdict: Verdict;
+  /** Where the handshake went; undefined if it was not ours to move any more. */
+  state: HandshakeState | undefined;
+}
+
+export interface SettleSettings {
+  database: Database;
+  /** How often a webhook is asked that gives no answer. */
+  maxAttempts: number;
+  retry: { firstMs: number; maxMs: number };
+  random: () => number;
+}
+
+/** Judges an answer and writes what follows from it (attempt, handshake, grant, audit, change) in one transaction. */
+export type Settle = (claim: Claim, attempt: BegunAttempt, reply: Outcome) => Promise<Settled>;
+
+/** What is to be written on the handshake row. */
+interface Move {
+  state: HandshakeState;
+  verdict: Verdict;
+  afterMs?: number;
+}
+
+export function createSettle({ database, maxAttempts, retry, random }: SettleSettings): Settle {
+  return (claim, attempt, reply) =>
+    database.transaction(async (sql) => {
+      const row = await sql.origin.findUnique({ where: { name: claim.origin, tenant: claim.tenant } });
+      const origin = row === null ? undefined : originOf(row);
+      const judgement = judge(
+        {
+          origin: claim.origin,
+          requestedRate: claim.requestedRate,
+          defaultRate: origin?.defaultRate ?? 1,
+          judgement: origin?.judgement ?? 'strict',
+        },
+        reply,
+      );
+      await recordOutcome(sql, claim, attempt, reply, judgement);
+      const move = nextMove(judgement, attempt, origin);
+      if (origin === undefined || !(await apply(sql, claim, move, attempt))) {
+        return { verdict: judgement.verdict, state: undefined };
+      }
+      const state = await settleGrant(sql, claim, origin, judgement, move);
+      return { verdict: judgement.verdict, state };
+    });
+
+  function nextMove(judgement: Judgement, attempt: BegunAttempt, origin: Origin | undefined): Move {
+    const { kind, verdict } = judgement;
+    switch (kind) {
+      case 'granted':
+        return { state: 'granted', verdict };
+      case 'retired':
+        return { state: 'retired', verdict };
+      case 'refused':
+      case 'blocked':
+        return { state: 'refused', verdict };
+      case 'withheld':
+        if (attempt.callbackOffered) return { state: 'waiting', verdict };
+        return verdict === 'unsupported' && origin?.unsupportedRate !== undefined
+          ? { state: 'granted', verdict: 'granted_by_policy' }
+          : { state: 'refused', verdict };
+      case 'postponed':
+      case 'unreachable': {
+        if (verdict === 'aborted') return { state: 'due', verdict, afterMs: 0 };
+        if (attempt.number >= maxAttempts) return { state: 'unreachable', verdict };
+        const delayMs = retryDelayMs(attempt.number, retry, random);
+        return { state: 'due', verdict, afterMs: kind === 'postponed' ? notBefore(judgement.retryAfterMs, delayMs) : delayMs };
+      }
+    }
+  }
+
+  /** The state in the end: a consent that meets a revoked grant is refused. */
+  async function settleGrant(
+    sql: Sql,
+    claim: Claim,
+    origin: Origin,
+    judgement: Judgement,
+    move: Move,
+  ): Promise<HandshakeState> {
+    const actor = service(claim.tenant);
+    const isTrickle = judgement.verdict === 'unsupported' && origin.unsupportedRate !== undefined;
+    if (judgement.kind === 'granted' || isTrickle) {
+      const consent = {
+        ...{ tenant: claim.tenant, origin: claim.origin, sink: claim.sink, handshake: claim.id, reference: undefined },
+        ...(judgement.kind === 'granted'
+          ? { basis: 'response' as const, ...judgement }
+          : { basis: 'policy' as const, allowedOrigin: undefined, allowedRate: origin.unsupportedRate ?? 1, warnings: [] }),
+        requestedRate: claim.requestedRate,
+        lease: { seconds: origin.leaseSeconds },
+        jitter: random(),
+      };
+      const grant = await putGrant(sql, actor, consent);
+      if (grant === undefined && judgement.kind === 'granted') {
+        await sql.$executeRaw`update handshake set state = 'refused', verdict = 'revoked' where id = ${claim.id}::uuid`;
+        return 'refused';
+      }
+    }
+    const isFinal = !['due', 'waiting'].includes(move.state);
+    if (isFinal) {
+      const target = claim.subscription === undefined ? `handshake:${claim.id}` : `subscription:${claim.subscription}`;
+      await recordAudit(sql, actor, `handshake.${move.state}`, target, { handshake: claim.id, verdict: move.verdict });
+    }
+    if (claim.reason === 'renewal') await settleRenewal(sql, claim, move.state);
+    return move.state;
+  }
+}
+
+/** A refused renewal ends the grant; one that reached nobody is tried again while the lease lasts. */
+async function settleRenewal(sql: Sql, claim: Claim, state: HandshakeState): Promise<void> {
+  if (state === 'refused') await endGrant(sql, service(claim.tenant), claim, 'renewal_refused', claim.createdAt);
+  if (state === 'retired') await endGrant(sql, service(claim.tenant), claim, 'target_gone', claim.createdAt);
+  if (state === 'unreachable') {
+    await sql.$executeRaw`
+      update "grant" set renewat = now() + (expiresat - now()) / 2
+      where origin = ${claim.origin} and sink = ${claim.sink} and state = 'live' and expiresat > now() + interval '10 minutes'`;
+  }
+}
+
+/** Kept whoever the handshake belongs to by now: it happened. */
+async function recordOutcome(
+  sql: Sql,
+  claim: Claim,
+  attempt: BegunAttempt,
+  reply: Outcome,
+  judgement: Judgement,
+): Promise<void> {
+  const answer = reply.kind === 'answered' ? reply.headers.filter(([name]) => isTelling(name)) : [];
+  const remoteAddress = 'remoteAddress' in reply ? (reply.remoteAddress ?? null) : null;
+  await sql.$executeRaw`
+    update attempt set finishedat = now(), verdict = ${judgement.verdict},
+      warnings = ${judgement.kind === 'granted' ? judgement.warnings : []}::text[],
+      status = ${reply.kind === 'answered' ? reply.status : null}::int,
+      answerheaders = ${reply.kind === 'answered' ? JSON.stringify(answer.map(clip)) : null}::jsonb,
+      remoteaddress = ${remoteAddress}, timing = ${JSON.stringify(reply.timing)}::jsonb
+    where handshake = ${claim.id}::uuid and number = ${attempt.number} and finishedat is null`;
+}
+
+/** The WebHook headers and a few that explain an answer; never what could hold a secret of the target. */
+const diagnostic = ['allow', 'server', 'via', 'retry-after', 'location', 'content-type', 'date', 'www-authenticate'];
+
+function isTelling(name: string): boolean {
+  const key = name.toLowerCase();
+  return key.startsWith('webhook-') || key.startsWith('access-control-') || diagnostic.includes(key);
+}
+
+/** NUL and half surrogates cannot be stored; nothing is worth more than a kilobyte. */
+function clip([name, value]: readonly [string, string]): [string, string] {
+  return [name, value.slice(0, 1_024).replaceAll('\0', '').toWellFormed()];
+}
+
+/** asking -> the next state, if the handshake is still ours. */
+async function apply(sql: Sql, claim: Claim, move: Move, attempt: BegunAttempt): Promise<boolean> {
+  const { state, verdict, afterMs = 0 } = move;
+  const moved = await sql.$executeRaw`
+    update handshake set state = ${state}, verdict = ${verdict}, lease = null, leaseduntil = null,
+      dueat = case when ${state} = 'due' then now() + make_interval(secs => ${afterMs / 1_000}::float8) else dueat end,
+      waitinguntil = case when ${state} = 'waiting' then
+        (select callbackexpiresat from attempt where handshake = ${claim.id}::uuid and number = ${attempt.number}) end,
+      finishedat = case when ${state} in ('due', 'waiting') then null else now() end
+    where id = ${claim.id}::uuid and lease = ${claim.lease}::uuid and state = 'asking'`;
+  return moved === 1;
+}

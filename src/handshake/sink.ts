@@ -1,0 +1,99 @@
+import { isIP } from 'node:net';
+import { getDomain } from 'tldts';
+import { isReachable, type AddressRules } from './address.js';
+
+/** A sink that may be asked. `uri` is the text as written: the key of a grant, and what deliveries are sent to. */
+export interface Sink {
+  uri: string;
+  /** A name in lower case or, if the operator allowed its network, an address without brackets. */
+  host: string;
+  port: number;
+  /** The registrable domain by the public suffix list (private suffixes count), or the host where there is none. */
+  domain: string;
+}
+
+export interface SinkRules {
+  addresses: AddressRules;
+  ports: readonly number[];
+  /** Names under which the registry itself is reached. */
+  ownHosts: readonly string[];
+}
+
+export type ParsedSink = { ok: true; sink: Sink } | { ok: false; rule: string; detail: string };
+
+const maxLength = 2048;
+const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*$/;
+const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+
+/**
+ * Reads a sink strictly. The URL parser of the web repairs what it is given (it drops tabs and line ends, trims, folds
+ * case, solves dot segments, turns 0x7f.1 into 127.0.0.1), so two programs may read one text as two targets. Only
+ * text that every reader takes the same way is accepted. `rule` is stable; `detail` tells the subscriber what to write
+ * and never repeats a part of the URI that may be secret.
+ */
+export function parseSink(raw: string, rules: SinkRules): ParsedSink {
+  if (raw.length > maxLength) return fault('too_long', `A sink has at most ${maxLength} characters.`);
+  // eslint-disable-next-line no-control-regex -- ASCII is the rule here
+  if (/[^\x00-\x7f]/.test(raw)) {
+    return fault('not_ascii', 'Write names in their xn-- form and percent-encode everything else outside of ASCII.');
+  }
+  if (!uriCharacters.test(raw)) {
+    return fault(
+      'characters_not_allowed',
+      'A URI has no spaces, tabs, line ends, backslashes, quotes or braces, and "%" only before two hexadecimal digits.',
+    );
+  }
+  const url = URL.canParse(raw) ? new URL(raw) : undefined;
+  if (!url) return fault('not_a_url', 'The sink is not an absolute URL with a valid host.');
+  if (url.protocol !== 'https:') return fault('not_https', 'The sink must be an https URL.');
+
+  const [, authority, path] = /^https:\/\/([^/?#]*)([^?#]*)/.exec(raw) ?? [];
+  if (authority === undefined || path === undefined) {
+    return fault('not_canonical', 'The sink must begin with "https://" in lower case, followed by the host.');
+  }
+  if (authority.includes('@')) return fault('userinfo', 'The sink must not carry a user name or a password.');
+  if (raw.includes('#')) return fault('fragment', 'The sink must not have a fragment: no sender transmits it.');
+  if (path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))) {
+    return fault('dot_segment', 'The path must not have "." or ".." segments: write the path that they lead to.');
+  }
+  if ([...url.searchParams.keys()].some((name) => name.toLowerCase() === 'access_token')) {
+    return fault('access_token', 'A token in the query ends up in logs: register it as a sink credential instead.');
+  }
+
+  const hostFault = faultOfHost(url.hostname, rules);
+  if (hostFault) return hostFault;
+  if (url.href !== raw) return fault('not_canonical', `The sink must be written in canonical form: ${url.href}`);
+
+  const port = url.port === '' ? 443 : Number(url.port);
+  if (!rules.ports.includes(port)) {
+    return fault('port_not_allowed', `The port must be one of: ${rules.ports.join(', ')}.`);
+  }
+  const host = bare(url.hostname);
+  const domain = getDomain(host, { allowPrivateDomains: true }) ?? host;
+  return { ok: true, sink: { uri: raw, host, port, domain } };
+}
+
+function faultOfHost(hostname: string, { addresses, ownHosts }: SinkRules): ParsedSink | undefined {
+  const mayDial = (address: string) => isReachable(addresses.verdictOf(address));
+  const isOwn = (own: string) => bare(own.toLowerCase().replace(/\.$/, '')) === bare(hostname.replace(/\.$/, ''));
+
+  if (ownHosts.some(isOwn)) return fault('own_host', 'The sink must not be this registry itself.');
+  if (isIP(bare(hostname)) !== 0) {
+    // A public literal is refused too: no owner is recognised by it, and no public authority certifies it for long.
+    return addresses.verdictOf(bare(hostname)) === 'allowed'
+      ? undefined
+      : fault('ip_literal', 'The sink must name its host; an address is accepted only if the operator allowed it.');
+  }
+  if (hostname.endsWith('.')) return fault('trailing_dot', 'Write the host without the dot at its end.');
+  if (hostname.length > 253 || !hostname.split('.').every((part) => label.test(part))) {
+    return fault('host_malformed', 'The host must be a DNS name of letters, digits and hyphens.');
+  }
+  if (hostname === 'localhost' ? !mayDial('127.0.0.1') : !hostname.includes('.')) {
+    return fault('single_label', 'The host must be a full name such as hooks.example.com.');
+  }
+  return undefined;
+}
+
+const bare = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
+
+const fault = (rule: string, detail: string): ParsedSink => ({ ok: false, rule, detail });

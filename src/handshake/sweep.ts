@@ -1,0 +1,86 @@
+import { endGrant } from '../grants/write-grant.js';
+import { recordAudit, service } from '../storage/audit.js';
+import type { Database, Sql } from '../storage/database.js';
+import type { grant as GrantRow, handshake as HandshakeRow } from '../storage/generated/client.js';
+import { enqueue } from './queue.js';
+
+/** What time alone brings about: callbacks run out, leases want renewal, old records go. Safe in several processes at once. */
+export interface Sweeper {
+  /** Every few seconds. */
+  sweep(): Promise<void>;
+  /** Every hour or so. */
+  forget(): Promise<void>;
+}
+
+export interface SweepSettings {
+  database: Database;
+  /** For handshakes and changes. */
+  retentionDays: number;
+  auditDays: number;
+}
+
+const atOnce = 100;
+
+export function createSweeper(settings: SweepSettings): Sweeper {
+  const { database } = settings;
+  return {
+    async sweep() {
+      while ((await database.transaction(refuseUncalled)) === atOnce);
+      while ((await database.transaction(renewDue)) === atOnce);
+    },
+    forget: () => forget(settings),
+  };
+}
+
+/** waiting -> refused. A renewal that nobody called back for ends its grant, unless a newer consent came meanwhile. */
+async function refuseUncalled(sql: Sql): Promise<number> {
+  const rows = await sql.$queryRaw<HandshakeRow[]>`
+    update handshake set state = 'refused', verdict = 'callback_expired', waitinguntil = null, finishedat = now()
+    where id in (
+      select id from handshake where state = 'waiting' and waitinguntil <= now()
+      order by id limit ${atOnce} for update skip locked)
+    returning *`;
+  for (const row of rows) {
+    const actor = service(row.tenant);
+    const target = row.subscription === null ? `handshake:${row.id}` : `subscription:${row.subscription}`;
+    await recordAudit(sql, actor, 'handshake.refused', target, { handshake: row.id, verdict: 'callback_expired' });
+    if (row.reason === 'renewal') await endGrant(sql, actor, row, 'renewal_refused', row.createdat);
+  }
+  return rows.length;
+}
+
+/** Until the new answer is in, the old grant stands. Where everybody suspended, nobody is asked. */
+async function renewDue(sql: Sql): Promise<number> {
+  const rows = await sql.$queryRaw<GrantRow[]>`
+    update "grant" set renewat = null
+    where (origin, sink) in (
+      select origin, sink from "grant" g
+      where state = 'live' and renewat <= now() and expiresat > now() and basis <> 'agreement'
+        and exists (
+          select 1 from subscription s where s.origin = g.origin and s.sink = g.sink and s.suspendedat is null)
+        and not exists (
+          select 1 from handshake h where h.origin = g.origin and h.sink = g.sink and h.reason = 'renewal'
+            and h.state in ('due', 'asking', 'waiting'))
+      limit ${atOnce} for update skip locked)
+    returning *`;
+  for (const { tenant, origin, sink, requestedrate } of rows) {
+    await enqueue(sql, {
+      ...{ tenant, origin, sink, subscription: undefined, generation: undefined, reason: 'renewal', startedBy: 'assent' },
+      requestedRate: requestedrate ?? undefined,
+    });
+  }
+  return rows.length;
+}
+
+/** A key is good for a day, counters for an hour, records as long as the configuration says; the latest handshake stays. */
+async function forget({ database: { client }, retentionDays, auditDays }: SweepSettings): Promise<void> {
+  await client.$executeRaw`delete from idempotency where createdat < now() - interval '1 day'`;
+  await client.$executeRaw`delete from budget where expire < extract(epoch from now() - interval '1 hour') * 1000`;
+  await client.$executeRaw`delete from change where at < now() - make_interval(days => ${retentionDays}::int)`;
+  await client.$executeRaw`delete from audit where at < now() - make_interval(days => ${auditDays}::int)`;
+  await client.$executeRaw`
+    delete from handshake h where finishedat < now() - make_interval(days => ${retentionDays}::int)
+      and (subscription is null or exists (
+        select 1 from handshake newer where newer.subscription = h.subscription and newer.createdat > h.createdat))
+      and not exists (select 1 from "grant" g where g.handshake = h.id)`;
+}

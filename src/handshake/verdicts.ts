@@ -1,0 +1,220 @@
+import type { Judgement, Warning } from './exchange.js';
+
+/** What the registry itself has to say about a handshake or a grant, beside what an answer meant. */
+export type RegistryVerdict =
+  | 'callback_granted'
+  | 'callback_expired'
+  | 'granted_by_policy'
+  | 'attempts_exhausted'
+  | 'revoked'
+  | 'interrupted'
+  | 'held_by_budget';
+
+export type Verdict = Judgement['verdict'] | RegistryVerdict;
+
+interface Sentences {
+  /** What happened. */
+  title: string;
+  /** What the owner of the target can change; empty where there is nothing to change. */
+  advice: string;
+}
+
+const answerHeaders = 'answer OPTIONS with WebHook-Allowed-Origin and WebHook-Allowed-Rate';
+
+/** The published table: one row for every verdict, stable codes, sentences for people. */
+export const verdicts: Record<Verdict, Sentences> = {
+  granted: { title: 'The webhook allows this origin to send.', advice: '' },
+  granted_any_origin: {
+    title: 'The webhook allows every origin to send.',
+    advice: 'Consider naming the origins that may send: an asterisk gives consent to everybody.',
+  },
+
+  no_consent_headers: {
+    title: 'The webhook answered without any WebHook header, which is no consent.',
+    advice: `If this origin may send, ${answerHeaders}, or call the callback URL.`,
+  },
+  cors_answer: {
+    title: 'The webhook answered with CORS headers but no WebHook header: a CORS layer answers before the application.',
+    advice: `Let OPTIONS requests with WebHook-Request-Origin pass the CORS layer, and ${answerHeaders}.`,
+  },
+  allow_only: {
+    title: 'The webhook answered with Allow and no WebHook header, as a framework does when nothing handles OPTIONS.',
+    advice: `Add a handler for OPTIONS at this address and ${answerHeaders}.`,
+  },
+  unsupported: {
+    title: 'The webhook does not support OPTIONS.',
+    advice: `Add a handler for OPTIONS at this address and ${answerHeaders}.`,
+  },
+  authentication_required: {
+    title: 'The webhook asked for authentication or forbade the request; a validation request carries no credentials.',
+    advice: `Let OPTIONS at this address pass without authentication and ${answerHeaders}.`,
+  },
+  not_found_at_target: {
+    title: 'The host of the webhook found nothing that answers OPTIONS at this address.',
+    advice: `Check the sink, and whether the route takes OPTIONS and not only POST; then ${answerHeaders}.`,
+  },
+  server_error: {
+    title: 'The webhook failed while it answered OPTIONS and sent no WebHook header.',
+    advice: 'Look for the error in the logs of the webhook, then ask for another handshake.',
+  },
+  request_origin_echoed: {
+    title: 'The webhook sent WebHook-Request-Origin back instead of WebHook-Allowed-Origin.',
+    advice: 'Name the header of the answer WebHook-Allowed-Origin; WebHook-Request-Origin belongs to the request.',
+  },
+  origin_missing: {
+    title: 'The webhook answered WebHook-Allowed-Rate without WebHook-Allowed-Origin.',
+    advice: 'Send WebHook-Allowed-Origin with the name of this origin or "*" beside the rate.',
+  },
+
+  redirected: {
+    title: 'The webhook answered with a redirect, which is never followed and never consent.',
+    advice: 'Register the address that the redirect leads to, or answer OPTIONS at this address itself.',
+  },
+  origin_mismatch: {
+    title: 'The webhook allows another origin than the one that asked.',
+    advice: 'Allow exactly the value of WebHook-Request-Origin, or "*"; patterns, prefixes and lists do not count.',
+  },
+  origin_repeated: {
+    title: 'The webhook sent more than one value of WebHook-Allowed-Origin.',
+    advice: 'Send WebHook-Allowed-Origin once, with only the origin that asked or "*".',
+  },
+  rate_missing: {
+    title: 'The webhook allows the origin but sent no WebHook-Allowed-Rate, although a rate was asked for.',
+    advice: 'Send WebHook-Allowed-Rate with requests per minute as a positive integer, or "*".',
+  },
+  rate_malformed: {
+    title: 'The webhook sent a WebHook-Allowed-Rate that is neither a positive integer nor "*".',
+    advice: 'Write requests per minute in digits alone: no sign, fraction, exponent or unit.',
+  },
+  rate_repeated: {
+    title: 'The webhook sent more than one value of WebHook-Allowed-Rate.',
+    advice: 'Send WebHook-Allowed-Rate once, with one value.',
+  },
+
+  gone: { title: 'The webhook is retired: it answered 410 Gone.', advice: 'Register the sink that replaces this one.' },
+  throttled: {
+    title: 'The webhook has too many requests at present and is asked again later.',
+    advice: 'Exempt OPTIONS from the limit, or say with Retry-After when to ask again.',
+  },
+  unavailable: {
+    title: 'The webhook is unavailable at present and is asked again later.',
+    advice: 'Bring the webhook back into service, or say with Retry-After when to ask again.',
+  },
+
+  name_not_found: {
+    title: 'The host name of the sink does not exist.',
+    advice: 'Check the spelling of the sink and publish its name in public DNS.',
+  },
+  name_lookup_failed: {
+    title: 'The host name of the sink could not be looked up.',
+    advice: 'Check that the name servers of the domain answer.',
+  },
+  connection_refused: {
+    title: 'The host of the webhook refused the connection.',
+    advice: 'Check that the webhook is running and listens on the port of the sink.',
+  },
+  connection_failed: {
+    title: 'No connection to the host of the webhook could be made.',
+    advice: 'Check that the host can be reached from outside and that no firewall drops the connection.',
+  },
+  connection_closed: {
+    title: 'The connection was closed before the webhook had answered.',
+    advice: 'Check that no proxy or firewall drops OPTIONS requests, and that the application does not crash.',
+  },
+  tls_failed: {
+    title: 'No TLS connection to the webhook could be agreed on.',
+    advice: 'Serve HTTPS with TLS 1.2 or later on the port of the sink.',
+  },
+  certificate_invalid: {
+    title: 'The certificate of the webhook does not hold for its host name.',
+    advice: 'Install a certificate that is current, names this host, and comes with its whole chain.',
+  },
+  deadline_exceeded: {
+    title: 'The webhook did not answer in time.',
+    advice: 'Answer OPTIONS at once, and give permission by the callback if the decision takes longer.',
+  },
+  not_http: {
+    title: 'What the webhook sent is not a final HTTP/1.1 answer.',
+    advice: 'Check that an HTTPS server that speaks HTTP/1.1 listens on the port of the sink.',
+  },
+  headers_too_large: {
+    title: 'The headers of the answer are too large.',
+    advice: 'Leave cookies and other unneeded headers out of the answer to OPTIONS.',
+  },
+  too_many_informational: {
+    title: 'The webhook sent too many informational (1xx) answers instead of a final one.',
+    advice: 'Answer OPTIONS with a final status at once.',
+  },
+  aborted: { title: 'The registry ended the request before there was an answer.', advice: '' },
+  address_not_allowed: {
+    title: 'The host name of the sink leads to an address that may not be called, so nothing was sent.',
+    advice: 'Make every address that is published for the host a public one.',
+  },
+  sink_not_allowed: {
+    title: 'The sink is not one that may be called, so nothing was sent.',
+    advice: 'Register an https address with a public host name and a usual port.',
+  },
+
+  callback_granted: { title: 'The permission was given by calling the callback URL.', advice: '' },
+  callback_expired: {
+    title: 'The answer gave no consent, and the callback URL was not called before it expired.',
+    advice: `Ask for another handshake, and call its callback URL in time or ${answerHeaders}.`,
+  },
+  granted_by_policy: {
+    title: 'The webhook does not support the handshake; the policy of the origin lets it have events at a low rate.',
+    advice: `For a higher rate, ${answerHeaders}.`,
+  },
+  attempts_exhausted: {
+    title: 'The webhook was asked several times, and none of the attempts brought an answer that could be used.',
+    advice: 'See the verdicts of the attempts, put the cause right, and ask for another handshake.',
+  },
+  revoked: { title: 'An administrator took the permission back.', advice: '' },
+  interrupted: { title: 'The service stopped before the outcome of this attempt was recorded.', advice: '' },
+  held_by_budget: {
+    title: 'The request waits its turn: this host, its network or the tenant has been asked often enough for now.',
+    advice: '',
+  },
+};
+
+/** One sentence for every warning that is kept with a grant. */
+export const warnings: Record<Warning, string> = {
+  origin_in_list: 'WebHook-Allowed-Origin held several values; it should hold only the origin that asked or "*".',
+  origin_trailing_dot: 'WebHook-Allowed-Origin ended in a dot; it should be exactly the origin that asked.',
+  rate_missing: 'WebHook-Allowed-Rate was missing, so the requested rate holds.',
+  rate_malformed: 'WebHook-Allowed-Rate was not a positive integer or "*", so the rate that was to be expected holds.',
+  rate_repeated: 'WebHook-Allowed-Rate held several values, so the rate that was to be expected holds.',
+  rate_above_requested: 'WebHook-Allowed-Rate is higher than the rate that was asked for; it is recorded as given.',
+  rate_defaulted: 'No rate was asked for and none was given, so the default rate of the origin holds.',
+  allow_without_post: 'The Allow header does not name POST, the method that events are delivered with.',
+};
+
+/** What was observed; leave `status` out for readers who may not see it. Header values are as the target wrote them. */
+export interface Facts {
+  status?: number;
+  allowedOrigin?: string;
+  origin: string;
+  requestedOriginEchoed?: string;
+}
+
+/** The title of a verdict with the observed values behind it, fit to be shown and logged. */
+export function describe(verdict: Verdict, facts: Facts): string {
+  const { status, allowedOrigin, origin, requestedOriginEchoed } = facts;
+  const seen = [
+    ...(status === undefined ? [] : [`status ${status}`]),
+    ...(allowedOrigin === undefined ? [] : [`WebHook-Allowed-Origin ${quote(allowedOrigin)}`]),
+    ...(requestedOriginEchoed === undefined ? [] : [`WebHook-Request-Origin ${quote(requestedOriginEchoed)}`]),
+  ];
+  const { title } = verdicts[verdict];
+  return seen.length === 0 ? title : `${title} Asked by ${quote(origin)}, it answered with ${seen.join(', ')}.`;
+}
+
+const maxLength = 200;
+
+/** Control, format (bidirectional) and unpaired characters are written as escapes, so that they cannot fake a line. */
+function quote(value: string): string {
+  const escaped = value
+    .slice(0, maxLength)
+    .replace(/[\p{C}\p{Zl}\p{Zp}"\\]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  const shown = [...escaped].slice(0, maxLength).join('');
+  return `"${shown.length < escaped.length || value.length > maxLength ? `${shown}…` : shown}"`;
+}

@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Budgets } from './budgets.js';
+import type { Claim } from './handshake.js';
+import type { Queue } from './queue.js';
+import type { SafeRequest } from './safe-request.js';
+import type { Settle, Settled } from './settle.js';
+
+/**
+ * Asks webhooks: what a request has just put into the queue, at once, and what is due, by polling. Claim, ask, settle; no
+ * transaction is open while the webhook is asked, and what it said counts only while the claim is still ours.
+ */
+export interface Worker {
+  /** Polls until the signal fires, then ends what is in flight (handing back what is not answered in time). */
+  run(signal: AbortSignal): Promise<void>;
+  /** Asks now, and returns when that is settled, when the time is over, or when the signal fires; whichever is first. */
+  attend(handshake: string, waitMs: number, signal: AbortSignal): Promise<void>;
+  /** Works until nothing is due and nothing is in flight. */
+  drain(): Promise<void>;
+  inFlight(): number;
+  /** Since the last poll that reached the database; Infinity before the first. */
+  secondsSincePoll(): number;
+}
+
+export interface WorkerSettings {
+  queue: Queue;
+  budgets: Budgets;
+  request: SafeRequest;
+  settle: Settle;
+  maxInFlight: number;
+  pollMs: number;
+  /** How long handshakes in flight may go on after the signal. */
+  stopMs: number;
+  onOutcome: (claim: Claim, settled: Settled, seconds: number) => void;
+  onFault: (error: unknown, claim?: Claim) => void;
+}
+
+export function createWorker(settings: WorkerSettings): Worker {
+  const { queue, budgets, request, settle, maxInFlight, pollMs, stopMs, onOutcome, onFault } = settings;
+  const running = new Map<string, Promise<void>>();
+  const giveUp = new AbortController();
+  let isStopping = false;
+  let polledAt = -Infinity;
+
+  async function handle(claim: Claim): Promise<void> {
+    const startedAt = performance.now();
+    const heldMs = await budgets.admit(claim);
+    if (heldMs !== undefined) return queue.handBack(claim, heldMs, 'held_by_budget');
+    if (giveUp.signal.aborted) return queue.handBack(claim, 0, 'aborted');
+    const attempt = await queue.begin(claim);
+    if (attempt === undefined) return;
+    const reply = await request({
+      url: claim.sink,
+      method: 'OPTIONS',
+      headers: attempt.headers,
+      signal: giveUp.signal,
+      admit: (network) => budgets.admitNetwork(network),
+    });
+    if (reply.kind === 'held') return queue.handBack(claim, reply.retryAfterMs, 'held_by_budget');
+    onOutcome(claim, await settle(claim, attempt, reply), (performance.now() - startedAt) / 1_000);
+  }
+
+  /** A fault of ours is logged; the lease runs out and somebody tries again. */
+  function start(claim: Claim): Promise<void> {
+    const work = handle(claim)
+      .catch((error: unknown) => onFault(error, claim))
+      .finally(() => running.delete(claim.id));
+    running.set(claim.id, work);
+    return work;
+  }
+
+  async function claimDue(): Promise<number> {
+    const free = maxInFlight - running.size;
+    if (isStopping) return 0;
+    if (free <= 0) {
+      polledAt = performance.now();
+      return 0;
+    }
+    const claims = await queue.claim(free);
+    polledAt = performance.now();
+    for (const claim of claims) void start(claim);
+    return claims.length;
+  }
+
+  return {
+    async run(signal) {
+      while (!signal.aborted) {
+        const claimed = await claimDue().catch((error: unknown) => {
+          onFault(error);
+          return 0;
+        });
+        // Room became free, or time has passed.
+        const rest = sleep(pollMs, undefined, { signal }).catch(() => undefined);
+        await (claimed > 0 && running.size > 0 ? Promise.race([rest, ...running.values()]) : rest);
+      }
+      isStopping = true;
+      const timer = setTimeout(() => giveUp.abort(), stopMs);
+      await Promise.all(running.values());
+      clearTimeout(timer);
+    },
+
+    async attend(handshake, waitMs, signal) {
+      if (waitMs <= 0 || isStopping) return;
+      const until = performance.now() + waitMs;
+      const [claim] = running.size < maxInFlight ? await queue.claim(1, handshake) : [];
+      if (claim) void start(claim);
+      // Somebody else may have it: another process, or nobody yet because its host is busy.
+      while (performance.now() < until && !signal.aborted) {
+        const left = Math.min(running.has(handshake) ? waitMs : 100, until - performance.now());
+        const timer = new AbortController();
+        const ends = AbortSignal.any([signal, timer.signal]);
+        await Promise.race([
+          sleep(Math.max(left, 1), undefined, { signal: ends }).catch(() => undefined),
+          ...(running.has(handshake) ? [running.get(handshake)] : []),
+        ]);
+        timer.abort();
+        if (!running.has(handshake) && !(await queue.isOpen(handshake))) return;
+        // Asked and postponed: what comes next comes later than anybody waits.
+        if (claim && !running.has(handshake)) return;
+      }
+    },
+
+    async drain() {
+      do {
+        await claimDue();
+        await Promise.all(running.values());
+      } while ((await claimDue()) > 0 || running.size > 0);
+    },
+
+    inFlight: () => running.size,
+    secondsSincePoll: () => (performance.now() - polledAt) / 1_000,
+  };
+}

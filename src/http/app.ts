@@ -1,0 +1,235 @@
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import helmet from 'helmet';
+import type { Logger } from 'pino';
+import { v7 as uuidv7 } from 'uuid';
+import { RegistryError } from '../errors.js';
+import type { Contract, Operation } from './contract.js';
+import type { Handlers } from './handler.js';
+import { parseJson } from './json.js';
+import { nobody, type Principal } from './principal.js';
+import { problemHeaders, problemOf } from './problem.js';
+
+export interface AppSettings {
+  contract: Contract;
+  handlers: Handlers;
+  authenticate: (authorization: string | undefined, lines: number) => Promise<Principal>;
+  /** Routes besides the contract: the documents, the development issuer's keys. */
+  extras: (app: Express) => void;
+  log: Logger;
+  /** Recognises what others throw: a database that cannot be reached. */
+  translate: (error: unknown) => unknown;
+  onRequest: (outcome: { operation: string; status: number; seconds: number }) => void;
+  /** Bytes. */
+  bodyLimit: number;
+  /** Every answer is held against the contract, and one that breaks it becomes a 500. The tests run so. */
+  checkAnswers: boolean;
+}
+
+interface State {
+  requestId: string;
+  operation: string;
+  principal: Principal;
+}
+
+interface UntypedAnswer {
+  status: number;
+  headers?: Readonly<Record<string, string>>;
+  body?: unknown;
+  html?: string;
+}
+
+/** The HTTP API: the operations of the contract, each authenticated, validated, handled and logged in the same way. */
+export function createApp(settings: AppSettings): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  app.set('query parser', 'simple');
+  app.use((request, response, next) => observe(settings, request, response, next));
+  app.use(helmet({ contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } } }));
+  app.use(refuseAmbiguousHeaders);
+  settings.extras(app);
+
+  const body = express.raw({ type: () => true, limit: settings.bodyLimit, inflate: false });
+  for (const [path, operations] of groupByPath(settings.contract.operations)) {
+    for (const operation of operations) {
+      app[operation.method](path, (request, response, next) => {
+        // Express runs GET handlers for HEAD; where GET changes something it must not (RFC 9110 section 9.2.1).
+        if (request.method === 'HEAD' && operation.scopes === undefined) return next();
+        stateOf(response).operation = operation.id;
+        body(request, response, (error?: unknown) => {
+          if (error) next(error);
+          else run(settings, operation, request, response).catch(next);
+        });
+      });
+    }
+    const changesByGet = operations.some(({ method, scopes }) => method === 'get' && scopes === undefined);
+    app.all(path, (request, response) => answerMethods(operations, changesByGet, request, response));
+  }
+
+  app.use(() => {
+    throw new RegistryError('not_found', 'There is nothing at this address; /openapi.json lists what there is.');
+  });
+  app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
+    answerError(settings.translate(error), response, settings.log);
+  });
+  return app;
+}
+
+function groupByPath(operations: readonly Operation[]): Map<string, Operation[]> {
+  const byPath = new Map<string, Operation[]>();
+  for (const operation of operations) byPath.set(operation.path, [...(byPath.get(operation.path) ?? []), operation]);
+  return byPath;
+}
+
+function stateOf(response: Response): State {
+  return response.locals as State;
+}
+
+/** Gives the request its id, and writes the one log line of its outcome. */
+function observe(settings: AppSettings, request: Request, response: Response, next: NextFunction): void {
+  const startedAt = performance.now();
+  const state = Object.assign(stateOf(response), { requestId: uuidv7(), operation: 'none', principal: nobody });
+  response.setHeader('X-Request-Id', state.requestId);
+  response.setHeader('Cache-Control', 'no-store');
+  response.once('close', () => {
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const status = response.writableFinished ? response.statusCode : 499;
+    settings.onRequest({ operation: state.operation, status, seconds });
+    settings.log.info(
+      {
+        requestid: state.requestId,
+        operation: state.operation,
+        method: request.method,
+        status,
+        ms: Math.round(seconds * 1_000),
+        tenant: state.principal.tenant || undefined,
+        subscriber: state.principal.subscriber || undefined,
+        code: response.locals['code'] as string | undefined,
+      },
+      'request',
+    );
+  });
+  next();
+}
+
+/** Node keeps the first of two such lines, and a proxy in front may have looked at the other. */
+function refuseAmbiguousHeaders(request: Request, _response: Response, next: NextFunction): void {
+  const repeated = ['host', 'authorization', 'content-type', 'if-match', 'idempotency-key'].find(
+    (name) => (request.headersDistinct[name]?.length ?? 0) > 1,
+  );
+  if (repeated === undefined) return next();
+  throw new RegistryError('invalid_request', 'A header stands in the request twice.', {
+    faults: [{ pointer: `header/${repeated}`, rule: 'header_repeated', detail: 'Send it once.' }],
+  });
+}
+
+async function run(settings: AppSettings, operation: Operation, request: Request, response: Response): Promise<void> {
+  const state = stateOf(response);
+  if (operation.scopes) {
+    const lines = request.headersDistinct['authorization']?.length ?? 0;
+    state.principal = await settings.authenticate(request.headers.authorization, lines);
+    requireScope(operation, state.principal);
+  }
+  const parameters = operation.parseParameters({ path: request.params, query: request.query, headers: request.headers });
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+
+  // The contract has checked what the types of a handler's call and answer say.
+  const call = {
+    ...parameters,
+    body: readBody(operation, request),
+    principal: state.principal,
+    requestId: state.requestId,
+    log: settings.log,
+    address: request.path,
+    signal: gone.signal,
+  };
+  const handle = settings.handlers[operation.id] as unknown as (call: object) => Promise<UntypedAnswer>;
+  send(settings, operation, response, await handle(call));
+}
+
+function requireScope(operation: Operation, principal: Principal): void {
+  if (operation.scopes?.some((scope) => principal.scopes.has(scope))) return;
+  throw new RegistryError('scope_missing', `This needs the scope ${operation.scopes?.join(' or ')}.`);
+}
+
+function readBody(operation: Operation, request: Request): unknown {
+  if (operation.mediaTypes.length === 0) return undefined;
+  const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
+  const accepted = operation.mediaTypes.includes(mediaType) || mediaType === 'application/json';
+  if (!accepted || (request.headers['content-encoding'] ?? 'identity') !== 'identity') {
+    throw new RegistryError(
+      'media_type_unsupported',
+      `The body must be ${operation.mediaTypes.join(' or ')}, without a content encoding.`,
+    );
+  }
+  const json = parseJson(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+  const faults = 'faults' in json ? json.faults : operation.checkBody(json.value);
+  if (faults.length > 0) throw new RegistryError('invalid_request', 'The body breaks a rule.', { faults });
+  return 'value' in json ? json.value : undefined;
+}
+
+function send(settings: AppSettings, operation: Operation, response: Response, answer: UntypedAnswer): void {
+  const { status, headers, body, html } = answer;
+  const mediaType = html !== undefined ? 'text/html' : body === undefined ? undefined : 'application/json';
+  if (settings.checkAnswers) {
+    const broken = operation.checkAnswer(status, mediaType, body);
+    if (broken.length > 0) throw new Error(`${operation.id} answered against the contract: ${broken.join('; ')}`);
+  }
+  for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
+  response.status(status);
+  if (html !== undefined) response.type('html').send(html);
+  else if (body === undefined) response.end();
+  else response.json(body);
+}
+
+/** OPTIONS tells the methods; any other method that is not there answers 405 with the same list (RFC 9110 section 15.5.6). */
+function answerMethods(
+  operations: readonly Operation[],
+  changesByGet: boolean,
+  request: Request,
+  response: Response,
+): void {
+  const methods = operations.map(({ method }) => method.toUpperCase());
+  const head = methods.includes('GET') && !changesByGet ? ['HEAD'] : [];
+  response.setHeader('Allow', [...methods, ...head, 'OPTIONS'].join(', '));
+  if (request.method === 'OPTIONS') {
+    if (operations.some(({ method }) => method === 'patch')) {
+      response.setHeader('Accept-Patch', 'application/merge-patch+json');
+    }
+    response.status(200).end();
+  } else {
+    throw new RegistryError('method_not_allowed', `This resource has ${methods.join(', ')}.`);
+  }
+}
+
+function answerError(error: unknown, response: Response, log: Logger): void {
+  const { requestId } = stateOf(response);
+  const known = asRegistryError(error);
+  response.locals['code'] = known.code;
+  if (known.code === 'internal') log.error({ requestid: requestId, err: error }, 'fault');
+  else if (known.cause !== undefined) log.warn({ requestid: requestId, err: known.cause }, known.code);
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const problem = problemOf(known, requestId);
+  for (const [name, value] of Object.entries(problemHeaders(known))) response.setHeader(name, value);
+  response.status(problem.status).type('application/problem+json').send(JSON.stringify(problem));
+}
+
+function asRegistryError(error: unknown): RegistryError {
+  if (error instanceof RegistryError) return error;
+  // What Express and its body parser raise: http-errors with a status below 500.
+  const { status, type } = error as { status?: number; type?: string };
+  if (type === 'entity.too.large') return new RegistryError('body_too_large', 'The body is larger than this operation takes.');
+  if (type === 'encoding.unsupported') {
+    return new RegistryError('media_type_unsupported', 'Send the body without a content encoding.');
+  }
+  if (status !== undefined && status < 500) {
+    return new RegistryError('invalid_request', 'The request could not be read.', { cause: error });
+  }
+  return new RegistryError('internal', 'Something went wrong inside of the service; the log has this request id.', {
+    cause: error,
+  });
+}

@@ -1,0 +1,154 @@
+import { decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose';
+import { RegistryError } from '../errors.js';
+import type { KeySource } from './keys.js';
+import { scopes, type Principal } from './principal.js';
+
+/** RS256 is accepted where an issuer names it; the others are what to offer by default. No `none`, nothing symmetric. */
+export const defaultAlgorithms = ['PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const;
+const acceptedAlgorithms: readonly string[] = [...defaultAlgorithms, 'RS256'];
+
+export interface TokenIssuer {
+  issuer: string;
+  audience: string[];
+  algorithms: string[];
+  keys: KeySource;
+}
+
+export interface AuthenticateSettings {
+  /** Each of them is trusted to speak for any tenant. */
+  issuers: TokenIssuer[];
+  /** Required `typ`. `any` switches the check off for issuers that know no `at+jwt`; their ID tokens then pass too. */
+  typ?: string;
+  clockToleranceSeconds?: number;
+  maxTokenAgeSeconds?: number;
+  tenantClaim?: string;
+  /** `sub` stands in where a token lacks this claim. */
+  subscriberClaim?: string;
+  /** `scp` stands in where a token lacks this claim. */
+  scopeClaim?: string;
+  /** Milliseconds since 1970. */
+  clock?: () => number;
+}
+
+export type Authenticate = (authorization: string | undefined, rawAuthorizationCount: number) => Promise<Principal>;
+
+const maxTokenLength = 8_192;
+const maxNameLength = 200;
+
+/**
+ * Judges bearer tokens: RFC 6750 section 2.1 (a token in a query or body is never looked at), RFC 9068 section 4.
+ * `rawAuthorizationCount` is the number of Authorization lines as received; Node hides all but the first.
+ *
+ * Throws a plain Error for a configuration that would accept too much. The judge rejects with a RegistryError:
+ * `unauthenticated`, whose fault names the failed check (`token_expired`, `token_aud`), or `keys_unavailable`.
+ */
+export function createAuthenticate(settings: AuthenticateSettings): Authenticate {
+  const { typ = 'at+jwt', clockToleranceSeconds = 5, maxTokenAgeSeconds = 86_400, clock = Date.now } = settings;
+  const { tenantClaim = 'tenant', subscriberClaim = 'client_id', scopeClaim = 'scope' } = settings;
+  const issuers = new Map(settings.issuers.map((entry) => [entry.issuer, entry]));
+  if (issuers.size !== settings.issuers.length) throw new Error('A token issuer is configured twice.');
+  settings.issuers.forEach(checkIssuer);
+
+  return async (authorization, rawAuthorizationCount) => {
+    const token = bearerToken(authorization, rawAuthorizationCount);
+    try {
+      // The unverified iss only picks the rules; jwtVerify then checks it with everything else.
+      const entry = issuers.get(decodeJwt(token).iss ?? '');
+      if (!entry) throw refusal('token_iss', 'The token does not come from an issuer that this service trusts (iss).');
+      const { payload } = await jwtVerify(token, entry.keys, {
+        algorithms: entry.algorithms,
+        issuer: entry.issuer,
+        audience: entry.audience,
+        ...(typ === 'any' ? {} : { typ }),
+        requiredClaims: ['iss', 'aud', 'exp', 'iat'],
+        maxTokenAge: maxTokenAgeSeconds,
+        clockTolerance: clockToleranceSeconds,
+        currentDate: new Date(clock()),
+      });
+      const granted = scopeNames(payload[scopeClaim] ?? payload['scp']);
+      return {
+        tenant: name(payload, tenantClaim),
+        subscriber: name(payload, payload[subscriberClaim] === undefined ? 'sub' : subscriberClaim),
+        scopes: new Set(scopes.filter((scope) => granted.includes(scope))),
+        tokenExpiresAt: Math.min(payload.exp!, payload.iat! + maxTokenAgeSeconds) * 1000,
+      };
+    } catch (error) {
+      throw error instanceof errors.JOSEError ? explained(error) : error;
+    }
+  };
+}
+
+function checkIssuer({ issuer, audience, algorithms }: TokenIssuer): void {
+  const refused = algorithms.filter((algorithm) => !acceptedAlgorithms.includes(algorithm));
+  if (refused.length > 0) throw new Error(`Algorithms not accepted for ${issuer}: ${refused.join(', ')}.`);
+  if (algorithms.length === 0) throw new Error(`No algorithm is configured for ${issuer}.`);
+  if (issuer === '') throw new Error('A token issuer is configured without a name.');
+  if (audience.length === 0) throw new Error(`No audience is configured for ${issuer}.`);
+}
+
+function bearerToken(authorization: string | undefined, lines: number): string {
+  if (lines > 1) throw refusal('authorization_repeated', 'The request has more than one Authorization header.');
+  if (!authorization) throw refusal('token_missing', 'The request has no bearer token in an Authorization header.');
+  const token = /^bearer +([\w\-.~+/]+=*)$/i.exec(authorization)?.[1];
+  if (!token) throw refusal('token_malformed', 'The Authorization header must hold the word Bearer and one token.');
+  if (token.length > maxTokenLength)
+    throw refusal('token_too_long', `A token has at most ${maxTokenLength} characters.`);
+  return token;
+}
+
+/** Invisible characters could make two tenants look like one in a log or on a page; half surrogates break storage. */
+function name(payload: JWTPayload, claim: string): string {
+  const value = payload[claim];
+  if (
+    typeof value === 'string' &&
+    value !== '' &&
+    value.length <= maxNameLength &&
+    !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(value)
+  )
+    return value;
+  const rule = `The token must have a ${claim} of 1 to ${maxNameLength} characters without control characters.`;
+  throw refusal(`token_${claim}`, rule);
+}
+
+function scopeNames(claim: unknown): unknown[] {
+  if (typeof claim === 'string') return claim.split(' ');
+  return Array.isArray(claim) ? claim : [];
+}
+
+const failedChecks = new Map([
+  ['typ', 'The token is not of the type that is accepted here (typ).'],
+  ['iss', 'The token does not come from an issuer that this service trusts (iss).'],
+  ['aud', 'The token is not meant for this service (aud).'],
+  ['nbf', 'The token is not valid yet (nbf).'],
+  ['iat', 'The token was issued in the future (iat).'],
+]);
+
+const failures = new Map([
+  ['ERR_JOSE_ALG_NOT_ALLOWED', ['token_alg', 'The token is signed with an algorithm that is not accepted (alg).']],
+  ['ERR_JWS_SIGNATURE_VERIFICATION_FAILED', ['token_signature', 'The signature of the token is wrong.']],
+  ['ERR_JWKS_NO_MATCHING_KEY', ['token_kid', 'The token is signed with a key that its issuer does not publish (kid).']],
+  ['ERR_JWKS_MULTIPLE_MATCHING_KEYS', ['token_kid', 'Several keys fit the token; it must name one of them (kid).']],
+]);
+
+/** jose's error is not kept as the cause: it carries the claims, and causes are logged. */
+function explained(error: errors.JOSEError): RegistryError {
+  if (error instanceof errors.JWTExpired)
+    return error.claim === 'exp'
+      ? refusal('token_expired', 'The token has expired (exp).')
+      : refusal('token_too_old', 'The token was issued too long ago (iat).');
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    const { claim, reason } = error;
+    if (reason === 'missing') return refusal(`token_${claim}`, `The token has no ${claim}.`);
+    return refusal(
+      `token_${claim}`,
+      failedChecks.get(reason === 'check_failed' ? claim : '') ?? `The ${claim} of the token is malformed.`,
+    );
+  }
+  const [rule = 'token_malformed', message = 'The token is malformed.'] = failures.get(error.code) ?? [];
+  return refusal(rule, message);
+}
+
+function refusal(rule: string, message: string): RegistryError {
+  const pointer = 'header/authorization';
+  return new RegistryError('unauthenticated', message, { faults: [{ pointer, rule, detail: message }] });
+}

@@ -1,0 +1,1833 @@
+// Written by openapi/generate.mjs from openapi/openapi.yaml.
+
+export interface paths {
+    "/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List subscriptions.
+         * @description Subscribers see their own, admins those of the tenant; oldest first.
+         */
+        get: operations["getSubscriptions"];
+        put?: never;
+        /**
+         * Register a subscription and ask its webhook for permission.
+         * @description The subscription is stored, then the webhook is asked; the answer waits for that as long as `Prefer` says. It is 201
+         *     with the present status, whatever the webhook said.
+         */
+        post: operations["createSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subscriptions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        /** Read a subscription. */
+        get: operations["getSubscription"];
+        /**
+         * Replace a subscription.
+         * @description Another sink or origin is another question, so the webhook is asked anew. Other members change at once.
+         */
+        put: operations["updateSubscription"];
+        post?: never;
+        /**
+         * Delete a subscription.
+         * @description The last subscription of an origin to a sink takes the grant with it, unless that rests on an agreement. The answer is
+         *     the subscription as it was.
+         */
+        delete: operations["deleteSubscription"];
+        options?: never;
+        head?: never;
+        /** Change some members of a subscription. */
+        patch: operations["patchSubscription"];
+        trace?: never;
+    };
+    "/subscriptions/{id}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop deliveries for a while. */
+        post: operations["suspendSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subscriptions/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go on after a suspension.
+         * @description If the consent ran out meanwhile, the webhook is asked again. What an admin suspended, only an admin resumes.
+         */
+        post: operations["resumeSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subscriptions/{id}/handshakes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the handshakes of a subscription.
+         * @description Newest first, with every attempt.
+         */
+        get: operations["getHandshakes"];
+        put?: never;
+        /**
+         * Ask the webhook again.
+         * @description A handshake that is still waiting for its next attempt is tried now instead. Once an admin revoked the grant, only
+         *     an admin can ask again.
+         */
+        post: operations["startHandshake"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subscriptions/{id}/handshakes/{handshake}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                id: components["parameters"]["SubscriptionId"];
+                handshake: components["parameters"]["HandshakeId"];
+            };
+            cookie?: never;
+        };
+        /** Read a handshake. */
+        get: operations["getHandshake"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/callbacks/{handshake}": {
+        parameters: {
+            query: {
+                /** @description The secret of the callback URL. */
+                key: string;
+            };
+            header?: {
+                /** @description Requests per minute, or `*`. Absent means the rate that was asked for. */
+                "WebHook-Allowed-Rate"?: string;
+            };
+            path: {
+                handshake: components["parameters"]["HandshakeId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Grant permission by opening the callback URL.
+         * @description What a webhook, or a person with its log, calls to grant permission (webhook specification, section 4.1.3). The first
+         *     call counts; later ones answer the same and change nothing. Browsers get a page.
+         */
+        get: operations["grantByGet"];
+        put?: never;
+        /**
+         * Grant permission by posting to the callback URL.
+         * @description What a webhook, or a person with its log, calls to grant permission (webhook specification, section 4.1.3). The first
+         *     call counts; later ones answer the same and change nothing. Browsers get a page.
+         */
+        post: operations["grantByPost"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/permissions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** May this origin send to this sink? */
+        get: operations["getPermission"];
+        put?: never;
+        /** Ask for many pairs at once. */
+        post: operations["getPermissions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List grants. */
+        get: operations["getGrants"];
+        put?: never;
+        /**
+         * Record a grant by agreement.
+         * @description For consent that organisations gave each other without a handshake. It takes the place of the present grant of this
+         *     origin and sink, revoked or not.
+         */
+        post: operations["createGrant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/grants/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["GrantId"];
+            };
+            cookie?: never;
+        };
+        /** Read a grant. */
+        get: operations["getGrant"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/grants/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["GrantId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a grant away.
+         * @description Open handshakes of the pair end and their callbacks become unknown. Nobody but an admin can bring it back: by asking
+         *     the webhook again, or by recording an agreement.
+         */
+        post: operations["revokeGrant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/origins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the sending systems of the tenant. */
+        get: operations["getOrigins"];
+        put?: never;
+        /** Register a sending system. */
+        post: operations["createOrigin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/origins/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The DNS expression of the sending system. */
+                name: components["parameters"]["OriginName"];
+            };
+            cookie?: never;
+        };
+        /** Read a sending system. */
+        get: operations["getOrigin"];
+        /**
+         * Replace the policy of a sending system.
+         * @description It holds for handshakes from now on; grants stay as they are until they are renewed.
+         */
+        put: operations["updateOrigin"];
+        post?: never;
+        /**
+         * Remove a sending system.
+         * @description Only when no subscription names it any more; its grants end with it.
+         */
+        delete: operations["deleteOrigin"];
+        options?: never;
+        head?: never;
+        /** Change some of the policy of a sending system. */
+        patch: operations["patchOrigin"];
+        trace?: never;
+    };
+    "/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the audit record of the tenant.
+         * @description Newest first.
+         */
+        get: operations["getAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @enum {string} */
+        SubscriptionStatus: "pending" | "active" | "refused" | "unreachable" | "suspended" | "expired" | "retired";
+        /** @description A problem (RFC 9457) with a stable code and the place of each fault. */
+        Problem: {
+            /** @description A URI for the kind of problem: `urn:problem-type:assent:` and the code. */
+            type: string;
+            title: string;
+            status: number;
+            detail?: string;
+            /** @description Stable name of the problem. */
+            code: string;
+            /** @description The id under which this request stands in the logs. */
+            requestid: string;
+            faults?: {
+                /** @description JSON pointer into the body (`/sink`); outside of it `query/limit`, `header/prefer`, `path/id`. */
+                pointer: string;
+                /** @description Stable name of the rule that was broken. */
+                rule: string;
+                detail: string;
+            }[];
+        };
+        /**
+         * @description One filter; its single member names the dialect.
+         * @example {
+         *       "prefix": {
+         *         "type": "com.example."
+         *       }
+         *     }
+         */
+        Filter: {
+            [key: string]: unknown;
+        };
+        /** @description Requests per minute to ask for with `WebHook-Request-Rate` (webhook specification, section 4.1.4). */
+        RequestedRate: number;
+        /** Format: date-time */
+        Time: string;
+        /** @description Requests per minute; `"*"` means no limit (webhook specification, section 4.2.2). */
+        Rate: number | "*";
+        /** @description Why the subscription stands where it stands, and what happens next. */
+        StatusDetails: {
+            /** @description Stable code; the verdicts are listed in the README. */
+            reason: string;
+            message: string;
+            /** @description What the owner of the webhook can change. */
+            advice?: string;
+            /** @description What happens next. */
+            next?: string;
+            nextat?: components["schemas"]["Time"];
+            allowedrate?: components["schemas"]["Rate"];
+            expiresat?: components["schemas"]["Time"];
+            warnings?: {
+                code: string;
+                message: string;
+            }[];
+            /** @description The handshake that this rests on. */
+            handshake?: string;
+        };
+        /**
+         * @description A stored subscription and where it stands.
+         * @example {
+         *       "id": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f",
+         *       "source": "urn:nld:oin:00000001823288444000:systeem:BRP-component",
+         *       "types": [
+         *         "nl.overheid.zaken.zaakstatus-gewijzigd"
+         *       ],
+         *       "sink": "https://webhook.example.com/events",
+         *       "protocol": "HTTP",
+         *       "origin": "eventemitter.example.com",
+         *       "status": "active",
+         *       "statusdetails": {
+         *         "reason": "granted",
+         *         "message": "The webhook allows eventemitter.example.com to send up to 120 requests per minute.",
+         *         "next": "The consent is renewed by another handshake.",
+         *         "nextat": "2026-11-28T12:00:00.000Z",
+         *         "allowedrate": 120,
+         *         "expiresat": "2026-11-30T12:00:00.000Z",
+         *         "handshake": "0197f3c2-4a5c-7000-8000-000000000001"
+         *       },
+         *       "subscriber": "case-system",
+         *       "createdat": "2026-11-20T12:00:00.000Z",
+         *       "updatedat": "2026-11-20T12:00:00.000Z"
+         *     }
+         */
+        Subscription: {
+            /** @description The identifier; it never changes. */
+            id: string;
+            source?: string;
+            types?: string[];
+            subject?: string;
+            filters?: components["schemas"]["Filter"][];
+            sink: string;
+            /** @description Only the type; the secrets are never read back. */
+            sinkcredential?: {
+                credentialtype: string;
+            };
+            protocol: string;
+            protocolsettings?: {
+                [key: string]: unknown;
+            };
+            config?: {
+                [key: string]: unknown;
+            };
+            origin: string;
+            requestedrate?: components["schemas"]["RequestedRate"];
+            status: components["schemas"]["SubscriptionStatus"];
+            statusdetails: components["schemas"]["StatusDetails"];
+            /** @description The client that the subscription belongs to. */
+            subscriber: string;
+            suspended?: {
+                at: components["schemas"]["Time"];
+                /** @enum {string} */
+                by: "subscriber" | "admin";
+                reason: string;
+            };
+            /** Format: date-time */
+            createdat: string;
+            /** Format: date-time */
+            updatedat: string;
+        };
+        /**
+         * @description What the delivery system shows the sink (section 3.2.3). Kept encrypted and never read back. When replacing, a
+         *     credential with nothing but its type keeps what is stored.
+         * @example {
+         *       "credentialtype": "PLAIN",
+         *       "identifier": "assent",
+         *       "secret": "a-shared-secret"
+         *     }
+         */
+        SinkCredential: {
+            credentialtype: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description What a consumer asks for (CloudEvents Subscriptions API, section 3.2.1). Members that the registry tells about a stored
+         *     subscription may stand in a request, so that what was read can be written back; they are ignored.
+         */
+        SubscriptionRequest: {
+            /** @description Ignored when creating; when replacing it must be the one of the path. */
+            id?: string;
+            /** @description Only events with exactly this `source`. A non-empty URI reference. */
+            source?: string;
+            /** @description Only events whose `type` is one of these. Absent or empty means every type. */
+            types?: string[];
+            /** @description Only events with exactly this `subject`. */
+            subject?: string;
+            /**
+             * @description Every filter must hold. The dialects are `exact`, `prefix`, `suffix`, `all`, `any` and `not` (section 3.2.4);
+             *     absent or empty means every event.
+             */
+            filters?: components["schemas"]["Filter"][];
+            /** @description The exact https address that events are sent to and that is asked for permission. */
+            sink: string;
+            sinkcredential?: components["schemas"]["SinkCredential"];
+            /** @description The delivery protocol. `HTTP` is the one that is supported. */
+            protocol: string;
+            /** @description `headers` to send along with each delivery, and `method`, which can only be `POST` (webhook specification, section 2.1). */
+            protocolsettings?: {
+                headers?: {
+                    [key: string]: string;
+                };
+                method?: string;
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description Settings for whoever generates the events; stored and given back. */
+            config?: {
+                [key: string]: unknown;
+            };
+            /** @description The sending system that shall deliver. Absent means the tenant's default origin. */
+            origin?: string;
+            requestedrate?: components["schemas"]["RequestedRate"];
+            readonly status?: unknown;
+            readonly statusdetails?: unknown;
+            readonly subscriber?: unknown;
+            readonly suspended?: unknown;
+            readonly createdat?: unknown;
+            readonly updatedat?: unknown;
+        };
+        /** @description A JSON merge patch (RFC 7396) on the subscription; `null` removes a member. */
+        SubscriptionPatch: {
+            [key: string]: unknown;
+        };
+        Reason: {
+            /** @description Why; kept with the record. */
+            reason: string;
+        };
+        /** @description Header lines in the order in which they went over the wire; a callback key is left out. */
+        Headers: {
+            name: string;
+            value: string;
+        }[];
+        /**
+         * @description One OPTIONS request. Status, address and timing of the target are for admins; others see the verdict and the
+         *     WebHook headers.
+         */
+        Attempt: {
+            number: number;
+            startedat: components["schemas"]["Time"];
+            finishedat?: components["schemas"]["Time"];
+            request: components["schemas"]["Headers"];
+            answer?: components["schemas"]["Headers"];
+            status?: number;
+            remoteaddress?: string;
+            /** @description Milliseconds. */
+            timing?: {
+                [key: string]: number;
+            };
+            verdict?: string;
+            message?: string;
+            advice?: string;
+            warnings?: string[];
+        };
+        /** @description One conversation with one sink for one origin. */
+        Handshake: {
+            id: string;
+            origin: string;
+            sink: string;
+            /** @enum {string} */
+            reason: "registration" | "change" | "request" | "renewal";
+            requestedrate?: components["schemas"]["RequestedRate"];
+            /** @enum {string} */
+            state: "due" | "asking" | "waiting" | "granted" | "refused" | "unreachable" | "retired" | "cancelled";
+            verdict?: string;
+            message?: string;
+            advice?: string;
+            next?: string;
+            nextat?: components["schemas"]["Time"];
+            createdat: components["schemas"]["Time"];
+            finishedat?: components["schemas"]["Time"];
+            attempts: components["schemas"]["Attempt"][];
+        };
+        /** @description What the callback granted. */
+        CallbackGrant: {
+            granted: boolean;
+            origin: string;
+            sink: string;
+            allowedrate: components["schemas"]["Rate"];
+            expiresat: components["schemas"]["Time"];
+        };
+        /** @description May this origin send to this sink now? */
+        Permission: {
+            origin: string;
+            sink: string;
+            allowed: boolean;
+            allowedrate?: components["schemas"]["Rate"];
+            expiresat?: components["schemas"]["Time"];
+            basis?: string;
+            grant?: string;
+            /** @description Why not: `no_grant`, `expired`, `revoked`, `ended`, or `suspended` (every subscription to this sink is suspended). */
+            reason?: string;
+            message?: string;
+        };
+        PermissionQuestion: {
+            origin: string;
+            sink: string;
+        };
+        /** @description The fact that an origin may send to a sink, or no longer may. */
+        Grant: {
+            id: string;
+            origin: string;
+            sink: string;
+            /** @enum {string} */
+            state: "live" | "expired" | "ended" | "revoked";
+            /** @description Why it ended. */
+            endreason?: string;
+            /**
+             * @description `response`: the answer to OPTIONS. `callback`: the callback was called. `agreement`: an admin recorded it.
+             *     `policy`: the target does not support the handshake and the origin's policy allows a low rate.
+             * @enum {string}
+             */
+            basis: "response" | "callback" | "agreement" | "policy";
+            /** @description `WebHook-Allowed-Origin` as it was answered. */
+            allowedorigin?: string;
+            allowedrate: components["schemas"]["Rate"];
+            requestedrate?: components["schemas"]["RequestedRate"];
+            warnings?: string[];
+            handshake?: string;
+            /** @description The agreement, for example its file number. */
+            reference?: string;
+            recordedby?: string;
+            grantedat: components["schemas"]["Time"];
+            expiresat: components["schemas"]["Time"];
+            renewat?: components["schemas"]["Time"];
+            endedat?: components["schemas"]["Time"];
+            endedby?: string;
+        };
+        /** @description A grant by agreement between organisations, without a handshake. */
+        GrantRequest: {
+            origin: string;
+            sink: string;
+            allowedrate: components["schemas"]["Rate"];
+            /**
+             * Format: date-time
+             * @description In the future and at most five years away.
+             */
+            expiresat: string;
+            reference: string;
+        };
+        /**
+         * @example {
+         *       "name": "eventemitter.example.com",
+         *       "isdefault": true,
+         *       "requestedrate": 120,
+         *       "defaultrate": 60,
+         *       "judgement": "strict",
+         *       "leaseseconds": 864000,
+         *       "profile": "nl-gov",
+         *       "createdat": "2026-11-20T12:00:00.000Z",
+         *       "updatedat": "2026-11-20T12:00:00.000Z"
+         *     }
+         */
+        Origin: {
+            name: string;
+            isdefault: boolean;
+            requestedrate?: components["schemas"]["RequestedRate"];
+            defaultrate: components["schemas"]["Rate"];
+            /** @enum {string} */
+            judgement: "strict" | "lenient";
+            unsupportedrate?: number;
+            leaseseconds: number;
+            /** @enum {string} */
+            profile: "cloudevents" | "nl-gov" | "intg-std-015" | "belgif";
+            createdat: components["schemas"]["Time"];
+            updatedat: components["schemas"]["Time"];
+        };
+        /** @description A sending system and its policy. */
+        OriginSettings: {
+            /** @description The value of `WebHook-Request-Origin`: a DNS name. It never changes. */
+            name?: string;
+            /**
+             * @description Subscriptions that name no origin take this one.
+             * @default false
+             */
+            isdefault: boolean;
+            requestedrate?: components["schemas"]["RequestedRate"];
+            /** @description The rate that holds when none was asked for and the webhook names none. 60 if absent. */
+            defaultrate?: components["schemas"]["Rate"];
+            /**
+             * @description How strictly answers are read; the README has the table.
+             * @default strict
+             * @enum {string}
+             */
+            judgement: "strict" | "lenient";
+            /** @description The rate for targets that answer OPTIONS with 405 or 501. Absent means that they get nothing. */
+            unsupportedrate?: number;
+            /**
+             * @description How long a consent holds before it must be renewed.
+             * @default 864000
+             */
+            leaseseconds: number;
+            /**
+             * @description The rules that events of this origin keep.
+             * @default cloudevents
+             * @enum {string}
+             */
+            profile: "cloudevents" | "nl-gov" | "intg-std-015" | "belgif";
+            readonly createdat?: unknown;
+            readonly updatedat?: unknown;
+        };
+        AuditEntry: {
+            id: string;
+            at: components["schemas"]["Time"];
+            /** @description The client of the token, `callback`, or `assent` for what the service did by itself. */
+            actor: string;
+            action: string;
+            /** @description What was changed: its kind and id. */
+            target: string;
+            detail?: {
+                [key: string]: unknown;
+            };
+            requestid?: string;
+        };
+    };
+    responses: {
+        /** @description Any other problem. */
+        Problem: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request breaks a rule; `faults` names every place. */
+        BadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:problem-type:assent:invalid_subscription",
+                 *       "title": "The subscription breaks a rule.",
+                 *       "status": 400,
+                 *       "detail": "The subscription breaks a rule.",
+                 *       "code": "invalid_subscription",
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f",
+                 *       "faults": [
+                 *         {
+                 *           "pointer": "/filters/0/prefix/subject",
+                 *           "rule": "value_empty",
+                 *           "detail": "A filter compares with a value of at least one character."
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description No token, or one that does not hold. */
+        Unauthenticated: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The token's scopes do not allow this. */
+        Forbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The present state does not allow this. */
+        Conflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is no such thing, or it is not the caller's. */
+        NotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `If-Match` names another version than the present one. */
+        PreconditionFailed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+    };
+    parameters: {
+        /** @description How many entries a page holds at the most. */
+        Limit: number;
+        /** @description Where the page begins; taken from the `Link` header of the page before. */
+        Cursor: string;
+        /**
+         * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
+         *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409.
+         */
+        IdempotencyKey: string;
+        /**
+         * @description `wait=N` (RFC 7240 section 4.3): wait up to N seconds, at most 30, for the handshake before answering; 5 if absent.
+         *     `respond-async`: do not wait.
+         */
+        Prefer: string;
+        /** @description The id of a subscription. One that is not the caller's answers 404. */
+        SubscriptionId: string;
+        /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+        IfMatch: string;
+        HandshakeId: string;
+        GrantId: string;
+        /** @description The DNS expression of the sending system. */
+        OriginName: string;
+    };
+    requestBodies: never;
+    headers: {
+        /** @description Seconds to wait before trying again. */
+        RetryAfter: string;
+        /** @description The next page as `<...>; rel="next"` (RFC 8288), if there is one. */
+        Link: string;
+        /** @description How to authenticate (RFC 6750 section 3). */
+        Authenticate: string;
+        /** @description Where the new resource is. */
+        Location: string;
+        /**
+         * @description The version of what was written; for `If-Match`. The state of the handshake is not part of it.
+         * @example "1"
+         */
+        ETag: string;
+        /** @description `true` if the key was used before and nothing was created now. */
+        Replayed: string;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    getSubscriptions: {
+        parameters: {
+            query?: {
+                /** @description Exactly this source. */
+                source?: string;
+                /** @description `types` holds exactly this type. */
+                type?: string;
+                /** @description Exactly this subject. */
+                subject?: string;
+                /** @description Exactly this sink. */
+                sink?: string;
+                origin?: string;
+                subscriber?: string;
+                status?: components["schemas"]["SubscriptionStatus"];
+                /** @description How many entries a page holds at the most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page begins; taken from the `Link` header of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of subscriptions. */
+            200: {
+                headers: {
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
+                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description `wait=N` (RFC 7240 section 4.3): wait up to N seconds, at most 30, for the handshake before answering; 5 if absent.
+                 *     `respond-async`: do not wait.
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "source": "urn:nld:oin:00000001823288444000:systeem:BRP-component",
+                 *       "types": [
+                 *         "nl.overheid.zaken.zaakstatus-gewijzigd"
+                 *       ],
+                 *       "sink": "https://webhook.example.com/events",
+                 *       "protocol": "HTTP"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SubscriptionRequest"];
+            };
+        };
+        responses: {
+            /** @description Registered. */
+            201: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscription. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description `wait=N` (RFC 7240 section 4.3): wait up to N seconds, at most 30, for the handshake before answering; 5 if absent.
+                 *     `respond-async`: do not wait.
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubscriptionRequest"];
+            };
+        };
+        responses: {
+            /** @description The subscription. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscription. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    patchSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description `wait=N` (RFC 7240 section 4.3): wait up to N seconds, at most 30, for the handshake before answering; 5 if absent.
+                 *     `respond-async`: do not wait.
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "subject": "123456789",
+                 *       "filters": null
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["SubscriptionPatch"];
+            };
+        };
+        responses: {
+            /** @description The subscription. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    suspendSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "Maintenance until Monday."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Reason"];
+            };
+        };
+        responses: {
+            /** @description The subscription. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    resumeSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description `wait=N` (RFC 7240 section 4.3): wait up to N seconds, at most 30, for the handshake before answering; 5 if absent.
+                 *     `respond-async`: do not wait.
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "Maintenance is over."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Reason"];
+            };
+        };
+        responses: {
+            /** @description The subscription. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getHandshakes: {
+        parameters: {
+            query?: {
+                /** @description How many entries a page holds at the most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page begins; taken from the `Link` header of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of handshakes. */
+            200: {
+                headers: {
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Handshake"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    startHandshake: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
+                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description `wait=N` (RFC 7240 section 4.3): wait up to N seconds, at most 30, for the handshake before answering; 5 if absent.
+                 *     `respond-async`: do not wait.
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The handshake, with the attempts made so far. */
+            201: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Handshake"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getHandshake: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                id: components["parameters"]["SubscriptionId"];
+                handshake: components["parameters"]["HandshakeId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The handshake with every attempt. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Handshake"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    grantByGet: {
+        parameters: {
+            query: {
+                /** @description The secret of the callback URL. */
+                key: string;
+            };
+            header?: {
+                /** @description Requests per minute, or `*`. Absent means the rate that was asked for. */
+                "WebHook-Allowed-Rate"?: string;
+            };
+            path: {
+                handshake: components["parameters"]["HandshakeId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Granted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallbackGrant"];
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    grantByPost: {
+        parameters: {
+            query: {
+                /** @description The secret of the callback URL. */
+                key: string;
+            };
+            header?: {
+                /** @description Requests per minute, or `*`. Absent means the rate that was asked for. */
+                "WebHook-Allowed-Rate"?: string;
+            };
+            path: {
+                handshake: components["parameters"]["HandshakeId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Granted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallbackGrant"];
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getPermission: {
+        parameters: {
+            query: {
+                origin: string;
+                sink: string;
+            };
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer; `allowed` says yes or no. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "origin": "eventemitter.example.com",
+                     *       "sink": "https://webhook.example.com/events",
+                     *       "allowed": true,
+                     *       "allowedrate": 120,
+                     *       "expiresat": "2026-11-30T12:00:00.000Z",
+                     *       "basis": "response",
+                     *       "grant": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Permission"];
+                };
+            };
+            /** @description As before. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getPermissions: {
+        parameters: {
+            query?: never;
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example [
+                 *       {
+                 *         "origin": "eventemitter.example.com",
+                 *         "sink": "https://webhook.example.com/events"
+                 *       }
+                 *     ]
+                 */
+                "application/json": components["schemas"]["PermissionQuestion"][];
+            };
+        };
+        responses: {
+            /** @description One answer for each pair, in order. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Permission"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getGrants: {
+        parameters: {
+            query?: {
+                origin?: string;
+                sink?: string;
+                state?: "live" | "expired" | "ended" | "revoked";
+                /** @description How many entries a page holds at the most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page begins; taken from the `Link` header of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of grants. */
+            200: {
+                headers: {
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Grant"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createGrant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
+                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "origin": "eventemitter.example.com",
+                 *       "sink": "https://webhook.example.com/events",
+                 *       "allowedrate": 300,
+                 *       "expiresat": "2027-11-20T00:00:00Z",
+                 *       "reference": "Agreement 2026-0815"
+                 *     }
+                 */
+                "application/json": components["schemas"]["GrantRequest"];
+            };
+        };
+        responses: {
+            /** @description Recorded. */
+            201: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Grant"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getGrant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["GrantId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The grant. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Grant"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    revokeGrant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                id: components["parameters"]["GrantId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "The webhook's owner complained."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Reason"];
+            };
+        };
+        responses: {
+            /** @description The grant. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Grant"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getOrigins: {
+        parameters: {
+            query?: {
+                /** @description How many entries a page holds at the most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page begins; taken from the `Link` header of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of origins, by name. */
+            200: {
+                headers: {
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Origin"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createOrigin: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
+                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "eventemitter.example.com",
+                 *       "isdefault": true,
+                 *       "requestedrate": 120
+                 *     }
+                 */
+                "application/json": components["schemas"]["OriginSettings"] & Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Registered. */
+            201: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Origin"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getOrigin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The DNS expression of the sending system. */
+                name: components["parameters"]["OriginName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The origin. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Origin"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateOrigin: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The DNS expression of the sending system. */
+                name: components["parameters"]["OriginName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OriginSettings"];
+            };
+        };
+        responses: {
+            /** @description The origin. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Origin"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteOrigin: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The DNS expression of the sending system. */
+                name: components["parameters"]["OriginName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The origin. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Origin"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    patchOrigin: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The DNS expression of the sending system. */
+                name: components["parameters"]["OriginName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "judgement": "lenient",
+                 *       "unsupportedrate": null
+                 *     }
+                 */
+                "application/merge-patch+json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The origin. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Origin"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAudit: {
+        parameters: {
+            query?: {
+                /** @description For example `subscription:` and an id. */
+                target?: string;
+                actor?: string;
+                /** @description How many entries a page holds at the most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page begins; taken from the `Link` header of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entries. */
+            200: {
+                headers: {
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditEntry"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+}

@@ -1,0 +1,212 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { RegistryError, type Fault } from '../errors.js';
+import type { operations } from './contract.gen.js';
+import { escapePointer, textFault } from './json.js';
+import type { Scope } from './principal.js';
+
+/**
+ * The OpenAPI document at run time: which operations there are, who may call them, and whether a request or an answer
+ * keeps to them. openapi/openapi.json is bundled from the files beside it, and the types of contract.gen.ts come from it too.
+ */
+export type OperationId = keyof operations;
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+export interface Operation {
+  id: OperationId;
+  method: Method;
+  /** As Express writes it, with the server's prefix: `/v1/subscriptions/:id`. */
+  path: string;
+  /** One of these is enough; undefined for an operation that needs no token. */
+  scopes: readonly Scope[] | undefined;
+  /** The media types of the request body; empty if it takes none. */
+  mediaTypes: readonly string[];
+  parseParameters(request: RequestParameters): Parameters;
+  checkBody(body: unknown): Fault[];
+  /** What in an answer is not as the contract says; used by the tests. */
+  checkAnswer(status: number, mediaType: string | undefined, body: unknown): string[];
+}
+
+export interface RequestParameters {
+  path: Readonly<Record<string, unknown>>;
+  query: Readonly<Record<string, unknown>>;
+  headers: IncomingMessage['headers'];
+}
+
+export interface Parameters {
+  path: Record<string, unknown>;
+  query: Record<string, unknown>;
+  header: Record<string, unknown>;
+}
+
+interface ParameterObject {
+  name: string;
+  in: keyof Parameters;
+  required?: boolean;
+  schema: object;
+}
+interface ResponseObject {
+  content?: Record<string, object>;
+}
+interface OperationObject {
+  operationId: OperationId;
+  parameters?: unknown[];
+  security?: Array<{ oauth?: Scope[] }>;
+  requestBody?: { content: Record<string, object> };
+  responses: Record<string, unknown>;
+}
+type PathItem = Partial<Record<Method, OperationObject>> & { parameters?: unknown[] };
+export interface OpenApiDocument {
+  info: { version: string };
+  servers: Array<{ url: string }>;
+  paths: Record<string, PathItem>;
+}
+
+export interface Contract {
+  document: OpenApiDocument;
+  operations: readonly Operation[];
+}
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const documentId = 'openapi';
+
+export function loadContract(): Contract {
+  const document = JSON.parse(
+    readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8'),
+  ) as OpenApiDocument;
+  const bodies = new Ajv2020({ strict: false, allErrors: true });
+  // Parameters come as text; numbers among them are read as such.
+  const texts = new Ajv2020({ strict: false, allErrors: true, coerceTypes: true, useDefaults: true });
+  for (const ajv of [bodies, texts]) {
+    formats.default(ajv);
+    ajv.addSchema(document, documentId);
+  }
+  const compile = (ajv: Ajv2020, pointer: string) => ajv.compile({ $ref: `${documentId}#${pointer}` });
+  const prefix = document.servers[0]?.url ?? '';
+
+  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    methods.flatMap((method) => {
+      const operation = item[method];
+      if (!operation) return [];
+      const at = `/paths/${escapePointer(path)}/${method}`;
+      const parameters = [item, operation].flatMap((holder, own) =>
+        (holder.parameters ?? []).map(
+          (_, i) => locate<ParameterObject>(document, `${own ? at : `/paths/${escapePointer(path)}`}/parameters/${i}`)[1],
+        ),
+      );
+      const content = Object.keys(operation.requestBody?.content ?? {});
+      const body = content.map((type) => compile(bodies, `${at}/requestBody/content/${escapePointer(type)}/schema`))[0];
+      const scopes = operation.security?.flatMap((requirement) => requirement.oauth ?? []) ?? [];
+      const answers = new Map<string, ValidateFunction>();
+      return {
+        id: operation.operationId,
+        method,
+        path: prefix + path.replace(/\{(\w+)\}/g, ':$1'),
+        scopes: operation.security?.length === 0 ? undefined : scopes,
+        mediaTypes: content,
+        parseParameters: parameterParser(texts, parameters, operation.security?.length !== 0),
+        checkBody: (value: unknown) => (body === undefined || body(value) ? [] : faultsOf(body.errors ?? [])),
+        checkAnswer: (status: number, mediaType: string | undefined, value: unknown) => {
+          const key = String(status) in operation.responses ? String(status) : 'default';
+          const [place, response] = locate<ResponseObject>(document, `${at}/responses/${key}`);
+          if (mediaType === undefined && !response.content) return [];
+          if (!response.content?.[mediaType ?? '']) return [`${status} ${mediaType} is not in the contract`];
+          if (mediaType === 'text/html') return [];
+          const schema = `${place}/content/${escapePointer(mediaType ?? '')}/schema`;
+          const validate = answers.get(schema) ?? compile(bodies, schema);
+          answers.set(schema, validate);
+          return validate(value) ? [] : faultsOf(validate.errors ?? []).map((f) => `${f.pointer} ${f.detail}`);
+        },
+      } satisfies Operation;
+    }),
+  );
+  return { document, operations };
+}
+
+function parameterParser(ajv: Ajv2020, parameters: readonly ParameterObject[], refuseUnknown: boolean) {
+  const schemaOf = (place: keyof Parameters) => {
+    const own = parameters.filter((parameter) => parameter.in === place);
+    const nameOf = (name: string) => (place === 'header' ? name.toLowerCase() : name);
+    return ajv.compile({
+      type: 'object',
+      properties: Object.fromEntries(own.map(({ name, schema }) => [nameOf(name), absolute(schema)])),
+      required: own.filter(({ required }) => required).map(({ name }) => nameOf(name)),
+      ...(place === 'query' && refuseUnknown ? { additionalProperties: false } : {}),
+    });
+  };
+  const schemas = { path: schemaOf('path'), query: schemaOf('query'), header: schemaOf('header') };
+
+  return ({ path, query, headers }: RequestParameters): Parameters => {
+    const values: Parameters = { path: { ...path }, query: { ...query }, header: { ...headers } };
+    const faults = (['path', 'query', 'header'] as const).flatMap((place) => {
+      const validate = schemas[place];
+      if (!validate(values[place])) return faultsOf(validate.errors ?? [], place);
+      return Object.entries(values[place]).flatMap(([name, value]) => {
+        const fault = typeof value === 'string' && place !== 'header' ? textFault(value) : undefined;
+        return fault ? [{ pointer: `${place}/${name}`, ...fault }] : [];
+      });
+    });
+    if (faults.length > 0) throw new RegistryError('invalid_request', 'A parameter breaks a rule.', { faults });
+    return values;
+  };
+}
+
+/** References inside of a parameter's schema point into the document. */
+function absolute(schema: object): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#', `"$ref":"${documentId}#`)) as object;
+}
+
+/** The value at a JSON pointer, and where it really stands if a reference stands there. */
+function locate<T>(document: OpenApiDocument, pointer: string): [string, T] {
+  const steps = pointer.slice(1).split('/');
+  const value = steps.reduce<unknown>(
+    (parent, step) => (parent as Record<string, unknown>)[step.replaceAll('~1', '/').replaceAll('~0', '~')],
+    document,
+  );
+  const reference = (value as { $ref?: string }).$ref;
+  return reference ? locate(document, reference.slice(1)) : [pointer, value as T];
+}
+
+const ruleNames: Record<string, string> = {
+  required: 'member_missing',
+  additionalProperties: 'member_unknown',
+  type: 'type_wrong',
+  enum: 'value_not_allowed',
+  const: 'value_not_allowed',
+  oneOf: 'value_not_allowed',
+  format: 'format_wrong',
+  pattern: 'format_wrong',
+  minimum: 'value_out_of_range',
+  maximum: 'value_out_of_range',
+  minLength: 'length_wrong',
+  maxLength: 'length_wrong',
+  minItems: 'length_wrong',
+  maxItems: 'length_wrong',
+  minProperties: 'length_wrong',
+};
+
+/** Ajv's errors as faults. The branches of a `oneOf` are told as one. */
+export function faultsOf(errors: readonly ErrorObject[], place?: keyof Parameters): Fault[] {
+  const whole = errors.filter((error) => error.keyword === 'oneOf').map((error) => error.instancePath);
+  return errors
+    .filter((error) => error.keyword === 'oneOf' || !whole.some((path) => error.instancePath.startsWith(path)))
+    .slice(0, 50)
+    .map((error) => {
+      const params = error.params as { missingProperty?: string; additionalProperty?: string; allowedValues?: unknown[] };
+      const member = params.missingProperty ?? params.additionalProperty;
+      const pointer = error.instancePath + (member === undefined ? '' : `/${escapePointer(member)}`);
+      const detail = params.allowedValues ? `must be one of ${params.allowedValues.join(', ')}` : error.message;
+      return {
+        pointer: place ? `${place}${pointer}` : pointer,
+        rule: ruleNames[error.keyword] ?? error.keyword,
+        detail:
+          params.additionalProperty !== undefined
+            ? 'There is no such member.'
+            : params.missingProperty !== undefined
+              ? 'This member is required.'
+              : `This ${detail}.`,
+      };
+    });
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import {
+  calculateJwkThumbprint,
+  createLocalJWKSet,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  SignJWT,
+  type JSONWebKeySet,
+} from 'jose';
+import { z } from 'zod';
+import { openKeyFile } from '../storage/key-file.js';
+import type { KeySource } from './keys.js';
+import type { Scope } from './principal.js';
+
+export interface DevelopmentToken {
+  tenant: string;
+  subscriber: string;
+  scopes: Iterable<Scope>;
+  lifetimeSeconds: number;
+}
+
+export interface DevelopmentIssuer {
+  issuer: string;
+  /** Public keys only. */
+  jwks: JSONWebKeySet;
+  keySource: KeySource;
+  /** An access token (RFC 9068 section 2). */
+  sign(token: DevelopmentToken): Promise<string>;
+}
+
+const privateKey = z.object({
+  kty: z.literal('EC'),
+  crv: z.literal('P-256'),
+  x: z.string(),
+  y: z.string(),
+  d: z.string(),
+});
+
+/** A name of no place: tokens are made by the command line, which does not know where the service listens. */
+export const developmentIssuer = 'urn:assent:development';
+export const developmentAudience = 'assent';
+
+/**
+ * On a developer's machine the service issues its own tokens, with an ES256 key that is created once in the data folder.
+ * Rejects with an Error that names the key file when that cannot be read.
+ */
+export async function openDevelopmentIssuer(dataFolder: string): Promise<DevelopmentIssuer> {
+  const jwk = await openKeyFile(join(dataFolder, 'development-issuer.json'), createKey, readKey);
+  const { d: _, ...publicPart } = jwk;
+  const kid = await calculateJwkThumbprint(publicPart);
+  const jwks = { keys: [{ ...publicPart, kid, alg: 'ES256', use: 'sig' }] };
+  const key = await importJWK(jwk, 'ES256');
+  return {
+    issuer: developmentIssuer,
+    jwks,
+    keySource: createLocalJWKSet(jwks),
+    sign: ({ tenant, subscriber, scopes, lifetimeSeconds }) =>
+      new SignJWT({ tenant, client_id: subscriber, scope: [...scopes].join(' ') })
+        .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid })
+        .setIssuer(developmentIssuer)
+        .setAudience(developmentAudience)
+        .setSubject(subscriber)
+        .setJti(randomUUID())
+        .setIssuedAt()
+        .setExpirationTime(`${lifetimeSeconds} s`)
+        .sign(key),
+  };
+}
+
+async function createKey() {
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+  return exportJWK(privateKey);
+}
+
+async function readKey(content: unknown) {
+  const jwk = privateKey.parse(content);
+  await importJWK(jwk, 'ES256');
+  return jwk;
+}

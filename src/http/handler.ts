@@ -1,0 +1,54 @@
+import type { Logger } from 'pino';
+import type { Actor } from '../storage/audit.js';
+import type { operations } from './contract.gen.js';
+import type { OperationId } from './contract.js';
+import type { Principal } from './principal.js';
+
+/**
+ * An operation's handler is a function from a request that keeps the contract to an answer that does; Express stays in
+ * app.ts. The types of both come from the OpenAPI document.
+ */
+type Defined<T> = Exclude<T, undefined>;
+type ParametersOf<Id extends OperationId, Place extends string> =
+  operations[Id]['parameters'] extends { [P in Place]?: infer Value } ? Defined<Value> : never;
+type BodyOf<Id extends OperationId> = operations[Id] extends { requestBody: { content: infer Content } }
+  ? Content[keyof Content]
+  : undefined;
+
+export interface Call<Id extends OperationId> {
+  path: ParametersOf<Id, 'path'>;
+  query: ParametersOf<Id, 'query'>;
+  /** By lower-case name. */
+  header: Readonly<Record<string, string | undefined>>;
+  body: BodyOf<Id>;
+  /** For whom the token speaks; an operation without a token gets one that may do nothing. */
+  principal: Principal;
+  requestId: string;
+  log: Logger;
+  /** The path as it was asked for, for links. */
+  address: string;
+  /** Fires when the client has gone away. */
+  signal: AbortSignal;
+}
+
+type Success = 200 | 201 | 304;
+type JsonOf<Response> = Response extends { content: { 'application/json': infer Json } } ? Json : undefined;
+
+export type Answer<Id extends OperationId> = {
+  [Status in keyof operations[Id]['responses'] & Success]: {
+    status: Status;
+    headers?: Readonly<Record<string, string>>;
+    body: JsonOf<operations[Id]['responses'][Status]>;
+    /** A page in place of the JSON body, for browsers. */
+    html?: string;
+  };
+}[keyof operations[Id]['responses'] & Success];
+
+export type Handler<Id extends OperationId> = (call: Call<Id>) => Promise<Answer<Id>>;
+
+export type Handlers<Id extends OperationId = OperationId> = { [Each in Id]: Handler<Each> };
+
+/** Whom the audit record names for what this call changes. */
+export function actorOf({ principal, requestId }: Pick<Call<OperationId>, 'principal' | 'requestId'>): Actor {
+  return { tenant: principal.tenant, name: principal.subscriber, requestId };
+}

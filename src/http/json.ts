@@ -1,0 +1,87 @@
+import type { Fault } from '../errors.js';
+
+/** Deeper documents are refused: nothing in the contract needs more, and code that walks a value may be recursive. */
+const maxDepth = 64;
+const forbiddenNames = new Set(['__proto__', 'constructor', 'prototype']);
+const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],]/g;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+interface Container {
+  names: Set<string> | undefined;
+  at: string;
+  index: number;
+  awaitsName: boolean;
+}
+
+/**
+ * JSON as RFC 8259 and I-JSON (RFC 7493) have it: UTF-8, no name twice, no NUL and no lone surrogate. `JSON.parse` alone
+ * takes the last of two equal names and lets through text that Postgres cannot store.
+ */
+export function parseJson(bytes: Uint8Array): { value: unknown } | { faults: Fault[] } {
+  let text: string;
+  let value: unknown;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    return { faults: [{ pointer: '', rule: 'not_utf8', detail: 'The body is not UTF-8.' }] };
+  }
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { faults: [{ pointer: '', rule: 'not_json', detail: `The body is not JSON: ${(error as Error).message}.` }] };
+  }
+  const fault = findFault(text);
+  return fault ? { faults: [fault] } : { value };
+}
+
+/** Walks the tokens of a text that is known to be JSON; the stack is the path to the present place. */
+function findFault(text: string): Fault | undefined {
+  const stack: Container[] = [];
+  for (const [token] of text.matchAll(tokens)) {
+    const parent = stack.at(-1);
+    if (token === '{' || token === '[') {
+      if (stack.length === maxDepth) {
+        return { pointer: pointerOf(stack), rule: 'too_deep', detail: `The body is nested more than ${maxDepth} deep.` };
+      }
+      stack.push({ names: token === '{' ? new Set() : undefined, at: '', index: 0, awaitsName: token === '{' });
+    } else if (token === '}' || token === ']') {
+      stack.pop();
+    } else if (token === ',') {
+      if (parent?.names) parent.awaitsName = true;
+      else if (parent) parent.index += 1;
+    } else {
+      const string = JSON.parse(token) as string;
+      const isName = parent?.names !== undefined && parent.awaitsName;
+      if (isName) {
+        parent.at = string;
+        parent.awaitsName = false;
+      }
+      const fault = textFault(string) ?? (isName ? nameFault(string, parent.names as Set<string>) : undefined);
+      if (fault) return { pointer: pointerOf(stack), ...fault };
+      if (isName) parent.names?.add(string);
+    }
+  }
+  return undefined;
+}
+
+/** Postgres stores neither NUL nor half a surrogate pair. */
+export function textFault(text: string): Omit<Fault, 'pointer'> | undefined {
+  if (text.includes('\0')) return { rule: 'text_nul', detail: 'The text holds the character U+0000.' };
+  if (!text.isWellFormed()) return { rule: 'text_lone_surrogate', detail: 'The text holds half of a surrogate pair.' };
+  return undefined;
+}
+
+function nameFault(name: string, names: ReadonlySet<string>): Omit<Fault, 'pointer'> | undefined {
+  if (forbiddenNames.has(name)) return { rule: 'name_forbidden', detail: 'A member may not have this name.' };
+  if (names.has(name)) return { rule: 'name_repeated', detail: 'The object has two members of this name.' };
+  return undefined;
+}
+
+function pointerOf(stack: readonly Container[]): string {
+  return stack.map(({ names, at, index }) => `/${names ? escapePointer(at) : index}`).join('');
+}
+
+/** One reference token of a JSON pointer (RFC 6901 section 3). */
+export function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}

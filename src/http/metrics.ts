@@ -1,0 +1,63 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+export interface Metrics {
+  registry: Registry;
+  request(outcome: { operation: string; status: number; seconds: number }): void;
+  handshake(outcome: { verdict: string; reason: string; seconds: number }): void;
+}
+
+export interface MetricsSources {
+  /** Seconds by which the oldest due handshake is late. */
+  lagSeconds: () => Promise<number>;
+  inFlight: () => number;
+}
+
+/** Every name and label is listed in the README; labels have few values, none of which comes from outside. */
+export function createMetrics({ lagSeconds, inFlight }: MetricsSources): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: 'assent_http_request_duration_seconds',
+    help: 'Requests by operation and status.',
+    labelNames: ['operation', 'status'],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 30],
+    registers,
+  });
+  const handshakes = new Counter({
+    name: 'assent_handshakes_total',
+    help: 'Attempts to shake hands by verdict and by reason.',
+    labelNames: ['verdict', 'reason'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'assent_handshake_duration_seconds',
+    help: 'Attempts from the claim to the settled outcome.',
+    buckets: [0.01, 0.05, 0.2, 1, 5, 10, 30],
+    registers,
+  });
+  new Gauge({
+    name: 'assent_handshakes_in_flight',
+    help: 'Handshakes that this process works on.',
+    registers,
+    collect() {
+      this.set(inFlight());
+    },
+  });
+  new Gauge({
+    name: 'assent_handshake_lag_seconds',
+    help: 'By how much the oldest due handshake is late; NaN while the database does not answer.',
+    registers,
+    async collect() {
+      this.set(await lagSeconds().catch(() => NaN));
+    },
+  });
+  return {
+    registry,
+    request: ({ operation, status, seconds }) => requests.observe({ operation, status: String(status) }, seconds),
+    handshake: ({ verdict, reason, seconds }) => {
+      handshakes.inc({ verdict, reason });
+      durations.observe(seconds);
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import express, { type Express } from 'express';
+import type { Registry } from 'prom-client';
+
+/** What must hold for requests to be sent here; each rejects or gives a reason if it does not. */
+export type ReadinessCheck = () => Promise<string | undefined>;
+
+export interface OperationsSettings {
+  metrics: Registry;
+  checks: Readonly<Record<string, ReadinessCheck>>;
+  /** Milliseconds for each check. */
+  timeoutMs: number;
+}
+
+/**
+ * For whoever runs the service, on a listener of its own that nobody else reaches: `/livez` (the process turns), `/readyz`
+ * (503 and the reason while something is missing), `/metrics` (Prometheus).
+ */
+export function createOperationsApp({ metrics, checks, timeoutMs }: OperationsSettings): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.get('/livez', (_request, response) => void response.json({ status: 'live' }));
+  app.get('/readyz', async (_request, response) => {
+    const results = await Promise.all(
+      Object.entries(checks).map(async ([name, check]) => [name, (await failureOf(check, timeoutMs)) ?? 'ok'] as const),
+    );
+    const isReady = results.every(([, result]) => result === 'ok');
+    response.status(isReady ? 200 : 503).json({ status: isReady ? 'ready' : 'not ready', checks: Object.fromEntries(results) });
+  });
+  app.get('/metrics', async (_request, response) => {
+    response.type(metrics.contentType).send(await metrics.metrics());
+  });
+  return app;
+}
+
+/** Causes are for the log; here stands what is wrong and not why. */
+async function failureOf(check: ReadinessCheck, timeoutMs: number): Promise<string | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => (timer = setTimeout(resolve, timeoutMs, 'no answer in time')));
+  try {
+    return await Promise.race([check(), late]);
+  } catch {
+    return 'failed';
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,36 @@
+import { RegistryError } from '../errors.js';
+
+/** Lists page by key: a cursor is the key of the last entry that was seen, so nothing is skipped while others write. */
+export interface Page<T> {
+  entries: T[];
+  /** The key to go on from; undefined on the last page. */
+  next: string | undefined;
+}
+
+/** Takes one entry more than the page holds to see whether there is another page. */
+export function pageOf<T>(entries: readonly T[], limit: number, keyOf: (entry: T) => string): Page<T> {
+  const page = entries.slice(0, limit);
+  const last = page.at(-1);
+  return { entries: page, next: entries.length > limit && last !== undefined ? keyOf(last) : undefined };
+}
+
+/** The key in a cursor; RegistryError `invalid_request` if it is none that was given out. */
+export function readCursor(cursor: string | undefined, isKey: (key: string) => boolean): string | undefined {
+  if (cursor === undefined) return undefined;
+  const key = Buffer.from(cursor, 'base64url').toString('utf8');
+  if (isKey(key)) return key;
+  throw new RegistryError('invalid_request', 'The cursor is not one that this list gave out.', {
+    faults: [{ pointer: 'query/cursor', rule: 'cursor_unknown', detail: 'Take it from the Link header of a page.' }],
+  });
+}
+
+/** `Link` to the next page (RFC 8288), with the query of the present one. */
+export function pageHeaders(path: string, query: object, next: string | undefined): Record<string, string> {
+  if (next === undefined) return {};
+  const parameters = new URLSearchParams({ ...query, cursor: Buffer.from(next).toString('base64url') });
+  return { Link: `<${path}?${parameters}>; rel="next"` };
+}
+
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text);
+}

@@ -1,0 +1,57 @@
+import { RegistryError, type ErrorCode } from '../errors.js';
+import type { components } from './contract.gen.js';
+
+type Problem = components['schemas']['Problem'];
+
+/** What HTTP makes of each code. A new code does not compile until it stands here. */
+const statuses: Record<ErrorCode, { status: number; title: string }> = {
+  unauthenticated: { status: 401, title: 'The request carries no token that holds.' },
+  keys_unavailable: { status: 503, title: 'The keys that tokens are checked with cannot be had at present.' },
+  scope_missing: { status: 403, title: 'The token does not allow this.' },
+  invalid_request: { status: 400, title: 'The request breaks a rule.' },
+  invalid_subscription: { status: 400, title: 'The subscription breaks a rule.' },
+  body_too_large: { status: 413, title: 'The body is too large.' },
+  media_type_unsupported: { status: 415, title: 'The body has another media type than the operation takes.' },
+  not_found: { status: 404, title: 'There is nothing at this address.' },
+  method_not_allowed: { status: 405, title: 'The resource does not have this method.' },
+  origin_not_found: { status: 404, title: 'There is no such origin.' },
+  origin_exists: { status: 409, title: 'The origin is registered already.' },
+  origin_in_use: { status: 409, title: 'Subscriptions name this origin.' },
+  no_default_origin: { status: 409, title: 'The tenant has no default origin.' },
+  subscription_not_found: { status: 404, title: 'There is no such subscription.' },
+  handshake_not_found: { status: 404, title: 'There is no such handshake.' },
+  grant_not_found: { status: 404, title: 'There is no such grant.' },
+  callback_unknown: { status: 404, title: 'This callback is not known, or no longer.' },
+  callback_rate_malformed: { status: 400, title: 'WebHook-Allowed-Rate is malformed.' },
+  precondition_failed: { status: 412, title: 'The resource has another version.' },
+  idempotency_key_reused: { status: 409, title: 'The Idempotency-Key was used for another request.' },
+  suspended_by_admin: { status: 403, title: 'An admin suspended the subscription.' },
+  grant_revoked: { status: 409, title: 'An admin revoked the grant.' },
+  conflict: { status: 409, title: 'The present state does not allow this.' },
+  database_unavailable: { status: 503, title: 'The database does not answer at present.' },
+  stopping: { status: 503, title: 'The service is stopping.' },
+  internal: { status: 500, title: 'The service has a fault.' },
+};
+
+/** RFC 9457. The internal cause of an error is for the log and never part of it. */
+export function problemOf(error: RegistryError, requestId: string): Problem {
+  const { status, title } = statuses[error.code];
+  return {
+    type: `urn:problem-type:assent:${error.code}`,
+    title,
+    status,
+    detail: error.message,
+    code: error.code,
+    requestid: requestId,
+    ...(error.faults.length > 0 ? { faults: [...error.faults] } : {}),
+  };
+}
+
+export function problemHeaders(error: RegistryError): Record<string, string> {
+  return {
+    ...(error.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(error.retryAfterSeconds) }),
+    // RFC 6750 section 3.1.
+    ...(error.code === 'unauthenticated' ? { 'WWW-Authenticate': 'Bearer realm="assent", error="invalid_token"' } : {}),
+    ...(error.code === 'scope_missing' ? { 'WWW-Authenticate': 'Bearer realm="assent", error="insufficient_scope"' } : {}),
+  };
+}

@@ -1,0 +1,43 @@
+import { ConfigurationError, readConfig } from './config.js';
+import { createLog } from './http/log.js';
+import { createService } from './service.js';
+
+/** The process: reads the configuration, creates the service, starts it, and stops it on SIGTERM or SIGINT. */
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = createLog(config.logLevel);
+  const service = await createService({ config, log });
+  const { url, operationsUrl } = await service.start().catch(async (error: unknown) => {
+    await service.stop();
+    throw error;
+  });
+
+  process.stderr.write(
+    [
+      `Assent listens on ${url} (documentation: ${url}/docs); health and metrics on ${operationsUrl}`,
+      `Data: ${service.database.place}`,
+      ...(config.developmentIssuer ? ['A token: npx assent token --scope assent:subscribe'] : []),
+      ...(config.publicUrl === undefined ? ['No callback is offered to webhooks: ASSENT_PUBLIC_URL is not set'] : []),
+      '',
+    ].join('\n'),
+  );
+
+  const stop = (signal: NodeJS.Signals) => {
+    log.info({ signal }, 'stopping');
+    service.stop().then(
+      () => log.info('stopped'),
+      (error: unknown) => {
+        log.error({ err: error }, 'stopping failed');
+        process.exitCode = 1;
+      },
+    );
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+}
+
+main().catch((error: unknown) => {
+  const known = error instanceof ConfigurationError;
+  process.stderr.write(known ? `${error.message}\n` : `${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,160 @@
+import type { Fault } from '../errors.js';
+import { escapePointer } from '../http/json.js';
+
+/** What a leaf compares: attribute names and the values to compare with; every one of them must hold. */
+export type Attributes = Record<string, string>;
+
+/** A checked filter in one of the required dialects (Subscriptions API, section 3.2.4.1.1). */
+export type Filter =
+  | { exact: Attributes }
+  | { prefix: Attributes }
+  | { suffix: Attributes }
+  | { all: Filter[] }
+  | { any: Filter[] }
+  | { not: Filter };
+
+/** `depth` is how far filters may stand inside filters, `count` how many there may be at all depths together. */
+export interface FilterLimits {
+  depth: number;
+  count: number;
+}
+
+export type ParsedFilters = { filters: Filter[] } | { faults: Fault[] };
+
+const maxFaults = 50;
+const supported = 'The dialects are exact, prefix, suffix, all, any and not.';
+/** Members of the shapes that earlier drafts had, and that other systems still have. */
+const outdated = ['dialect', 'property', 'attributes'];
+/** Names that reach the prototype of an object in code that is less careful. */
+export const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/**
+ * Reads the member `filters` of a subscription; absent and empty mean every event (section 3.2.1). Faults come all at
+ * once, up to fifty, each with a JSON pointer that begins with `at` and ends at the place. Nothing is ignored or repaired.
+ */
+export function parseFilters(
+  value: unknown,
+  at: string,
+  limits: FilterLimits = { depth: 32, count: 100 },
+): ParsedFilters {
+  if (value === undefined) return { filters: [] };
+  const walk: Walk = { limits, left: limits.count, faults: [] };
+  const filters = parseList(walk, value, at, 1);
+  return walk.faults.length > 0 ? { faults: walk.faults } : { filters };
+}
+
+/** One walk over one value. The limits end the walk itself, so that a hostile value costs no stack and little time. */
+interface Walk {
+  readonly limits: FilterLimits;
+  left: number;
+  readonly faults: Fault[];
+}
+
+function note(walk: Walk, pointer: string, rule: string, detail: string): undefined {
+  if (walk.faults.length < maxFaults) walk.faults.push({ pointer, rule, detail });
+}
+
+/** What is at fault is noted and left out: the result is thrown away then. */
+function parseList(walk: Walk, value: unknown, at: string, depth: number): Filter[] {
+  if (!Array.isArray(value)) {
+    note(walk, at, 'type', 'This is an array of filters, such as [{ "exact": { "type": "com.example.created" } }].');
+    return [];
+  }
+  const filters: Filter[] = [];
+  for (const [index, item] of value.entries()) {
+    if (walk.left < 0) break;
+    const filter = parseFilter(walk, item, `${at}/${index}`, depth);
+    if (filter) filters.push(filter);
+  }
+  return filters;
+}
+
+function parseFilter(walk: Walk, value: unknown, at: string, depth: number): Filter | undefined {
+  const { limits } = walk;
+  walk.left -= 1;
+  if (walk.left < 0) return note(walk, at, 'too_many_filters', `There are at most ${limits.count} filters in all.`);
+  if (depth > limits.depth) return note(walk, at, 'too_deep', `Filters stand at most ${limits.depth} deep.`);
+  if (!isObject(value)) {
+    return note(walk, at, 'type', 'A filter is an object with one member, which names the dialect.');
+  }
+  const names = Object.keys(value);
+  if (names.length === 0) return note(walk, at, 'dialect_missing', `A filter names a dialect. ${supported}`);
+  if (names.some((name) => outdated.includes(name))) {
+    return note(
+      walk,
+      at,
+      'shape_outdated',
+      'Write { "prefix": { "type": "com.example." } }: the dialect is the member.',
+    );
+  }
+  if (names.length > 1) {
+    note(walk, at, 'dialect_repeated', 'A filter has one dialect; put several filters into the array or into "all".');
+  }
+  // All of them are read, so that the faults inside come at once too.
+  const [filter] = names.map((name) => parseDialect(walk, name, value[name], `${at}/${escapePointer(name)}`, depth));
+  return filter;
+}
+
+function parseDialect(walk: Walk, name: string, value: unknown, at: string, depth: number): Filter | undefined {
+  switch (name) {
+    case 'exact':
+      return { exact: parseAttributes(walk, value, at) };
+    case 'prefix':
+      return { prefix: parseAttributes(walk, value, at) };
+    case 'suffix':
+      return { suffix: parseAttributes(walk, value, at) };
+    case 'all':
+      return { all: parseNested(walk, value, at, depth) };
+    case 'any':
+      return { any: parseNested(walk, value, at, depth) };
+    case 'not': {
+      if (Array.isArray(value)) return note(walk, at, 'type', '"not" takes one filter, not an array of filters.');
+      const filter = parseFilter(walk, value, at, depth + 1);
+      return filter && { not: filter };
+    }
+    case 'sql':
+      return note(walk, at, 'dialect_not_supported', `CloudEvents SQL (CESQL) is not supported yet. ${supported}`);
+    default:
+      if (forbiddenNames.has(name)) return note(walk, at, 'name_forbidden', 'A member may not have this name.');
+      return note(walk, at, 'dialect_unknown', `This is not the name of a filter dialect. ${supported}`);
+  }
+}
+
+function parseNested(walk: Walk, value: unknown, at: string, depth: number): Filter[] {
+  if (Array.isArray(value) && value.length === 0) {
+    note(walk, at, 'filters_empty', 'There must be at least one filter in the array.');
+  }
+  return parseList(walk, value, at, depth + 1);
+}
+
+function parseAttributes(walk: Walk, value: unknown, at: string): Attributes {
+  if (!isObject(value)) {
+    note(walk, at, 'type', 'This is an object of attribute names and the strings to compare with.');
+    return {};
+  }
+  const names = Object.keys(value);
+  if (names.length === 0) note(walk, at, 'attributes_empty', 'Name at least one attribute to compare.');
+  if (names.length === 2 && names.includes('value') && (names.includes('property') || names.includes('attribute'))) {
+    note(walk, at, 'shape_outdated', 'Write the attribute as the name of the member: { "type": "com.example." }.');
+    return {};
+  }
+  for (const name of names) parseAttribute(walk, name, value[name], `${at}/${escapePointer(name)}`);
+  return Object.fromEntries(Object.entries(value)) as Attributes;
+}
+
+function parseAttribute(walk: Walk, name: string, value: unknown, at: string): void {
+  if (name === '') note(walk, at, 'name_empty', 'The name of an attribute has at least one character.');
+  else if (forbiddenNames.has(name)) note(walk, at, 'name_forbidden', 'A member may not have this name.');
+  else if (name === 'data')
+    note(walk, at, 'name_reserved', 'Filters compare attributes; "data" is none and never can be.');
+  else if (!/^[a-z0-9]+$/.test(name)) {
+    note(walk, at, 'name_malformed', 'The name of a CloudEvents attribute has lower-case letters a-z and digits only.');
+  }
+  if (typeof value !== 'string') note(walk, at, 'type', 'Attributes are compared with a string.');
+  else if (value === '') note(walk, at, 'value_empty', 'A filter compares with a value of at least one character.');
+}
+
+/** A JSON object, and neither an array nor null. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,29 @@
+import type { Rate } from './rate.js';
+
+/** How answers to OPTIONS are read: the text's MUSTs, or with the mercy that the table in the README lists. */
+export type JudgementPolicy = 'strict' | 'lenient';
+
+export const profiles = ['cloudevents', 'nl-gov', 'intg-std-015', 'belgif'] as const;
+export type Profile = (typeof profiles)[number];
+
+/** A sending system and its policy. Rates are requests per minute. */
+export interface Origin {
+  /** The value of WebHook-Request-Origin. */
+  name: string;
+  tenant: string;
+  isDefault: boolean;
+  /** What handshakes ask for; undefined means that they name no rate. */
+  requestedRate: number | undefined;
+  /** What holds when no rate was asked for and none was answered. */
+  defaultRate: Rate;
+  judgement: JudgementPolicy;
+  /** What targets get that do not support the handshake (webhook specification, section 4); undefined means nothing. */
+  unsupportedRate: number | undefined;
+  leaseSeconds: number;
+  profile: Profile;
+  version: number;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+export type OriginPolicy = Omit<Origin, 'name' | 'tenant' | 'version' | 'createdAt' | 'updatedAt'>;

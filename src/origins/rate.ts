@@ -1,0 +1,20 @@
+/** Requests per minute; `*` is no limit (webhook specification, section 4.2.2). */
+export type Rate = number | '*';
+
+/** Fifteen digits stay exact in a double; the white space is what HTTP allows around a field value (RFC 9110, 5.6.3). */
+const written = /^[ \t]*(\*|[1-9]\d{0,14})[ \t]*$/;
+
+/**
+ * Reads a rate as `WebHook-Allowed-Rate` writes it: `*` or a positive integer without sign, fraction, exponent or unit.
+ * Anything else is undefined; whoever calls decides what that means, and it never means unlimited.
+ */
+export function parseRate(text: string): Rate | undefined {
+  const value = written.exec(text)?.[1];
+  if (value === undefined) return undefined;
+  return value === '*' ? '*' : Number(value);
+}
+
+/** The rate as a header or a text column takes it; the inverse of `parseRate`. */
+export function formatRate(rate: Rate): string {
+  return String(rate);
+}

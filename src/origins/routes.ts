@@ -1,0 +1,118 @@
+import mergePatch from 'json-merge-patch';
+import { RegistryError, type Fault } from '../errors.js';
+import type { components } from '../http/contract.gen.js';
+import { requireMatch, versionTag } from '../http/entity-tag.js';
+import { actorOf, type Call, type Handlers } from '../http/handler.js';
+import { pageHeaders, readCursor } from '../http/page.js';
+import { parseOriginName } from './origin-name.js';
+import type { Origin, OriginPolicy } from './origin.js';
+import type { OriginStore } from './store.js';
+
+type Settings = components['schemas']['OriginSettings'];
+type OriginOperation = 'getOrigins' | 'createOrigin' | 'getOrigin' | 'updateOrigin' | 'patchOrigin' | 'deleteOrigin';
+
+export interface OriginRoutes {
+  origins: OriginStore;
+  /** Holds a patched document against the contract of the operation that replaces it. */
+  checkBody: (operation: 'updateOrigin', body: unknown) => Fault[];
+}
+
+export function createOriginHandlers({ origins, checkBody }: OriginRoutes): Handlers<OriginOperation> {
+  const nameOf = (call: { path: { name: string } }) => call.path.name.toLowerCase();
+
+  return {
+    getOrigins: async ({ query, principal, address }) => {
+      const after = readCursor(query.cursor, (key) => parseOriginName(key).ok);
+      const page = await origins.list(principal.tenant, after, query.limit ?? 50);
+      return { status: 200, headers: pageHeaders(address, query, page.next), body: page.entries.map(present) };
+    },
+
+    createOrigin: async (call) => {
+      const name = parseOriginName(call.body.name ?? '');
+      if (!name.ok) throw invalid([{ pointer: '/name', rule: name.rule, detail: name.detail }]);
+      const { origin, replayed } = await origins.create(actorOf(call), name.name, policyOf(call.body), {
+        tenant: call.principal.tenant,
+        subscriber: call.principal.subscriber,
+        key: call.header['idempotency-key'],
+        operation: 'createOrigin',
+        content: call.body,
+      });
+      return {
+        status: 201,
+        headers: {
+          Location: `${call.address}/${origin.name}`,
+          ETag: versionTag(origin.version),
+          ...(replayed ? { 'Idempotency-Replayed': 'true' } : {}),
+        },
+        body: present(origin),
+      };
+    },
+
+    getOrigin: async (call) => answer(await origins.read(call.principal.tenant, nameOf(call))),
+
+    updateOrigin: async (call) => answer(await replace(call, () => call.body)),
+
+    patchOrigin: async (call) =>
+      answer(
+        await replace(call, (origin) => {
+          const merged = mergePatch.apply(present(origin), call.body) as Settings;
+          const faults = checkBody('updateOrigin', merged);
+          if (faults.length > 0) throw invalid(faults);
+          return merged;
+        }),
+      ),
+
+    deleteOrigin: async (call) =>
+      answer(
+        await origins.remove(actorOf(call), nameOf(call), (origin) =>
+          requireMatch(call.header['if-match'], origin.version),
+        ),
+      ),
+  };
+
+  function replace(call: Call<'updateOrigin' | 'patchOrigin'>, settingsFor: (origin: Origin) => Settings) {
+    return origins.replace(actorOf(call), nameOf(call), (origin) => {
+      requireMatch(call.header['if-match'], origin.version);
+      const settings = settingsFor(origin);
+      if (settings.name !== undefined && settings.name.toLowerCase() !== origin.name) {
+        throw invalid([{ pointer: '/name', rule: 'name_changed', detail: 'An origin keeps its name; register another one.' }]);
+      }
+      return policyOf(settings);
+    });
+  }
+}
+
+function invalid(faults: Fault[]): RegistryError {
+  return new RegistryError('invalid_request', 'The origin breaks a rule.', { faults });
+}
+
+function policyOf(settings: Settings): OriginPolicy {
+  return {
+    isDefault: settings.isdefault ?? false,
+    requestedRate: settings.requestedrate,
+    defaultRate: settings.defaultrate ?? 60,
+    judgement: settings.judgement ?? 'strict',
+    unsupportedRate: settings.unsupportedrate,
+    leaseSeconds: settings.leaseseconds ?? 864_000,
+    profile: settings.profile ?? 'cloudevents',
+  };
+}
+
+function answer(origin: Origin) {
+  return { status: 200 as const, headers: { ETag: versionTag(origin.version) }, body: present(origin) };
+}
+
+function present(origin: Origin): components['schemas']['Origin'] {
+  return {
+    name: origin.name,
+    isdefault: origin.isDefault,
+    ...(origin.requestedRate === undefined ? {} : { requestedrate: origin.requestedRate }),
+    defaultrate: origin.defaultRate,
+    judgement: origin.judgement,
+    ...(origin.unsupportedRate === undefined ? {} : { unsupportedrate: origin.unsupportedRate }),
+    leaseseconds: origin.leaseSeconds,
+    profile: origin.profile,
+    createdat: origin.createdAt.toISOString(),
+    updatedat: origin.updatedAt.toISOString(),
+  };
+}

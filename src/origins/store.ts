@@ -1,0 +1,143 @@
+import { RegistryError } from '../errors.js';
+import { pageOf, type Page } from '../http/page.js';
+import { recordAudit, type Actor } from '../storage/audit.js';
+import { isUniqueViolation, type Database, type Sql } from '../storage/database.js';
+import type { origin as OriginRow } from '../storage/generated/client.js';
+import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
+import type { JudgementPolicy, Origin, OriginPolicy, Profile } from './origin.js';
+import { formatRate, parseRate } from './rate.js';
+
+export interface OriginStore {
+  create(actor: Actor, name: string, policy: OriginPolicy, request: IdempotentRequest): Promise<Created>;
+  /** RegistryError `origin_not_found` for one that is not the tenant's. */
+  read(tenant: string, name: string): Promise<Origin>;
+  list(tenant: string, after: string | undefined, limit: number): Promise<Page<Origin>>;
+  /** `check` sees the present origin, under lock, before it changes. */
+  replace(actor: Actor, name: string, policy: (present: Origin) => OriginPolicy): Promise<Origin>;
+  remove(actor: Actor, name: string, check: (present: Origin) => void): Promise<Origin>;
+}
+
+export interface Created {
+  origin: Origin;
+  replayed: boolean;
+}
+
+export interface OriginStoreSettings {
+  database: Database;
+  /** Takes what rests on an origin with it, in the transaction of its removal. */
+  removeDependents: (sql: Sql, actor: Actor, origin: string) => Promise<void>;
+}
+
+export function createOriginStore({ database, removeDependents }: OriginStoreSettings): OriginStore {
+  return {
+    create: (actor, name, policy, request) =>
+      translate(name, () =>
+        database.transaction(async (sql) => {
+          const earlier = await claimKey(sql, request, name);
+          if (earlier !== undefined) return { origin: await findOrigin(sql, actor.tenant, earlier), replayed: true };
+          const row = await sql.origin.create({ data: { name, tenant: actor.tenant, ...columnsOf(policy) } });
+          await recordAudit(sql, actor, 'origin.created', `origin:${name}`, { ...policy });
+          return { origin: originOf(row), replayed: false };
+        }),
+      ),
+
+    read: (tenant, name) => findOrigin(database.client as unknown as Sql, tenant, name),
+
+    async list(tenant, after, limit) {
+      const rows = await database.client.origin.findMany({
+        where: { tenant, ...(after === undefined ? {} : { name: { gt: after } }) },
+        orderBy: { name: 'asc' },
+        take: limit + 1,
+      });
+      return pageOf(rows.map(originOf), limit, (origin) => origin.name);
+    },
+
+    replace: (actor, name, policyFor) =>
+      translate(name, () =>
+        database.transaction(async (sql) => {
+          const policy = policyFor(await lockOrigin(sql, actor.tenant, name));
+          const row = await sql.origin.update({
+            where: { name },
+            data: { ...columnsOf(policy), version: { increment: 1 }, updatedat: new Date() },
+          });
+          await recordAudit(sql, actor, 'origin.replaced', `origin:${name}`, { ...policy });
+          return originOf(row);
+        }),
+      ),
+
+    remove: (actor, name, check) =>
+      database.transaction(async (sql) => {
+        const origin = await lockOrigin(sql, actor.tenant, name);
+        check(origin);
+        const subscriptions = await sql.subscription.count({ where: { origin: name } });
+        if (subscriptions > 0) {
+          throw new RegistryError('origin_in_use', `${subscriptions} subscription(s) name this origin; remove them first.`);
+        }
+        await removeDependents(sql, actor, name);
+        await sql.origin.delete({ where: { name } });
+        await recordAudit(sql, actor, 'origin.removed', `origin:${name}`);
+        return origin;
+      }),
+  };
+}
+
+/** RegistryError `origin_not_found` for one that is not the tenant's. */
+export async function findOrigin(sql: Sql, tenant: string, name: string): Promise<Origin> {
+  const row = await sql.origin.findUnique({ where: { name, tenant } });
+  if (row === null) throw new RegistryError('origin_not_found', 'The tenant has no origin of this name.');
+  return originOf(row);
+}
+
+/** The origin that subscriptions take which name none; undefined if the tenant has none. */
+export async function findDefaultOrigin(sql: Sql, tenant: string): Promise<Origin | undefined> {
+  const row = await sql.origin.findFirst({ where: { tenant, isdefault: true } });
+  return row === null ? undefined : originOf(row);
+}
+
+async function lockOrigin(sql: Sql, tenant: string, name: string): Promise<Origin> {
+  await sql.$queryRaw`select 1 from origin where name = ${name} and tenant = ${tenant} for update`;
+  return findOrigin(sql, tenant, name);
+}
+
+async function translate<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new RegistryError(
+      'origin_exists',
+      `Either ${name} is registered already, or the tenant has another default origin; make that one no default first.`,
+      { cause: error },
+    );
+  }
+}
+
+function columnsOf(policy: OriginPolicy) {
+  return {
+    isdefault: policy.isDefault,
+    requestedrate: policy.requestedRate ?? null,
+    defaultrate: formatRate(policy.defaultRate),
+    judgement: policy.judgement,
+    unsupportedrate: policy.unsupportedRate ?? null,
+    leaseseconds: policy.leaseSeconds,
+    profile: policy.profile,
+  };
+}
+
+export function originOf(row: OriginRow): Origin {
+  return {
+    name: row.name,
+    tenant: row.tenant,
+    isDefault: row.isdefault,
+    requestedRate: row.requestedrate ?? undefined,
+    // The column's constraint admits nothing that does not parse.
+    defaultRate: parseRate(row.defaultrate) ?? 1,
+    judgement: row.judgement as JudgementPolicy,
+    unsupportedRate: row.unsupportedrate ?? undefined,
+    leaseSeconds: row.leaseseconds,
+    profile: row.profile as Profile,
+    version: row.version,
+    createdAt: row.createdat,
+    updatedAt: row.updatedat,
+  };
+}

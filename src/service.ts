@@ -1,0 +1,270 @@
+import { createServer, type Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Express } from 'express';
+import type { Logger } from 'pino';
+import { createAuditHandlers } from './changes/audit-routes.js';
+import type { Config } from './config.js';
+import type { Fault } from './errors.js';
+import { createGrantReader } from './grants/read-grant.js';
+import { createGrantHandlers } from './grants/routes.js';
+import { removeGrantsOf } from './grants/write-grant.js';
+import { createAddressRules } from './handshake/address.js';
+import { createBudgets } from './handshake/budgets.js';
+import { createCallbackHandlers } from './handshake/callback-routes.js';
+import { createGrantByCallback } from './handshake/callback.js';
+import { closeHandshakesOfPair, createQueue } from './handshake/queue.js';
+import { createHandshakeReader } from './handshake/read-handshake.js';
+import { createSafeRequest } from './handshake/safe-request.js';
+import { createSettle } from './handshake/settle.js';
+import { parseSink } from './handshake/sink.js';
+import { createSweeper } from './handshake/sweep.js';
+import { createWorker, type Worker } from './handshake/worker.js';
+import { createApp } from './http/app.js';
+import { createAuthenticate } from './http/authenticate.js';
+import { loadContract, type OperationId } from './http/contract.js';
+import { developmentAudience, openDevelopmentIssuer } from './http/development-issuer.js';
+import { serveDocuments } from './http/documents.js';
+import { createRemoteKeySource } from './http/keys.js';
+import { createMetrics } from './http/metrics.js';
+import { createOperationsApp } from './http/operations.js';
+import { createOriginHandlers } from './origins/routes.js';
+import { createOriginStore } from './origins/store.js';
+import { asUnavailable, openDatabase, type Database } from './storage/database.js';
+import { migrate, pendingMigrations, readMigrations } from './storage/migrate.js';
+import { createCredentialVault } from './subscriptions/credential-vault.js';
+import { openDevelopmentKeys } from './subscriptions/development-keys.js';
+import { createHandshakeHandlers } from './subscriptions/handshake-routes.js';
+import { createSubscriptionReader } from './subscriptions/read-subscription.js';
+import { createSubscriptionHandlers } from './subscriptions/routes.js';
+import { createSubscriptionWriter } from './subscriptions/write-subscription.js';
+
+export interface Service {
+  app: Express;
+  operations: Express;
+  database: Database;
+  worker: Pick<Worker, 'drain' | 'inFlight'>;
+  /** Brings about what time alone brings about, now. */
+  sweep(): Promise<void>;
+  /** Listens and works. */
+  start(): Promise<{ url: string; operationsUrl: string }>;
+  /** Takes no more requests, ends or hands back what is in flight within the time limit, and closes everything. */
+  stop(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  config: Config;
+  log: Logger;
+  /** Every answer is held against the contract; for tests. */
+  checkAnswers?: boolean;
+}
+
+const maxBackoffMs = 3_600_000;
+const bodyLimit = 65_536;
+
+/** The composition root: everything that lives long is created here, once, and handed down. */
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const database = await openDatabase(options.config);
+  try {
+    return await compose(database, options);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function compose(database: Database, { config, log, checkAnswers = false }: ServiceOptions): Promise<Service> {
+  const contract = loadContract();
+  const applied = await migrate(database);
+  if (applied.length > 0) log.info({ migrations: applied }, 'migrated');
+  const migrations = await readMigrations();
+
+  const ownHosts = config.publicUrl === undefined ? [] : [new URL(config.publicUrl).hostname];
+  const sinkRules = { addresses: createAddressRules(config), ports: config.sinkPorts, ownHosts };
+  const faultOfSink = (sink: string) => {
+    const parsed = parseSink(sink, sinkRules);
+    return parsed.ok ? undefined : { rule: parsed.rule, detail: parsed.detail };
+  };
+
+  const queue = createQueue({
+    database,
+    publicUrl: config.publicUrl,
+    callbackSeconds: config.callbackSeconds,
+    deadlineMs: config.handshakeDeadlineMs,
+  });
+  const metrics = createMetrics({ lagSeconds: queue.lagSeconds, inFlight: () => worker.inFlight() });
+  const worker = createWorker({
+    queue,
+    budgets: createBudgets({
+      database,
+      perHost: config.handshakesPerHost,
+      perTenant: config.handshakesPerTenant,
+    }),
+    request: createSafeRequest({
+      allowedNetworks: config.allowedNetworks,
+      deniedNetworks: config.deniedNetworks,
+      ports: config.sinkPorts,
+      ownHosts,
+      dnsServers: config.dnsServers,
+      ca: config.sinkCa,
+      deadlineMs: config.handshakeDeadlineMs,
+      maxHeaderBytes: 8_192,
+      maxInformational: 8,
+      userAgent: `Assent/${contract.document.info.version}${config.contact === undefined ? '' : ` (${config.contact})`}`,
+    }),
+    settle: createSettle({
+      database,
+      maxAttempts: config.handshakeAttempts,
+      retry: { firstMs: config.handshakeRetryMs, maxMs: maxBackoffMs },
+      random: Math.random,
+    }),
+    maxInFlight: config.handshakesInFlight,
+    pollMs: config.pollMs,
+    stopMs: Math.max(config.stopMs - 2_000, 0),
+    onOutcome: ({ id, tenant, origin, sinkHost, reason, subscription }, { verdict, state }, seconds) => {
+      metrics.handshake({ verdict, reason, seconds });
+      const ms = Math.round(seconds * 1_000);
+      log.info({ handshake: id, tenant, subscription, origin, sinkhost: sinkHost, reason, verdict, state, ms }, 'handshake');
+    },
+    onFault: (error, claim) => log.error({ handshake: claim?.id, err: error }, 'handshake fault'),
+  });
+  const sweeper = createSweeper({ database, retentionDays: config.retentionDays, auditDays: config.auditDays });
+
+  const issuer = config.developmentIssuer ? await openDevelopmentIssuer(config.dataFolder) : undefined;
+  const authenticate = createAuthenticate({
+    issuers: [
+      ...config.issuers.map(({ jwks, ...rest }) => ({
+        ...rest,
+        keys: createRemoteKeySource({
+          url: jwks,
+          onOutage: (cause) => log.warn({ issuer: rest.issuer, err: cause }, 'keys of the token issuer cannot be had'),
+        }),
+      })),
+      ...(issuer
+        ? [{ issuer: issuer.issuer, audience: [developmentAudience], algorithms: ['ES256'], keys: issuer.keySource }]
+        : []),
+    ],
+    typ: config.tokenType,
+    clockToleranceSeconds: config.clockToleranceSeconds,
+    tenantClaim: config.tenantClaim,
+    subscriberClaim: config.subscriberClaim,
+  });
+
+  const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);
+  const stopping = new AbortController();
+  const reader = createSubscriptionReader(database);
+  const writer = createSubscriptionWriter({ database, vault: createCredentialVault(keys) });
+  const attend = (handshake: string, waitMs: number, signal: AbortSignal) =>
+    worker.attend(handshake, waitMs, AbortSignal.any([signal, stopping.signal]));
+  const operationsById = new Map(contract.operations.map((operation) => [operation.id, operation]));
+  const checkBody = (operation: OperationId, body: unknown): Fault[] => operationsById.get(operation)?.checkBody(body) ?? [];
+
+  const app = createApp({
+    contract,
+    handlers: {
+      ...createSubscriptionHandlers({ reader, writer, attend, faultOfSink, checkBody }),
+      ...createHandshakeHandlers({ reader, writer, attend, handshakes: createHandshakeReader(database) }),
+      ...createCallbackHandlers({ grantByCallback: createGrantByCallback({ database, random: Math.random }) }),
+      ...createGrantHandlers({
+        database,
+        grants: createGrantReader(database),
+        faultOfSink,
+        closeHandshakes: closeHandshakesOfPair,
+      }),
+      ...createOriginHandlers({
+        origins: createOriginStore({ database, removeDependents: removeGrantsOf }),
+        checkBody,
+      }),
+      ...createAuditHandlers({ database }),
+    },
+    authenticate,
+    extras: (express) => serveDocuments(express, contract.document, issuer?.jwks),
+    log,
+    onRequest: metrics.request,
+    translate: asUnavailable,
+    bodyLimit,
+    checkAnswers,
+  });
+
+  const operations = createOperationsApp({
+    metrics: metrics.registry,
+    timeoutMs: 2_000,
+    checks: {
+      process: async () => (stopping.signal.aborted ? 'stopping' : undefined),
+      database: async () => void (await database.client.$queryRaw`select 1`),
+      migrations: async () => {
+        const pending = await pendingMigrations(database, migrations);
+        return pending.length > 0 ? `pending: ${pending.join(', ')}` : undefined;
+      },
+      worker: async () => (worker.secondsSincePoll() > config.pollMs / 1_000 + 30 ? 'does not poll' : undefined),
+    },
+  });
+
+  const servers: Server[] = [];
+  const loops: Promise<void>[] = [];
+  return {
+    app,
+    operations,
+    database,
+    worker,
+    sweep: () => sweeper.sweep(),
+
+    async start() {
+      const [api, watch] = await Promise.all([
+        listen(app, config.port, config.host),
+        listen(operations, config.operationsPort, config.operationsHost),
+      ]);
+      servers.push(api, watch);
+      const onFault = (error: unknown) => log.error({ err: error }, 'sweep fault');
+      loops.push(
+        worker.run(stopping.signal),
+        repeat(() => sweeper.sweep(), config.pollMs * 2, stopping.signal, onFault),
+        repeat(() => sweeper.forget(), 3_600_000, stopping.signal, onFault),
+      );
+      return { url: urlOf(api, config.host), operationsUrl: urlOf(watch, config.operationsHost) };
+    },
+
+    async stop() {
+      stopping.abort();
+      const [api, watch] = servers;
+      await Promise.all([...(api ? [close(api, config.stopMs)] : []), ...loops]);
+      if (watch) await close(watch, 0);
+      await database.close();
+    },
+  };
+}
+
+/** Once at once, then again and again until the signal fires. */
+async function repeat(work: () => Promise<void>, everyMs: number, signal: AbortSignal, onFault: (error: unknown) => void) {
+  while (!signal.aborted) {
+    await work().catch(onFault);
+    await sleep(everyMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+function listen(app: Express, port: number, host: string): Promise<Server> {
+  const server = createServer(app);
+  // A client that sends its request slowly is cut off; waiting for a handshake does not count.
+  server.headersTimeout = 10_000;
+  server.requestTimeout = 30_000;
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => resolve(server));
+  });
+}
+
+/** Lets requests in flight end, for a while. */
+function close(server: Server, limitMs: number): Promise<void> {
+  const timer = setTimeout(() => server.closeAllConnections(), limitMs);
+  return new Promise((resolve) => {
+    server.close(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+function urlOf(server: Server, host: string): string {
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

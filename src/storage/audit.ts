@@ -1,0 +1,27 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Sql } from './database.js';
+
+/** Who did it: a client by its token, a webhook by its callback, or the service by itself. */
+export interface Actor {
+  tenant: string;
+  name: string;
+  requestId?: string;
+}
+
+export const service = (tenant: string): Actor => ({ tenant, name: 'assent' });
+export const callback = (tenant: string, requestId: string): Actor => ({ tenant, name: 'callback', requestId });
+
+/** Written in the transaction of what it records. `target` is a kind and an id, `subscription:...`. */
+export async function recordAudit(sql: Sql, actor: Actor, action: string, target: string, detail: object = {}) {
+  await sql.audit.create({
+    data: {
+      id: uuidv7(),
+      tenant: actor.tenant,
+      actor: actor.name,
+      action,
+      target,
+      detail,
+      requestid: actor.requestId ?? null,
+    },
+  });
+}

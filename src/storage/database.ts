@@ -1,0 +1,130 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import { RegistryError } from '../errors.js';
+import { lockFolder } from './folder-lock.js';
+import { Prisma, PrismaClient } from './generated/client.js';
+
+/**
+ * Postgres, on a server or embedded in the process (PGlite in the data folder). The rest of the program sees one Prisma
+ * client and does not know which. Lists and single rows are read through Prisma's methods; every arrow of a state
+ * machine is one conditional SQL statement, because what it guards must hold in the database and not in this process.
+ */
+export type Sql = Pick<PrismaClient, '$queryRaw' | '$executeRaw'> & Omit<Prisma.TransactionClient, symbol>;
+
+export interface Database {
+  kind: 'server' | 'embedded';
+  /** Where the data is, for people; without a password. */
+  place: string;
+  client: PrismaClient;
+  /** Runs work in one transaction, again if Postgres chose it as the victim of a deadlock. No network call belongs inside. */
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** Several statements at once, for migrations. */
+  execute(statements: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseSettings {
+  databaseUrl: string | undefined;
+  dataFolder: string;
+}
+
+export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
+  return settings.databaseUrl === undefined
+    ? openEmbedded(join(settings.dataFolder, 'database'))
+    : openServer(settings.databaseUrl);
+}
+
+async function openServer(url: string): Promise<Database> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 20,
+    connectionTimeoutMillis: 5_000,
+    // A statement or a transaction that hangs must not hold its locks for ever.
+    statement_timeout: 30_000,
+    idle_in_transaction_session_timeout: 30_000,
+  });
+  // Without a listener the loss of an idle connection would end the process; the next query opens another one.
+  pool.on('error', () => undefined);
+  const client = new PrismaClient({ adapter: new PrismaPg(pool, { disposeExternalPool: true }) });
+  const { host, pathname } = new URL(url);
+  return {
+    kind: 'server',
+    place: `Postgres at ${host}${pathname}`,
+    client,
+    transaction: (work) => transact(client, work),
+    execute: async (statements) => {
+      await pool.query(statements);
+    },
+    close: () => client.$disconnect(),
+  };
+}
+
+async function openEmbedded(folder: string): Promise<Database> {
+  // Loaded here: a deployment on a server needs neither of them in memory.
+  const [{ PGlite }, { PrismaPGlite }] = await Promise.all([
+    import('@electric-sql/pglite'),
+    import('pglite-prisma-adapter'),
+  ]);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const unlock = await lockFolder(folder);
+  const pglite = await PGlite.create(folder);
+  const client = new PrismaClient({ adapter: new PrismaPGlite(pglite) });
+  return {
+    kind: 'embedded',
+    place: `embedded Postgres in ${folder}`,
+    client,
+    transaction: (work) => transact(client, work),
+    execute: async (statements) => {
+      await pglite.exec(statements);
+    },
+    close: async () => {
+      await client.$disconnect();
+      await pglite.close();
+      await unlock();
+    },
+  };
+}
+
+const maxTries = 5;
+
+async function transact<T>(client: PrismaClient, work: (sql: Sql) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await client.$transaction((sql) => work(sql as unknown as Sql), { maxWait: 10_000, timeout: 30_000 });
+    } catch (error) {
+      const isVictim = ['40001', '40P01'].includes(sqlState(error) ?? '') || prismaCode(error) === 'P2034';
+      if (!isVictim || attempt === maxTries) throw asUnavailable(error);
+    }
+  }
+}
+
+/** The five characters by which Postgres names an error; undefined if it is not one of Postgres. */
+export function sqlState(error: unknown): string | undefined {
+  type Adapted = { meta?: { driverAdapterError?: { cause?: { originalCode?: string } } }; cause?: { originalCode?: string } };
+  const adapted = error as Adapted;
+  return adapted.meta?.driverAdapterError?.cause?.originalCode ?? adapted.cause?.originalCode;
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+  return sqlState(error) === '23505' || prismaCode(error) === 'P2002';
+}
+
+function prismaCode(error: unknown): string | undefined {
+  return (error as { code?: string }).code;
+}
+
+/** A database that cannot be reached is a state of the world, not a fault of the program: 503, and try again. */
+export function asUnavailable(error: unknown): unknown {
+  const state = sqlState(error) ?? '';
+  const unreachable = ['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028'].includes(prismaCode(error) ?? '');
+  const closing = state.startsWith('08') || state.startsWith('57P') || state.startsWith('53');
+  const message = error instanceof Error ? error.message : '';
+  const refused = /ECONNREFUSED|ECONNRESET|Connection terminated|connection timeout|Can't reach database/i.test(message);
+  if (!unreachable && !closing && !refused) return error;
+  return new RegistryError('database_unavailable', 'The database does not answer; nothing was changed.', {
+    cause: error,
+    retryAfterSeconds: 5,
+  });
+}

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * Reads a file of secret keys, or creates it (mode 0600) when there is none. Processes that start at once agree on one
+ * content: each writes a file of its own, and only the first `link` to the real name succeeds. So a reader never sees
+ * half a file either. `parse` throws for content that it cannot use; that becomes an Error that names the file.
+ */
+export async function openKeyFile<T>(
+  path: string,
+  create: () => unknown,
+  parse: (content: unknown) => T | Promise<T>,
+): Promise<T> {
+  const text = (await readIfPresent(path)) ?? (await createOnce(path, await create()));
+  try {
+    return await parse(JSON.parse(text));
+  } catch {
+    // No cause: the parser's message quotes the text, and the text is a key.
+    throw new Error(`The key file ${path} is damaged. Restore it, or remove it to start with a new key.`);
+  }
+}
+
+async function createOnce(path: string, content: unknown): Promise<string> {
+  const temporary = `${path}.${randomUUID()}`;
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(temporary, JSON.stringify(content), { mode: 0o600, flag: 'wx', flush: true });
+  try {
+    await link(temporary, path).catch(unless('EEXIST'));
+  } finally {
+    await unlink(temporary);
+  }
+  return readFile(path, 'utf8');
+}
+
+async function readIfPresent(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(unless('ENOENT'));
+}
+
+function unless(expected: string) {
+  return (error: NodeJS.ErrnoException): undefined => {
+    if (error.code !== expected) throw error;
+  };
+}

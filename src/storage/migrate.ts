@@ -1,0 +1,68 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readFile, readdir } from 'node:fs/promises';
+import type { Database } from './database.js';
+
+/**
+ * Applies prisma/migrations in order, each in one transaction, and keeps the table that `prisma migrate deploy` keeps, so
+ * that both agree on what is done. Prisma's own command needs an engine that is downloaded; this needs nothing. Processes
+ * that start together wait for one another on an advisory lock.
+ */
+const folder = new URL('../../prisma/migrations/', import.meta.url);
+const lockId = 7_266_112_001;
+
+export interface Migration {
+  name: string;
+  sql: string;
+  checksum: string;
+}
+
+export async function readMigrations(): Promise<Migration[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  return Promise.all(
+    names.sort().map(async (name) => {
+      const sql = await readFile(new URL(`${name}/migration.sql`, folder), 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}
+
+/** Returns the names of what was applied now. Throws an Error if a migration has changed since it was applied. */
+export async function migrate(database: Database): Promise<string[]> {
+  const migrations = await readMigrations();
+  await underLock(
+    database,
+    `create table if not exists _prisma_migrations (
+      id varchar(36) primary key, checksum varchar(64) not null, finished_at timestamptz,
+      migration_name varchar(255) not null, logs text, rolled_back_at timestamptz,
+      started_at timestamptz not null default now(), applied_steps_count integer not null default 0);`,
+  );
+  const pending = await pendingMigrations(database, migrations);
+  for (const { name, sql, checksum } of migrations.filter((migration) => pending.includes(migration.name))) {
+    await underLock(
+      database,
+      `if not exists (select 1 from _prisma_migrations where migration_name = '${name}' and finished_at is not null) then
+        execute $migration$${sql}$migration$;
+        insert into _prisma_migrations (id, checksum, finished_at, migration_name, applied_steps_count)
+          values ('${randomUUID()}', '${checksum}', now(), '${name}', 1);
+      end if;`,
+    );
+  }
+  return pending;
+}
+
+/** A block is one statement and so one transaction, also where several connections are pooled. */
+function underLock(database: Database, statements: string): Promise<void> {
+  return database.execute(`do $block$ begin perform pg_advisory_xact_lock(${lockId}); ${statements} end $block$`);
+}
+
+/** Names of the migrations that this version brings and the database lacks; an Error if one of the others differs. */
+export async function pendingMigrations(database: Database, migrations: readonly Migration[]): Promise<string[]> {
+  const rows = await database.client.$queryRaw<Array<{ name: string; checksum: string }>>`
+    select migration_name as name, checksum from _prisma_migrations
+    where finished_at is not null and rolled_back_at is null`;
+  const done = new Map(rows.map(({ name, checksum }) => [name, checksum]));
+  const changed = migrations.find(({ name, checksum }) => done.has(name) && done.get(name) !== checksum);
+  if (changed) throw new Error(`The migration ${changed.name} is not the one that was applied to this database.`);
+  return migrations.map(({ name }) => name).filter((name) => !done.has(name));
+}

@@ -1,0 +1,69 @@
+import { RegistryError, type Fault } from '../errors.js';
+import type { components } from '../http/contract.gen.js';
+import { parseFilters } from '../matching/filter.js';
+import { parseOriginName } from '../origins/origin-name.js';
+import {
+  checkConfig,
+  checkProtocol,
+  checkProtocolSettings,
+  checkSinkCredential,
+  checkSource,
+  checkSubject,
+  checkTypes,
+} from './rules.js';
+import type { Definition } from './subscription.js';
+
+export type SubscriptionRequest = components['schemas']['SubscriptionRequest'];
+
+/** A checked request: the definition, the origin that it names, and what to do with the credential. */
+export interface Requested {
+  definition: Definition;
+  /** In lower case; undefined takes the tenant's default. */
+  origin: string | undefined;
+  credential: { kind: 'absent' | 'kept' } | { kind: 'given'; value: { credentialtype: string } };
+}
+
+export type FaultOfSink = (sink: string) => { rule: string; detail: string } | undefined;
+
+/** Checks every member. RegistryError `invalid_subscription` with every fault at once and its place. */
+export function parseDefinition(body: SubscriptionRequest, faultOfSink: FaultOfSink): Requested {
+  const filters = parseFilters(body.filters, '/filters');
+  const credential = checkSinkCredential(body.sinkcredential, '/sinkcredential');
+  const sink = faultOfSink(body.sink);
+  const origin = body.origin === undefined ? undefined : parseOriginName(body.origin);
+  const faults: Fault[] = [
+    ...(sink ? [{ pointer: '/sink', ...sink }] : []),
+    ...checkProtocol(body.protocol, '/protocol'),
+    ...checkProtocolSettings(body.protocolsettings, '/protocolsettings'),
+    ...checkSource(body.source, '/source'),
+    ...checkTypes(body.types, '/types'),
+    ...checkSubject(body.subject, '/subject'),
+    ...('faults' in filters ? filters.faults : []),
+    ...checkConfig(body.config, '/config'),
+    ...credential.faults,
+    ...(origin?.ok === false ? [{ pointer: '/origin', rule: origin.rule, detail: origin.detail }] : []),
+  ];
+  if (faults.length > 0) throw invalid(faults);
+  return {
+    definition: {
+      sink: body.sink,
+      protocol: body.protocol,
+      protocolSettings: body.protocolsettings,
+      source: body.source,
+      types: body.types?.length ? body.types : undefined,
+      subject: body.subject,
+      filters: 'filters' in filters && filters.filters.length > 0 ? filters.filters : undefined,
+      config: body.config,
+      requestedRate: body.requestedrate,
+    },
+    origin: origin?.ok ? origin.name : undefined,
+    credential:
+      credential.kind === 'given' && body.sinkcredential
+        ? { kind: 'given', value: body.sinkcredential }
+        : { kind: credential.kind === 'kept' ? 'kept' : 'absent' },
+  };
+}
+
+export function invalid(faults: Fault[]): RegistryError {
+  return new RegistryError('invalid_subscription', 'The subscription breaks a rule.', { faults });
+}

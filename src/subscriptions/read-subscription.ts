@@ -1,0 +1,152 @@
+import { RegistryError } from '../errors.js';
+import type { Basis, GrantState } from '../grants/grant.js';
+import type { HandshakeState, HeaderLine } from '../handshake/handshake.js';
+import type { Verdict } from '../handshake/verdicts.js';
+import { isUuid, pageOf, type Page } from '../http/page.js';
+import type { Principal } from '../http/principal.js';
+import type { Filter } from '../matching/filter.js';
+import { parseRate } from '../origins/rate.js';
+import type { Database, Sql } from '../storage/database.js';
+import { Prisma, type subscription as SubscriptionRow } from '../storage/generated/client.js';
+import type { Standing, Status, Subscription, SuspendedBy } from './subscription.js';
+
+export interface SubscriptionQuery {
+  source?: string;
+  type?: string;
+  subject?: string;
+  sink?: string;
+  origin?: string;
+  subscriber?: string;
+  status?: Status;
+  after: string | undefined;
+  limit: number;
+}
+
+export interface SubscriptionReader {
+  /** RegistryError `subscription_not_found` for one that the principal may not see. */
+  read(principal: Principal, id: string): Promise<Subscription>;
+  /** Oldest first; what the principal may see. */
+  list(principal: Principal, query: SubscriptionQuery): Promise<Page<Subscription>>;
+}
+
+export function createSubscriptionReader({ client }: Database): SubscriptionReader {
+  return {
+    read: (principal, id) => findSubscription(client as unknown as Sql, principal, id),
+
+    async list(principal, query) {
+      const { source, type, subject, sink, origin, subscriber, status, after, limit } = query;
+      const equals = (column: Prisma.Sql, value: string | undefined) =>
+        value === undefined ? Prisma.sql`true` : Prisma.sql`${column} = ${value}`;
+      const rows = await client.$queryRaw<Row[]>`
+        select s.*, standing.* from subscription s join subscriptionstatus standing on standing.id = s.id
+        where ${visibleTo(principal)}
+          and ${equals(Prisma.sql`s.source`, source)} and ${equals(Prisma.sql`s.subject`, subject)}
+          and ${equals(Prisma.sql`s.sink`, sink)} and ${equals(Prisma.sql`s.origin`, origin?.toLowerCase())}
+          and ${equals(Prisma.sql`s.subscriber`, subscriber)} and ${equals(Prisma.sql`standing.status`, status)}
+          and (${type ?? null}::text is null or s.types @> array[${type ?? null}::text])
+          and (${after ?? null}::uuid is null or s.id > ${after ?? null}::uuid)
+        order by s.id limit ${limit + 1}`;
+      return pageOf(rows.map(subscriptionOf), limit, (subscription) => subscription.id);
+    },
+  };
+}
+
+/** Admins see the tenant's, subscribers their own; what is somebody else's does not exist. */
+function visibleTo({ tenant, subscriber, scopes }: Principal): Prisma.Sql {
+  return scopes.has('assent:admin')
+    ? Prisma.sql`s.tenant = ${tenant}`
+    : Prisma.sql`s.tenant = ${tenant} and s.subscriber = ${subscriber}`;
+}
+
+/** RegistryError `subscription_not_found` for one that the principal may not see. */
+export async function findSubscription(sql: Sql, principal: Principal, id: string): Promise<Subscription> {
+  const rows = isUuid(id)
+    ? await sql.$queryRaw<Row[]>`
+        select s.*, standing.* from subscription s join subscriptionstatus standing on standing.id = s.id
+        where s.id = ${id}::uuid and ${visibleTo(principal)}`
+    : [];
+  if (rows[0] === undefined) {
+    throw new RegistryError('subscription_not_found', 'There is no subscription with this id, or it is not yours.');
+  }
+  return subscriptionOf(rows[0]);
+}
+
+/** As findSubscription, and nobody else changes it until the transaction ends. */
+export async function lockSubscription(sql: Sql, principal: Principal, id: string): Promise<Subscription> {
+  if (isUuid(id)) await sql.$queryRaw`select 1 from subscription where id = ${id}::uuid for update`;
+  return findSubscription(sql, principal, id);
+}
+
+/** The view's columns; the migration has the query. */
+type Row = SubscriptionRow & {
+  status: Status;
+  handshake: string | null;
+  handshakestate: HandshakeState;
+  verdict: Verdict | null;
+  dueat: Date | null;
+  waitinguntil: Date | null;
+  answerheaders: HeaderLine[] | null;
+  grantstate: GrantState | null;
+  basis: Basis;
+  allowedrate: string;
+  warnings: string[] | null;
+  expiresat: Date;
+  renewat: Date | null;
+};
+
+function subscriptionOf(row: Row): Subscription {
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    subscriber: row.subscriber,
+    origin: row.origin,
+    sink: row.sink,
+    protocol: row.protocol,
+    protocolSettings: (row.protocolsettings ?? undefined) as Record<string, unknown> | undefined,
+    source: row.source ?? undefined,
+    types: row.types?.length ? row.types : undefined,
+    subject: row.subject ?? undefined,
+    filters: (row.filters ?? undefined) as Filter[] | undefined,
+    config: (row.config ?? undefined) as Record<string, unknown> | undefined,
+    requestedRate: row.requestedrate ?? undefined,
+    credentialType: row.credentialtype ?? undefined,
+    generation: row.generation,
+    version: row.version,
+    suspended:
+      row.suspendedat === null
+        ? undefined
+        : { at: row.suspendedat, by: row.suspendedby as SuspendedBy, reason: row.suspendreason ?? '' },
+    createdAt: row.createdat,
+    updatedAt: row.updatedat,
+    standing: standingOf(row),
+  };
+}
+
+function standingOf(row: Row): Standing {
+  return {
+    status: row.status,
+    handshake:
+      row.handshake === null
+        ? undefined
+        : {
+            id: row.handshake,
+            state: row.handshakestate,
+            verdict: row.verdict ?? undefined,
+            dueAt: row.dueat ?? undefined,
+            waitingUntil: row.waitinguntil ?? undefined,
+            answer: row.answerheaders ?? undefined,
+          },
+    grant:
+      row.grantstate === null
+        ? undefined
+        : {
+            state: row.grantstate,
+            basis: row.basis,
+            // The column's constraint admits nothing that does not parse.
+            allowedRate: parseRate(row.allowedrate) ?? 1,
+            warnings: row.warnings ?? [],
+            expiresAt: row.expiresat,
+            renewAt: row.renewat ?? undefined,
+          },
+  };
+}

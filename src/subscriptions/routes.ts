@@ -1,0 +1,144 @@
+import mergePatch from 'json-merge-patch';
+import type { Fault } from '../errors.js';
+import type { components } from '../http/contract.gen.js';
+import { requireMatch, versionTag } from '../http/entity-tag.js';
+import { actorOf, type Call, type Handlers } from '../http/handler.js';
+import { isUuid, pageHeaders, readCursor } from '../http/page.js';
+import { parsePrefer } from '../http/prefer.js';
+import { invalid, parseDefinition, type FaultOfSink, type SubscriptionRequest } from './definition.js';
+import type { SubscriptionReader } from './read-subscription.js';
+import { statusDetails } from './standing.js';
+import type { Subscription } from './subscription.js';
+import type { Caller, SubscriptionWriter, Written } from './write-subscription.js';
+
+type SubscriptionOperation =
+  | 'getSubscriptions'
+  | 'createSubscription'
+  | 'getSubscription'
+  | 'updateSubscription'
+  | 'patchSubscription'
+  | 'deleteSubscription'
+  | 'suspendSubscription'
+  | 'resumeSubscription';
+
+export interface SubscriptionRoutes {
+  reader: SubscriptionReader;
+  writer: SubscriptionWriter;
+  /** Returns when the handshake is settled or the wait is over. */
+  attend: (handshake: string, waitMs: number, signal: AbortSignal) => Promise<void>;
+  faultOfSink: FaultOfSink;
+  /** Holds a patched document against the contract of the operation that replaces it. */
+  checkBody: (operation: 'updateSubscription', body: unknown) => Fault[];
+}
+
+export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers<SubscriptionOperation> {
+  const { reader, writer, attend, faultOfSink, checkBody } = routes;
+  const matches = (call: Call<'updateSubscription'>) => (present: Subscription) =>
+    requireMatch(call.header['if-match'], present.version);
+
+  return {
+    getSubscriptions: async ({ query, principal, address }) => {
+      const { cursor, limit = 50, ...where } = query;
+      const page = await reader.list(principal, { ...where, after: readCursor(cursor, isUuid), limit });
+      return { status: 200, headers: pageHeaders(address, query, page.next), body: page.entries.map(present) };
+    },
+
+    createSubscription: async (call) => {
+      const requested = parseDefinition(call.body, faultOfSink);
+      const registered = await writer.create(callerOf(call), requested, {
+        tenant: call.principal.tenant,
+        subscriber: call.principal.subscriber,
+        key: call.header['idempotency-key'],
+        operation: 'createSubscription',
+        content: call.body,
+      });
+      const { status: _, ...answer } = await written(call, registered.id, registered);
+      return {
+        status: 201,
+        body: answer.body,
+        headers: {
+          ...answer.headers,
+          Location: `${call.address}/${registered.id}`,
+          ...(registered.replayed ? { 'Idempotency-Replayed': 'true' } : {}),
+        },
+      };
+    },
+
+    getSubscription: async ({ path, principal }) => answer(await reader.read(principal, path.id)),
+
+    updateSubscription: (call) => replace(call, () => call.body),
+
+    patchSubscription: (call) =>
+      replace(call, (stored) => {
+        const merged = mergePatch.apply(present(stored), call.body) as SubscriptionRequest;
+        const faults = checkBody('updateSubscription', merged);
+        if (faults.length > 0) throw invalid(faults);
+        return merged;
+      }),
+
+    deleteSubscription: async (call) =>
+      answer(await writer.remove(callerOf(call), call.path.id, matches(call as Call<never>))),
+
+    suspendSubscription: async (call) =>
+      written(call, call.path.id, await writer.suspend(callerOf(call), call.path.id, call.body.reason, matches(call as Call<never>))),
+
+    resumeSubscription: async (call) =>
+      written(call, call.path.id, await writer.resume(callerOf(call), call.path.id, call.body.reason, matches(call as Call<never>))),
+  };
+
+  async function replace(
+    call: Call<'updateSubscription' | 'patchSubscription'>,
+    requestFor: (stored: Subscription) => SubscriptionRequest,
+  ) {
+    const { id } = call.path;
+    const result = await writer.replace(callerOf(call), id, (stored) => {
+      requireMatch(call.header['if-match'], stored.version);
+      const request = requestFor(stored);
+      if (request.id !== undefined && request.id !== id) {
+        throw invalid([{ pointer: '/id', rule: 'id_changed', detail: 'The id is the one of the path; it never changes.' }]);
+      }
+      return parseDefinition(request, faultOfSink);
+    });
+    return written(call, id, result);
+  }
+
+  /** Attends to the handshake as long as the client prefers, then reads what stands. */
+  async function written(call: Call<never>, id: string, { handshake }: Written) {
+    const { header, principal, signal } = call as unknown as Call<'createSubscription'>;
+    if (handshake !== undefined) await attend(handshake, parsePrefer(header['prefer']), signal);
+    return answer(await reader.read(principal, id));
+  }
+}
+
+export function callerOf(call: Pick<Call<'getSubscription'>, 'principal' | 'requestId'>): Caller {
+  return { principal: call.principal, actor: actorOf(call) };
+}
+
+function answer(subscription: Subscription) {
+  return { status: 200 as const, headers: { ETag: versionTag(subscription.version) }, body: present(subscription) };
+}
+
+/** The members of the draft first, then what is added. What is not set is left out. */
+function present(subscription: Subscription): components['schemas']['Subscription'] {
+  const { source, types, subject, filters, credentialType, protocolSettings, config, requestedRate, suspended } = subscription;
+  return {
+    id: subscription.id,
+    ...(source === undefined ? {} : { source }),
+    ...(types === undefined ? {} : { types }),
+    ...(subject === undefined ? {} : { subject }),
+    ...(filters === undefined ? {} : { filters }),
+    sink: subscription.sink,
+    ...(credentialType === undefined ? {} : { sinkcredential: { credentialtype: credentialType } }),
+    protocol: subscription.protocol,
+    ...(protocolSettings === undefined ? {} : { protocolsettings: protocolSettings }),
+    ...(config === undefined ? {} : { config }),
+    origin: subscription.origin,
+    ...(requestedRate === undefined ? {} : { requestedrate: requestedRate }),
+    status: subscription.standing.status,
+    statusdetails: statusDetails(subscription),
+    subscriber: subscription.subscriber,
+    ...(suspended === undefined ? {} : { suspended: { ...suspended, at: suspended.at.toISOString() } }),
+    createdat: subscription.createdAt.toISOString(),
+    updatedat: subscription.updatedAt.toISOString(),
+  };
+}

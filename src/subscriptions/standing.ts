@@ -1,0 +1,74 @@
+import type { Basis } from '../grants/grant.js';
+import { nextOf, observed } from '../handshake/presentation.js';
+import { describe, verdicts, warnings as warningSentences, type Verdict } from '../handshake/verdicts.js';
+import type { components } from '../http/contract.gen.js';
+import type { Subscription } from './subscription.js';
+
+type StatusDetails = components['schemas']['StatusDetails'];
+
+const askAgain = 'Nothing by itself. Ask again with POST on the handshakes of the subscription.';
+
+/** Why a subscription stands where it stands: a stable code, a sentence, and what happens next and when. */
+export function statusDetails(subscription: Subscription): StatusDetails {
+  const { origin, standing, suspended } = subscription;
+  const { status, handshake, grant } = standing;
+  const base = handshake === undefined ? {} : { handshake: handshake.id };
+  if (suspended) {
+    return { ...base, reason: 'suspended', message: `The ${suspended.by} suspended it: ${suspended.reason}`, next: 'It waits to be resumed.' };
+  }
+  if (status === 'active' && grant) {
+    return {
+      ...base,
+      reason: reasons[grant.basis],
+      message: `${bases[grant.basis]} ${origin} may send ${limit(grant.allowedRate)}.`,
+      ...(grant.renewAt
+        ? { next: 'The consent is renewed by another handshake.', nextat: grant.renewAt.toISOString() }
+        : { next: 'The consent ends.', nextat: grant.expiresAt.toISOString() }),
+      allowedrate: grant.allowedRate,
+      expiresat: grant.expiresAt.toISOString(),
+      ...(grant.warnings.length === 0 ? {} : { warnings: grant.warnings.map(warningOf) }),
+    };
+  }
+  if (grant?.state === 'revoked') {
+    return { ...base, reason: 'revoked', message: verdicts.revoked.title, next: 'Nothing by itself. Only an admin can ask again.' };
+  }
+  if (status === 'expired') {
+    const last = handshake?.verdict;
+    const ending = last === undefined || last === 'granted' ? '' : ` The last renewal: ${verdicts[last].title}`;
+    return { ...base, reason: 'expired', message: `The consent ran out.${ending}`, next: askAgain };
+  }
+  if (handshake === undefined || (status === 'pending' && handshake.verdict === undefined)) {
+    return { ...base, reason: 'not_asked_yet', message: 'The webhook has not been asked yet.', ...(handshake ? nextOf(handshake) : {}) };
+  }
+  const verdict: Verdict = handshake.verdict ?? 'attempts_exhausted';
+  const { advice } = verdicts[verdict];
+  return {
+    ...base,
+    reason: verdict,
+    message: describe(verdict, observed(origin, handshake.answer)),
+    ...(advice === '' ? {} : { advice }),
+    ...(status === 'pending' ? nextOf(handshake) : { next: askAgain }),
+  };
+}
+
+const reasons: Record<Basis, string> = {
+  response: 'granted',
+  callback: 'callback_granted',
+  agreement: 'agreement',
+  policy: 'granted_by_policy',
+};
+
+const bases: Record<Basis, string> = {
+  response: 'The webhook agreed in its answer.',
+  callback: 'The webhook agreed by the callback.',
+  agreement: 'An admin recorded an agreement.',
+  policy: 'The webhook does not support the handshake; the policy of the origin lets it have a little.',
+};
+
+function limit(rate: number | '*'): string {
+  return rate === '*' ? 'without a limit' : `up to ${rate} request${rate === 1 ? '' : 's'} per minute`;
+}
+
+function warningOf(code: string): { code: string; message: string } {
+  return { code, message: (warningSentences as Record<string, string>)[code] ?? code };
+}

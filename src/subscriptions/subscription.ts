@@ -1,0 +1,66 @@
+import type { HandshakeState, HeaderLine } from '../handshake/handshake.js';
+import type { Verdict } from '../handshake/verdicts.js';
+import type { Basis, GrantState } from '../grants/grant.js';
+import type { Filter } from '../matching/filter.js';
+import type { Rate } from '../origins/rate.js';
+
+/** What a consumer asks for (CloudEvents Subscriptions API, section 3.2.1), checked. */
+export interface Definition {
+  sink: string;
+  protocol: string;
+  protocolSettings: Record<string, unknown> | undefined;
+  source: string | undefined;
+  types: string[] | undefined;
+  subject: string | undefined;
+  filters: Filter[] | undefined;
+  config: Record<string, unknown> | undefined;
+  /** Requests per minute to ask for; undefined takes the origin's. */
+  requestedRate: number | undefined;
+}
+
+/**
+ * A stored subscription. `generation` counts the pairs of origin and sink that it has had: what belongs to an earlier one
+ * counts no longer. `version` counts all changes.
+ */
+export interface Subscription extends Definition {
+  id: string;
+  tenant: string;
+  subscriber: string;
+  origin: string;
+  credentialType: string | undefined;
+  generation: number;
+  version: number;
+  suspended: { at: Date; by: SuspendedBy; reason: string } | undefined;
+  createdAt: Date;
+  updatedAt: Date;
+  standing: Standing;
+}
+
+export type SuspendedBy = 'subscriber' | 'admin';
+
+export type Status = 'pending' | 'active' | 'refused' | 'unreachable' | 'suspended' | 'expired' | 'retired';
+
+/** What the status is derived from: the grant of the pair and the latest handshake. */
+export interface Standing {
+  status: Status;
+  handshake:
+    | {
+        id: string;
+        state: HandshakeState;
+        verdict: Verdict | undefined;
+        dueAt: Date | undefined;
+        waitingUntil: Date | undefined;
+        answer: HeaderLine[] | undefined;
+      }
+    | undefined;
+  grant:
+    | {
+        state: GrantState;
+        basis: Basis;
+        allowedRate: Rate;
+        warnings: string[];
+        expiresAt: Date;
+        renewAt: Date | undefined;
+      }
+    | undefined;
+}

@@ -1,0 +1,277 @@
+import { v7 as uuidv7 } from 'uuid';
+import { appendChange, type ChangeKind } from '../changes/change.js';
+import { RegistryError } from '../errors.js';
+import { endGrant, reopenGrant } from '../grants/write-grant.js';
+import type { HandshakeReason } from '../handshake/handshake.js';
+import { closeHandshakesOf, closeHandshakesOfPair, enqueue } from '../handshake/queue.js';
+import type { Principal } from '../http/principal.js';
+import type { Origin } from '../origins/origin.js';
+import { findDefaultOrigin, findOrigin } from '../origins/store.js';
+import { recordAudit, type Actor } from '../storage/audit.js';
+import type { Database, Sql } from '../storage/database.js';
+import { Prisma } from '../storage/generated/client.js';
+import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
+import type { CredentialVault } from './credential-vault.js';
+import { invalid, type Requested } from './definition.js';
+import { lockSubscription } from './read-subscription.js';
+import type { Definition, Subscription } from './subscription.js';
+
+/**
+ * What changes a subscription. Each is one transaction that writes the subscription, the handshake that it calls for, the
+ * audit entry and the change together, and returns the handshake to be attended to, if there is one.
+ */
+export interface SubscriptionWriter {
+  create(caller: Caller, requested: Requested, request: IdempotentRequest): Promise<Registered>;
+  /** `requestFor` sees the present subscription, under lock; another sink or origin begins a new generation. */
+  replace(caller: Caller, id: string, requestFor: (present: Subscription) => Requested): Promise<Written>;
+  /** Returns the subscription as it was. */
+  remove(caller: Caller, id: string, check: Check): Promise<Subscription>;
+  suspend(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
+  /** RegistryError `suspended_by_admin` where only an admin may. Asks again if no consent stands. */
+  resume(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
+  /** RegistryError `grant_revoked` where only an admin may; for an admin it opens the way again. */
+  askAgain(caller: Caller, id: string, request: IdempotentRequest): Promise<Registered>;
+}
+
+export interface Caller {
+  principal: Principal;
+  actor: Actor;
+}
+type Check = (present: Subscription) => void;
+
+export interface Written {
+  handshake: string | undefined;
+}
+export interface Registered extends Written {
+  /** Of what was created: the subscription, or the handshake. */
+  id: string;
+  replayed: boolean;
+}
+
+export function createSubscriptionWriter(settings: { database: Database; vault: CredentialVault }): SubscriptionWriter {
+  const { database, vault } = settings;
+  const seal = (requested: Requested, tenant: string, subscription: string) =>
+    requested.credential.kind === 'given' ? vault.seal(requested.credential.value, { tenant, subscription }) : undefined;
+
+  return {
+    async create({ principal, actor }, requested, request) {
+      const id = uuidv7();
+      const { tenant, subscriber } = principal;
+      if (requested.credential.kind === 'kept') throw nothingToKeep();
+      const sealed = (await seal(requested, tenant, id)) ?? null;
+      return database.transaction(async (sql) => {
+        const earlier = await claimKey(sql, request, id);
+        if (earlier !== undefined) return { id: earlier, handshake: undefined, replayed: true };
+        const origin = await originFor(sql, tenant, requested.origin);
+        const { definition } = requested;
+        await sql.subscription.create({
+          data: {
+            ...{ id, tenant, subscriber, origin: origin.name, sinkcredential: sealed },
+            credentialtype: credentialTypeOf(requested),
+            ...columnsOf(definition),
+          },
+        });
+        const handshake = await ask(sql, actor, { id, generation: 1, definition, origin }, 'registration');
+        await tell(sql, actor, 'subscription.created', { id, origin: origin.name, sink: definition.sink });
+        return { id, handshake, replayed: false };
+      });
+    },
+
+    async replace({ principal, actor }, id, requestFor) {
+      return database.transaction(async (sql) => {
+        const present = await lockSubscription(sql, principal, id);
+        const requested = requestFor(present);
+        const { definition, credential } = requested;
+        if (credential.kind === 'kept' && present.credentialType === undefined) throw nothingToKeep();
+        const origin = await originFor(sql, present.tenant, requested.origin);
+        const isOtherPair = origin.name !== present.origin || definition.sink !== present.sink;
+        const generation = present.generation + (isOtherPair ? 1 : 0);
+        const sealed = await seal(requested, present.tenant, id);
+        await sql.subscription.update({
+          where: { id },
+          data: {
+            ...columnsOf(definition),
+            ...{ origin: origin.name, generation, version: { increment: 1 }, updatedat: new Date() },
+            ...(credential.kind === 'kept'
+              ? {}
+              : { sinkcredential: sealed ?? null, credentialtype: credentialTypeOf(requested) }),
+          },
+        });
+        if (isOtherPair) {
+          await closeHandshakesOf(sql, id);
+          await releasePair(sql, actor, present);
+        }
+        const isOtherQuestion = isOtherPair || definition.requestedRate !== present.requestedRate;
+        const handshake =
+          isOtherQuestion && present.suspended === undefined
+            ? await askOnce(sql, actor, { id, generation, definition, origin }, 'change')
+            : undefined;
+        await tell(sql, actor, 'subscription.replaced', { id, origin: origin.name, sink: definition.sink });
+        return { handshake };
+      });
+    },
+
+    remove: ({ principal, actor }, id, check) =>
+      database.transaction(async (sql) => {
+        const present = await lockSubscription(sql, principal, id);
+        check(present);
+        await closeHandshakesOf(sql, id);
+        await sql.subscription.delete({ where: { id } });
+        await releasePair(sql, actor, present);
+        await tell(sql, actor, 'subscription.deleted', present);
+        return present;
+      }),
+
+    suspend: ({ principal, actor }, id, reason, check) =>
+      database.transaction(async (sql) => {
+        const present = await lockSubscription(sql, principal, id);
+        check(present);
+        const by = principal.scopes.has('assent:admin') ? 'admin' : 'subscriber';
+        // What an admin suspended stays an admin's, whoever says it again.
+        await sql.$executeRaw`
+          update subscription set version = version + 1, updatedat = now(), suspendedat = coalesce(suspendedat, now()),
+            suspendreason = case when suspendedby = 'admin' and ${by} <> 'admin' then suspendreason else ${reason} end,
+            suspendedby = case when suspendedby = 'admin' then suspendedby else ${by} end
+          where id = ${id}::uuid`;
+        await tell(sql, actor, 'subscription.suspended', present, { reason });
+        return { handshake: undefined };
+      }),
+
+    resume: ({ principal, actor }, id, reason, check) =>
+      database.transaction(async (sql) => {
+        const present = await lockSubscription(sql, principal, id);
+        check(present);
+        if (present.suspended === undefined) return { handshake: undefined };
+        if (present.suspended.by === 'admin' && !principal.scopes.has('assent:admin')) {
+          throw new RegistryError('suspended_by_admin', 'An admin suspended this subscription, and only an admin resumes it.');
+        }
+        await sql.$executeRaw`
+          update subscription set version = version + 1, updatedat = now(),
+            suspendedat = null, suspendedby = null, suspendreason = null
+          where id = ${id}::uuid`;
+        const [grant] = await sql.$queryRaw<unknown[]>`
+          select 1 from "grant" where origin = ${present.origin} and sink = ${present.sink}
+            and state = 'live' and expiresat > now()`;
+        const origin = await findOrigin(sql, present.tenant, present.origin);
+        const question = { id, generation: present.generation, definition: present, origin };
+        const handshake = grant === undefined ? await askOnce(sql, actor, question, 'request') : undefined;
+        await tell(sql, actor, 'subscription.resumed', present, { reason });
+        return { handshake };
+      }),
+
+    askAgain: ({ principal, actor }, id, request) =>
+      database.transaction(async (sql) => {
+        const present = await lockSubscription(sql, principal, id);
+        const created = uuidv7();
+        const earlier = await claimKey(sql, request, created);
+        if (earlier !== undefined) return { id: earlier, handshake: undefined, replayed: true };
+        if (principal.scopes.has('assent:admin')) await reopenGrant(sql, actor, present);
+        const origin = await findOrigin(sql, present.tenant, present.origin);
+        const question = { id, generation: present.generation, definition: present, origin };
+        const handshake = await askOnce(sql, actor, question, 'request', created);
+        if (handshake === undefined) {
+          throw new RegistryError('grant_revoked', 'An admin revoked the grant, and only an admin can ask again.');
+        }
+        if (handshake !== created) {
+          await sql.idempotency.updateMany({ where: { resource: created }, data: { resource: handshake } });
+        }
+        await recordAudit(sql, actor, 'handshake.requested', `subscription:${id}`, { handshake });
+        return { id: handshake, handshake, replayed: false };
+      }),
+  };
+}
+
+interface Asking {
+  id: string;
+  generation: number;
+  definition: Pick<Definition, 'sink' | 'requestedRate'>;
+  origin: Origin;
+}
+
+/** Puts the question, unless an admin revoked the pair's grant: then nothing that the webhook says would count. */
+async function ask(
+  sql: Sql,
+  actor: Actor,
+  { id, generation, definition, origin }: Asking,
+  reason: HandshakeReason,
+  handshake?: string,
+): Promise<string | undefined> {
+  const { sink } = definition;
+  const revoked = await sql.grant.count({ where: { origin: origin.name, sink, state: 'revoked' } });
+  if (revoked > 0) return undefined;
+  const requestedRate = definition.requestedRate ?? origin.requestedRate;
+  const question = { tenant: origin.tenant, origin: origin.name, sink, subscription: id, generation, reason };
+  return enqueue(sql, { ...question, startedBy: actor.name, requestedRate }, handshake);
+}
+
+/** Where the same question is open already, it is due now instead of later; nobody is asked twice at the same time. */
+async function askOnce(
+  sql: Sql,
+  actor: Actor,
+  asking: Asking,
+  reason: HandshakeReason,
+  handshake?: string,
+): Promise<string | undefined> {
+  const [open] = await sql.$queryRaw<Array<{ id: string }>>`
+    update handshake set dueat = case when verdict = 'held_by_budget' then dueat else least(dueat, now()) end,
+      requestedrate = case when state = 'due'
+        then ${asking.definition.requestedRate ?? asking.origin.requestedRate ?? null}::int else requestedrate end
+    where subscription = ${asking.id}::uuid and state in ('due', 'asking') and callbackopen returning id`;
+  return open ? open.id : ask(sql, actor, asking, reason, handshake);
+}
+
+/** The last subscription of a pair takes its questions and its grant along; an agreement stands by itself. */
+async function releasePair(sql: Sql, actor: Actor, { tenant, origin, sink }: Subscription): Promise<void> {
+  if ((await sql.subscription.count({ where: { origin, sink } })) > 0) return;
+  await closeHandshakesOfPair(sql, { tenant, origin, sink });
+  await endGrant(sql, actor, { tenant, origin, sink }, 'no_subscription');
+}
+
+async function tell(
+  sql: Sql,
+  actor: Actor,
+  kind: ChangeKind,
+  { id, origin, sink }: { id: string; origin: string; sink: string },
+  detail: object = {},
+): Promise<void> {
+  await recordAudit(sql, actor, kind, `subscription:${id}`, { origin, sink, ...detail });
+  await appendChange(sql, { kind, tenant: actor.tenant, origin, sink, subscription: id });
+}
+
+async function originFor(sql: Sql, tenant: string, name: string | undefined): Promise<Origin> {
+  if (name === undefined) {
+    const origin = await findDefaultOrigin(sql, tenant);
+    if (origin) return origin;
+    throw new RegistryError('no_default_origin', 'Name an origin, or have an admin make one the default.', {
+      faults: [{ pointer: '/origin', rule: 'origin_missing', detail: 'The tenant has no default origin.' }],
+    });
+  }
+  return findOrigin(sql, tenant, name).catch((error: unknown) => {
+    if (!(error instanceof RegistryError)) throw error;
+    throw invalid([{ pointer: '/origin', rule: 'origin_unknown', detail: 'The tenant has no origin of this name.' }]);
+  });
+}
+
+function nothingToKeep(): RegistryError {
+  const detail = 'A credential with nothing but its type keeps what is stored, and nothing is stored.';
+  return invalid([{ pointer: '/sinkcredential', rule: 'nothing_to_keep', detail }]);
+}
+
+function credentialTypeOf({ credential }: Requested): string | null {
+  return credential.kind === 'given' ? credential.value.credentialtype : null;
+}
+
+function columnsOf(definition: Definition) {
+  const json = (value: unknown) => (value === undefined ? Prisma.DbNull : (value as Prisma.InputJsonValue));
+  return {
+    sink: definition.sink,
+    protocol: definition.protocol,
+    protocolsettings: json(definition.protocolSettings),
+    source: definition.source ?? null,
+    types: definition.types ?? [],
+    subject: definition.subject ?? null,
+    filters: json(definition.filters),
+    config: json(definition.config),
+    requestedrate: definition.requestedRate ?? null,
+  };
+}

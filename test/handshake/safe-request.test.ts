@@ -1,0 +1,653 @@
+import { readdirSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { createSafeRequest, safeRequestDefaults, type OutboundRequest } from '../../src/handshake/safe-request.js';
+import { createAuthority, expired, type Authority, type KeyPair } from '../support/certificates.js';
+import { startDnsServer, type DnsServer } from '../support/dns-server.js';
+import {
+  drip,
+  flood,
+  startHostileServer,
+  type HostileServer,
+  type HostileSettings,
+} from '../support/hostile-server.js';
+
+const host = 'hooks.shop.example';
+const consent = 'HTTP/1.1 200 OK\r\nWebHook-Allowed-Origin: *\r\nContent-Length: 0\r\n\r\n';
+
+let authority: Authority;
+let certificate: KeyPair;
+let dns: DnsServer;
+const running: HostileServer[] = [];
+
+beforeAll(async () => {
+  authority = await createAuthority();
+  certificate = await authority.issue([host, 'localhost', '127.0.0.1']);
+  dns = await startDnsServer();
+});
+afterEach(async () => {
+  dns.zone = {};
+  dns.questions.length = 0;
+  await Promise.all(running.splice(0).map((server) => server.stop()));
+});
+afterAll(() => dns.stop());
+
+async function startTarget(answer?: (socket: Socket) => void, settings: HostileSettings = {}): Promise<HostileServer> {
+  const server = await startHostileServer({ tls: certificate, ...(answer && { answer }), ...settings });
+  running.push(server);
+  dns.zone[host] ??= ['127.0.0.1'];
+  return server;
+}
+
+const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'));
+const whereIpv6 = hasIpv6 ? test : test.skip;
+
+const says = (text: string) => (socket: Socket) => void socket.write(text, 'latin1');
+
+/** The door as an operator with a private network would open it: loopback is allowed, nothing else. */
+function openTo(ports: number[], changes: Partial<Parameters<typeof createSafeRequest>[0]> = {}) {
+  return createSafeRequest({
+    ...safeRequestDefaults,
+    allowedNetworks: ['127.0.0.0/8'],
+    ports,
+    dnsServers: [dns.address],
+    ca: authority.cert,
+    deadlineMs: 3000,
+    userAgent: 'Assent-test/1 (+mailto:admin@example.com)',
+    ...changes,
+  });
+}
+
+const options = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
+  url,
+  method: 'OPTIONS',
+  headers: {},
+  ...more,
+});
+
+/** One request to a target that misbehaves after the request was read. */
+async function askTarget(answer: ((socket: Socket) => void) | undefined, deadlineMs = 3000) {
+  const target = await startTarget(answer);
+  const reply = await openTo([target.port], { deadlineMs })(options(`https://${host}:${target.port}/hook`));
+  return { reply, target };
+}
+
+describe('a target that answers', () => {
+  test('gets the given headers, Host, User-Agent and Connection: close, and nothing else', async () => {
+    const target = await startTarget(says(consent));
+    const headers = { 'WebHook-Request-Origin': 'events.example.com', 'WebHook-Request-Rate': '120' };
+    await openTo([target.port])(options(`https://${host}:${target.port}/a%2Fb?x=1&y=`, { headers }));
+    expect(target.requests).toEqual([
+      `OPTIONS /a%2Fb?x=1&y= HTTP/1.1\r\nhost: ${host}:${target.port}\r\nconnection: close\r\n` +
+        'User-Agent: Assent-test/1 (+mailto:admin@example.com)\r\n' +
+        'WebHook-Request-Origin: events.example.com\r\nWebHook-Request-Rate: 120\r\n\r\n',
+    ]);
+  });
+
+  test('is reported with its raw final headers in order, duplicates kept, without 1xx headers and trailers', async () => {
+    const { reply } = await askTarget(
+      says(
+        'HTTP/1.1 103 Early Hints\r\nWebHook-Allowed-Origin: early.example\r\n\r\n' +
+          'HTTP/1.1 204 No\r\nwebhook-allowed-ORIGIN: a.example\r\nX: \xe9\r\nWebHook-Allowed-Origin: b.example\r\n' +
+          'Transfer-Encoding: chunked\r\n\r\n0\r\nWebHook-Allowed-Rate: 9\r\n\r\n',
+      ),
+    );
+    expect(reply).toMatchObject({ kind: 'answered', status: 204, remoteAddress: '127.0.0.1' });
+    expect(reply).toHaveProperty('headers', [
+      ['webhook-allowed-ORIGIN', 'a.example'],
+      ['X', '\xe9'],
+      ['WebHook-Allowed-Origin', 'b.example'],
+      ['Transfer-Encoding', 'chunked'],
+    ]);
+    expect(reply.timing).toEqual({
+      lookupMs: expect.any(Number),
+      connectMs: expect.any(Number),
+      tlsMs: expect.any(Number),
+      answerMs: expect.any(Number),
+      totalMs: expect.any(Number),
+    });
+  });
+
+  test.each([200, 204, 301, 404, 405, 410, 429, 500, 503, 599])('with status %d has answered', async (status) => {
+    const { reply } = await askTarget(says(`HTTP/1.1 ${status} Any\r\nContent-Length: 0\r\n\r\n`));
+    expect(reply).toMatchObject({ kind: 'answered', status });
+  });
+
+  test('is spoken to in TLS, with its name, in HTTP/1.1, and never in a resumed session', async () => {
+    const target = await startTarget(says(consent), { tls: { ...certificate, ALPNProtocols: ['h2', 'http/1.1'] } });
+    const ask = openTo([target.port]);
+    await ask(options(`https://${host}:${target.port}/`));
+    await ask(options(`https://${host}:${target.port}/`));
+    expect(target.connections).toBe(2);
+    const session = { servername: host, alpn: 'http/1.1', protocol: 'TLSv1.3', isResumed: false };
+    expect(target.sessions).toEqual([session, session]);
+  });
+
+  test('may speak TLS 1.2 as well', async () => {
+    const target = await startTarget(says(consent), { tls: { ...certificate, maxVersion: 'TLSv1.2' } });
+    const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`));
+    expect(reply).toMatchObject({ kind: 'answered' });
+    expect(target.sessions).toMatchObject([{ protocol: 'TLSv1.2' }]);
+  });
+
+  test('with a redirect to a private address is not followed: the private server sees nothing', async () => {
+    const inside = await startTarget(says(consent), { host: '127.0.0.2' });
+    const target = await startTarget((socket) =>
+      says(`HTTP/1.1 307 Go\r\nLocation: https://127.0.0.2:${inside.port}/\r\nContent-Length: 0\r\n\r\n`)(socket),
+    );
+    const ask = openTo([target.port, inside.port]);
+    const reply = await ask(options(`https://${host}:${target.port}/`));
+    expect(reply).toMatchObject({ kind: 'answered', status: 307 });
+    expect([target.connections, inside.connections]).toEqual([1, 0]);
+  });
+
+  test('with an endless body is left after its headers', async () => {
+    const { reply, target } = await askTarget((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nWebHook-Allowed-Origin: *\r\n\r\n');
+      flood(socket, 'x');
+    });
+    expect(reply).toMatchObject({ kind: 'answered', status: 200 });
+    await target.deserted();
+  });
+
+  test('with a compressed body is not decompressed: a broken one does no harm', async () => {
+    const { reply } = await askTarget(says('HTTP/1.1 200 OK\r\nContent-Encoding: gzip, br\r\n\r\nnot gzip'));
+    expect(reply).toMatchObject({ kind: 'answered', status: 200 });
+  });
+
+  test('is reached although a proxy is configured in the environment, and the proxy sees nothing', async () => {
+    const proxy = await startTarget(undefined, { tls: undefined as never });
+    const before = { ...process.env };
+    for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'ALL_PROXY']) {
+      process.env[name] = `http://127.0.0.1:${proxy.port}`;
+    }
+    const { reply } = await askTarget(says(consent));
+    process.env = before;
+    expect([reply.kind, proxy.connections]).toEqual(['answered', 0]);
+  });
+});
+
+describe('a target that misbehaves', () => {
+  test.each<[string, string, ((socket: Socket) => void) | undefined]>([
+    ['never answers', 'deadline_exceeded', undefined],
+    [
+      'sends one byte at a time',
+      'deadline_exceeded',
+      (socket) => {
+        const bytes = consent.split('').values();
+        drip(socket, 50, () => socket.write(bytes.next().value ?? ''));
+      },
+    ],
+    [
+      'sends a 1xx answer again and again, slowly',
+      'deadline_exceeded',
+      (socket) => drip(socket, 70, () => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n')),
+    ],
+    [
+      'sends 1xx answers without end',
+      'too_many_informational',
+      (socket) => flood(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'),
+    ],
+    [
+      'sends headers without end',
+      'headers_too_large',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        flood(socket, 'X-Filler: abcdefgh\r\n');
+      },
+    ],
+    [
+      'sends one header without end',
+      'headers_too_large',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nX-Filler: ');
+        flood(socket, 'abcdefgh');
+      },
+    ],
+    [
+      'pads a header without end',
+      'headers_too_large',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nX-Filler:');
+        flood(socket, ' ');
+      },
+    ],
+    [
+      'gives reasons without end',
+      'headers_too_large',
+      (socket) => {
+        socket.write('HTTP/1.1 200 ');
+        flood(socket, 'because ');
+      },
+    ],
+    ['closes before it answers', 'connection_closed', (socket) => socket.end()],
+    ['resets before it answers', 'connection_closed', (socket) => socket.destroy()],
+    ['closes within the headers', 'connection_closed', (socket) => socket.end('HTTP/1.1 200 OK\r\nX: y\r\n')],
+    ['closes after a 1xx answer', 'connection_closed', (socket) => socket.end('HTTP/1.1 103 Early\r\n\r\n')],
+    ['speaks another protocol', 'not_http', says('* OK IMAP4rev1 ready\r\n')],
+    ['speaks HTTP/2 unasked', 'not_http', says('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')],
+    ['continues unasked', 'not_http', says('HTTP/1.1 100 Continue\r\n\r\n' + consent)],
+    ['switches protocols', 'not_http', says('HTTP/1.1 101 Yes\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n')],
+    ['answers with status 999', 'not_http', says('HTTP/1.1 999 Any\r\nContent-Length: 0\r\n\r\n')],
+    ['answers with status 600', 'not_http', says('HTTP/1.1 600 Any\r\nContent-Length: 0\r\n\r\n')],
+    ['answers with status 000', 'not_http', says('HTTP/1.1 000 Any\r\nContent-Length: 0\r\n\r\n')],
+    ['answers with status 099', 'not_http', says('HTTP/1.1 099 Any\r\nContent-Length: 0\r\n\r\n')],
+    ['answers with a broken header', 'not_http', says('HTTP/1.1 200 OK\r\nno header at all\r\n\r\n')],
+  ])('and %s ends as %s, and its connection is closed', async (_, reason, answer) => {
+    const slow = reason === 'deadline_exceeded';
+    const { reply, target } = await askTarget(answer, slow ? 300 : 10_000);
+    expect(reply).toMatchObject({ kind: 'unanswered', reason, remoteAddress: '127.0.0.1' });
+    expect(target.requests).toHaveLength(1);
+    if (slow) expect(reply.timing.totalMs).toBeLessThan(1000);
+    await target.deserted();
+  });
+
+  test('with exactly as many 1xx answers as allowed is still heard', async () => {
+    const { reply } = await askTarget(says('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(8) + consent));
+    expect(reply).toMatchObject({ kind: 'answered', status: 200 });
+  });
+
+  test.each<[string, string, ((socket: Socket) => void) | undefined]>([
+    ['plain HTTP', 'tls_failed', says(consent)],
+    ['nothing', 'deadline_exceeded', undefined],
+    ['a hang-up', 'connection_closed', (socket) => socket.end()],
+  ])('and answers the TLS handshake with %s ends as %s', async (_, reason, answer) => {
+    const target = await startTarget(answer, { tls: undefined as never });
+    const ask = openTo([target.port], { deadlineMs: 300 });
+    expect(await ask(options(`https://${host}:${target.port}/`))).toMatchObject({ kind: 'unanswered', reason });
+    await target.deserted();
+  });
+
+  test('and speaks TLS 1.1 only gets no request', async () => {
+    const old = { ...certificate, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+    const target = await startTarget(says(consent), { tls: old });
+    const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`));
+    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'tls_failed' });
+    expect(target.requests).toEqual([]);
+  });
+
+  test('and listens nowhere is told apart as connection_refused', async () => {
+    const target = await startTarget();
+    await target.stop();
+    running.pop();
+    const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`));
+    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'connection_refused', remoteAddress: '127.0.0.1' });
+  });
+});
+
+describe('a certificate', () => {
+  test.each<[string, () => Promise<KeyPair>]>([
+    ['for another name', () => authority.issue(['other.example'])],
+    ['that has expired', () => authority.issue([host], expired)],
+    ['of an unknown authority', async () => (await createAuthority('Nobody')).issue([host])],
+    ['signed by itself', async () => createAuthority(host)],
+    ['for the address instead of the name', () => authority.issue(['127.0.0.1'])],
+  ])('%s is refused, and the target never sees the request', async (_, issue) => {
+    const target = await startTarget(says(consent), { tls: await issue() });
+    const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`));
+    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'certificate_invalid' });
+    expect(target.requests).toEqual([]);
+  });
+
+  test('of the additional authority counts only where that authority is configured', async () => {
+    const target = await startTarget(says(consent));
+    const reply = await openTo([target.port], { ca: undefined })(options(`https://${host}:${target.port}/`));
+    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'certificate_invalid' });
+  });
+
+  test('for an allowed address must name that address', async () => {
+    const named = await startTarget(says(consent), { tls: await authority.issue(['127.0.0.1']) });
+    const unnamed = await startTarget(says(consent), { tls: await authority.issue(['127.0.0.2', host]) });
+    const ask = openTo([named.port, unnamed.port]);
+    expect(await ask(options(`https://127.0.0.1:${named.port}/`))).toMatchObject({ kind: 'answered' });
+    const reply = await ask(options(`https://127.0.0.1:${unnamed.port}/`));
+    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'certificate_invalid' });
+    expect(dns.questions).toEqual([]);
+  });
+});
+
+describe('a name', () => {
+  test('with one public and one private address is refused whole: the private server sees nothing', async () => {
+    const inside = await startTarget(says(consent));
+    for (const addresses of [
+      ['93.184.216.34', '127.0.0.1'],
+      ['127.0.0.1', '93.184.216.34'],
+      ['127.0.0.1', '2606:4700::1111'],
+    ]) {
+      dns.zone[host] = addresses;
+      const ask = openTo([inside.port], { allowedNetworks: [] });
+      const reply = await ask(options(`https://${host}:${inside.port}/`, { admit: async () => 1 }));
+      expect(reply).toMatchObject({ kind: 'blocked', reason: 'address_not_allowed' });
+      expect(reply).toMatchObject({ detail: expect.stringContaining('loopback') });
+    }
+    expect(inside.connections).toBe(0);
+  });
+
+  test('with an allowed and a forbidden loopback address is refused whole, neither is dialled', async () => {
+    const allowed = await startTarget(says(consent));
+    const forbidden = await startTarget(says(consent), { host: '127.0.0.2', port: allowed.port });
+    const ask = openTo([allowed.port], { allowedNetworks: ['127.0.0.1/32'] });
+    dns.zone[host] = ['127.0.0.1', '127.0.0.2'];
+    expect(await ask(options(`https://${host}:${allowed.port}/`))).toMatchObject({ kind: 'blocked' });
+    dns.zone[host] = ['127.0.0.1', '::1'];
+    expect(await ask(options(`https://${host}:${allowed.port}/`))).toMatchObject({ kind: 'blocked' });
+    expect([allowed.connections, forbidden.connections]).toEqual([0, 0]);
+  });
+
+  test('whose address changes between two requests is judged anew, and asked for only once per request', async () => {
+    const allowed = await startTarget(says(consent));
+    const forbidden = await startTarget(says(consent), { host: '127.0.0.2', port: allowed.port });
+    const ask = openTo([allowed.port], { allowedNetworks: ['127.0.0.1/32'] });
+    expect(await ask(options(`https://${host}:${allowed.port}/`))).toMatchObject({ kind: 'answered' });
+    expect(dns.questions.sort()).toEqual([`A ${host}`, `AAAA ${host}`]);
+    dns.zone[host] = ['127.0.0.2'];
+    expect(await ask(options(`https://${host}:${allowed.port}/`))).toMatchObject({ kind: 'blocked' });
+    expect([allowed.connections, forbidden.connections]).toEqual([1, 0]);
+  });
+
+  test('that changes to a private address while the budget is asked still leads to the checked address', async () => {
+    const checked = await startTarget(says(consent));
+    const other = await startTarget(says(consent), { host: '127.0.0.2', port: checked.port });
+    const admit = async () => void (dns.zone[host] = ['127.0.0.2']);
+    const reply = await openTo([checked.port])(
+      options(`https://${host}:${checked.port}/`, { admit: admit as () => Promise<undefined> }),
+    );
+    expect(reply).toMatchObject({ kind: 'answered', remoteAddress: '127.0.0.1' });
+    expect([checked.connections, other.connections]).toEqual([1, 0]);
+  });
+
+  test('localhost is 127.0.0.1 without a question, and refused unless loopback is allowed', async () => {
+    const target = await startTarget(says(consent));
+    dns.zone['localhost'] = ['127.0.0.2'];
+    const url = `https://localhost:${target.port}/`;
+    expect(await openTo([target.port])(options(url))).toMatchObject({ kind: 'answered', remoteAddress: '127.0.0.1' });
+    const closed = await openTo([target.port], { allowedNetworks: [] })(options(url));
+    expect(closed).toMatchObject({ kind: 'blocked', reason: 'sink_not_allowed' });
+    const denied = await openTo([target.port], { deniedNetworks: ['127.0.0.1'] })(options(url));
+    expect(denied).toMatchObject({ kind: 'blocked' });
+    expect([target.connections, dns.questions.length]).toEqual([1, 0]);
+  });
+
+  test.each<[string, string, string]>([
+    ['does not exist', 'name_not_found', 'missing.example'],
+    ['exists without addresses', 'name_not_found', 'empty.example'],
+    ['breaks its name server', 'name_lookup_failed', 'broken.example'],
+    ['is never answered', 'name_lookup_failed', 'silent.example'],
+  ])('that %s ends as %s', async (_, reason, name) => {
+    dns.zone = { 'empty.example': [], 'broken.example': 'servfail', 'silent.example': 'silent' };
+    const reply = await openTo([443], { deadlineMs: 1500 })(options(`https://${name}/`));
+    expect(reply).toMatchObject({ kind: 'unanswered', reason });
+    expect(reply).not.toHaveProperty('remoteAddress');
+    expect(dns.questions).toEqual(expect.arrayContaining([`A ${name}`, `AAAA ${name}`]));
+  });
+
+  test('with several addresses is tried on the next one if the first refuses; the network is admitted once', async () => {
+    const target = await startTarget(says(consent), { host: '127.0.0.2' });
+    dns.zone[host] = ['127.0.0.1', '127.0.0.2'];
+    const networks: string[] = [];
+    const admit = async (network: string) => (networks.push(network), undefined);
+    const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`, { admit }));
+    expect(reply).toMatchObject({ kind: 'answered', remoteAddress: '127.0.0.2' });
+    expect(networks).toEqual(['127.0.0.0/24']);
+  });
+
+  test('is not tried in a second network that the budget holds back', async () => {
+    const target = await startTarget(says(consent), { host: '127.0.1.1' });
+    dns.zone[host] = ['127.0.0.1', '127.0.1.1'];
+    const admit = async (network: string) => (network === '127.0.0.0/24' ? undefined : 5000);
+    const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`, { admit }));
+    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'connection_refused', remoteAddress: '127.0.0.1' });
+    expect(target.connections).toBe(0);
+  });
+
+  whereIpv6('is reached by IPv6 if it has nothing else or IPv4 refuses, also as an allowed address', async () => {
+    const pair = await authority.issue([host, '::1']);
+    const target = await startTarget(says(consent), { host: '::1', tls: pair });
+    const ask = openTo([target.port], { allowedNetworks: ['127.0.0.0/8', '::1'] });
+    for (const addresses of [['::1'], ['127.0.0.1', '::1']]) {
+      dns.zone[host] = addresses;
+      const reply = await ask(options(`https://${host}:${target.port}/`));
+      expect(reply).toMatchObject({ kind: 'answered', remoteAddress: '::1' });
+    }
+    expect(await ask(options(`https://[::1]:${target.port}/`))).toMatchObject({ kind: 'answered' });
+    expect(target.requests[2]).toContain(`host: [::1]:${target.port}\r\n`);
+  });
+
+  test('with many addresses is not scanned: at most two are dialled', async () => {
+    const target = await startTarget(says(consent), { host: '127.0.0.9' });
+    dns.zone[host] = Array.from({ length: 9 }, (_, index) => `127.0.0.${index + 1}`);
+    const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`));
+    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'connection_refused' });
+    expect(target.connections).toBe(0);
+  });
+
+  test('with DNS64 answers beside its own is reached by its own; with nothing else it is refused', async () => {
+    const target = await startTarget(says(consent));
+    dns.zone[host] = ['127.0.0.1', '64:ff9b::7f00:1'];
+    const ask = openTo([target.port]);
+    expect(await ask(options(`https://${host}:${target.port}/`))).toMatchObject({ remoteAddress: '127.0.0.1' });
+    dns.zone[host] = ['64:ff9b::7f00:1'];
+    expect(await ask(options(`https://${host}:${target.port}/`))).toMatchObject({ kind: 'blocked' });
+  });
+});
+
+describe('the caller', () => {
+  test('is told to wait if the budget says so, with nothing dialled', async () => {
+    const target = await startTarget(says(consent));
+    const admit = async (network: string) => (network === '127.0.0.0/24' ? 5000 : undefined);
+    const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`, { admit }));
+    expect(reply).toMatchObject({ kind: 'held', retryAfterMs: 5000 });
+    expect(target.connections).toBe(0);
+  });
+
+  test('may give up while a target stalls: the reply comes at once and the connection is closed', async () => {
+    const target = await startTarget();
+    const caller = new AbortController();
+    const reply = openTo([target.port], { deadlineMs: 60_000 })(
+      options(`https://${host}:${target.port}/`, { signal: caller.signal }),
+    );
+    await target.reached;
+    caller.abort();
+    expect(await reply).toMatchObject({ kind: 'unanswered', reason: 'aborted' });
+    await target.deserted();
+  });
+
+  test('that gave up before asking causes no question and no connection', async () => {
+    const target = await startTarget(says(consent));
+    const ask = openTo([target.port]);
+    const reply = await ask(options(`https://${host}:${target.port}/`, { signal: AbortSignal.abort() }));
+    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'aborted' });
+    // The name server takes questions in their order: had there been one before, it would have been seen by now.
+    await ask(options(`https://later.example:${target.port}/`));
+    expect(dns.questions.filter((question) => !question.endsWith(' later.example'))).toEqual([]);
+    expect(target.connections).toBe(0);
+  });
+
+  test('that gives up while the budget is asked causes no connection', async () => {
+    const target = await startTarget(says(consent));
+    const caller = new AbortController();
+    const admitted = { later: () => {} };
+    const admit = () =>
+      new Promise<undefined>((resolve) => {
+        admitted.later = () => resolve(undefined);
+        caller.abort();
+      });
+    const url = `https://${host}:${target.port}/`;
+    const reply = await openTo([target.port])(options(url, { signal: caller.signal, admit }));
+    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'aborted' });
+    admitted.later();
+    await openTo([target.port])(options(url));
+    expect(target.connections).toBe(1);
+  });
+
+  test('learns of headers that cannot be sent, and of a budget that fails, by a rejection', async () => {
+    const target = await startTarget(says(consent));
+    const url = `https://${host}:${target.port}/`;
+    const ask = openTo([target.port]);
+    await expect(ask(options(url, { headers: { 'X-Evil': 'a\r\nB: c' } }))).rejects.toThrow(/header/);
+    const admit = () => Promise.reject(new Error('budget is down'));
+    await expect(ask(options(url, { admit }))).rejects.toThrow('budget is down');
+    expect(target.requests).toEqual([]);
+  });
+});
+
+test('by default nothing but public addresses is reached', async () => {
+  const target = await startTarget(says(consent));
+  const ask = createSafeRequest({
+    ...safeRequestDefaults,
+    ports: [target.port],
+    dnsServers: [dns.address],
+    ca: authority.cert,
+    userAgent: 'Assent-test/1',
+  });
+  const replies = await Promise.all(
+    [host, 'localhost', '127.0.0.1', '[::1]'].map((name) => ask(options(`https://${name}:${target.port}/`))),
+  );
+  expect(replies.map((reply) => reply.kind)).toEqual(['blocked', 'blocked', 'blocked', 'blocked']);
+  expect(target.connections).toBe(0);
+});
+
+describe('fuzz: private addresses in every disguise', () => {
+  const forbidden = [
+    '0.0.0.0',
+    '10.0.0.1',
+    '100.64.0.1',
+    '100.100.100.200',
+    '127.0.0.1',
+    '127.1.2.3',
+    '168.63.129.16',
+  ].concat([
+    '169.254.169.254',
+    '172.16.0.1',
+    '192.0.0.192',
+    '192.168.0.1',
+    '198.18.0.1',
+    '224.0.0.1',
+    '255.255.255.255',
+  ]);
+
+  const octets = (address: string) => address.split('.').map(Number) as [number, number, number, number];
+  const number = (address: string) => octets(address).reduce((sum, octet) => sum * 256 + octet, 0);
+  const hex = (value: number, digits = 2) => value.toString(16).padStart(digits, '0');
+  const groups = (address: string) => {
+    const [a, b, c, d] = octets(address);
+    return [`${hex(a)}${hex(b)}`, `${hex(c)}${hex(d)}`] as const;
+  };
+
+  const inIpv6 = (address: string) => {
+    const [high, low] = groups(address);
+    const carried = ['::', '::ffff:', '::ffff:0:', '64:ff9b::', '64:ff9b:1::', 'fe80::', 'fd00::', '4000::'];
+    return [
+      ...carried.flatMap((prefix) => [`${prefix}${address}`, `${prefix}${high}:${low}`]),
+      `0:0:0:0:0:ffff:${high}:${low}`,
+      `2002:${high}:${low}::`,
+      `2002:${high}:${low}::1`,
+      `2001:0:${high}:${low}::`,
+      `2001::${hex(0xffff ^ parseInt(high, 16), 4)}:${hex(0xffff ^ parseInt(low, 16), 4)}`,
+    ];
+  };
+
+  const asHost = (address: string) => {
+    const [a, b, c, d] = octets(address);
+    const octal = (value: number) => `0${value.toString(8)}`;
+    const value = number(address);
+    return [
+      address,
+      `${address}.`,
+      `${value}`,
+      `0x${value.toString(16)}`,
+      `0X${value.toString(16).toUpperCase()}`,
+      octal(value),
+      [a, b, c, d].map(octal).join('.'),
+      [a, b, c, d].map((octet) => `0x${hex(octet)}`).join('.'),
+      `${a}.${b * 65536 + c * 256 + d}`,
+      `${a}.${b}.${c * 256 + d}`,
+      `0x${hex(a)}.${octal(b)}.${c * 256 + d}`,
+      [a, b, c, d].map((octet) => `000${octet.toString(8)}`).join('.'),
+      address.replaceAll('.', '%2e'),
+      address.replace(/\d/g, (digit) => `%3${digit}`),
+      address.replaceAll('.', '。'),
+      address.replace(/\d/g, (digit) => String.fromCodePoint(0xff10 + Number(digit))),
+      `example.com@${address}`,
+      `${address}\t`,
+      `exam\nple.com@${address}`,
+      `${address}\\@example.com`,
+      ...inIpv6(address).map((form) => `[${form}]`),
+      `[::ffff:${address}%25eth0]`,
+    ];
+  };
+
+  test('as a literal in a URL reach nothing', async () => {
+    const listening = await startTarget(says(consent));
+    const ask = openTo([443, listening.port], { allowedNetworks: [] });
+    const dialled: string[] = [];
+    const urls = forbidden.flatMap((address) => asHost(address).map((name) => `https://${name}:${listening.port}/`));
+    expect(urls.length).toBeGreaterThan(280);
+    const replies = await Promise.all(
+      // The budget is a trip-wire: were an address let through, it would be noticed here and not be dialled.
+      urls.map((url) => ask(options(url, { admit: async (network) => dialled.push(network) }))),
+    );
+    expect(urls.filter((_, index) => replies[index]?.kind !== 'blocked')).toEqual([]);
+    expect([dialled, dns.questions, listening.connections]).toEqual([[], [], 0]);
+  });
+
+  test('as the answer of a name server reach nothing', async () => {
+    const listening = await startTarget(says(consent));
+    const ask = openTo([listening.port], { allowedNetworks: [] });
+    const dialled: string[] = [];
+    const answers = forbidden.flatMap((address) => [address, ...inIpv6(address)]);
+    dns.zone = Object.fromEntries(answers.map((answer, index) => [`n${index}.example`, [answer]]));
+    const reached: string[] = [];
+    for (const [index, answer] of answers.entries()) {
+      const url = `https://n${index}.example:${listening.port}/`;
+      const reply = await ask(options(url, { admit: async (network) => dialled.push(network) }));
+      if (reply.kind !== 'blocked' || reply.reason !== 'address_not_allowed') reached.push(answer);
+    }
+    expect(reached).toEqual([]);
+    expect([dialled, listening.connections]).toEqual([[], 0]);
+  });
+
+  test('as a literal with loopback allowed reach only what is written canonically', async () => {
+    const listening = await startTarget(says(consent));
+    const ask = openTo([listening.port]);
+    const reached: string[] = [];
+    for (const name of asHost('127.0.0.1')) {
+      const reply = await ask(options(`https://${name}:${listening.port}/`));
+      if (reply.kind !== 'blocked') reached.push(name);
+    }
+    expect(reached).toEqual(['127.0.0.1']);
+    expect(listening.connections).toBe(1);
+  });
+});
+
+(process.platform === 'linux' ? describe : describe.skip)('file descriptors', () => {
+  const descriptors = () => readdirSync('/proc/self/fd').length;
+
+  test.each<[string, HostileSettings]>([
+    ['in the TLS handshake', { tls: undefined as never }],
+    ['after the request', {}],
+  ])('are all given back by 200 targets that stall %s', async (_, settings) => {
+    const target = await startTarget(undefined, settings);
+    const ask = openTo([target.port], { deadlineMs: 2000 });
+    const url = `https://${host}:${target.port}/`;
+    await ask(options('https://missing.example:' + target.port + '/'));
+    const before = descriptors();
+    const replies = await Promise.all(Array.from({ length: 200 }, () => ask(options(url))));
+    expect(new Set(replies.map((reply) => 'reason' in reply && reply.reason))).toEqual(new Set(['deadline_exceeded']));
+    expect(target.connections).toBe(200);
+    await target.deserted();
+    expect(descriptors()).toBeLessThanOrEqual(before);
+  });
+
+  test('are all given back by 200 names that are never answered', async () => {
+    const names = Array.from({ length: 200 }, (_, index) => `silent${index}.example`);
+    dns.zone = Object.fromEntries(names.map((name) => [name, 'silent']));
+    const ask = openTo([443], { deadlineMs: 300 });
+    await ask(options('https://missing.example/'));
+    const before = descriptors();
+    const replies = await Promise.all(names.map((name) => ask(options(`https://${name}/`))));
+    expect(replies.every((reply) => reply.kind === 'unanswered')).toBe(true);
+    expect(descriptors()).toBeLessThanOrEqual(before);
+  });
+});

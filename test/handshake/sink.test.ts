@@ -1,0 +1,184 @@
+import { describe, expect, test } from '@jest/globals';
+import { createAddressRules } from '../../src/handshake/address.js';
+import { parseSink, type SinkRules } from '../../src/handshake/sink.js';
+
+const addresses = createAddressRules({ allowedNetworks: [], deniedNetworks: [] });
+const rules: SinkRules = { addresses, ports: [443, 8443], ownHosts: ['registry.example.com'] };
+
+const withAllowed = (...allowedNetworks: string[]): SinkRules => ({
+  ...rules,
+  addresses: createAddressRules({ allowedNetworks, deniedNetworks: [] }),
+});
+
+const ruleOf = (raw: string, by = rules) => {
+  const parsed = parseSink(raw, by);
+  return parsed.ok ? 'accepted' : parsed.rule;
+};
+
+describe('what is accepted', () => {
+  test('a canonical https URL is kept exactly as written, with its host, port and registrable domain', () => {
+    const uri = 'https://hooks.shop.example.co.uk:8443/a%2Fb/c%7e;v=1/(d)//?q=a+b&r=%20&s=a,b:@/?';
+    expect(parseSink(uri, rules)).toEqual({
+      ok: true,
+      sink: { uri, host: 'hooks.shop.example.co.uk', port: 8443, domain: 'example.co.uk' },
+    });
+  });
+
+  test.each([
+    ['https://example.com/', 443, 'example.com'],
+    ['https://example.com/?', 443, 'example.com'],
+    ['https://a.b.c.example.com/hook?x=1', 443, 'example.com'],
+    ['https://xn--bcher-kva.example/', 443, 'xn--bcher-kva.example'],
+    ['https://one.azurewebsites.net/hook', 443, 'one.azurewebsites.net'],
+    ['https://co.uk/', 443, 'co.uk'],
+  ])('%s is accepted (port %d, domain %s)', (uri, port, domain) => {
+    expect(parseSink(uri, rules)).toMatchObject({ ok: true, sink: { uri, port, domain } });
+  });
+
+  test('the configured ports replace the default ones', () => {
+    expect(ruleOf('https://example.com:9443/', { ...rules, ports: [9443] })).toBe('accepted');
+    expect(ruleOf('https://example.com/', { ...rules, ports: [9443] })).toBe('port_not_allowed');
+  });
+});
+
+describe('what is refused', () => {
+  test.each([
+    ['too_long', `https://example.com/${'a'.repeat(2048)}`],
+    ['not_ascii', 'https://bücher.example/'],
+    ['not_ascii', 'https://example.com/é'],
+    ['not_ascii', 'https://example。com/'],
+    ['not_ascii', 'https://①②⑦.0.0.1/'],
+    ['not_ascii', 'https://example.com/\u202e'],
+    ['characters_not_allowed', ' https://example.com/'],
+    ['characters_not_allowed', 'https://example.com/ '],
+    ['characters_not_allowed', 'https://example.com/\n'],
+    ['characters_not_allowed', 'https://exam\tple.com/'],
+    ['characters_not_allowed', 'https://exam\r\nple.com/'],
+    ['characters_not_allowed', 'ht\ttps://example.com/'],
+    ['characters_not_allowed', 'https://example.com/\0'],
+    ['characters_not_allowed', 'https://example.com\\@evil.example/'],
+    ['characters_not_allowed', 'https:\\\\example.com/'],
+    ['characters_not_allowed', 'https://example.com/a"b'],
+    ['characters_not_allowed', 'https://example.com/{a}'],
+    ['characters_not_allowed', 'https://example.com/%zz'],
+    ['characters_not_allowed', 'https://example.com/%2'],
+    ['not_a_url', ''],
+    ['not_a_url', 'example.com'],
+    ['not_a_url', '//example.com/'],
+    ['not_a_url', 'https://'],
+    ['not_a_url', 'https://example.com:99999/'],
+    ['not_a_url', 'https://1.2.3.4.5/'],
+    ['not_a_url', 'https://256.1.1.1/'],
+    ['not_a_url', 'https://[::1/'],
+    ['not_https', 'http://example.com/'],
+    ['not_https', 'ftp://example.com/'],
+    ['not_https', 'file:///etc/passwd'],
+    ['not_https', 'gopher://example.com/'],
+    ['not_https', 'data:text/plain,hello'],
+    ['not_canonical', 'https:example.com'],
+    ['not_canonical', 'https:/example.com/'],
+    ['not_canonical', 'https:///example.com/'],
+    ['not_canonical', 'HTTPS://example.com/'],
+    ['not_canonical', 'https://Example.com/'],
+    ['not_canonical', 'https://example.com'],
+    ['not_canonical', 'https://example.com?x=1'],
+    ['not_canonical', 'https://example.com:443/'],
+    ['not_canonical', 'https://example.com:/'],
+    ['not_canonical', 'https://example.com:08443/'],
+    ['not_canonical', 'https://ex%61mple.com/'],
+    ['not_canonical', "https://example.com/?it's"],
+    ['userinfo', 'https://user:secret@example.com/'],
+    ['userinfo', 'https://example.com@127.0.0.1/'],
+    ['userinfo', 'https://@example.com/'],
+    ['userinfo', 'https://:@example.com/'],
+    ['fragment', 'https://example.com/#a'],
+    ['fragment', 'https://example.com/#'],
+    ['fragment', 'https://example.com#@evil.example/'],
+    ['dot_segment', 'https://example.com/a/../b'],
+    ['dot_segment', 'https://example.com/./'],
+    ['dot_segment', 'https://example.com/a/%2e%2E/b'],
+    ['dot_segment', 'https://example.com/a/.%2e'],
+    ['dot_segment', 'https://example.com/%2e'],
+    ['access_token', 'https://example.com/?access_token=abc'],
+    ['access_token', 'https://example.com/?a=1&access_token'],
+    ['access_token', 'https://example.com/?%61ccess_token=abc'],
+    ['access_token', 'https://example.com/?Access_Token=abc'],
+    ['ip_literal', 'https://127.0.0.1/'],
+    ['ip_literal', 'https://93.184.216.34/'],
+    ['ip_literal', 'https://2130706433/'],
+    ['ip_literal', 'https://0x7f000001/'],
+    ['ip_literal', 'https://0x7f.1/'],
+    ['ip_literal', 'https://017700000001/'],
+    ['ip_literal', 'https://0177.0.0.1/'],
+    ['ip_literal', 'https://127.1/'],
+    ['ip_literal', 'https://0/'],
+    ['ip_literal', 'https://127.0.0.1./'],
+    ['ip_literal', 'https://%31%32%37.0.0.1/'],
+    ['ip_literal', 'https://[::1]/'],
+    ['ip_literal', 'https://[::ffff:127.0.0.1]/'],
+    ['ip_literal', 'https://[2606:4700::1111]/'],
+    ['trailing_dot', 'https://example.com./'],
+    ['trailing_dot', 'https://localhost./'],
+    ['host_malformed', 'https://a..example.com/'],
+    ['host_malformed', 'https://-a.example.com/'],
+    ['host_malformed', 'https://a-.example.com/'],
+    ['host_malformed', 'https://*.example.com/'],
+    ['host_malformed', 'https://a,b.example.com/'],
+    ['host_malformed', `https://${'a'.repeat(64)}.example.com/`],
+    ['host_malformed', `https://${'a.'.repeat(130)}example.com/`],
+    ['single_label', 'https://localhost/'],
+    ['single_label', 'https://intranet/'],
+    ['own_host', 'https://registry.example.com/callbacks/1'],
+    ['own_host', 'https://REGISTRY.example.com/callbacks/1'],
+    ['own_host', 'https://registry.example.com./callbacks/1'],
+    ['own_host', 'https://registry.example.com:8443/callbacks/1'],
+    ['port_not_allowed', 'https://example.com:22/'],
+    ['port_not_allowed', 'https://example.com:80/'],
+    ['port_not_allowed', 'https://example.com:0/'],
+  ])('%s: %j', (rule, raw) => {
+    expect(ruleOf(raw)).toBe(rule);
+  });
+
+  test('the canonical form is named, and is itself accepted', () => {
+    const parsed = parseSink('HTTPS://Example.com:443?x=1', rules);
+    expect(parsed).toMatchObject({ ok: false, rule: 'not_canonical' });
+    const second = parseSink('https://Example.com:443?x=1', rules);
+    expect(second).toMatchObject({ ok: false, detail: expect.stringContaining('https://example.com/?x=1') });
+    expect(ruleOf('https://example.com/?x=1')).toBe('accepted');
+  });
+
+  test('no detail repeats a password or a token', () => {
+    for (const raw of [
+      'https://u:geheim@Example.com',
+      'https://Example.com?access_token=geheim',
+      'https://Example.com#geheim',
+    ]) {
+      expect(parseSink(raw, rules)).toMatchObject({ ok: false, detail: expect.not.stringContaining('geheim') });
+    }
+  });
+
+  test('the own names are known in upper case, with a dot at the end and as an address', () => {
+    const own = { ...withAllowed('::/0'), ownHosts: ['Registry.Example.ORG.', '2606:4700::1111'] };
+    expect(ruleOf('https://registry.example.org/', own)).toBe('own_host');
+    expect(ruleOf('https://[2606:4700::1111]/', own)).toBe('own_host');
+  });
+});
+
+describe('what the operator may open', () => {
+  test('localhost is accepted where loopback is allowed, other single labels are not', () => {
+    expect(ruleOf('https://localhost:8443/', withAllowed('127.0.0.0/8'))).toBe('accepted');
+    expect(ruleOf('https://intranet/', withAllowed('127.0.0.0/8'))).toBe('single_label');
+    expect(ruleOf('https://localhost/', withAllowed('10.0.0.0/8'))).toBe('single_label');
+  });
+
+  test('an address is accepted in an allowed network only, and in its canonical form only', () => {
+    const open = withAllowed('127.0.0.0/8', 'fd00::/8');
+    expect(parseSink('https://127.0.0.1/', open)).toMatchObject({ sink: { host: '127.0.0.1', domain: '127.0.0.1' } });
+    expect(parseSink('https://[fd00::1]/', open)).toMatchObject({ sink: { host: 'fd00::1', domain: 'fd00::1' } });
+    expect(ruleOf('https://2130706433/', open)).toBe('not_canonical');
+    expect(ruleOf('https://0x7f.1/', open)).toBe('not_canonical');
+    expect(ruleOf('https://[fd00:0::1]/', open)).toBe('not_canonical');
+    expect(ruleOf('https://10.0.0.1/', open)).toBe('ip_literal');
+    expect(ruleOf('https://93.184.216.34/', open)).toBe('ip_literal');
+  });
+});

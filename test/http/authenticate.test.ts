@@ -1,0 +1,276 @@
+import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { exportSPKI, importJWK, SignJWT, UnsecuredJWT, type CryptoKey, type JWTPayload } from 'jose';
+import { createAuthenticate, defaultAlgorithms, type AuthenticateSettings } from '../../src/http/authenticate.js';
+import { createRemoteKeySource } from '../../src/http/keys.js';
+import { newSigningKey, signed, startJwksServer, type JwksServer, type SigningKey } from '../support/jwks-server.js';
+
+const issuer = 'https://login.example.com';
+const audience = 'https://assent.example.com';
+const nowSeconds = 1_800_000_000;
+
+let es256: SigningKey;
+let ps256: SigningKey;
+let rs256: SigningKey;
+let server: JwksServer;
+let keysNow: number;
+
+beforeAll(async () => {
+  [es256, ps256, rs256] = await Promise.all([
+    newSigningKey('es'),
+    newSigningKey('ps', 'PS256'),
+    newSigningKey('rs', 'RS256'),
+  ]);
+});
+
+beforeEach(async () => {
+  server = await startJwksServer();
+  server.publishes(es256.publicJwk, ps256.publicJwk, rs256.publicJwk);
+  keysNow = 0;
+});
+
+afterEach(() => server.stop());
+
+function authenticator(settings: Partial<AuthenticateSettings> = {}, algorithms: string[] = [...defaultAlgorithms]) {
+  const keys = createRemoteKeySource({ url: server.url, clock: () => keysNow });
+  return createAuthenticate({
+    issuers: [{ issuer, audience: [audience], algorithms, keys }],
+    clock: () => nowSeconds * 1000,
+    ...settings,
+  });
+}
+
+function claims(changes: Record<string, unknown> = {}): JWTPayload {
+  return {
+    iss: issuer,
+    aud: audience,
+    iat: nowSeconds - 60,
+    exp: nowSeconds + 540,
+    tenant: 'gemeente-utrecht',
+    client_id: 'zaaksysteem',
+    sub: 'user-7',
+    scope: 'openid assent:subscribe assent:deliver',
+    ...changes,
+  };
+}
+
+/** The rule that refused, or the tenant that was let in. */
+function verdict(token: string, authenticate = authenticator()): Promise<string> {
+  return authenticate(`Bearer ${token}`, 1).then(
+    ({ tenant }) => tenant,
+    (error) => (error.code === 'unauthenticated' ? error.faults[0].rule : error.code),
+  );
+}
+
+test('a token that keeps every rule gives its tenant, client, known scopes and end', async () => {
+  expect(await authenticator()(`bEARER  ${await signed(es256, claims())}`, 1)).toEqual({
+    tenant: 'gemeente-utrecht',
+    subscriber: 'zaaksysteem',
+    scopes: new Set(['assent:subscribe', 'assent:deliver']),
+    tokenExpiresAt: (nowSeconds + 540) * 1000,
+  });
+});
+
+test('a PS256 token is accepted', async () => {
+  expect(await verdict(await signed(ps256, claims()))).toBe('gemeente-utrecht');
+});
+
+const refusedClaims: Array<[string, Record<string, unknown>, string]> = [
+  ['without exp', { exp: undefined }, 'token_exp'],
+  ['without aud', { aud: undefined }, 'token_aud'],
+  ['without iss', { iss: undefined }, 'token_iss'],
+  ['without iat', { iat: undefined }, 'token_iat'],
+  ['with an exp that is a string', { exp: '2100-01-01' }, 'token_exp'],
+  ['for another audience', { aud: 'https://other.example.com' }, 'token_aud'],
+  ['of an issuer that is not configured', { iss: 'https://evil.example.com' }, 'token_iss'],
+  ['whose issuer differs in the last slash', { iss: `${issuer}/` }, 'token_iss'],
+  ['issued in the future', { iat: nowSeconds + 6 }, 'token_iat'],
+  ['that is not valid yet', { nbf: nowSeconds + 6 }, 'token_nbf'],
+  ['that expired as long ago as the tolerance', { exp: nowSeconds - 5 }, 'token_expired'],
+  ['issued more than a day ago', { iat: nowSeconds - 86_406 }, 'token_too_old'],
+  ['without a tenant', { tenant: undefined }, 'token_tenant'],
+  ['with an empty tenant', { tenant: '' }, 'token_tenant'],
+  ['with a tenant that is a list', { tenant: ['a'] }, 'token_tenant'],
+  ['with a tenant of 201 characters', { tenant: 'a'.repeat(201) }, 'token_tenant'],
+  ['with a line end in its tenant', { tenant: 'a\nb' }, 'token_tenant'],
+  ['with NUL in its tenant', { tenant: 'a\u0000' }, 'token_tenant'],
+  ['with half a surrogate pair in its tenant', { tenant: 'a\ud800' }, 'token_tenant'],
+  ['with a change of direction in its tenant', { tenant: 'a\u202eb' }, 'token_tenant'],
+  ['with a client that is empty, whatever its sub', { client_id: '' }, 'token_client_id'],
+  ['with a client that is null, whatever its sub', { client_id: null }, 'token_client_id'],
+  ['with neither client nor sub', { client_id: undefined, sub: undefined }, 'token_sub'],
+];
+
+test.each(refusedClaims)('a token %s is refused by name', async (_, changes, rule) => {
+  expect(await verdict(await signed(es256, claims(changes)))).toBe(rule);
+});
+
+const acceptedClaims: Array<[string, Record<string, unknown>]> = [
+  ['that expired within the tolerance', { exp: nowSeconds - 4 }],
+  ['issued in the future within the tolerance', { iat: nowSeconds + 5 }],
+  ['with one fitting audience among others', { aud: ['https://other.example.com', audience] }],
+  ['issued a day ago', { iat: nowSeconds - 86_400 }],
+];
+
+test.each(acceptedClaims)('a token %s is accepted', async (_, changes) => {
+  expect(await verdict(await signed(es256, claims(changes)))).toBe('gemeente-utrecht');
+});
+
+test('a tenant of 200 characters beyond ASCII is accepted', async () => {
+  const tenant = 'é'.repeat(200);
+  expect(await verdict(await signed(es256, claims({ tenant })))).toBe(tenant);
+});
+
+test.each([['JWT'], ['dpop+jwt'], [undefined]])('a token of the type %s is refused', async (typ) => {
+  expect(await verdict(await signed(es256, claims(), { typ }))).toBe('token_typ');
+});
+
+test('the long form of the type is the same type, and `any` accepts every type', async () => {
+  expect(await verdict(await signed(es256, claims(), { typ: 'application/AT+jwt' }))).toBe('gemeente-utrecht');
+  const token = await signed(es256, claims(), { typ: 'JWT' });
+  expect(await verdict(token, authenticator({ typ: 'any' }))).toBe('gemeente-utrecht');
+});
+
+test('an unsigned token is refused', async () => {
+  const unsigned = new UnsecuredJWT(claims()).encode();
+  expect(await verdict(unsigned)).toBe('token_alg');
+  expect(await verdict(unsigned, authenticator({ typ: 'any' }))).toBe('token_alg');
+});
+
+test('an HS256 token with the public key as secret is refused', async () => {
+  const pem = await exportSPKI((await importJWK(rs256.publicJwk, 'RS256', { extractable: true })) as CryptoKey);
+  const header = { alg: 'HS256', typ: 'at+jwt', kid: rs256.kid };
+  const forged = await new SignJWT(claims()).setProtectedHeader(header).sign(new TextEncoder().encode(pem));
+  expect(await verdict(forged)).toBe('token_alg');
+});
+
+test('RS256 is refused unless the issuer is configured with it', async () => {
+  const token = await signed(rs256, claims());
+  expect(await verdict(token)).toBe('token_alg');
+  expect(await verdict(token, authenticator({}, ['RS256']))).toBe('gemeente-utrecht');
+});
+
+test('altered claims and a foreign signature are refused', async () => {
+  const [header, , signature] = (await signed(es256, claims())).split('.');
+  const [, altered] = (await signed(es256, claims({ tenant: 'other' }))).split('.');
+  expect(await verdict(`${header}.${altered}.${signature}`)).toBe('token_signature');
+  const foreign = { ...(await newSigningKey('es')), kid: es256.kid };
+  expect(await verdict(await signed(foreign, claims()))).toBe('token_signature');
+});
+
+test('a token of one issuer is not checked with the keys of another', async () => {
+  const other = await startJwksServer();
+  const otherKey = await newSigningKey(es256.kid);
+  other.publishes(otherKey.publicJwk);
+  const algorithms = ['ES256'];
+  const authenticate = createAuthenticate({
+    issuers: [
+      { issuer, audience: [audience], algorithms, keys: createRemoteKeySource({ url: server.url }) },
+      { issuer: 'https://b.example', audience: ['b'], algorithms, keys: createRemoteKeySource({ url: other.url }) },
+    ],
+    clock: () => nowSeconds * 1000,
+  });
+  const b = claims({ iss: 'https://b.example', aud: 'b' });
+  expect(await verdict(await signed(otherKey, b), authenticate)).toBe('gemeente-utrecht');
+  expect(await verdict(await signed(otherKey, claims()), authenticate)).toBe('token_signature');
+  expect(await verdict(await signed(otherKey, { ...b, aud: audience }), authenticate)).toBe('token_aud');
+  await other.stop();
+});
+
+test.each([
+  ['no header', undefined, 0, 'token_missing'],
+  ['an empty header', '', 1, 'token_missing'],
+  ['another scheme', 'Basic YTpi', 1, 'token_malformed'],
+  ['the scheme alone', 'Bearer ', 1, 'token_malformed'],
+  ['two tokens in one line', 'Bearer a.b.c, Bearer a.b.c', 1, 'token_malformed'],
+  ['something that is no JWT', 'Bearer abc', 1, 'token_malformed'],
+  ['an encrypted token', 'Bearer e30.e30.e30.e30.e30', 1, 'token_malformed'],
+])('%s is refused without a fetch', async (_, authorization, lines, rule) => {
+  await expect(authenticator()(authorization, lines)).rejects.toMatchObject({
+    code: 'unauthenticated',
+    faults: [{ pointer: 'header/authorization', rule }],
+  });
+  expect(server.fetches()).toBe(0);
+});
+
+test('two Authorization lines are refused even when the first holds a good token', async () => {
+  const header = `Bearer ${await signed(es256, claims())}`;
+  const authenticate = authenticator();
+  await expect(authenticate(header, 2)).rejects.toMatchObject({ faults: [{ rule: 'authorization_repeated' }] });
+  await expect(authenticate(header, 1)).resolves.toMatchObject({ tenant: 'gemeente-utrecht' });
+});
+
+test('a good token of more than 8 KiB is refused', async () => {
+  const base = (await signed(es256, claims({ pad: '' }))).length;
+  const padding = Math.floor(((8_192 - base) * 3) / 4);
+  expect(await verdict(await signed(es256, claims({ pad: 'x'.repeat(padding - 3) })))).toBe('gemeente-utrecht');
+  expect(await verdict(await signed(es256, claims({ pad: 'x'.repeat(padding + 3) })))).toBe('token_too_long');
+});
+
+test('no refusal repeats the token or a claim of it', async () => {
+  const token = await signed(es256, claims({ aud: 'planted-audience', tenant: 'planted-tenant' }));
+  const error = await authenticator()(`Bearer ${token}`, 1).catch((reason) => reason);
+  expect(error.message).toBe('The token is not meant for this service (aud).');
+  expect(JSON.stringify([error, error.message, error.cause])).not.toMatch(/planted|eyJ/);
+});
+
+test('during an outage tokens with a known key pass and others are answered as unavailable, not as refused', async () => {
+  const authenticate = authenticator();
+  const known = await signed(es256, claims());
+  const unknown = await signed(await newSigningKey('rotated'), claims());
+  await verdict(known, authenticate);
+  expect(await verdict(unknown, authenticate)).toBe('token_kid');
+  server.breaks();
+  keysNow = 30_000;
+  expect(await verdict(unknown, authenticate)).toBe('keys_unavailable');
+  expect(await verdict(known, authenticate)).toBe('gemeente-utrecht');
+});
+
+test('a token that names no key is refused when several fit, and accepted when one does', async () => {
+  const token = await signed(es256, claims(), { kid: undefined });
+  expect(await verdict(token)).toBe('gemeente-utrecht');
+  server.publishes(es256.publicJwk, (await newSigningKey('second')).publicJwk);
+  expect(await verdict(token)).toBe('token_kid');
+});
+
+test.each([
+  ['a list in scope', { scope: ['assent:admin'] }, ['assent:admin']],
+  ['words in scp', { scope: undefined, scp: 'assent:admin assent:deliver' }, ['assent:admin', 'assent:deliver']],
+  ['a list in scp', { scope: undefined, scp: ['assent:deliver'] }, ['assent:deliver']],
+  ['a name that only starts like a scope', { scope: 'assent:admin2 ASSENT:ADMIN' }, []],
+  ['an object', { scope: { 'assent:admin': true } }, []],
+  ['nothing', { scope: undefined }, []],
+])('scopes are read from %s', async (_, changes, expected) => {
+  const { scopes } = await authenticator()(`Bearer ${await signed(es256, claims(changes))}`, 1);
+  expect([...scopes]).toEqual(expected);
+});
+
+test('a token ends for us when it becomes too old, if that is before it expires', async () => {
+  const token = await signed(es256, claims({ exp: nowSeconds + 1_000_000_000 }));
+  const principal = await authenticator({ maxTokenAgeSeconds: 100 })(`Bearer ${token}`, 1);
+  expect(principal.tokenExpiresAt).toBe((nowSeconds + 40) * 1000);
+});
+
+test('the names of the claims are configurable, and sub stands in for a missing client', async () => {
+  const authenticate = authenticator({ tenantClaim: 'https://example.com/org', subscriberClaim: 'azp' });
+  const token = await signed(es256, claims({ 'https://example.com/org': 'oin-1' }));
+  expect(await authenticate(`Bearer ${token}`, 1)).toMatchObject({ tenant: 'oin-1', subscriber: 'user-7' });
+});
+
+test.each([['none'], ['HS256'], ['RS512'], ['dir'], ['']])('the algorithm "%s" cannot be configured', (algorithm) => {
+  expect(() => authenticator({}, ['PS256', algorithm])).toThrow('Algorithms not accepted');
+});
+
+test('an issuer without algorithms or audience, without a name or named twice cannot be configured', () => {
+  const entry = {
+    issuer,
+    audience: [audience],
+    algorithms: ['ES256'],
+    keys: createRemoteKeySource({ url: server.url }),
+  };
+  const configured = (...issuers: (typeof entry)[]) => createAuthenticate.bind(null, { issuers });
+  expect(configured(entry)).not.toThrow();
+  expect(configured({ ...entry, algorithms: [] })).toThrow('No algorithm');
+  expect(configured({ ...entry, audience: [] })).toThrow('No audience');
+  expect(configured({ ...entry, issuer: '' })).toThrow('without a name');
+  expect(configured(entry, entry)).toThrow('twice');
+});

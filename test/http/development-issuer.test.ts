@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAuthenticate } from '../../src/http/authenticate.js';
+import { openDevelopmentIssuer } from '../../src/http/development-issuer.js';
+
+const baseUrl = 'http://localhost:8080';
+const wanted = { tenant: 'demo', subscriber: 'me', lifetimeSeconds: 600, audience: baseUrl } as const;
+
+let folder: string;
+let file: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'issuer-'));
+  file = join(folder, 'development-issuer.json');
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+test('its tokens pass the judge, in this process and after a restart', async () => {
+  const before = await openDevelopmentIssuer(folder, baseUrl);
+  const token = await before.sign({ ...wanted, scopes: ['assent:admin', 'assent:subscribe'] });
+  const { issuer, keySource } = await openDevelopmentIssuer(folder, baseUrl);
+  const authenticate = createAuthenticate({
+    issuers: [{ issuer, audience: [baseUrl], algorithms: ['ES256'], keys: keySource }],
+  });
+  const principal = await authenticate(`Bearer ${token}`, 1);
+  expect(principal).toMatchObject({ tenant: 'demo', subscriber: 'me' });
+  expect(principal.scopes).toEqual(new Set(['assent:subscribe', 'assent:admin']));
+  const ended = await before.sign({ ...wanted, scopes: [], lifetimeSeconds: -60 });
+  await expect(authenticate(`Bearer ${ended}`, 1)).rejects.toMatchObject({ faults: [{ rule: 'token_expired' }] });
+});
+
+test('processes that start at once agree on one key and leave nothing else behind', async () => {
+  const opened = await Promise.all(Array.from({ length: 20 }, () => openDevelopmentIssuer(folder, baseUrl)));
+  expect(new Set(opened.map(({ jwks }) => jwks.keys[0]?.x)).size).toBe(1);
+  expect(await readdir(folder)).toEqual(['development-issuer.json']);
+});
+
+test('a data folder that is not there yet is created, and the key file is for its owner only', async () => {
+  const fresh = join(folder, 'data', 'assent');
+  await openDevelopmentIssuer(fresh, baseUrl);
+  expect((await stat(join(fresh, 'development-issuer.json'))).mode & 0o777).toBe(0o600);
+});
+
+test('the published set holds no private part', async () => {
+  const { jwks } = await openDevelopmentIssuer(folder, baseUrl);
+  const { d } = JSON.parse(await readFile(file, 'utf8'));
+  expect(d).toHaveLength(43);
+  expect(JSON.stringify(jwks)).not.toContain(d);
+  expect(Object.keys(jwks.keys[0]!).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+});
+
+test.each([
+  ['is cut off', (text: string) => text.slice(0, -20)],
+  ['is empty', () => ''],
+  ['holds a public key only', (text: string) => JSON.stringify({ ...JSON.parse(text), d: undefined })],
+  ['holds a private part that does not fit', (text: string) => text.replace(/"d":"...../, '"d":"AAAAA')],
+])('a key file that %s is an error that names the file, keeps it and tells no key', async (_, damage) => {
+  await openDevelopmentIssuer(folder, baseUrl);
+  const text = await readFile(file, 'utf8');
+  await writeFile(file, damage(text));
+  const error = await openDevelopmentIssuer(folder, baseUrl).catch((reason) => reason);
+  expect(error.message).toContain(file);
+  expect(`${error.stack} ${error.cause}`).not.toContain(JSON.parse(text).d.slice(0, 10));
+  expect(await readFile(file, 'utf8')).toBe(damage(text));
+});

@@ -1,0 +1,219 @@
+import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { exportJWK, generateSecret, jwtVerify, type JWK } from 'jose';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { createRemoteKeySource, type KeySource } from '../../src/http/keys.js';
+import { newSigningKey, signed, startJwksServer, type JwksServer, type SigningKey } from '../support/jwks-server.js';
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+let first: SigningKey;
+let next: SigningKey;
+let server: JwksServer;
+let now: number;
+let outages: unknown[];
+let keys: KeySource;
+
+beforeAll(async () => {
+  [first, next] = await Promise.all([newSigningKey('first'), newSigningKey('next')]);
+});
+
+beforeEach(async () => {
+  server = await startJwksServer();
+  server.publishes(first.publicJwk);
+  now = 0;
+  outages = [];
+  keys = source();
+});
+
+afterEach(() => server.stop());
+
+function source(settings: { timeoutMs?: number; url?: string } = {}): KeySource {
+  return createRemoteKeySource({
+    url: server.url,
+    clock: () => now,
+    onOutage: (cause) => outages.push(cause),
+    ...settings,
+  });
+}
+
+async function verdict(key: SigningKey, from = keys): Promise<string> {
+  return jwtVerify(await signed(key, {}), from).then(
+    () => 'verified',
+    (error) => error.code,
+  );
+}
+
+const unknownKey = 'ERR_JWKS_NO_MATCHING_KEY';
+
+test('the set is fetched at the first look-up and then kept', async () => {
+  expect(server.fetches()).toBe(0);
+  expect(await verdict(first)).toBe('verified');
+  now = 9 * minute;
+  expect(await verdict(first)).toBe('verified');
+  expect(server.fetches()).toBe(1);
+});
+
+test('two hundred look-ups at start share one fetch', async () => {
+  const verdicts = await Promise.all(Array.from({ length: 200 }, () => verdict(first)));
+  expect(new Set(verdicts)).toEqual(new Set(['verified']));
+  expect(server.fetches()).toBe(1);
+});
+
+test('after ten minutes the set is refreshed behind a look-up that does not wait for it', async () => {
+  await verdict(first);
+  const fetched = new Promise<ServerResponse>((resolve) => server.answers((_, response) => resolve(response)));
+  now = 10 * minute - 1;
+  expect(await verdict(first)).toBe('verified');
+  expect(server.fetches()).toBe(1);
+  now = 10 * minute;
+  expect(await verdict(first)).toBe('verified');
+  const response = await fetched;
+  const refreshed = verdict(next);
+  response.end(JSON.stringify({ keys: [next.publicJwk] }));
+  expect(await refreshed).toBe('verified');
+  expect(await verdict(first)).toBe(unknownKey);
+  expect(server.fetches()).toBe(2);
+});
+
+test('a new key is accepted 30 s after the last fetch, and the old one as long as it is published', async () => {
+  await verdict(first);
+  server.publishes(first.publicJwk, next.publicJwk);
+  now = 30 * second - 1;
+  expect(await verdict(next)).toBe(unknownKey);
+  now = 30 * second;
+  expect(await verdict(next)).toBe('verified');
+  expect(await verdict(first)).toBe('verified');
+  expect(server.fetches()).toBe(2);
+});
+
+test('two hundred unknown keys at once cause one fetch, and no other for 30 s', async () => {
+  await verdict(first);
+  now = 30 * second;
+  const strangers = Array.from({ length: 200 }, (_, index) => ({ ...next, kid: `stranger-${index}` }));
+  expect(new Set(await Promise.all(strangers.map((key) => verdict(key))))).toEqual(new Set([unknownKey]));
+  now = 60 * second - 1;
+  await Promise.all(strangers.map((key) => verdict(key)));
+  expect(server.fetches()).toBe(2);
+});
+
+test('two hundred unknown keys during an outage cause one fetch, and no other for 30 s', async () => {
+  await verdict(first);
+  server.breaks();
+  now = 30 * second;
+  const strangers = Array.from({ length: 200 }, (_, index) => ({ ...next, kid: `stranger-${index}` }));
+  expect(new Set(await Promise.all(strangers.map((key) => verdict(key))))).toEqual(new Set(['keys_unavailable']));
+  now = 60 * second - 1;
+  await Promise.all(strangers.map((key) => verdict(key)));
+  expect(server.fetches()).toBe(2);
+});
+
+test('during an outage known keys go on for a day after the last good answer and not longer', async () => {
+  now = 12 * hour;
+  await verdict(first);
+  server.breaks();
+  now = 36 * hour - 1;
+  expect(await verdict(first)).toBe('verified');
+  now = 36 * hour + 30 * second;
+  expect(await verdict(first)).toBe('keys_unavailable');
+  expect(outages.map(String)).toContain('Error: The JWK Set URL answered 500.');
+});
+
+test('an unknown key during an outage is unavailable and says when to try again', async () => {
+  await verdict(first);
+  server.breaks();
+  now = 30 * second;
+  await expect(jwtVerify(await signed(next, {}), keys)).rejects.toMatchObject({
+    code: 'keys_unavailable',
+    retryAfterSeconds: 5,
+  });
+});
+
+test('a new key is accepted within 60 s after an outage ends', async () => {
+  await verdict(first);
+  server.breaks();
+  now = 30 * second;
+  expect(await verdict(next)).toBe('keys_unavailable');
+  server.publishes(first.publicJwk, next.publicJwk);
+  now = 60 * second;
+  expect(await verdict(next)).toBe('verified');
+});
+
+test('without any set fetches start at most every 5 s, and the first good answer ends the outage', async () => {
+  server.breaks();
+  expect(await verdict(first)).toBe('keys_unavailable');
+  server.publishes(first.publicJwk);
+  now = 5 * second - 1;
+  expect(await verdict(first)).toBe('keys_unavailable');
+  expect(server.fetches()).toBe(1);
+  now = 5 * second;
+  expect(await verdict(first)).toBe('verified');
+});
+
+test('a URL where nobody listens is an outage', async () => {
+  const closed = createServer().listen(0, '127.0.0.1');
+  await once(closed, 'listening');
+  const { port } = closed.address() as { port: number };
+  await new Promise((resolve) => closed.close(resolve));
+  expect(await verdict(first, source({ url: `http://127.0.0.1:${port}/` }))).toBe('keys_unavailable');
+});
+
+const garbage: Array<[string, number, string]> = [
+  ['an HTML page', 200, '<html>We are down for maintenance</html>'],
+  ['JSON that is no set', 200, '{"error":"busy"}'],
+  ['null', 200, 'null'],
+  ['keys that are no list', 200, '{"keys":{"first":{}}}'],
+  ['an empty set', 200, '{"keys":[]}'],
+  [
+    'a set of things that are no keys',
+    200,
+    '{"keys":[null,7,{"kty":"EC","kid":"first","crv":"P-256","x":"!","y":"!"}]}',
+  ],
+  ['half an answer', 200, '{"keys":[{"kty":"EC","kid":"fi'],
+  ['a redirect', 302, ''],
+];
+
+test.each(garbage)('%s is an outage and never replaces the last good set', async (_, status, body) => {
+  await verdict(first);
+  server.answers((_request, response) => response.writeHead(status, { location: '/elsewhere' }).end(body));
+  now = 30 * second;
+  expect(await verdict(next)).toBe('keys_unavailable');
+  expect(await verdict(first)).toBe('verified');
+  expect(server.fetches()).toBe(2);
+});
+
+test('a set of 256 KiB is read, and one byte more is an outage', async () => {
+  const set = JSON.stringify({ keys: [first.publicJwk] });
+  server.answers((_, response) => response.end(set.padEnd(256 * 1024)));
+  expect(await verdict(first)).toBe('verified');
+  server.answers((_, response) => response.end(set.padEnd(256 * 1024 + 1)));
+  expect(await verdict(first, source())).toBe('keys_unavailable');
+});
+
+test('a server that never answers is an outage when the time is up', async () => {
+  server.answers(() => {});
+  expect(await verdict(first, source({ timeoutMs: 50 }))).toBe('keys_unavailable');
+  expect(server.fetches()).toBe(1);
+});
+
+test('a server that sends a byte now and then cannot stretch the time', async () => {
+  server.answers((_, response) => {
+    const drip = setInterval(() => response.write(' '), 10);
+    response.on('close', () => clearInterval(drip));
+  });
+  expect(await verdict(first, source({ timeoutMs: 100 }))).toBe('keys_unavailable');
+});
+
+test('keys in a set that cannot be used are left out without harm to the others', async () => {
+  const secret: JWK = { ...(await exportJWK(await generateSecret('HS256', { extractable: true }))), kid: 'secret' };
+  const leaked: JWK = { ...(await exportJWK(next.privateKey)), kid: next.kid };
+  const short = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'jwk' });
+  server.publishes({ kty: 'FUTURE', kid: 'new' }, secret, leaked, { ...short, kid: 'short' }, first.publicJwk);
+  expect(await verdict(first)).toBe('verified');
+  expect(await verdict(next)).toBe(unknownKey);
+  const header = { alg: 'PS256', kid: 'short' };
+  await expect(keys(header, { payload: '', signature: '' })).rejects.toMatchObject({ code: unknownKey });
+});

@@ -1,0 +1,416 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Fault } from '../../src/errors.js';
+import {
+  checkConfig,
+  checkProtocol,
+  checkProtocolSettings,
+  checkSinkCredential,
+  checkSource,
+  checkSubject,
+  checkTypes,
+} from '../../src/subscriptions/rules.js';
+
+/** The places and rules of the faults; the sentences are for people. */
+function seen(faults: Fault[]): string[] {
+  for (const { detail } of faults) expect(detail).toMatch(/^["A-Z].*\.$/);
+  return faults.map(({ pointer, rule }) => `${pointer} ${rule}`);
+}
+
+const controls = ['a\0b', 'a\nb', 'a\r\nb', 'a\tb', 'a\u007f', 'a\u0085'];
+
+describe('source', () => {
+  test.each([
+    '/sensors/tn-1234567/alerts',
+    'https://github.com/cloudevents/spec/pull?x=1#y',
+    'urn:nld:oin:00000001823288444000:systeem:BRP-component',
+    'mailto:cncf-wg-serverless@lists.cncf.io',
+    'cloudevents/spec/pull/123',
+    '1-555-123-4567',
+    '#fragment',
+    '?query',
+    '.',
+    './a:b',
+    '//host:80/x',
+    'http://user:pass@[2001:db8::1]:8080/?a=/?#/?',
+    'file:///etc',
+    'https://example.com:/',
+    'a%20b',
+    "!$&'()*+,;=@~_-.",
+  ])('may be the URI reference %j', (value) => {
+    expect(checkSource(value, '/source')).toEqual([]);
+  });
+
+  test.each([
+    'a b',
+    ' /a',
+    '/a ',
+    'caf\u00e9',
+    '1a:b',
+    ':a',
+    'a%2',
+    'a%zz',
+    '%',
+    'a\\b',
+    '<a>',
+    '"a"',
+    '{a}',
+    'a|b',
+    'a^b',
+    '`',
+    '#a#b',
+    '//a@b@c',
+    'http://[::1',
+    'http://a:b:c/',
+    'http://a:80x/',
+    '/a[0]',
+  ])('may not be %j', (value) => {
+    expect(seen(checkSource(value, '/source'))).toEqual(['/source not_a_uri_reference']);
+  });
+
+  test('is a non-empty string without control characters, or absent', () => {
+    expect(checkSource(undefined, '/source')).toEqual([]);
+    expect(seen(checkSource('', '/source'))).toEqual(['/source value_empty']);
+    for (const value of [null, 1, ['a'], {}]) expect(seen(checkSource(value, '/source'))).toEqual(['/source type']);
+    for (const value of controls) expect(seen(checkSource(value, '/source'))).toEqual(['/source control_character']);
+  });
+
+  test('of any length is judged in no time', () => {
+    const started = performance.now();
+    for (const part of ['a', 'a:', '/', '/a', '//a', '%41', '@', ':', '?', '=:@', '[::]']) {
+      checkSource(`${part.repeat(60_000)} `, '/source');
+      checkSource(`//${part.repeat(60_000)} `, '/source');
+    }
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+});
+
+describe('types', () => {
+  test('may be absent, empty, or up to a thousand different non-empty strings', () => {
+    const thousand = Array.from({ length: 1000 }, (_, index) => `com.example.${index}`);
+    for (const value of [undefined, [], ['com.example.created'], ['a', 'A'], thousand]) {
+      expect(checkTypes(value, '/types')).toEqual([]);
+    }
+    expect(seen(checkTypes([...thousand, 'x'], '/types'))).toEqual(['/types too_many_types']);
+  });
+
+  test('have every fault named at its place', () => {
+    expect(seen(checkTypes(['a', '', 1, null, 'b', 'a', 'a\0', 'b', 'a'], '/types'))).toEqual([
+      '/types/1 value_empty',
+      '/types/2 type',
+      '/types/3 type',
+      '/types/5 repeated',
+      '/types/6 control_character',
+      '/types/7 repeated',
+      '/types/8 repeated',
+    ]);
+    expect(checkTypes(Array(1000).fill(''), '/types')).toHaveLength(50);
+  });
+
+  test.each([null, 'com.example.created', {}, 1])('may not be %j', (value) => {
+    expect(seen(checkTypes(value, '/types'))).toEqual(['/types type']);
+  });
+});
+
+describe('subject', () => {
+  test('is a non-empty string without control characters, or absent', () => {
+    for (const value of [undefined, 'mynewfile.jpg', ' ', 'caf\u00e9 \u{1f600}']) {
+      expect(checkSubject(value, '/subject')).toEqual([]);
+    }
+    expect(seen(checkSubject('', '/subject'))).toEqual(['/subject value_empty']);
+    expect(seen(checkSubject(null, '/subject'))).toEqual(['/subject type']);
+    for (const value of controls) expect(seen(checkSubject(value, '/subject'))).toEqual(['/subject control_character']);
+  });
+});
+
+describe('protocol', () => {
+  test('is HTTP, and required', () => {
+    expect(checkProtocol('HTTP', '/protocol')).toEqual([]);
+    expect(seen(checkProtocol(undefined, '/protocol'))).toEqual(['/protocol required']);
+    expect(seen(checkProtocol(null, '/protocol'))).toEqual(['/protocol type']);
+  });
+
+  test('in other letters is refused with a hint at the case', () => {
+    for (const value of ['http', 'Http']) {
+      expect(checkProtocol(value, '/protocol')).toEqual([
+        { pointer: '/protocol', rule: 'protocol_unknown', detail: expect.stringContaining('case-sensitive') },
+      ]);
+    }
+  });
+
+  test.each(['AMQP', 'MQTT3', 'MQTT5', 'KAFKA', 'NATS'])('%s is known and not supported', (value) => {
+    expect(seen(checkProtocol(value, '/protocol'))).toEqual(['/protocol protocol_not_supported']);
+  });
+
+  test.each(['', 'HTTPS', 'HTTP ', 'amqp', 'toString'])('%j is unknown', (value) => {
+    expect(seen(checkProtocol(value, '/protocol'))).toEqual(['/protocol protocol_unknown']);
+  });
+});
+
+describe('protocolsettings', () => {
+  const at = '/protocolsettings';
+  const header = (name: string, value: unknown = 'x') =>
+    seen(checkProtocolSettings({ headers: { [name]: value } }, at));
+
+  test('may be absent, empty, or hold headers and the method POST', () => {
+    const headers = { 'X-Api-Version': '2', traceparent: '00-0af7-b7ad-01', "!#$%&'*+.^_`|~": 'a \tb', 'X-Empty': '' };
+    for (const value of [undefined, {}, { headers: {} }, { method: 'POST' }, { headers, method: 'POST' }]) {
+      expect(checkProtocolSettings(value, at)).toEqual([]);
+    }
+  });
+
+  test.each(['GET', 'PUT', 'post', '', null])('with the method %j are refused', (method) => {
+    expect(seen(checkProtocolSettings({ method }, at))).toEqual([`${at}/method method_not_post`]);
+  });
+
+  test('of another type or with other members are refused', () => {
+    for (const value of [null, [], 'x']) expect(seen(checkProtocolSettings(value, at))).toEqual([`${at} type`]);
+    expect(seen(checkProtocolSettings({ headers: ['x'], timeout: 5, 'a/b': 1 }, at))).toEqual([
+      `${at}/headers type`,
+      `${at}/timeout member_unknown`,
+      `${at}/a~1b member_unknown`,
+    ]);
+  });
+
+  test.each(
+    (
+      'Connection Keep-Alive Proxy-Authorization Proxy-Authenticate Proxy-Connection TE Trailer Transfer-Encoding Upgrade ' +
+      'Host Content-Length Content-Type Authorization Cookie Expect WebHook-Request-Origin WebHook-Anything ce-id ce-x'
+    ).split(' '),
+  )('may not set the header %s in any case', (name) => {
+    for (const written of [name, name.toLowerCase(), name.toUpperCase()]) {
+      expect(header(written)).toEqual([`${at}/headers/${written} header_reserved`]);
+    }
+  });
+
+  test.each(['X-Host', 'Hostname', 'X-Authorization', 'Team', 'cex', 'WebHookId', 'Upgrade-Insecure-Requests'])(
+    'may set the header %s, which only resembles a reserved one',
+    (name) => {
+      expect(header(name)).toEqual([]);
+    },
+  );
+
+  test.each(['', 'a b', 'a:', 'a\r\nb', 'a\0', 'x-\u00e9', 'a,b', '(a)', ' Host', 'Host ', 'Host\t'])(
+    'may not set a header with the name %j',
+    (name) => {
+      expect(header(name)).toEqual([`${at}/headers/${name} header_name_malformed`]);
+    },
+  );
+
+  test.each([
+    'a\r\nHost: b',
+    'a\nb',
+    'a\rb',
+    'a\0b',
+    'a\u007f',
+    '\u001b[31m',
+    'caf\u00e9',
+    '\u010a',
+    ' a',
+    'a ',
+    '\ta',
+  ])('may not set a header with the value %j', (value) => {
+    expect(header('X-A', value)).toEqual([`${at}/headers/X-A header_value_malformed`]);
+  });
+
+  test('may not set a header with a value that is no string or is longer than 4096 bytes', () => {
+    expect(header('X-A', 5)).toEqual([`${at}/headers/X-A type`]);
+    expect(header('X-A', null)).toEqual([`${at}/headers/X-A type`]);
+    expect(header('X-A', 'a'.repeat(4096))).toEqual([]);
+    expect(header('X-A', 'a'.repeat(4097))).toEqual([`${at}/headers/X-A too_long`]);
+  });
+
+  test('may not set a header twice in different letters, nor more than fifty', () => {
+    expect(seen(checkProtocolSettings({ headers: { 'X-A': '1', 'x-a': '2' } }, at))).toEqual([
+      `${at}/headers/x-a repeated`,
+    ]);
+    const headers = (length: number) => ({
+      headers: Object.fromEntries(Array.from({ length }, (_, index) => [`x-${index}`, ''])),
+    });
+    expect(checkProtocolSettings(headers(50), at)).toEqual([]);
+    expect(seen(checkProtocolSettings(headers(51), at))).toEqual([`${at}/headers too_many_headers`]);
+  });
+
+  test('may not use names that reach a prototype', () => {
+    const value: unknown = JSON.parse('{"__proto__":1,"headers":{"__proto__":"a","constructor":"b"}}');
+    expect(seen(checkProtocolSettings(value, at))).toEqual([
+      `${at}/__proto__ member_unknown`,
+      `${at}/headers/__proto__ name_forbidden`,
+      `${at}/headers/constructor name_forbidden`,
+    ]);
+  });
+
+  test('name every fault at once, up to fifty', () => {
+    expect(header('Host', 'a\nb')).toEqual([
+      `${at}/headers/Host header_reserved`,
+      `${at}/headers/Host header_value_malformed`,
+    ]);
+    const headers = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`WebHook-${index}`, '\n']));
+    expect(checkProtocolSettings({ headers }, at)).toHaveLength(50);
+  });
+});
+
+describe('sinkcredential', () => {
+  const at = '/sinkcredential';
+  const plain = { credentialtype: 'PLAIN', identifier: 'assent', secret: 'pass phrase \u20ac' };
+  const access = {
+    credentialtype: 'ACCESSTOKEN',
+    accesstoken: 'mF_9.B5f-4.1JqM',
+    accesstokenexpiresutc: '2026-11-20T12:00:00Z',
+    accesstokentype: 'Bearer',
+  };
+  const refresh = {
+    ...access,
+    credentialtype: 'REFRESHTOKEN',
+    refreshtoken: 'tGzv3JOkF0XG5Qx2TlKWIA',
+    refreshtokenendpoint: 'https://auth.example.com/token',
+  };
+  const rules = (value: unknown) => {
+    const { kind, faults } = checkSinkCredential(value, at);
+    expect(kind).toBe('given');
+    return seen(faults);
+  };
+
+  test('may be absent, one of the three types, or nothing but a type, which keeps what is stored', () => {
+    expect(checkSinkCredential(undefined, at)).toEqual({ kind: 'absent', faults: [] });
+    for (const value of [plain, access, refresh]) {
+      expect(checkSinkCredential(value, at)).toEqual({ kind: 'given', faults: [] });
+      const { credentialtype } = value;
+      expect(checkSinkCredential({ credentialtype }, at)).toEqual({ kind: 'kept', faults: [] });
+    }
+  });
+
+  test('of another type is refused', () => {
+    for (const value of [null, 'PLAIN', [plain]]) expect(rules(value)).toEqual([`${at} type`]);
+    expect(rules({})).toEqual([`${at}/credentialtype required`]);
+    for (const credentialtype of ['plain', 'BEARER', '', null, 1, 'constructor', '__proto__']) {
+      expect(rules({ ...plain, credentialtype })).toEqual([`${at}/credentialtype credentialtype_not_supported`]);
+    }
+  });
+
+  test('lacks no member of its type and has none of another', () => {
+    expect(rules({ credentialtype: 'PLAIN', identifier: 'a' })).toEqual([`${at}/secret required`]);
+    expect(rules({ credentialtype: 'REFRESHTOKEN', accesstoken: 'a' })).toEqual([
+      `${at}/accesstokenexpiresutc required`,
+      `${at}/accesstokentype required`,
+      `${at}/refreshtoken required`,
+      `${at}/refreshtokenendpoint required`,
+    ]);
+    expect(rules({ ...plain, accesstoken: 'a', 'x/y': 1, toString: 1 })).toEqual([
+      `${at}/accesstoken member_unknown`,
+      `${at}/x~1y member_unknown`,
+      `${at}/toString member_unknown`,
+    ]);
+    expect(rules({ ...access, refreshtoken: 'a' })).toEqual([`${at}/refreshtoken member_unknown`]);
+  });
+
+  test('has non-empty strings without control characters, and tokens that fit into a header', () => {
+    expect(rules({ ...plain, identifier: '', secret: 'a\nb' })).toEqual([
+      `${at}/identifier value_empty`,
+      `${at}/secret control_character`,
+    ]);
+    expect(rules({ ...plain, secret: 5 })).toEqual([`${at}/secret type`]);
+    for (const accesstoken of ['a b', 'caf\u00e9', ' a']) {
+      expect(rules({ ...access, accesstoken })).toEqual([`${at}/accesstoken token_malformed`]);
+    }
+  });
+
+  test.each([
+    '2026-11-20T12:00:00Z',
+    '2026-11-20t12:00:00.123456z',
+    '2024-02-29T23:59:59+00:00',
+    '9999-12-31T23:59:59Z',
+  ])('may expire at %s', (accesstokenexpiresutc) => {
+    expect(checkSinkCredential({ ...access, accesstokenexpiresutc }, at).faults).toEqual([]);
+  });
+
+  test.each([
+    '2026-11-20',
+    '2026-11-20T12:00:00',
+    '2026-11-20T12:00:00+01:00',
+    '2026-11-20 12:00:00Z',
+    '2026-02-30T12:00:00Z',
+    '2025-02-29T12:00:00Z',
+    '2026-13-01T12:00:00Z',
+    '2026-11-20T24:00:00Z',
+    '2026-11-20T12:60:00Z',
+    '+292277-01-01T00:00:00Z',
+    '1795000000',
+    '',
+    1795000000,
+    null,
+  ])('may not expire at %j', (accesstokenexpiresutc) => {
+    expect(rules({ ...access, accesstokenexpiresutc })).toEqual([`${at}/accesstokenexpiresutc not_a_utc_instant`]);
+  });
+
+  test.each(['https://auth.example.com', 'https://auth.example.com:8443/a?b=c@d'])('may be refreshed at %s', (url) => {
+    expect(checkSinkCredential({ ...refresh, refreshtokenendpoint: url }, at).faults).toEqual([]);
+  });
+
+  test.each([
+    'http://auth.example.com/token',
+    'HTTPS://auth.example.com/token',
+    'https://user:pass@auth.example.com/',
+    'https://@auth.example.com/',
+    'https://auth.example.com/#x',
+    'https://auth.example.com/#',
+    'https://auth.example.com/a\tb',
+    'https://auth.example.com/a/../b',
+    'https:/auth.example.com/',
+    'https:\\\\auth.example.com/',
+    'https://b\u00fccher.example/',
+    '//auth.example.com/',
+    '/token',
+    'javascript:alert(1)',
+    '',
+    null,
+  ])('may not be refreshed at %j', (refreshtokenendpoint) => {
+    expect(rules({ ...refresh, refreshtokenendpoint })).toEqual([`${at}/refreshtokenendpoint not_an_https_url`]);
+  });
+
+  test('may not be refreshed at a URL of more than 2048 characters', () => {
+    const refreshtokenendpoint = `https://auth.example.com/${'a'.repeat(2048)}`;
+    expect(rules({ ...refresh, refreshtokenendpoint })).toEqual([`${at}/refreshtokenendpoint not_an_https_url`]);
+  });
+
+  test('is not repeated by any sentence', () => {
+    const canary = 'canary\n';
+    const value = { ...refresh, accesstoken: canary, refreshtoken: canary, refreshtokenendpoint: canary };
+    const { faults } = checkSinkCredential({ ...value, accesstokenexpiresutc: canary, accesstokentype: canary }, at);
+    expect(faults).toHaveLength(5);
+    expect(JSON.stringify(faults)).not.toContain('canary');
+  });
+});
+
+describe('config', () => {
+  const ofBytes = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
+  const ofDepth = (depth: number) => JSON.parse(`{"a":${'['.repeat(depth - 1)}1${']'.repeat(depth - 1)}}`) as unknown;
+
+  test('may be absent or hold any JSON values under non-empty keys', () => {
+    const value = { interval: 5, data: 'hello', none: null, on: true, list: [1, { '': 'inner keys are theirs' }] };
+    for (const config of [undefined, {}, value, ofBytes(8192), ofDepth(32)]) {
+      expect(checkConfig(config, '/config')).toEqual([]);
+    }
+  });
+
+  test('is an object of at most 8 KiB and 32 levels', () => {
+    for (const value of [null, [], 'x']) expect(seen(checkConfig(value, '/config'))).toEqual(['/config type']);
+    expect(seen(checkConfig(ofBytes(8193), '/config'))).toEqual(['/config too_long']);
+    expect(seen(checkConfig({ a: '\u20ac'.repeat(2729) }, '/config'))).toEqual(['/config too_long']);
+    expect(seen(checkConfig(ofDepth(33), '/config'))).toEqual([`/config/a${'/0'.repeat(32)} too_deep`]);
+  });
+
+  test('has no empty key and no key that reaches a prototype, at any depth', () => {
+    const value: unknown = JSON.parse('{"":1,"__proto__":{"constructor":1},"a~/b":[{"prototype":2}]}');
+    expect(seen(checkConfig(value, '/config'))).toEqual([
+      '/config/ name_empty',
+      '/config/__proto__ name_forbidden',
+      '/config/__proto__/constructor name_forbidden',
+      '/config/a~0~1b/0/prototype name_forbidden',
+    ]);
+  });
+
+  test('that is nested 30,000 deep does not overflow the stack', () => {
+    expect(seen(checkConfig(ofDepth(30_000), '/config'))).toEqual([expect.stringMatching(/ too_deep$/)]);
+  });
+});
+

@@ -1,0 +1,51 @@
+import { generate } from 'selfsigned';
+
+/** PEM, both. */
+export interface KeyPair {
+  cert: string;
+  key: string;
+}
+
+export interface Authority extends KeyPair {
+  /** A server certificate for DNS names or addresses; valid from yesterday for a month unless told otherwise. */
+  issue(names: readonly string[], validity?: { notBeforeDate: Date; notAfterDate: Date }): Promise<KeyPair>;
+}
+
+const dayMs = 86_400_000;
+const daysFromNow = (days: number): Date => new Date(Date.now() + days * dayMs);
+const crypto = { keyType: 'ec', algorithm: 'sha256' } as const;
+const usual = { notBeforeDate: daysFromNow(-1), notAfterDate: daysFromNow(30) };
+
+export const expired = { notBeforeDate: daysFromNow(-30), notAfterDate: daysFromNow(-1) };
+
+/** A certificate authority of its own for one test file. */
+export async function createAuthority(name = 'Assent test authority'): Promise<Authority> {
+  const made = await generate([{ name: 'commonName', value: name }], {
+    ...crypto,
+    ...usual,
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  const ca = { cert: made.cert, key: made.private };
+  return {
+    ...ca,
+    async issue(names, validity = usual) {
+      const altNames = names.map((value) =>
+        /^[\d.]+$|:/.test(value) ? ({ type: 7, ip: value } as const) : ({ type: 2, value } as const),
+      );
+      const leaf = await generate([{ name: 'commonName', value: names[0] ?? 'nobody' }], {
+        ...crypto,
+        ...validity,
+        ca,
+        extensions: [
+          { name: 'basicConstraints', cA: false },
+          { name: 'extKeyUsage', serverAuth: true },
+          { name: 'subjectAltName', altNames },
+        ],
+      });
+      return { cert: leaf.cert, key: leaf.private };
+    },
+  };
+}
