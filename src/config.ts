@@ -69,7 +69,16 @@ const variables = {
   ASSENT_ALLOWED_NETWORKS: list.pipe(z.array(network)).default([]),
   ASSENT_DENIED_NETWORKS: list.pipe(z.array(network)).default([]),
   ASSENT_SINK_PORTS: list
-    .pipe(z.array(z.string().regex(/^\d{1,5}$/, 'must be port numbers').transform(Number)).min(1))
+    .pipe(
+      z
+        .array(
+          z
+            .string()
+            .regex(/^\d{1,5}$/, 'must be port numbers')
+            .transform(Number),
+        )
+        .min(1),
+    )
     .default([443, 8443]),
   ASSENT_SINK_CA_FILE: text.optional(),
   ASSENT_DNS_SERVERS: list.default([]),
@@ -133,7 +142,9 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...(ca instanceof Error ? [`ASSENT_SINK_CA_FILE cannot be read: ${ca.message}`] : []),
   ];
   if (faults.length > 0 || !parsed.success || ca instanceof Error) {
-    throw new ConfigurationError(`The configuration has ${faults.length} fault(s):\n${faults.map((f) => `  ${f}`).join('\n')}`);
+    throw new ConfigurationError(
+      `The configuration has ${faults.length} fault(s):\n${faults.map((f) => `  ${f}`).join('\n')}`,
+    );
   }
   const values = parsed.data;
   const production = values.NODE_ENV === 'production';

@@ -37,7 +37,8 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  const known = error instanceof ConfigurationError;
-  process.stderr.write(known ? `${error.message}\n` : `${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
+  const isForPeople = error instanceof ConfigurationError;
+  const text = isForPeople ? error.message : error instanceof Error ? error.stack : String(error);
+  process.stderr.write(`${text}\n`);
   process.exitCode = 1;
 });

@@ -123,7 +123,10 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     onOutcome: ({ id, tenant, origin, sinkHost, reason, subscription }, { verdict, state }, seconds) => {
       metrics.handshake({ verdict, reason, seconds });
       const ms = Math.round(seconds * 1_000);
-      log.info({ handshake: id, tenant, subscription, origin, sinkhost: sinkHost, reason, verdict, state, ms }, 'handshake');
+      log.info(
+        { handshake: id, tenant, subscription, origin, sinkhost: sinkHost, reason, verdict, state, ms },
+        'handshake',
+      );
     },
     onFault: (error, claim) => log.error({ handshake: claim?.id, err: error }, 'handshake fault'),
   });
@@ -156,7 +159,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   const attend = (handshake: string, waitMs: number, signal: AbortSignal) =>
     worker.attend(handshake, waitMs, AbortSignal.any([signal, stopping.signal]));
   const operationsById = new Map(contract.operations.map((operation) => [operation.id, operation]));
-  const checkBody = (operation: OperationId, body: unknown): Fault[] => operationsById.get(operation)?.checkBody(body) ?? [];
+  const checkBody = (operation: OperationId, body: unknown): Fault[] =>
+    operationsById.get(operation)?.checkBody(body) ?? [];
 
   const app = createApp({
     contract,
@@ -234,7 +238,12 @@ async function compose(database: Database, { config, log, checkAnswers = false }
 }
 
 /** Once at once, then again and again until the signal fires. */
-async function repeat(work: () => Promise<void>, everyMs: number, signal: AbortSignal, onFault: (error: unknown) => void) {
+async function repeat(
+  work: () => Promise<void>,
+  everyMs: number,
+  signal: AbortSignal,
+  onFault: (error: unknown) => void,
+) {
   while (!signal.aborted) {
     await work().catch(onFault);
     await sleep(everyMs, undefined, { signal }).catch(() => undefined);

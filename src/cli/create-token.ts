@@ -19,7 +19,9 @@ export async function createToken(request: TokenRequest, env: NodeJS.ProcessEnv)
   }
   if (!(request.minutes > 0 && request.minutes <= 1_440)) throw new Error('--minutes takes a number from 1 to 1440.');
   if (!config.developmentIssuer) {
-    throw new Error('The service issues no tokens here: get one from your issuer, or set ASSENT_DEVELOPMENT_ISSUER=true.');
+    throw new Error(
+      'The service issues no tokens here: get one from your issuer, or set ASSENT_DEVELOPMENT_ISSUER=true.',
+    );
   }
   const issuer = await openDevelopmentIssuer(config.dataFolder);
   const { tenant, subscriber } = request;

@@ -44,7 +44,7 @@ export function createGrantReader(database: Database): GrantReader {
   const { client } = database;
   return {
     async read(tenant, id) {
-      return presentGrant(await findGrant(client as unknown as Sql, tenant, id));
+      return presentGrant(await findGrant(client, tenant, id));
     },
 
     async list({ tenant, origin, sink, state, after, limit }) {

@@ -8,7 +8,14 @@ import type { Actor } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import { claimKey } from '../storage/idempotency.js';
 import type { Pair } from './grant.js';
-import { findGrant, lockGrant, type Denial, type GrantReader, type Permission, type PresentGrant } from './read-grant.js';
+import {
+  findGrant,
+  lockGrant,
+  type Denial,
+  type GrantReader,
+  type Permission,
+  type PresentGrant,
+} from './read-grant.js';
 import { putGrant, revokeGrant } from './write-grant.js';
 
 type GrantOperation = 'getGrants' | 'createGrant' | 'getGrant' | 'revokeGrant' | 'getPermission' | 'getPermissions';
@@ -57,7 +64,7 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
           sink,
           basis: 'agreement',
           allowedOrigin: undefined,
-          allowedRate: allowedrate as number | '*',
+          allowedRate: allowedrate,
           requestedRate: undefined,
           warnings: [],
           handshake: undefined,
@@ -98,7 +105,9 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
       const [permission] = (await grants.permissions(principal.tenant, pairs)).map(presentPermission);
       if (!permission) throw new Error('One pair has one answer.');
       const headers = lookUpHeaders(permission);
-      return isKnown(header, headers) ? { status: 304, headers, body: undefined } : { status: 200, headers, body: permission };
+      return isKnown(header, headers)
+        ? { status: 304, headers, body: undefined }
+        : { status: 200, headers, body: permission };
     },
 
     getPermissions: async ({ body, principal }) => {
@@ -126,7 +135,13 @@ function checkAgreement(sink: string, until: Date, { faultOfSink }: GrantRoutes)
     ...(fault ? [{ pointer: '/sink', ...fault }] : []),
     ...(fromNowMs > 0 && fromNowMs <= longestAgreementMs
       ? []
-      : [{ pointer: '/expiresat', rule: 'time_out_of_range', detail: 'It must be in the future, at most five years away.' }]),
+      : [
+          {
+            pointer: '/expiresat',
+            rule: 'time_out_of_range',
+            detail: 'It must be in the future, at most five years away.',
+          },
+        ]),
   ];
   if (faults.length > 0) throw new RegistryError('invalid_request', 'The grant breaks a rule.', { faults });
 }
@@ -146,7 +161,15 @@ const denials: Record<Denial, string> = {
 function presentPermission({ origin, sink, grant, denial }: Permission): components['schemas']['Permission'] {
   if (denial === undefined && grant !== undefined) {
     const { id, basis, allowedRate, expiresAt } = grant;
-    return { origin, sink, allowed: true, allowedrate: allowedRate, expiresat: expiresAt.toISOString(), basis, grant: id };
+    return {
+      origin,
+      sink,
+      allowed: true,
+      allowedrate: allowedRate,
+      expiresat: expiresAt.toISOString(),
+      basis,
+      grant: id,
+    };
   }
   const reason = denial ?? 'no_grant';
   return { origin, sink, allowed: false, reason, message: denials[reason], ...(grant ? { grant: grant.id } : {}) };

@@ -27,7 +27,10 @@ export function createBudgets({ database, perHost, perTenant }: BudgetSettings):
   // The library speaks pg's interface; this is Prisma's raw one behind it, which works on both databases.
   const storeClient = {
     query: async ({ text, values = [] }: { text: string; values?: unknown[] }) => {
-      const rows = await database.client.$queryRawUnsafe<Array<{ points: number; expire: bigint | null }>>(text, ...values);
+      const rows = await database.client.$queryRawUnsafe<Array<{ points: number; expire: bigint | null }>>(
+        text,
+        ...values,
+      );
       return { rows: rows.map((row) => ({ ...row, expire: Number(row.expire) })), rowCount: rows.length };
     },
   };

@@ -6,10 +6,22 @@ import type { GrantByCallback } from './callback.js';
 type CallbackOperation = 'grantByGet' | 'grantByPost';
 
 /** GET and POST do the same (webhook specification, section 4.1.3); HEAD does not reach this, and a prefetch grants nothing. */
-export function createCallbackHandlers({ grantByCallback }: { grantByCallback: GrantByCallback }): Handlers<CallbackOperation> {
-  const grant = async ({ path, query, header, requestId }: Call<CallbackOperation>): Promise<Answer<CallbackOperation>> => {
+export function createCallbackHandlers({
+  grantByCallback,
+}: {
+  grantByCallback: GrantByCallback;
+}): Handlers<CallbackOperation> {
+  const grant = async ({
+    path,
+    query,
+    header,
+    requestId,
+  }: Call<CallbackOperation>): Promise<Answer<CallbackOperation>> => {
     if (/prefetch|preview|prerender/i.test(`${header['sec-purpose'] ?? ''} ${header['purpose'] ?? ''}`)) {
-      throw new RegistryError('conflict', 'A browser fetched this ahead of time; nothing was granted. Open it to grant.');
+      throw new RegistryError(
+        'conflict',
+        'A browser fetched this ahead of time; nothing was granted. Open it to grant.',
+      );
     }
     const granted = await grantByCallback({
       handshake: path.handshake,

@@ -33,7 +33,13 @@ export type GrantByCallback = (request: CallbackRequest) => Promise<CallbackGran
 
 type Attempted = HandshakeRow & { callbackkeyhash: Uint8Array };
 
-export function createGrantByCallback({ database, random }: { database: Database; random: () => number }): GrantByCallback {
+export function createGrantByCallback({
+  database,
+  random,
+}: {
+  database: Database;
+  random: () => number;
+}): GrantByCallback {
   return (request) =>
     database.transaction(async (sql) => {
       const handshake = await findByKey(sql, request);
@@ -66,7 +72,10 @@ export function createGrantByCallback({ database, random }: { database: Database
       // A revoked grant: the transaction goes back, and the caller learns no more than anybody.
       if (grant === undefined) throw unknown();
       const target = handshake.subscription ? `subscription:${handshake.subscription}` : `handshake:${handshake.id}`;
-      await recordAudit(sql, actor, 'handshake.granted', target, { handshake: handshake.id, verdict: 'callback_granted' });
+      await recordAudit(sql, actor, 'handshake.granted', target, {
+        handshake: handshake.id,
+        verdict: 'callback_granted',
+      });
       return { origin: origin.name, sink, allowedRate: grant.allowedRate, expiresAt: grant.expiresAt, isFirst: true };
     });
 }
@@ -102,7 +111,10 @@ async function standingGrant(sql: Sql, handshake: string): Promise<CallbackGrant
 }
 
 function unknown(): RegistryError {
-  return new RegistryError('callback_unknown', 'This callback is not known. It may have expired, or its question was closed.');
+  return new RegistryError(
+    'callback_unknown',
+    'This callback is not known. It may have expired, or its question was closed.',
+  );
 }
 
 function malformed(): RegistryError {

@@ -31,7 +31,10 @@ export function nextOf({ state, dueAt, waitingUntil }: Pick<Handshake, 'state' |
   if (state === 'due' && dueAt) return { next: 'The webhook is asked.', nextat: dueAt.toISOString() };
   if (state === 'asking') return { next: 'The webhook is being asked.' };
   if (state === 'waiting' && waitingUntil) {
-    return { next: 'The callback URL can be called until then; after that it counts as refused.', nextat: waitingUntil.toISOString() };
+    return {
+      next: 'The callback URL can be called until then; after that it counts as refused.',
+      nextat: waitingUntil.toISOString(),
+    };
   }
   return {};
 }

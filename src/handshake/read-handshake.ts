@@ -20,7 +20,9 @@ export interface HandshakeReader {
 }
 
 export function createHandshakeReader({ client }: Database): HandshakeReader {
-  const ownedBy = ({ id, origin, sink }: Owner) => ({ OR: [{ subscription: id }, { origin, sink, reason: 'renewal' }] });
+  const ownedBy = ({ id, origin, sink }: Owner) => ({
+    OR: [{ subscription: id }, { origin, sink, reason: 'renewal' }],
+  });
   const include = { history: { orderBy: { number: 'asc' as const } } };
   return {
     async list(owner, after, limit) {
@@ -35,7 +37,8 @@ export function createHandshakeReader({ client }: Database): HandshakeReader {
 
     async read(owner, id) {
       const row = isUuid(id) ? await client.handshake.findFirst({ where: { id, ...ownedBy(owner) }, include }) : null;
-      if (row === null) throw new RegistryError('handshake_not_found', 'The subscription has no handshake with this id.');
+      if (row === null)
+        throw new RegistryError('handshake_not_found', 'The subscription has no handshake with this id.');
       return handshakeOf(row);
     },
   };

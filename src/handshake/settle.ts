@@ -79,7 +79,11 @@ export function createSettle({ database, maxAttempts, retry, random }: SettleSet
         if (verdict === 'aborted') return { state: 'due', verdict, afterMs: 0 };
         if (attempt.number >= maxAttempts) return { state: 'unreachable', verdict };
         const delayMs = retryDelayMs(attempt.number, retry, random);
-        return { state: 'due', verdict, afterMs: kind === 'postponed' ? notBefore(judgement.retryAfterMs, delayMs) : delayMs };
+        return {
+          state: 'due',
+          verdict,
+          afterMs: kind === 'postponed' ? notBefore(judgement.retryAfterMs, delayMs) : delayMs,
+        };
       }
     }
   }
@@ -99,7 +103,12 @@ export function createSettle({ database, maxAttempts, retry, random }: SettleSet
         ...{ tenant: claim.tenant, origin: claim.origin, sink: claim.sink, handshake: claim.id, reference: undefined },
         ...(judgement.kind === 'granted'
           ? { basis: 'response' as const, ...judgement }
-          : { basis: 'policy' as const, allowedOrigin: undefined, allowedRate: origin.unsupportedRate ?? 1, warnings: [] }),
+          : {
+              basis: 'policy' as const,
+              allowedOrigin: undefined,
+              allowedRate: origin.unsupportedRate ?? 1,
+              warnings: [],
+            }),
         requestedRate: claim.requestedRate,
         lease: { seconds: origin.leaseSeconds },
         jitter: random(),

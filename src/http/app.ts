@@ -130,7 +130,11 @@ async function run(settings: AppSettings, operation: Operation, request: Request
     state.principal = await settings.authenticate(request.headers.authorization, lines);
     requireScope(operation, state.principal);
   }
-  const parameters = operation.parseParameters({ path: request.params, query: request.query, headers: request.headers });
+  const parameters = operation.parseParameters({
+    path: request.params,
+    query: request.query,
+    headers: request.headers,
+  });
   const gone = new AbortController();
   response.once('close', () => gone.abort());
 
@@ -222,7 +226,8 @@ function asRegistryError(error: unknown): RegistryError {
   if (error instanceof RegistryError) return error;
   // What Express and its body parser raise: http-errors with a status below 500.
   const { status, type } = error as { status?: number; type?: string };
-  if (type === 'entity.too.large') return new RegistryError('body_too_large', 'The body is larger than this operation takes.');
+  if (type === 'entity.too.large')
+    return new RegistryError('body_too_large', 'The body is larger than this operation takes.');
   if (type === 'encoding.unsupported') {
     return new RegistryError('media_type_unsupported', 'Send the body without a content encoding.');
   }

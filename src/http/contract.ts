@@ -93,7 +93,8 @@ export function loadContract(): Contract {
       const at = `/paths/${escapePointer(path)}/${method}`;
       const parameters = [item, operation].flatMap((holder, own) =>
         (holder.parameters ?? []).map(
-          (_, i) => locate<ParameterObject>(document, `${own ? at : `/paths/${escapePointer(path)}`}/parameters/${i}`)[1],
+          (_, i) =>
+            locate<ParameterObject>(document, `${own ? at : `/paths/${escapePointer(path)}`}/parameters/${i}`)[1],
         ),
       );
       const content = Object.keys(operation.requestBody?.content ?? {});
@@ -194,7 +195,11 @@ export function faultsOf(errors: readonly ErrorObject[], place?: keyof Parameter
     .filter((error) => error.keyword === 'oneOf' || !whole.some((path) => error.instancePath.startsWith(path)))
     .slice(0, 50)
     .map((error) => {
-      const params = error.params as { missingProperty?: string; additionalProperty?: string; allowedValues?: unknown[] };
+      const params = error.params as {
+        missingProperty?: string;
+        additionalProperty?: string;
+        allowedValues?: unknown[];
+      };
       const member = params.missingProperty ?? params.additionalProperty;
       const pointer = error.instancePath + (member === undefined ? '' : `/${escapePointer(member)}`);
       const detail = params.allowedValues ? `must be one of ${params.allowedValues.join(', ')}` : error.message;

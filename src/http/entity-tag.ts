@@ -19,5 +19,8 @@ export function namesTag(header: string, tag: string): boolean {
 /** RegistryError `precondition_failed` unless `If-Match` is absent or names the present version. */
 export function requireMatch(ifMatch: string | undefined, version: number): void {
   if (ifMatch === undefined || namesTag(ifMatch, versionTag(version))) return;
-  throw new RegistryError('precondition_failed', `The present version is ${versionTag(version)}; read it and try again.`);
+  throw new RegistryError(
+    'precondition_failed',
+    `The present version is ${versionTag(version)}; read it and try again.`,
+  );
 }

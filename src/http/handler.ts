@@ -9,8 +9,11 @@ import type { Principal } from './principal.js';
  * app.ts. The types of both come from the OpenAPI document.
  */
 type Defined<T> = Exclude<T, undefined>;
-type ParametersOf<Id extends OperationId, Place extends string> =
-  operations[Id]['parameters'] extends { [P in Place]?: infer Value } ? Defined<Value> : never;
+type ParametersOf<Id extends OperationId, Place extends string> = operations[Id]['parameters'] extends {
+  [P in Place]?: infer Value;
+}
+  ? Defined<Value>
+  : never;
 type BodyOf<Id extends OperationId> = operations[Id] extends { requestBody: { content: infer Content } }
   ? Content[keyof Content]
   : undefined;

@@ -28,7 +28,9 @@ export function parseJson(bytes: Uint8Array): { value: unknown } | { faults: Fau
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return { faults: [{ pointer: '', rule: 'not_json', detail: `The body is not JSON: ${(error as Error).message}.` }] };
+    return {
+      faults: [{ pointer: '', rule: 'not_json', detail: `The body is not JSON: ${(error as Error).message}.` }],
+    };
   }
   const fault = findFault(text);
   return fault ? { faults: [fault] } : { value };
@@ -41,7 +43,11 @@ function findFault(text: string): Fault | undefined {
     const parent = stack.at(-1);
     if (token === '{' || token === '[') {
       if (stack.length === maxDepth) {
-        return { pointer: pointerOf(stack), rule: 'too_deep', detail: `The body is nested more than ${maxDepth} deep.` };
+        return {
+          pointer: pointerOf(stack),
+          rule: 'too_deep',
+          detail: `The body is nested more than ${maxDepth} deep.`,
+        };
       }
       stack.push({ names: token === '{' ? new Set() : undefined, at: '', index: 0, awaitsName: token === '{' });
     } else if (token === '}' || token === ']') {

@@ -12,7 +12,16 @@ export function createLog(level: string, destination?: DestinationStream): Logge
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: errorForLog },
     // A second lock; nothing below is logged on purpose.
-    redact: ['authorization', 'headers', 'body', 'key', 'token', 'sinkcredential', '*.authorization', '*.sinkcredential'],
+    redact: [
+      'authorization',
+      'headers',
+      'body',
+      'key',
+      'token',
+      'sinkcredential',
+      '*.authorization',
+      '*.sinkcredential',
+    ],
   };
   return destination ? pino(options, destination) : pino(options);
 }
@@ -25,7 +34,10 @@ function errorForLog(error: unknown): object {
     name,
     message: visible(message),
     ...(typeof code === 'string' ? { code } : {}),
-    stack: stack?.split('\n').slice(1, 12).map((line) => line.trim()),
+    stack: stack
+      ?.split('\n')
+      .slice(1, 12)
+      .map((line) => line.trim()),
     ...(cause instanceof Error ? { cause: { name: cause.name, message: visible(cause.message) } } : {}),
   };
 }

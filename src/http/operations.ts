@@ -24,7 +24,9 @@ export function createOperationsApp({ metrics, checks, timeoutMs }: OperationsSe
       Object.entries(checks).map(async ([name, check]) => [name, (await failureOf(check, timeoutMs)) ?? 'ok'] as const),
     );
     const isReady = results.every(([, result]) => result === 'ok');
-    response.status(isReady ? 200 : 503).json({ status: isReady ? 'ready' : 'not ready', checks: Object.fromEntries(results) });
+    response
+      .status(isReady ? 200 : 503)
+      .json({ status: isReady ? 'ready' : 'not ready', checks: Object.fromEntries(results) });
   });
   app.get('/metrics', async (_request, response) => {
     response.type(metrics.contentType).send(await metrics.metrics());

@@ -28,7 +28,7 @@ export function readCursor(cursor: string | undefined, isKey: (key: string) => b
 export function pageHeaders(path: string, query: object, next: string | undefined): Record<string, string> {
   if (next === undefined) return {};
   const parameters = new URLSearchParams({ ...query, cursor: Buffer.from(next).toString('base64url') });
-  return { Link: `<${path}?${parameters}>; rel="next"` };
+  return { Link: `<${path}?${parameters.toString()}>; rel="next"` };
 }
 
 export function isUuid(text: string): boolean {

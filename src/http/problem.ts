@@ -1,4 +1,5 @@
-import { RegistryError, type ErrorCode } from '../errors.js';
+import type { RegistryError } from '../errors.js';
+import { type ErrorCode } from '../errors.js';
 import type { components } from './contract.gen.js';
 
 type Problem = components['schemas']['Problem'];
@@ -52,6 +53,8 @@ export function problemHeaders(error: RegistryError): Record<string, string> {
     ...(error.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(error.retryAfterSeconds) }),
     // RFC 6750 section 3.1.
     ...(error.code === 'unauthenticated' ? { 'WWW-Authenticate': 'Bearer realm="assent", error="invalid_token"' } : {}),
-    ...(error.code === 'scope_missing' ? { 'WWW-Authenticate': 'Bearer realm="assent", error="insufficient_scope"' } : {}),
+    ...(error.code === 'scope_missing'
+      ? { 'WWW-Authenticate': 'Bearer realm="assent", error="insufficient_scope"' }
+      : {}),
   };
 }

@@ -75,7 +75,9 @@ export function createOriginHandlers({ origins, checkBody }: OriginRoutes): Hand
       requireMatch(call.header['if-match'], origin.version);
       const settings = settingsFor(origin);
       if (settings.name !== undefined && settings.name.toLowerCase() !== origin.name) {
-        throw invalid([{ pointer: '/name', rule: 'name_changed', detail: 'An origin keeps its name; register another one.' }]);
+        throw invalid([
+          { pointer: '/name', rule: 'name_changed', detail: 'An origin keeps its name; register another one.' },
+        ]);
       }
       return policyOf(settings);
     });

@@ -41,7 +41,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
         }),
       ),
 
-    read: (tenant, name) => findOrigin(database.client as unknown as Sql, tenant, name),
+    read: (tenant, name) => findOrigin(database.client, tenant, name),
 
     async list(tenant, after, limit) {
       const rows = await database.client.origin.findMany({
@@ -71,7 +71,10 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
         check(origin);
         const subscriptions = await sql.subscription.count({ where: { origin: name } });
         if (subscriptions > 0) {
-          throw new RegistryError('origin_in_use', `${subscriptions} subscription(s) name this origin; remove them first.`);
+          throw new RegistryError(
+            'origin_in_use',
+            `${subscriptions} subscription(s) name this origin; remove them first.`,
+          );
         }
         await removeDependents(sql, actor, name);
         await sql.origin.delete({ where: { name } });

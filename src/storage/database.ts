@@ -4,7 +4,8 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { RegistryError } from '../errors.js';
 import { lockFolder } from './folder-lock.js';
-import { Prisma, PrismaClient } from './generated/client.js';
+import type { Prisma } from './generated/client.js';
+import { PrismaClient } from './generated/client.js';
 
 /**
  * Postgres, on a server or embedded in the process (PGlite in the data folder). The rest of the program sees one Prisma
@@ -102,7 +103,10 @@ async function transact<T>(client: PrismaClient, work: (sql: Sql) => Promise<T>)
 
 /** The five characters by which Postgres names an error; undefined if it is not one of Postgres. */
 export function sqlState(error: unknown): string | undefined {
-  type Adapted = { meta?: { driverAdapterError?: { cause?: { originalCode?: string } } }; cause?: { originalCode?: string } };
+  type Adapted = {
+    meta?: { driverAdapterError?: { cause?: { originalCode?: string } } };
+    cause?: { originalCode?: string };
+  };
   const adapted = error as Adapted;
   return adapted.meta?.driverAdapterError?.cause?.originalCode ?? adapted.cause?.originalCode;
 }
@@ -121,7 +125,9 @@ export function asUnavailable(error: unknown): unknown {
   const unreachable = ['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028'].includes(prismaCode(error) ?? '');
   const closing = state.startsWith('08') || state.startsWith('57P') || state.startsWith('53');
   const message = error instanceof Error ? error.message : '';
-  const refused = /ECONNREFUSED|ECONNRESET|Connection terminated|connection timeout|Can't reach database/i.test(message);
+  const refused = /ECONNREFUSED|ECONNRESET|Connection terminated|connection timeout|Can't reach database/i.test(
+    message,
+  );
   if (!unreachable && !closing && !refused) return error;
   return new RegistryError('database_unavailable', 'The database does not answer; nothing was changed.', {
     cause: error,

@@ -1,4 +1,5 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { kill, pid } from 'node:process';
 
 /**
  * The embedded database belongs to one process at a time; a second one would destroy it. The lock is a file beside the
@@ -8,11 +9,11 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const path = `${folder}.lock`;
   try {
-    await writeFile(path, String(process.pid), { flag: 'wx', mode: 0o600 });
+    await writeFile(path, String(pid), { flag: 'wx', mode: 0o600 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     const owner = Number(await readFile(path, 'utf8').catch(() => ''));
-    if (owner !== process.pid && isAlive(owner)) {
+    if (owner !== pid && isAlive(owner)) {
       throw new Error(`The database in ${folder} is in use by process ${owner}. Stop that first, or set ASSENT_DATA.`, {
         cause: error,
       });
@@ -23,10 +24,10 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   return () => rm(path, { force: true });
 }
 
-function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
+function isAlive(owner: number): boolean {
+  if (!Number.isInteger(owner) || owner <= 0) return false;
   try {
-    process.kill(pid, 0);
+    kill(owner, 0);
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';

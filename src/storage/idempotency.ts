@@ -25,7 +25,9 @@ export async function claimKey(sql: Sql, request: IdempotentRequest, resource: s
     values (${tenant}, ${subscriber}, ${key}, ${operation}, ${fingerprint}, ${resource})
     on conflict do nothing`;
   if (claimed === 1) return undefined;
-  const earlier = await sql.idempotency.findUniqueOrThrow({ where: { tenant_subscriber_key: { tenant, subscriber, key } } });
+  const earlier = await sql.idempotency.findUniqueOrThrow({
+    where: { tenant_subscriber_key: { tenant, subscriber, key } },
+  });
   if (earlier.operation === operation && fingerprint.equals(earlier.fingerprint)) return earlier.resource;
   throw new RegistryError('idempotency_key_reused', 'This Idempotency-Key stood in a request that was not the same.', {
     faults: [{ pointer: 'header/idempotency-key', rule: 'key_reused', detail: 'Use a new key for a new request.' }],

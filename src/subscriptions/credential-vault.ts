@@ -52,7 +52,7 @@ export function createCredentialVault(keys: readonly VaultKey[]): CredentialVaul
       });
       if (protectedHeader['tenant'] !== tenant || protectedHeader['subscription'] !== subscription)
         throw new Error('A sink credential was sealed for another subscription.');
-      return JSON.parse(Buffer.from(plaintext).toString());
+      return JSON.parse(Buffer.from(plaintext).toString()) as object;
     },
     needsRotation: (sealed) => decodeProtectedHeader(sealed).kid !== current,
   };

@@ -31,7 +31,7 @@ export interface SubscriptionReader {
 
 export function createSubscriptionReader({ client }: Database): SubscriptionReader {
   return {
-    read: (principal, id) => findSubscription(client as unknown as Sql, principal, id),
+    read: (principal, id) => findSubscription(client, principal, id),
 
     async list(principal, query) {
       const { source, type, subject, sink, origin, subscriber, status, after, limit } = query;

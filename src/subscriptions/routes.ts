@@ -80,10 +80,18 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
       answer(await writer.remove(callerOf(call), call.path.id, matches(call as Call<never>))),
 
     suspendSubscription: async (call) =>
-      written(call, call.path.id, await writer.suspend(callerOf(call), call.path.id, call.body.reason, matches(call as Call<never>))),
+      written(
+        call,
+        call.path.id,
+        await writer.suspend(callerOf(call), call.path.id, call.body.reason, matches(call as Call<never>)),
+      ),
 
     resumeSubscription: async (call) =>
-      written(call, call.path.id, await writer.resume(callerOf(call), call.path.id, call.body.reason, matches(call as Call<never>))),
+      written(
+        call,
+        call.path.id,
+        await writer.resume(callerOf(call), call.path.id, call.body.reason, matches(call as Call<never>)),
+      ),
   };
 
   async function replace(
@@ -95,7 +103,9 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
       requireMatch(call.header['if-match'], stored.version);
       const request = requestFor(stored);
       if (request.id !== undefined && request.id !== id) {
-        throw invalid([{ pointer: '/id', rule: 'id_changed', detail: 'The id is the one of the path; it never changes.' }]);
+        throw invalid([
+          { pointer: '/id', rule: 'id_changed', detail: 'The id is the one of the path; it never changes.' },
+        ]);
       }
       return parseDefinition(request, faultOfSink);
     });
@@ -120,7 +130,8 @@ function answer(subscription: Subscription) {
 
 /** The members of the draft first, then what is added. What is not set is left out. */
 function present(subscription: Subscription): components['schemas']['Subscription'] {
-  const { source, types, subject, filters, credentialType, protocolSettings, config, requestedRate, suspended } = subscription;
+  const { source, types, subject, filters, credentialType, protocolSettings, config, requestedRate, suspended } =
+    subscription;
   return {
     id: subscription.id,
     ...(source === undefined ? {} : { source }),

@@ -226,7 +226,7 @@ function* nodes(value: unknown, at: string): Generator<Node> {
     yield node;
     const { value: parent, pointer, depth } = node;
     if (typeof parent !== 'object' || parent === null) continue;
-    const children = Object.entries(parent).map(([key, child]) => ({
+    const children = Object.entries(parent as Record<string, unknown>).map(([key, child]) => ({
       value: child,
       pointer: `${pointer}/${escapePointer(key)}`,
       name: Array.isArray(parent) ? undefined : key,

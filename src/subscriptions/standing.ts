@@ -14,7 +14,12 @@ export function statusDetails(subscription: Subscription): StatusDetails {
   const { status, handshake, grant } = standing;
   const base = handshake === undefined ? {} : { handshake: handshake.id };
   if (suspended) {
-    return { ...base, reason: 'suspended', message: `The ${suspended.by} suspended it: ${suspended.reason}`, next: 'It waits to be resumed.' };
+    return {
+      ...base,
+      reason: 'suspended',
+      message: `The ${suspended.by} suspended it: ${suspended.reason}`,
+      next: 'It waits to be resumed.',
+    };
   }
   if (status === 'active' && grant) {
     return {
@@ -30,7 +35,12 @@ export function statusDetails(subscription: Subscription): StatusDetails {
     };
   }
   if (grant?.state === 'revoked') {
-    return { ...base, reason: 'revoked', message: verdicts.revoked.title, next: 'Nothing by itself. Only an admin can ask again.' };
+    return {
+      ...base,
+      reason: 'revoked',
+      message: verdicts.revoked.title,
+      next: 'Nothing by itself. Only an admin can ask again.',
+    };
   }
   if (status === 'expired') {
     const last = handshake?.verdict;
@@ -38,7 +48,12 @@ export function statusDetails(subscription: Subscription): StatusDetails {
     return { ...base, reason: 'expired', message: `The consent ran out.${ending}`, next: askAgain };
   }
   if (handshake === undefined || (status === 'pending' && handshake.verdict === undefined)) {
-    return { ...base, reason: 'not_asked_yet', message: 'The webhook has not been asked yet.', ...(handshake ? nextOf(handshake) : {}) };
+    return {
+      ...base,
+      reason: 'not_asked_yet',
+      message: 'The webhook has not been asked yet.',
+      ...(handshake ? nextOf(handshake) : {}),
+    };
   }
   const verdict: Verdict = handshake.verdict ?? 'attempts_exhausted';
   const { advice } = verdicts[verdict];

@@ -51,7 +51,9 @@ export interface Registered extends Written {
 export function createSubscriptionWriter(settings: { database: Database; vault: CredentialVault }): SubscriptionWriter {
   const { database, vault } = settings;
   const seal = (requested: Requested, tenant: string, subscription: string) =>
-    requested.credential.kind === 'given' ? vault.seal(requested.credential.value, { tenant, subscription }) : undefined;
+    requested.credential.kind === 'given'
+      ? vault.seal(requested.credential.value, { tenant, subscription })
+      : undefined;
 
   return {
     async create({ principal, actor }, requested, request) {
@@ -143,7 +145,10 @@ export function createSubscriptionWriter(settings: { database: Database; vault: 
         check(present);
         if (present.suspended === undefined) return { handshake: undefined };
         if (present.suspended.by === 'admin' && !principal.scopes.has('assent:admin')) {
-          throw new RegistryError('suspended_by_admin', 'An admin suspended this subscription, and only an admin resumes it.');
+          throw new RegistryError(
+            'suspended_by_admin',
+            'An admin suspended this subscription, and only an admin resumes it.',
+          );
         }
         await sql.$executeRaw`
           update subscription set version = version + 1, updatedat = now(),

@@ -350,9 +350,7 @@ describe('a name', () => {
     const checked = await startTarget(says(consent));
     const other = await startTarget(says(consent), { host: '127.0.0.2', port: checked.port });
     const admit = async () => void (dns.zone[host] = ['127.0.0.2']);
-    const reply = await openTo([checked.port])(
-      options(`https://${host}:${checked.port}/`, { admit: admit as () => Promise<undefined> }),
-    );
+    const reply = await openTo([checked.port])(options(`https://${host}:${checked.port}/`, { admit: admit }));
     expect(reply).toMatchObject({ kind: 'answered', remoteAddress: '127.0.0.1' });
     expect([checked.connections, other.connections]).toEqual([1, 0]);
   });

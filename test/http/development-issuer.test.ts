@@ -3,10 +3,9 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAuthenticate } from '../../src/http/authenticate.js';
-import { openDevelopmentIssuer } from '../../src/http/development-issuer.js';
+import { developmentAudience, openDevelopmentIssuer } from '../../src/http/development-issuer.js';
 
-const baseUrl = 'http://localhost:8080';
-const wanted = { tenant: 'demo', subscriber: 'me', lifetimeSeconds: 600, audience: baseUrl } as const;
+const wanted = { tenant: 'demo', subscriber: 'me', lifetimeSeconds: 600 } as const;
 
 let folder: string;
 let file: string;
@@ -19,11 +18,11 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 test('its tokens pass the judge, in this process and after a restart', async () => {
-  const before = await openDevelopmentIssuer(folder, baseUrl);
+  const before = await openDevelopmentIssuer(folder);
   const token = await before.sign({ ...wanted, scopes: ['assent:admin', 'assent:subscribe'] });
-  const { issuer, keySource } = await openDevelopmentIssuer(folder, baseUrl);
+  const { issuer, keySource } = await openDevelopmentIssuer(folder);
   const authenticate = createAuthenticate({
-    issuers: [{ issuer, audience: [baseUrl], algorithms: ['ES256'], keys: keySource }],
+    issuers: [{ issuer, audience: [developmentAudience], algorithms: ['ES256'], keys: keySource }],
   });
   const principal = await authenticate(`Bearer ${token}`, 1);
   expect(principal).toMatchObject({ tenant: 'demo', subscriber: 'me' });
@@ -33,19 +32,19 @@ test('its tokens pass the judge, in this process and after a restart', async () 
 });
 
 test('processes that start at once agree on one key and leave nothing else behind', async () => {
-  const opened = await Promise.all(Array.from({ length: 20 }, () => openDevelopmentIssuer(folder, baseUrl)));
+  const opened = await Promise.all(Array.from({ length: 20 }, () => openDevelopmentIssuer(folder)));
   expect(new Set(opened.map(({ jwks }) => jwks.keys[0]?.x)).size).toBe(1);
   expect(await readdir(folder)).toEqual(['development-issuer.json']);
 });
 
 test('a data folder that is not there yet is created, and the key file is for its owner only', async () => {
   const fresh = join(folder, 'data', 'assent');
-  await openDevelopmentIssuer(fresh, baseUrl);
+  await openDevelopmentIssuer(fresh);
   expect((await stat(join(fresh, 'development-issuer.json'))).mode & 0o777).toBe(0o600);
 });
 
 test('the published set holds no private part', async () => {
-  const { jwks } = await openDevelopmentIssuer(folder, baseUrl);
+  const { jwks } = await openDevelopmentIssuer(folder);
   const { d } = JSON.parse(await readFile(file, 'utf8'));
   expect(d).toHaveLength(43);
   expect(JSON.stringify(jwks)).not.toContain(d);
@@ -58,10 +57,10 @@ test.each([
   ['holds a public key only', (text: string) => JSON.stringify({ ...JSON.parse(text), d: undefined })],
   ['holds a private part that does not fit', (text: string) => text.replace(/"d":"...../, '"d":"AAAAA')],
 ])('a key file that %s is an error that names the file, keeps it and tells no key', async (_, damage) => {
-  await openDevelopmentIssuer(folder, baseUrl);
+  await openDevelopmentIssuer(folder);
   const text = await readFile(file, 'utf8');
   await writeFile(file, damage(text));
-  const error = await openDevelopmentIssuer(folder, baseUrl).catch((reason) => reason);
+  const error = await openDevelopmentIssuer(folder).catch((reason) => reason);
   expect(error.message).toContain(file);
   expect(`${error.stack} ${error.cause}`).not.toContain(JSON.parse(text).d.slice(0, 10));
   expect(await readFile(file, 'utf8')).toBe(damage(text));

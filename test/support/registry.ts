@@ -1,0 +1,120 @@
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import type { DestinationStream } from 'pino';
+import supertest from 'supertest';
+import { createToken } from '../../src/cli/create-token.js';
+import { readConfig } from '../../src/config.js';
+import { createLog } from '../../src/http/log.js';
+import type { Scope } from '../../src/http/principal.js';
+import { createService, type Service } from '../../src/service.js';
+import { startDnsServer, type DnsServer } from './dns-server.js';
+import { startReceiver, type Receiver } from './receiver.js';
+
+/**
+ * A whole registry for one test file: its own database, a real HTTPS webhook, a DNS server under which every name of
+ * `*.hooks.test` is that webhook, and clients with tokens. Every answer is held against the contract.
+ */
+export interface Registry {
+  service: Service;
+  env: NodeJS.ProcessEnv;
+  url: string;
+  operationsUrl: string;
+  receiver: Receiver;
+  dns: DnsServer;
+  /** Every line that was logged, as it was written. */
+  logs: string[];
+  as(scopes: Scope | Scope[], who?: { tenant?: string; subscriber?: string }): Promise<Client>;
+  /** Rows of the database, for what no front door shows. */
+  sql<T>(text: string, ...values: unknown[]): Promise<T[]>;
+  stop(): Promise<void>;
+}
+
+export type Client = ReturnType<typeof supertest.agent>;
+
+export interface RegistrySettings {
+  env?: Record<string, string>;
+  /** Without it nothing is asked by itself: tests drain the worker. */
+  start?: boolean;
+  /** Offers no callback. */
+  withoutPublicUrl?: boolean;
+}
+
+export const isServer = process.env['ASSENT_TEST_SERVER'] !== undefined;
+
+export async function startRegistry(settings: RegistrySettings = {}): Promise<Registry> {
+  const receiver = await startReceiver();
+  const dns = await startDnsServer();
+  dns.fallback = (name) => (name.endsWith('.hooks.test') ? ['127.0.0.1'] : undefined);
+  const folder = await mkdtemp(join(tmpdir(), 'assent-test-'));
+  const caFile = join(folder, 'ca.pem');
+  await writeFile(caFile, receiver.ca);
+  const database = await copyDatabase(folder);
+  const env: NodeJS.ProcessEnv = {
+    ASSENT_DATA: folder,
+    ...(database.url === undefined ? {} : { DATABASE_URL: database.url }),
+    ASSENT_PORT: '0',
+    ASSENT_OPERATIONS_PORT: '0',
+    ASSENT_ALLOWED_NETWORKS: '127.0.0.0/8',
+    ASSENT_SINK_PORTS: `443,${receiver.port}`,
+    ASSENT_SINK_CA_FILE: caFile,
+    ASSENT_DNS_SERVERS: dns.address,
+    ASSENT_HANDSHAKE_DEADLINE_MS: '2000',
+    ASSENT_HANDSHAKE_RETRY_MS: '20',
+    ASSENT_HANDSHAKE_ATTEMPTS: '3',
+    ASSENT_HANDSHAKES_PER_HOST: '100000',
+    ASSENT_HANDSHAKES_PER_TENANT: '100000',
+    ASSENT_POLL_MS: '50',
+    ...(settings.withoutPublicUrl ? {} : { ASSENT_PUBLIC_URL: 'https://assent.test' }),
+    ...settings.env,
+  };
+  const logs: string[] = [];
+  const log = createLog('debug', { write: (line: string) => void logs.push(line) } satisfies DestinationStream);
+  const service = await createService({ config: readConfig(env), log, checkAnswers: true });
+  const started = settings.start === false ? undefined : await service.start();
+  const server = started?.url ?? service.app;
+
+  return {
+    service,
+    env,
+    url: started?.url ?? '',
+    operationsUrl: started?.operationsUrl ?? '',
+    receiver,
+    dns,
+    logs,
+    async as(scopes, { tenant = 'gemeente', subscriber = 'zaaksysteem' } = {}) {
+      const token = await createToken({ tenant, subscriber, scopes: [scopes].flat(), minutes: 60 }, env);
+      return supertest.agent(server).set('Authorization', `Bearer ${token}`);
+    },
+    sql: (text, ...values) => service.database.client.$queryRawUnsafe(text, ...values),
+    async stop() {
+      await service.stop();
+      await Promise.all([receiver.stop(), dns.stop()]);
+      await database.drop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function copyDatabase(folder: string): Promise<{ url: string | undefined; drop: () => Promise<void> }> {
+  const template = process.env['ASSENT_TEST_TEMPLATE'] ?? '';
+  if (!isServer) {
+    await cp(join(template, 'database'), join(folder, 'database'), { recursive: true });
+    return { url: undefined, drop: async () => undefined };
+  }
+  const name = `assent_${randomUUID().replaceAll('-', '')}`;
+  const server = process.env['ASSENT_TEST_SERVER'] ?? '';
+  const execute = async (statement: string) => {
+    const client = new pg.Client({ connectionString: server });
+    await client.connect();
+    await client.query(statement);
+    await client.end();
+  };
+  await execute(`create database ${name} template ${template}`);
+  return {
+    url: Object.assign(new URL(server), { pathname: `/${name}` }).href,
+    drop: () => execute(`drop database ${name} with (force)`),
+  };
+}
