@@ -1,25 +1,47 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
-import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { createAddressRules } from './handshake/address.js';
 
 /**
  * The whole configuration. It comes from the environment, is checked at start as a whole, and does not change afterwards.
  * The README lists every name; the descriptions there and the checks here must agree, which test/config.test.ts holds.
  */
 const text = z.string().trim().min(1);
-const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
-const whole = (from: number, to: number) => z.coerce.number().int().min(from).max(to);
+const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
+/** Number() would take "0x50", "1e3" and a space. */
+const whole = (from: number, to: number) =>
+  z
+    .string()
+    .refine(
+      (value) => /^\d{1,9}$/.test(value) && Number(value) >= from && Number(value) <= to,
+      `must be a whole number from ${from} to ${to}`,
+    )
+    .transform(Number);
 const list = z
   .string()
   .transform((value) => value.split(',').map((part) => part.trim()))
   .transform((parts) => parts.filter((part) => part !== ''));
 const network = z.string().refine((value) => {
-  const [address = '', bits = ''] = value.split('/');
-  if (!ipaddr.isValid(address) || !/^\d{1,3}$/.test(bits)) return false;
-  return Number(bits) <= (ipaddr.parse(address).kind() === 'ipv4' ? 32 : 128);
+  try {
+    return createAddressRules({ allowedNetworks: [value], deniedNetworks: [] });
+  } catch {
+    return false;
+  }
 }, 'must be networks like 10.0.0.0/8 or fd00::/8');
-const httpUrl = z.url({ protocol: /^https?$/ });
+/** A port that is none would end the process inside of c-ares. */
+const dnsServer = z.string().refine((value) => {
+  const [, v6, v4 = v6, port = '53'] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(value) ?? [];
+  if (v6 === undefined ? !isIPv4(v4 ?? '') : !isIPv6(v6)) return isIP(value) !== 0;
+  return Number(port) >= 1 && Number(port) <= 65_535;
+}, 'must be addresses like 192.0.2.53 or 192.0.2.53:5353 or [2001:db8::53]:53');
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
+const publicUrl = httpUrl.refine((value) => {
+  const { username, password, search, hash } = URL.canParse(value) ? new URL(value) : new URL('about:blank');
+  return username + password + search + hash === '';
+}, 'must have no user name, password, query or fragment: callbacks are built on it');
 
 const issuer = z.strictObject({
   issuer: text,
@@ -50,14 +72,14 @@ const credentialKey = z.string().transform((value, context) => {
 
 const variables = {
   NODE_ENV: z.string().default('development'),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
   ASSENT_EMBEDDED_DATABASE: flag.optional(),
   ASSENT_DATA: text.default('.assent'),
   ASSENT_HOST: text.default('127.0.0.1'),
   ASSENT_PORT: whole(0, 65_535).default(3000),
   ASSENT_OPERATIONS_HOST: text.default('127.0.0.1'),
   ASSENT_OPERATIONS_PORT: whole(0, 65_535).default(3001),
-  ASSENT_PUBLIC_URL: httpUrl.optional(),
+  ASSENT_PUBLIC_URL: publicUrl.optional(),
   ASSENT_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   ASSENT_ISSUERS: json.pipe(z.array(issuer)).default([]),
   ASSENT_DEVELOPMENT_ISSUER: flag.optional(),
@@ -68,20 +90,9 @@ const variables = {
   ASSENT_CREDENTIAL_KEYS: list.pipe(z.array(credentialKey)).default([]),
   ASSENT_ALLOWED_NETWORKS: list.pipe(z.array(network)).default([]),
   ASSENT_DENIED_NETWORKS: list.pipe(z.array(network)).default([]),
-  ASSENT_SINK_PORTS: list
-    .pipe(
-      z
-        .array(
-          z
-            .string()
-            .regex(/^\d{1,5}$/, 'must be port numbers')
-            .transform(Number),
-        )
-        .min(1),
-    )
-    .default([443, 8443]),
+  ASSENT_SINK_PORTS: list.pipe(z.array(whole(1, 65_535)).min(1, 'must name at least one port')).default([443, 8443]),
   ASSENT_SINK_CA_FILE: text.optional(),
-  ASSENT_DNS_SERVERS: list.default([]),
+  ASSENT_DNS_SERVERS: list.pipe(z.array(dnsServer)).default([]),
   ASSENT_CONTACT: text.optional(),
   ASSENT_HANDSHAKE_DEADLINE_MS: whole(100, 60_000).default(10_000),
   ASSENT_HANDSHAKE_ATTEMPTS: whole(1, 20).default(7),
@@ -96,32 +107,63 @@ const variables = {
   ASSENT_STOP_SECONDS: whole(1, 300).default(12),
 };
 
-const schema = z.object(variables).superRefine((env, context) => {
-  const fault = (name: keyof typeof variables, message: string) =>
-    context.addIssue({ code: 'custom', path: [name], message });
-  const production = env.NODE_ENV === 'production';
-  if (production && env.DATABASE_URL === undefined && env.ASSENT_EMBEDDED_DATABASE !== true) {
-    fault('DATABASE_URL', 'is required in production; ASSENT_EMBEDDED_DATABASE=true asks for the embedded database');
-  }
-  if (env.DATABASE_URL !== undefined && env.ASSENT_EMBEDDED_DATABASE === true) {
-    fault('ASSENT_EMBEDDED_DATABASE', 'contradicts DATABASE_URL; set one of them');
-  }
-  if (production && env.ASSENT_ISSUERS.length === 0 && env.ASSENT_DEVELOPMENT_ISSUER !== true) {
-    fault('ASSENT_ISSUERS', 'is required in production: nobody could have a token');
-  }
-  if (production && env.ASSENT_CREDENTIAL_KEYS.length === 0) {
-    fault('ASSENT_CREDENTIAL_KEYS', 'is required in production: sink credentials are encrypted with it');
-  }
-  if (new Set(env.ASSENT_CREDENTIAL_KEYS.map(({ id }) => id)).size < env.ASSENT_CREDENTIAL_KEYS.length) {
-    fault('ASSENT_CREDENTIAL_KEYS', 'names one key id twice');
-  }
-  if (new Set(env.ASSENT_ISSUERS.map((entry) => entry.issuer)).size < env.ASSENT_ISSUERS.length) {
-    fault('ASSENT_ISSUERS', 'names one issuer twice');
-  }
-  if (production && env.ASSENT_PUBLIC_URL?.startsWith('http:')) {
-    fault('ASSENT_PUBLIC_URL', 'must be https: callbacks are (webhook specification, section 4.1.3)');
-  }
-});
+const schema = z.object(variables);
+type Name = keyof typeof variables;
+
+/** Every name with its default (undefined where there is none), for the test that holds the README to them. */
+export const settings: ReadonlyArray<{ name: string; default: unknown }> = Object.entries(variables).map(
+  ([name, variable]) => ({ name, default: variable.parse(undefined) }),
+);
+
+/** What is wrong between settings, also while another one of them is wrong by itself. */
+function contradictions(present: Readonly<Record<string, string>>): string[] {
+  /** Undefined too for one that is faulty, which is told elsewhere. */
+  const valueOf = <N extends Name>(name: N) =>
+    variables[name].safeParse(present[name]).data as z.output<(typeof variables)[N]> | undefined;
+  const hasServer = 'DATABASE_URL' in present;
+  const embedded = valueOf('ASSENT_EMBEDDED_DATABASE');
+  const issuers = valueOf('ASSENT_ISSUERS');
+  const keys = valueOf('ASSENT_CREDENTIAL_KEYS');
+  const [port, operationsPort] = [valueOf('ASSENT_PORT'), valueOf('ASSENT_OPERATIONS_PORT')];
+  const isOneHost = valueOf('ASSENT_HOST') === valueOf('ASSENT_OPERATIONS_HOST');
+  const production = present['NODE_ENV'] === 'production';
+  const rules: Array<[isBroken: boolean | undefined, name: Name, message: string]> = [
+    [
+      production && !hasServer && embedded !== true,
+      'DATABASE_URL',
+      'is required in production; ASSENT_EMBEDDED_DATABASE=true asks for the embedded database',
+    ],
+    [hasServer && embedded === true, 'ASSENT_EMBEDDED_DATABASE', 'contradicts DATABASE_URL; set one of them'],
+    [
+      !production && !hasServer && embedded === false,
+      'ASSENT_EMBEDDED_DATABASE',
+      'is false and there is no DATABASE_URL; set one of them',
+    ],
+    [
+      production && issuers?.length === 0 && valueOf('ASSENT_DEVELOPMENT_ISSUER') !== true,
+      'ASSENT_ISSUERS',
+      'is required in production: nobody could have a token',
+    ],
+    [issuers && repeats(issuers.map(({ issuer }) => issuer)), 'ASSENT_ISSUERS', 'names one issuer twice'],
+    [
+      production && keys?.length === 0,
+      'ASSENT_CREDENTIAL_KEYS',
+      'is required in production: sink credentials are encrypted with it',
+    ],
+    [keys && repeats(keys.map(({ id }) => id)), 'ASSENT_CREDENTIAL_KEYS', 'names one key id twice'],
+    [
+      production && valueOf('ASSENT_PUBLIC_URL')?.startsWith('http:'),
+      'ASSENT_PUBLIC_URL',
+      'must be https: callbacks are (webhook specification, section 4.1.3)',
+    ],
+    [isOneHost && port === operationsPort && port !== 0, 'ASSENT_OPERATIONS_PORT', 'is the same as ASSENT_PORT'],
+  ];
+  return rules.flatMap(([isBroken, name, message]) => (isBroken ? [`${name} ${message}`] : []));
+}
+
+function repeats(values: readonly string[]): boolean {
+  return new Set(values).size < values.length;
+}
 
 export type Config = ReturnType<typeof readConfig>;
 
@@ -132,16 +174,17 @@ export class ConfigurationError extends Error {
 
 /** Throws a ConfigurationError that names every fault. Unknown ASSENT_ names are faults too: they are typing errors. */
 export function readConfig(env: NodeJS.ProcessEnv) {
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const present = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])));
   const unknown = Object.keys(present).filter((name) => name.startsWith('ASSENT_') && !(name in variables));
   const parsed = schema.safeParse(present);
-  const ca = parsed.data?.ASSENT_SINK_CA_FILE === undefined ? undefined : readText(parsed.data.ASSENT_SINK_CA_FILE);
+  const ca = readAuthority(present['ASSENT_SINK_CA_FILE']);
   const faults = [
     ...unknown.map((name) => `${name} is not a setting`),
     ...(parsed.error?.issues ?? []).map(({ path, message }) => `${String(path[0])}${detail(path)} ${message}`),
-    ...(ca instanceof Error ? [`ASSENT_SINK_CA_FILE cannot be read: ${ca.message}`] : []),
+    ...contradictions(present),
+    ...(ca.fault === undefined ? [] : [`ASSENT_SINK_CA_FILE cannot be read: ${ca.fault}`]),
   ];
-  if (faults.length > 0 || !parsed.success || ca instanceof Error) {
+  if (faults.length > 0 || !parsed.success) {
     throw new ConfigurationError(
       `The configuration has ${faults.length} fault(s):\n${faults.map((f) => `  ${f}`).join('\n')}`,
     );
@@ -168,7 +211,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     allowedNetworks: values.ASSENT_ALLOWED_NETWORKS,
     deniedNetworks: values.ASSENT_DENIED_NETWORKS,
     sinkPorts: values.ASSENT_SINK_PORTS,
-    sinkCa: ca,
+    sinkCa: ca.pem,
     dnsServers: values.ASSENT_DNS_SERVERS,
     contact: values.ASSENT_CONTACT,
     handshakeDeadlineMs: values.ASSENT_HANDSHAKE_DEADLINE_MS,
@@ -189,10 +232,15 @@ function detail(path: readonly PropertyKey[]): string {
   return path.length > 1 ? ` (${path.slice(1).map(String).join('.')})` : '';
 }
 
-function readText(path: string): string | Error {
+/** Node takes a file without a single certificate in silence, and every handshake would fail later. */
+function readAuthority(path: string | undefined): { pem?: string; fault?: string } {
+  if (path === undefined) return {};
   try {
-    return readFileSync(path, 'utf8');
+    const pem = readFileSync(path.trim(), 'utf8');
+    const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+    certificates.forEach((certificate) => new X509Certificate(certificate));
+    return certificates.length > 0 ? { pem } : { fault: 'it holds no certificate in PEM' };
   } catch (error) {
-    return error as Error;
+    return { fault: (error as Error).message };
   }
 }

@@ -22,7 +22,11 @@ async function main(): Promise<void> {
     ].join('\n'),
   );
 
+  let isStopping = false;
   const stop = (signal: NodeJS.Signals) => {
+    // npm passes on the signal that the terminal has sent to everybody already; stopping is limited in time anyway.
+    if (isStopping) return;
+    isStopping = true;
     log.info({ signal }, 'stopping');
     service.stop().then(
       () => log.info('stopped'),
@@ -32,8 +36,8 @@ async function main(): Promise<void> {
       },
     );
   };
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
 }
 
 main().catch((error: unknown) => {

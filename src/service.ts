@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
@@ -213,11 +213,14 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     sweep: () => sweeper.sweep(),
 
     async start() {
-      const [api, watch] = await Promise.all([
-        listen(app, config.port, config.host),
-        listen(operations, config.operationsPort, config.operationsHost),
+      const listening = await Promise.allSettled([
+        listen(app, config.port, config.host, stopping.signal),
+        listen(operations, config.operationsPort, config.operationsHost, stopping.signal),
       ]);
-      servers.push(api, watch);
+      // One that listens while the other could not is closed by stop.
+      servers.push(...listening.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
+      for (const one of listening) if (one.status === 'rejected') throw one.reason;
+      const [api, watch] = servers as [Server, Server];
       const onFault = (error: unknown) => log.error({ err: error }, 'sweep fault');
       loops.push(
         worker.run(stopping.signal),
@@ -250,15 +253,26 @@ async function repeat(
   }
 }
 
-function listen(app: Express, port: number, host: string): Promise<Server> {
-  const server = createServer(app);
-  // A client that sends its request slowly is cut off; waiting for a handshake does not count.
-  server.headersTimeout = 10_000;
-  server.requestTimeout = 30_000;
+function listen(app: Express, port: number, host: string, stopping: AbortSignal): Promise<Server> {
+  // A client that sends its request slowly is cut off; waiting for a handshake does not count. Node looks every 30 s only.
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 });
+  const answering = new Set<ServerResponse>();
+  server.on('request', (request, response) => {
+    answering.add(response);
+    response.once('close', () => answering.delete(response));
+    if (stopping.aborted) sayLast(response);
+    app(request, response);
+  });
+  stopping.addEventListener('abort', () => answering.forEach(sayLast));
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => resolve(server));
   });
+}
+
+/** Tells a client that keeps its connection that this is its last answer; a busy one would be cut off in the middle. */
+function sayLast(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('Connection', 'close');
 }
 
 /** Lets requests in flight end, for a while. */

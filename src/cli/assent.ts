@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
-import { createToken } from './create-token.js';
+import { createToken, UsageError } from './create-token.js';
 import { runDemo } from './demo.js';
+import { startReceiver } from './receiver.js';
 
 const usage = `Usage: assent <command>
 
@@ -11,6 +12,11 @@ const usage = `Usage: assent <command>
 
   demo
       Tells the whole story on this machine with real traffic, in under a minute.
+
+  receiver [--port N]
+      Runs a webhook on https://localhost:8443 to try the registry with, and prints what it is asked, until it is stopped.
+      /events consents, /later keeps its answer back, /closed allows somebody else. The registry believes its certificate
+      if ASSENT_SINK_CA_FILE is the file receiver-ca.pem in the data folder.
 `;
 
 /** Exit codes: 0 done, 1 failed, 2 not understood. */
@@ -22,6 +28,7 @@ async function main(): Promise<number> {
       tenant: { type: 'string', default: 'demo' },
       subscriber: { type: 'string', default: 'developer' },
       minutes: { type: 'string', default: '60' },
+      port: { type: 'string', default: '8443' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -36,6 +43,13 @@ async function main(): Promise<number> {
     return 0;
   }
   if (command === 'demo') return runDemo();
+  if (command === 'receiver') {
+    const write = (text: string) => void process.stdout.write(text);
+    const receiver = await startReceiver({ port: Number(values.port), env: process.env, write });
+    await new Promise((stop) => process.once('SIGINT', stop).once('SIGTERM', stop));
+    await receiver.stop();
+    return 0;
+  }
   process.stderr.write(`There is no command ${command}.\n\n${usage}`);
   return 2;
 }
@@ -44,6 +58,6 @@ main().then(
   (code) => (process.exitCode = code),
   (error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = error instanceof TypeError ? 2 : 1;
+    process.exitCode = error instanceof TypeError || error instanceof UsageError ? 2 : 1;
   },
 );

@@ -9,15 +9,22 @@ export interface TokenRequest {
   minutes: number;
 }
 
-/** Throws an Error for people: an unknown scope, a senseless time, or a service that is not its own issuer. */
+/** The command is not one that can be understood. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** Throws an Error for people: a UsageError for an unknown scope or a senseless time, or the service is no issuer. */
 export async function createToken(request: TokenRequest, env: NodeJS.ProcessEnv): Promise<string> {
   const config = readConfig(env);
   const isScope = (scope: string): scope is Scope => (known as readonly string[]).includes(scope);
   const scopes = request.scopes.filter(isScope);
   if (scopes.length === 0 || scopes.length < request.scopes.length) {
-    throw new Error(`--scope takes one or more of ${known.join(', ')}.`);
+    throw new UsageError(`--scope takes one or more of ${known.join(', ')}.`);
   }
-  if (!(request.minutes > 0 && request.minutes <= 1_440)) throw new Error('--minutes takes a number from 1 to 1440.');
+  if (!(request.minutes > 0 && request.minutes <= 1_440)) {
+    throw new UsageError('--minutes takes a number from 1 to 1440.');
+  }
   if (!config.developmentIssuer) {
     throw new Error(
       'The service issues no tokens here: get one from your issuer, or set ASSENT_DEVELOPMENT_ISSUER=true.',

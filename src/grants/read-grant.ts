@@ -9,7 +9,7 @@ import { grantOf, type Basis, type Grant } from './grant.js';
 export type PresentState = Grant['state'] | 'expired';
 export type PresentGrant = Omit<Grant, 'state'> & { state: PresentState };
 
-/** Why not: no grant at all, one that is over, or every subscription of the pair is suspended. */
+/** Why not: no grant at all, one that is over, or every subscription of the pair is suspended; an agreement needs none. */
 export type Denial = 'no_grant' | 'expired' | 'revoked' | 'ended' | 'suspended';
 
 export interface Permission {
@@ -62,7 +62,7 @@ export function createGrantReader(database: Database): GrantReader {
     async permissions(tenant, pairs) {
       const rows = await client.$queryRaw<PermissionRow[]>`
         select pair.origin, pair.sink, g.id, g.basis, g.allowedrate, g.expiresat, ${present} as present,
-          coalesce(g.basis <> 'agreement' and s.every = s.suspended, false) as suspended
+          coalesce(s.every = s.suspended and (s.every > 0 or g.basis <> 'agreement'), false) as suspended
         from unnest(${pairs.map((pair) => pair.origin)}::text[], ${pairs.map((pair) => pair.sink)}::text[])
           with ordinality as pair (origin, sink, place)
         left join "grant" g on g.origin = pair.origin and g.sink = pair.sink and g.tenant = ${tenant}

@@ -35,8 +35,14 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
   const { database, grants } = routes;
   return {
     getGrants: async ({ query, principal, address }) => {
-      const { cursor, limit = 50, ...where } = query;
-      const page = await grants.list({ ...where, tenant: principal.tenant, after: readCursor(cursor, isUuid), limit });
+      const { cursor, limit = 50, origin, ...where } = query;
+      const page = await grants.list({
+        ...where,
+        ...(origin === undefined ? {} : { origin: origin.toLowerCase() }),
+        tenant: principal.tenant,
+        after: readCursor(cursor, isUuid),
+        limit,
+      });
       return { status: 200, headers: pageHeaders(address, query, page.next), body: page.entries.map(presentation) };
     },
 

@@ -67,6 +67,16 @@ export async function putGrant(sql: Sql, actor: Actor, consent: Consent): Promis
   return grant;
 }
 
+/**
+ * One at a time for subscriptions that come to a pair or leave it: two that leave at once would each see the other and
+ * both leave the grant behind, and one that comes while the last one leaves would lose its handshake. Held until the end
+ * of the transaction; take it after the subscription's row and before handshakes and grants.
+ */
+export async function lockPairs(sql: Sql, ...pairs: Array<Omit<Pair, 'tenant'>>): Promise<void> {
+  const names = pairs.map(({ origin, sink }) => `${origin} ${sink}`).sort();
+  for (const name of names) await sql.$queryRaw`select pg_advisory_xact_lock(hashtextextended(${name}, 0))::text`;
+}
+
 /** live -> ended. A grant that is newer than `grantedBefore` stands: it rests on a consent that came later. */
 export async function endGrant(
   sql: Sql,

@@ -26,6 +26,7 @@ export function createCallbackHandlers({
     const granted = await grantByCallback({
       handshake: path.handshake,
       key: query.key,
+      allowedOrigin: header['webhook-allowed-origin'],
       allowedRate: header['webhook-allowed-rate'],
       requestId,
     });

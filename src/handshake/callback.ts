@@ -6,6 +6,7 @@ import { callback as callbackActor, recordAudit } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import type { handshake as HandshakeRow } from '../storage/generated/client.js';
 import { hashCallbackKey, isSameHash } from './callback-key.js';
+import { judgeOrigin } from './exchange.js';
 
 export interface CallbackGrant {
   origin: string;
@@ -19,7 +20,8 @@ export interface CallbackGrant {
 export interface CallbackRequest {
   handshake: string;
   key: string;
-  /** The value of WebHook-Allowed-Rate, if it was sent. */
+  /** The values of WebHook-Allowed-Origin and WebHook-Allowed-Rate, if they were sent. */
+  allowedOrigin: string | undefined;
   allowedRate: string | undefined;
   requestId: string;
 }
@@ -27,7 +29,8 @@ export interface CallbackRequest {
 /**
  * Consent by the callback (webhook specification, section 4.1.3): before, during or after the OPTIONS request, and as often
  * as somebody likes; the first call counts. RegistryError `callback_unknown` for a key that is wrong, expired or closed,
- * always the same; `callback_rate_malformed` for a rate that is none, which consumes nothing.
+ * always the same; `callback_rate_malformed` for a rate that is none, `invalid_request` for a permission that names another
+ * origin (a receiver that compares by prefix posts the name that it knows); these consume nothing.
  */
 export type GrantByCallback = (request: CallbackRequest) => Promise<CallbackGrant>;
 
@@ -43,8 +46,15 @@ export function createGrantByCallback({
   return (request) =>
     database.transaction(async (sql) => {
       const handshake = await findByKey(sql, request);
+      const { tenant, sink } = handshake;
+      const origin = await findOrigin(sql, tenant, handshake.origin);
       const rate = request.allowedRate === undefined ? undefined : parseRate(request.allowedRate);
       if (request.allowedRate !== undefined && rate === undefined) throw malformed();
+      const consent =
+        request.allowedOrigin === undefined
+          ? { allowedOrigin: undefined, warnings: [] }
+          : judgeOrigin({ origin: origin.name, judgement: origin.judgement }, [request.allowedOrigin]);
+      if (typeof consent === 'string') throw otherOrigin(consent, origin.name);
 
       const granted = await sql.$executeRaw`
         update handshake set state = 'granted', verdict = 'callback_granted', finishedat = now(),
@@ -52,18 +62,16 @@ export function createGrantByCallback({
         where id = ${handshake.id}::uuid and callbackopen and state not in ('granted', 'cancelled')`;
       if (granted === 0) return standingGrant(sql, handshake.id);
 
-      const { tenant, sink } = handshake;
       const actor = callbackActor(tenant, request.requestId);
-      const origin = await findOrigin(sql, tenant, handshake.origin);
       const grant = await putGrant(sql, actor, {
         tenant,
         origin: origin.name,
         sink,
         basis: 'callback',
-        allowedOrigin: undefined,
+        allowedOrigin: consent.allowedOrigin,
         allowedRate: rate ?? handshake.requestedrate ?? origin.defaultRate,
         requestedRate: handshake.requestedrate ?? undefined,
-        warnings: [],
+        warnings: consent.warnings,
         handshake: handshake.id,
         reference: undefined,
         lease: { seconds: origin.leaseSeconds },
@@ -115,6 +123,13 @@ function unknown(): RegistryError {
     'callback_unknown',
     'This callback is not known. It may have expired, or its question was closed.',
   );
+}
+
+function otherOrigin(rule: string, origin: string): RegistryError {
+  const detail = `Leave it out, or send ${origin} or "*" (webhook specification, section 4.2.1).`;
+  return new RegistryError('invalid_request', 'The permission was not given, because it names another origin.', {
+    faults: [{ pointer: 'header/webhook-allowed-origin', rule, detail }],
+  });
 }
 
 function malformed(): RegistryError {

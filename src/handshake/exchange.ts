@@ -126,8 +126,8 @@ function whyWithheld(status: number, answer: Answer): WithheldVerdict {
 }
 
 /** Section 4.2.1: our origin or a lone asterisk; equal as a whole, for a prefix or suffix is somebody else's name. */
-function judgeOrigin(
-  { origin, judgement }: Question,
+export function judgeOrigin(
+  { origin, judgement }: Pick<Question, 'origin' | 'judgement'>,
   lines: string[],
 ): { allowedOrigin: string; warnings: Warning[] } | 'origin_mismatch' | 'origin_repeated' {
   const values = lines.flatMap((line) => line.split(',')).map(trimFieldValue);

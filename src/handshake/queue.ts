@@ -12,12 +12,17 @@ export interface Queue {
   claim(limit: number, only?: string): Promise<Claim[]>;
   /** Records an attempt before it is made. Undefined if the handshake is no longer ours. */
   begin(claim: Claim): Promise<BegunAttempt | undefined>;
-  /** Hands it back, to be done after a while; not an attempt. */
-  handBack(claim: Claim, afterMs: number, verdict: 'held_by_budget' | 'aborted'): Promise<void>;
+  /** Hands it back, to be done after a while; one that was begun and for which nothing was sent was no attempt. */
+  handBack(
+    claim: Claim,
+    afterMs: number,
+    verdict: 'held_by_budget' | 'aborted',
+    unmade?: Pick<BegunAttempt, 'number'>,
+  ): Promise<void>;
   /** Seconds by which the oldest due handshake is late. */
   lagSeconds(): Promise<number>;
-  /** True while it is to be asked or being asked. */
-  isOpen(id: string): Promise<boolean>;
+  /** True while it is being asked, or will be within that time. */
+  isOpen(id: string, withinMs: number): Promise<boolean>;
 }
 
 export interface QueueSettings {
@@ -47,22 +52,28 @@ export function createQueue({ database, publicUrl, callbackSeconds, deadlineMs }
           with busy as (
             select sinkhost, tenant from handshake where state = 'asking' and leaseduntil > now()
           ), ready as (
-            select id, dueat,
+            select id, dueat, tenant,
               (select count(*) from busy where busy.sinkhost = h.sinkhost)
-                + row_number() over (partition by sinkhost order by dueat, id) as hostplace,
-              (select count(*) from busy where busy.tenant = h.tenant)
-                + row_number() over (partition by tenant order by dueat, id) as tenantplace
+                + row_number() over (partition by sinkhost order by dueat, id) as hostplace
             from handshake h
             where ((state = 'due' and dueat <= now()) or (state = 'asking' and leaseduntil <= now()))
               and (${only ?? null}::uuid is null or id = ${only ?? null}::uuid)
+          ), seated as (
+            -- Those that wait for their host take no place of their tenant from the others.
+            select id, dueat,
+              (select count(*) from busy where busy.tenant = ready.tenant)
+                + row_number() over (partition by tenant order by dueat, id) as tenantplace
+            from ready where hostplace <= ${perHost}
           )
           update handshake h set state = 'asking', lease = ${lease}::uuid,
             leaseduntil = now() + make_interval(secs => ${leaseSeconds}::float8)
           from (
-            select id from ready where hostplace <= ${perHost} and tenantplace <= ${perTenant}
+            select id from seated where tenantplace <= ${perTenant}
             order by dueat, id limit ${limit}
           ) chosen
+          -- Once more: it may have been cancelled, or granted by the callback, since it was chosen.
           where h.id = chosen.id
+            and ((h.state = 'due' and h.dueat <= now()) or (h.state = 'asking' and h.leaseduntil <= now()))
           returning h.*`;
         return rows.map((row) => claimOf(row, lease));
       }),
@@ -89,11 +100,17 @@ export function createQueue({ database, publicUrl, callbackSeconds, deadlineMs }
         return { number: row.attempts, callbackOffered: address !== undefined, headers };
       }),
 
-    async handBack(claim, afterMs, verdict) {
+    async handBack(claim, afterMs, verdict, unmade) {
+      // One statement: where the handshake is no longer ours, its attempts are not either.
       await client.$executeRaw`
-        update handshake set state = 'due', lease = null, leaseduntil = null, verdict = ${verdict},
-          dueat = now() + make_interval(secs => ${afterMs / 1_000}::float8)
-        where id = ${claim.id}::uuid and lease = ${claim.lease}::uuid and state = 'asking'`;
+        with back as (
+          update handshake set state = 'due', lease = null, leaseduntil = null, verdict = ${verdict},
+            dueat = now() + make_interval(secs => ${afterMs / 1_000}::float8),
+            attempts = attempts - ${unmade === undefined ? 0 : 1}::int
+          where id = ${claim.id}::uuid and lease = ${claim.lease}::uuid and state = 'asking'
+          returning id
+        )
+        delete from attempt where handshake in (select id from back) and number = ${unmade?.number ?? null}::int`;
     },
 
     async lagSeconds() {
@@ -103,8 +120,11 @@ export function createQueue({ database, publicUrl, callbackSeconds, deadlineMs }
       return row?.seconds ?? 0;
     },
 
-    async isOpen(id) {
-      return (await client.handshake.count({ where: { id, state: { in: ['due', 'asking'] } } })) > 0;
+    async isOpen(id, withinMs) {
+      const rows = await client.$queryRaw<unknown[]>`
+        select 1 from handshake where id = ${id}::uuid
+          and (state = 'asking' or (state = 'due' and dueat <= now() + make_interval(secs => ${withinMs / 1_000}::float8)))`;
+      return rows.length > 0;
     },
   };
 }

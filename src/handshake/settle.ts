@@ -88,7 +88,10 @@ export function createSettle({ database, maxAttempts, retry, random }: SettleSet
     }
   }
 
-  /** The state in the end: a consent that meets a revoked grant is refused. */
+  /**
+   * The state in the end. A consent that meets a revoked grant is refused, and so is a trickle that a live consent stands
+   * above: there the webhook has said nothing that grants.
+   */
   async function settleGrant(
     sql: Sql,
     claim: Claim,
@@ -114,9 +117,12 @@ export function createSettle({ database, maxAttempts, retry, random }: SettleSet
         jitter: random(),
       };
       const grant = await putGrant(sql, actor, consent);
-      if (grant === undefined && judgement.kind === 'granted') {
-        await sql.$executeRaw`update handshake set state = 'refused', verdict = 'revoked' where id = ${claim.id}::uuid`;
-        return 'refused';
+      if (grant === undefined && move.state === 'granted') {
+        const { origin, sink } = claim;
+        const isRevoked = (await sql.grant.count({ where: { origin, sink, state: 'revoked' } })) > 0;
+        move = { state: 'refused', verdict: isRevoked ? 'revoked' : judgement.verdict };
+        await sql.$executeRaw`
+          update handshake set state = ${move.state}, verdict = ${move.verdict} where id = ${claim.id}::uuid`;
       }
     }
     const isFinal = !['due', 'waiting'].includes(move.state);

@@ -49,19 +49,23 @@ async function refuseUncalled(sql: Sql): Promise<number> {
   return rows.length;
 }
 
-/** Until the new answer is in, the old grant stands. Where everybody suspended, nobody is asked. */
+/**
+ * Until the new answer is in, the old grant stands. Where everybody suspended, nobody is asked. The subscription for which
+ * it is renewed is held fast meanwhile, so that it is not the last one that is just leaving.
+ */
 async function renewDue(sql: Sql): Promise<number> {
   const rows = await sql.$queryRaw<GrantRow[]>`
     update "grant" set renewat = null
     where (origin, sink) in (
-      select origin, sink from "grant" g
+      select g.origin, g.sink from "grant" g
+      cross join lateral (
+        select 1 from subscription s where s.origin = g.origin and s.sink = g.sink and s.suspendedat is null
+        limit 1 for share skip locked) holder
       where state = 'live' and renewat <= now() and expiresat > now() and basis <> 'agreement'
-        and exists (
-          select 1 from subscription s where s.origin = g.origin and s.sink = g.sink and s.suspendedat is null)
         and not exists (
           select 1 from handshake h where h.origin = g.origin and h.sink = g.sink and h.reason = 'renewal'
             and h.state in ('due', 'asking', 'waiting'))
-      limit ${atOnce} for update skip locked)
+      limit ${atOnce} for update of g skip locked)
     returning *`;
   for (const { tenant, origin, sink, requestedrate } of rows) {
     await enqueue(sql, {

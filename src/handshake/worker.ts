@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Budgets } from './budgets.js';
 import type { Claim } from './handshake.js';
@@ -37,7 +38,10 @@ export interface WorkerSettings {
 export function createWorker(settings: WorkerSettings): Worker {
   const { queue, budgets, request, settle, maxInFlight, pollMs, stopMs, onOutcome, onFault } = settings;
   const running = new Map<string, Promise<void>>();
+  const claiming = new Set<Promise<unknown>>();
   const giveUp = new AbortController();
+  // Every request in flight listens to it; Node warns from eleven.
+  setMaxListeners(0, giveUp.signal);
   let isStopping = false;
   let polledAt = -Infinity;
 
@@ -55,7 +59,7 @@ export function createWorker(settings: WorkerSettings): Worker {
       signal: giveUp.signal,
       admit: (network) => budgets.admitNetwork(network),
     });
-    if (reply.kind === 'held') return queue.handBack(claim, reply.retryAfterMs, 'held_by_budget');
+    if (reply.kind === 'held') return queue.handBack(claim, reply.retryAfterMs, 'held_by_budget', attempt);
     onOutcome(claim, await settle(claim, attempt, reply), (performance.now() - startedAt) / 1_000);
   }
 
@@ -81,6 +85,17 @@ export function createWorker(settings: WorkerSettings): Worker {
     return claims.length;
   }
 
+  /** The claim is under way until it runs, so that a stop in between does not leave it to its lease. */
+  async function claimOne(handshake: string): Promise<boolean> {
+    if (running.size >= maxInFlight) return false;
+    const work = queue.claim(1, handshake).then(([claim]) => {
+      if (claim) void start(claim);
+      return claim !== undefined;
+    });
+    claiming.add(work);
+    return work.finally(() => claiming.delete(work));
+  }
+
   return {
     async run(signal) {
       while (!signal.aborted) {
@@ -94,18 +109,18 @@ export function createWorker(settings: WorkerSettings): Worker {
       }
       isStopping = true;
       const timer = setTimeout(() => giveUp.abort(), stopMs);
-      await Promise.all(running.values());
+      while (running.size + claiming.size > 0) await Promise.allSettled([...running.values(), ...claiming]);
       clearTimeout(timer);
     },
 
     async attend(handshake, waitMs, signal) {
       if (waitMs <= 0 || isStopping) return;
       const until = performance.now() + waitMs;
-      const [claim] = running.size < maxInFlight ? await queue.claim(1, handshake) : [];
-      if (claim) void start(claim);
+      let isAskedHere = await claimOne(handshake);
       // Somebody else may have it: another process, or nobody yet because its host is busy.
       while (performance.now() < until && !signal.aborted) {
-        const left = Math.min(running.has(handshake) ? waitMs : 100, until - performance.now());
+        isAskedHere ||= running.has(handshake);
+        const left = Math.min(running.has(handshake) ? 500 : 100, until - performance.now());
         const timer = new AbortController();
         const ends = AbortSignal.any([signal, timer.signal]);
         await Promise.race([
@@ -113,9 +128,10 @@ export function createWorker(settings: WorkerSettings): Worker {
           ...(running.has(handshake) ? [running.get(handshake)] : []),
         ]);
         timer.abort();
-        if (!running.has(handshake) && !(await queue.isOpen(handshake))) return;
+        // Settled, held back for longer, or granted by the callback while the webhook still owes its answer.
+        if (!(await queue.isOpen(handshake, Math.max(until - performance.now(), 0)))) return;
         // Asked and postponed: what comes next comes later than anybody waits.
-        if (claim && !running.has(handshake)) return;
+        if (isAskedHere && !running.has(handshake)) return;
       }
     },
 

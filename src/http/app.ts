@@ -19,7 +19,7 @@ export interface AppSettings {
   /** Recognises what others throw: a database that cannot be reached. */
   translate: (error: unknown) => unknown;
   onRequest: (outcome: { operation: string; status: number; seconds: number }) => void;
-  /** Bytes. */
+  /** Bytes, where the operation has no limit of its own. */
   bodyLimit: number;
   /** Every answer is held against the contract, and one that breaks it becomes a 500. The tests run so. */
   checkAnswers: boolean;
@@ -45,21 +45,21 @@ export function createApp(settings: AppSettings): Express {
   app.set('etag', false);
   app.set('query parser', 'simple');
   app.use((request, response, next) => observe(settings, request, response, next));
-  app.use(helmet({ contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } } }));
+  app.use(
+    helmet({
+      contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    }),
+  );
   app.use(refuseAmbiguousHeaders);
   settings.extras(app);
 
-  const body = express.raw({ type: () => true, limit: settings.bodyLimit, inflate: false });
   for (const [path, operations] of groupByPath(settings.contract.operations)) {
     for (const operation of operations) {
       app[operation.method](path, (request, response, next) => {
         // Express runs GET handlers for HEAD; where GET changes something it must not (RFC 9110 section 9.2.1).
         if (request.method === 'HEAD' && operation.scopes === undefined) return next();
         stateOf(response).operation = operation.id;
-        body(request, response, (error?: unknown) => {
-          if (error) next(error);
-          else run(settings, operation, request, response).catch(next);
-        });
+        run(settings, operation, request, response).catch(next);
       });
     }
     const changesByGet = operations.some(({ method, scopes }) => method === 'get' && scopes === undefined);
@@ -137,6 +137,8 @@ async function run(settings: AppSettings, operation: Operation, request: Request
   });
   const gone = new AbortController();
   response.once('close', () => gone.abort());
+  // Only now, and only where one is due: nobody without a token makes the service hold a body.
+  if (operation.mediaTypes.length > 0) await receive(request, response, operation.bodyLimit ?? settings.bodyLimit);
 
   // The contract has checked what the types of a handler's call and answer say.
   const call = {
@@ -145,11 +147,19 @@ async function run(settings: AppSettings, operation: Operation, request: Request
     principal: state.principal,
     requestId: state.requestId,
     log: settings.log,
-    address: request.path,
+    address: request.path.replace(/\/$/, ''),
     signal: gone.signal,
   };
   const handle = settings.handlers[operation.id] as unknown as (call: object) => Promise<UntypedAnswer>;
   send(settings, operation, response, await handle(call));
+}
+
+/** Puts the bytes of the body on the request. */
+function receive(request: Request, response: Response, limit: number): Promise<void> {
+  const read = express.raw({ type: () => true, limit, inflate: false });
+  return new Promise((resolve, reject) => {
+    read(request, response, (error?: Error) => (error ? reject(error) : resolve()));
+  });
 }
 
 function requireScope(operation: Operation, principal: Principal): void {

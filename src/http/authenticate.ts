@@ -68,7 +68,7 @@ export function createAuthenticate(settings: AuthenticateSettings): Authenticate
       const granted = scopeNames(payload[scopeClaim] ?? payload['scp']);
       return {
         tenant: name(payload, tenantClaim),
-        subscriber: name(payload, payload[subscriberClaim] === undefined ? 'sub' : subscriberClaim),
+        subscriber: clientName(payload, payload[subscriberClaim] === undefined ? 'sub' : subscriberClaim),
         scopes: new Set(scopes.filter((scope) => granted.includes(scope))),
         tokenExpiresAt: Math.min(payload.exp!, payload.iat! + maxTokenAgeSeconds) * 1000,
       };
@@ -108,6 +108,15 @@ function name(payload: JWTPayload, claim: string): string {
     return value;
   const rule = `The token must have a ${claim} of 1 to ${maxNameLength} characters without control characters.`;
   throw refusal(`token_${claim}`, rule);
+}
+
+/** The audit record names the service and webhooks so; nobody else may be mistaken for them. */
+const reservedNames = ['assent', 'callback'];
+
+function clientName(payload: JWTPayload, claim: string): string {
+  const client = name(payload, claim);
+  if (!reservedNames.includes(client)) return client;
+  throw refusal(`token_${claim}`, `The ${claim} of the token is a name that this service keeps for itself.`);
 }
 
 function scopeNames(claim: unknown): unknown[] {

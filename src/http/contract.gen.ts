@@ -155,6 +155,8 @@ export interface paths {
                 key: string;
             };
             header?: {
+                /** @description The origin that asked, or `*`; absent means the same. The permission is not given if it is another one. */
+                "WebHook-Allowed-Origin"?: string;
                 /** @description Requests per minute, or `*`. Absent means the rate that was asked for. */
                 "WebHook-Allowed-Rate"?: string;
             };
@@ -1284,6 +1286,8 @@ export interface operations {
                 key: string;
             };
             header?: {
+                /** @description The origin that asked, or `*`; absent means the same. The permission is not given if it is another one. */
+                "WebHook-Allowed-Origin"?: string;
                 /** @description Requests per minute, or `*`. Absent means the rate that was asked for. */
                 "WebHook-Allowed-Rate"?: string;
             };
@@ -1316,6 +1320,8 @@ export interface operations {
                 key: string;
             };
             header?: {
+                /** @description The origin that asked, or `*`; absent means the same. The permission is not given if it is another one. */
+                "WebHook-Allowed-Origin"?: string;
                 /** @description Requests per minute, or `*`. Absent means the rate that was asked for. */
                 "WebHook-Allowed-Rate"?: string;
             };
@@ -1392,9 +1398,7 @@ export interface operations {
     getPermissions: {
         parameters: {
             query?: never;
-            header?: {
-                "If-None-Match"?: string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };

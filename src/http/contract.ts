@@ -23,6 +23,8 @@ export interface Operation {
   scopes: readonly Scope[] | undefined;
   /** The media types of the request body; empty if it takes none. */
   mediaTypes: readonly string[];
+  /** Bytes of the request body, if it has a limit of its own. */
+  bodyLimit: number | undefined;
   parseParameters(request: RequestParameters): Parameters;
   checkBody(body: unknown): Fault[];
   /** What in an answer is not as the contract says; used by the tests. */
@@ -56,6 +58,7 @@ interface OperationObject {
   security?: Array<{ oauth?: Scope[] }>;
   requestBody?: { content: Record<string, object> };
   responses: Record<string, unknown>;
+  'x-body-limit'?: number;
 }
 type PathItem = Partial<Record<Method, OperationObject>> & { parameters?: unknown[] };
 export interface OpenApiDocument {
@@ -107,6 +110,7 @@ export function loadContract(): Contract {
         path: prefix + path.replace(/\{(\w+)\}/g, ':$1'),
         scopes: operation.security?.length === 0 ? undefined : scopes,
         mediaTypes: content,
+        bodyLimit: operation['x-body-limit'],
         parseParameters: parameterParser(texts, parameters, operation.security?.length !== 0),
         checkBody: (value: unknown) => (body === undefined || body(value) ? [] : faultsOf(body.errors ?? [])),
         checkAnswer: (status: number, mediaType: string | undefined, value: unknown) => {
@@ -170,10 +174,9 @@ function locate<T>(document: OpenApiDocument, pointer: string): [string, T] {
   return reference ? locate(document, reference.slice(1)) : [pointer, value as T];
 }
 
+/** Where a stage has a rule for the same thing, it has the same name; `type` and `required` keep theirs. */
 const ruleNames: Record<string, string> = {
-  required: 'member_missing',
   additionalProperties: 'member_unknown',
-  type: 'type_wrong',
   enum: 'value_not_allowed',
   const: 'value_not_allowed',
   oneOf: 'value_not_allowed',

@@ -1,4 +1,5 @@
-import express, { type Express, type Response } from 'express';
+import { join } from 'node:path';
+import type { Express, Response } from 'express';
 import type { JSONWebKeySet } from 'jose';
 import { getAbsoluteFSPath } from 'swagger-ui-dist';
 import type { OpenApiDocument } from './contract.js';
@@ -20,9 +21,16 @@ const start = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#page', deepLinki
 /** The contract for machines and for people, and the keys of the development issuer. Nothing comes from elsewhere. */
 export function serveDocuments(app: Express, document: OpenApiDocument, jwks: JSONWebKeySet | undefined): void {
   app.get('/openapi.json', (_request, response) => void response.json(document));
-  app.get('/docs', (_request, response) => void allowPage(response).type('html').send(page));
+  app.get('/docs', (request, response) => {
+    if (request.path.endsWith('/')) response.redirect(308, '../docs');
+    else allowPage(response).type('html').send(page);
+  });
   app.get('/docs/start.js', (_request, response) => void response.type('js').send(start));
-  app.use('/docs', express.static(getAbsoluteFSPath(), { index: false, redirect: false }));
+  // Not the whole folder: the package's own pages point to other hosts.
+  for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
+    const path = join(getAbsoluteFSPath(), file);
+    app.get(`/docs/${file}`, (_request, response) => response.sendFile(path, { dotfiles: 'allow' }));
+  }
   if (jwks) app.get('/.well-known/jwks.json', (_request, response) => void response.json(jwks));
 }
 

@@ -11,14 +11,19 @@ export function contentTag(content: unknown): string {
   return `"${createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 22)}"`;
 }
 
-/** Whether `If-None-Match` or `If-Match` names this tag, or any (RFC 9110 sections 13.1.1 and 13.1.2). */
+/** Whether `If-None-Match` names this tag, strong or weak, or any (RFC 9110 section 13.1.2). */
 export function namesTag(header: string, tag: string): boolean {
-  return header.trim() === '*' || header.split(',').some((part) => part.trim().replace(/^W\//, '') === tag);
+  return namesStrongTag(header.replace(/(^|,)\s*W\//g, '$1'), tag);
+}
+
+/** Whether `If-Match` names this very tag, or any (RFC 9110 section 13.1.1). */
+function namesStrongTag(header: string, tag: string): boolean {
+  return header.trim() === '*' || header.split(',').some((part) => part.trim() === tag);
 }
 
 /** RegistryError `precondition_failed` unless `If-Match` is absent or names the present version. */
 export function requireMatch(ifMatch: string | undefined, version: number): void {
-  if (ifMatch === undefined || namesTag(ifMatch, versionTag(version))) return;
+  if (ifMatch === undefined || namesStrongTag(ifMatch, versionTag(version))) return;
   throw new RegistryError(
     'precondition_failed',
     `The present version is ${versionTag(version)}; read it and try again.`,

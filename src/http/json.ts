@@ -27,10 +27,9 @@ export function parseJson(bytes: Uint8Array): { value: unknown } | { faults: Fau
   }
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    return {
-      faults: [{ pointer: '', rule: 'not_json', detail: `The body is not JSON: ${(error as Error).message}.` }],
-    };
+  } catch {
+    // No cause: the parser's message quotes the text, and that may be a credential.
+    return { faults: [{ pointer: '', rule: 'not_json', detail: 'The body is not JSON (RFC 8259).' }] };
   }
   const fault = findFault(text);
   return fault ? { faults: [fault] } : { value };

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 /**
@@ -27,19 +28,24 @@ export function createLog(level: string, destination?: DestinationStream): Logge
 }
 
 function errorForLog(error: unknown): object {
-  if (!(error instanceof Error)) return { message: 'not an error' };
-  const { name, message, stack, cause } = error;
+  if (!types.isNativeError(error)) return { message: 'not an error' };
+  const { name, message, stack = '', cause } = error;
   const code = (error as { code?: unknown }).code;
+  // A stack begins with the message; what is left are the places.
+  const places = stack.replace(message, '').split('\n').slice(1, 12);
   return {
     name,
-    message: visible(message),
+    message: told(error),
     ...(typeof code === 'string' ? { code } : {}),
-    stack: stack
-      ?.split('\n')
-      .slice(1, 12)
-      .map((line) => line.trim()),
-    ...(cause instanceof Error ? { cause: { name: cause.name, message: visible(cause.message) } } : {}),
+    stack: places.map((line) => visible(line.trim())),
+    ...(types.isNativeError(cause) ? { cause: { name: cause.name, message: told(cause) } } : {}),
   };
+}
+
+/** Prisma repeats the arguments of a call in the message, and Postgres the value that it cannot read. */
+function told({ name, message }: Error): string {
+  const text = name === 'PrismaClientValidationError' ? message.replace(/\{\n.*\n\}/s, '{ ... }') : message;
+  return visible(text.trim().replace(/: ".*"/gs, ': "..."'));
 }
 
 /** Bidirectional and other invisible characters would let a text pretend to be another one. */

@@ -51,8 +51,14 @@ export function problemOf(error: RegistryError, requestId: string): Problem {
 export function problemHeaders(error: RegistryError): Record<string, string> {
   return {
     ...(error.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(error.retryAfterSeconds) }),
-    // RFC 6750 section 3.1.
-    ...(error.code === 'unauthenticated' ? { 'WWW-Authenticate': 'Bearer realm="assent", error="invalid_token"' } : {}),
+    // RFC 6750 section 3.1: where no token was shown, no error is named.
+    ...(error.code === 'unauthenticated'
+      ? {
+          'WWW-Authenticate': error.faults.some(({ rule }) => rule === 'token_missing')
+            ? 'Bearer realm="assent"'
+            : 'Bearer realm="assent", error="invalid_token"',
+        }
+      : {}),
     ...(error.code === 'scope_missing'
       ? { 'WWW-Authenticate': 'Bearer realm="assent", error="insufficient_scope"' }
       : {}),

@@ -1,8 +1,8 @@
-import mergePatch from 'json-merge-patch';
 import { RegistryError, type Fault } from '../errors.js';
 import type { components } from '../http/contract.gen.js';
 import { requireMatch, versionTag } from '../http/entity-tag.js';
 import { actorOf, type Call, type Handlers } from '../http/handler.js';
+import { mergePatch } from '../http/merge-patch.js';
 import { pageHeaders, readCursor } from '../http/page.js';
 import { parseOriginName } from './origin-name.js';
 import type { Origin, OriginPolicy } from './origin.js';
@@ -55,7 +55,7 @@ export function createOriginHandlers({ origins, checkBody }: OriginRoutes): Hand
     patchOrigin: async (call) =>
       answer(
         await replace(call, (origin) => {
-          const merged = mergePatch.apply(present(origin), call.body) as Settings;
+          const merged = mergePatch(present(origin), call.body) as Settings;
           const faults = checkBody('updateOrigin', merged);
           if (faults.length > 0) throw invalid(faults);
           return merged;

@@ -36,7 +36,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
           const earlier = await claimKey(sql, request, name);
           if (earlier !== undefined) return { origin: await findOrigin(sql, actor.tenant, earlier), replayed: true };
           const row = await sql.origin.create({ data: { name, tenant: actor.tenant, ...columnsOf(policy) } });
-          await recordAudit(sql, actor, 'origin.created', `origin:${name}`, { ...policy });
+          await recordAudit(sql, actor, 'origin.created', `origin:${name}`, columnsOf(policy));
           return { origin: originOf(row), replayed: false };
         }),
       ),
@@ -60,7 +60,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
             where: { name },
             data: { ...columnsOf(policy), version: { increment: 1 }, updatedat: new Date() },
           });
-          await recordAudit(sql, actor, 'origin.replaced', `origin:${name}`, { ...policy });
+          await recordAudit(sql, actor, 'origin.replaced', `origin:${name}`, columnsOf(policy));
           return originOf(row);
         }),
       ),

@@ -11,8 +11,18 @@ export interface Actor {
 export const service = (tenant: string): Actor => ({ tenant, name: 'assent' });
 export const callback = (tenant: string, requestId: string): Actor => ({ tenant, name: 'callback', requestId });
 
-/** Written in the transaction of what it records. `target` is a kind and an id, `subscription:...`. */
-export async function recordAudit(sql: Sql, actor: Actor, action: string, target: string, detail: object = {}) {
+/**
+ * Written in the transaction of what it records. `target` is a kind and an id, `subscription:...`. A sink loses its query:
+ * webhooks have their keys there, and these records are kept for years after the subscription has gone.
+ */
+export async function recordAudit(
+  sql: Sql,
+  actor: Actor,
+  action: string,
+  target: string,
+  detail: { sink?: string; [member: string]: unknown } = {},
+) {
+  const { sink, ...rest } = detail;
   await sql.audit.create({
     data: {
       id: uuidv7(),
@@ -20,7 +30,7 @@ export async function recordAudit(sql: Sql, actor: Actor, action: string, target
       actor: actor.name,
       action,
       target,
-      detail,
+      detail: { ...rest, ...(sink === undefined ? {} : { sink: sink.replace(/\?.*/s, '?[secret]') }) } as object,
       requestid: actor.requestId ?? null,
     },
   });

@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
@@ -37,17 +38,30 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
     : openServer(settings.databaseUrl);
 }
 
+const statementMs = 8_000;
+const silenceMs = 10_000;
+
 async function openServer(url: string): Promise<Database> {
   const pool = new pg.Pool({
     connectionString: url,
     max: 20,
     connectionTimeoutMillis: 5_000,
+    // Shorter than the silence below, so that only a connection that is in use is ever found silent.
+    idleTimeoutMillis: 5_000,
     // A statement or a transaction that hangs must not hold its locks for ever.
-    statement_timeout: 30_000,
+    statement_timeout: statementMs,
     idle_in_transaction_session_timeout: 30_000,
   });
   // Without a listener the loss of an idle connection would end the process; the next query opens another one.
   pool.on('error', () => undefined);
+  // A server that is frozen or cut off says nothing at all, and no time limit of its own will ever be told.
+  const sockets = new Set<Socket>();
+  pool.on('connect', (connected) => {
+    const { stream } = (connected as pg.PoolClient & { connection: { stream: Socket } }).connection;
+    sockets.add(stream);
+    stream.once('close', () => sockets.delete(stream));
+    stream.setTimeout(silenceMs, () => stream.destroy());
+  });
   const client = new PrismaClient({ adapter: new PrismaPg(pool, { disposeExternalPool: true }) });
   const { host, pathname } = new URL(url);
   return {
@@ -55,11 +69,25 @@ async function openServer(url: string): Promise<Database> {
     place: `Postgres at ${host}${pathname}`,
     client,
     transaction: (work) => transact(client, work),
-    execute: async (statements) => {
-      await pool.query(statements);
+    execute: (statements) => executeAlone(url, statements),
+    close: async () => {
+      const hangUp = setTimeout(() => sockets.forEach((socket) => socket.destroy()), 2_000);
+      await client.$disconnect();
+      clearTimeout(hangUp);
     },
-    close: () => client.$disconnect(),
   };
+}
+
+/** On a connection of its own: a migration may take its time, and wait for another process that migrates. */
+async function executeAlone(url: string, statements: string): Promise<void> {
+  const connection = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  connection.on('error', () => undefined);
+  await connection.connect();
+  try {
+    await connection.query(statements);
+  } finally {
+    await connection.end();
+  }
 }
 
 async function openEmbedded(folder: string): Promise<Database> {
@@ -119,18 +147,26 @@ function prismaCode(error: unknown): string | undefined {
   return (error as { code?: string }).code;
 }
 
-/** A database that cannot be reached is a state of the world, not a fault of the program: 503, and try again. */
+/** What Postgres says while it starts, stops, fails over, has no room, or is too slow; the first characters are enough. */
+const unavailableStates = /^(?:08|53|57P|57014|58|25006|25P03|40001|40P01)/;
+const unavailableCodes = ['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034'];
+/** Of the operating system, and of pg, which has no codes. */
+const unavailableTexts =
+  /E(?:CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|Connection terminated|connection timeout|timeout exceeded when trying to connect|Can't reach database|not queryable/i;
+
+/**
+ * A database that cannot be reached is a state of the world, not a fault of the program: 503, and try again. Whether a
+ * change was made cannot be known where the answer to a commit was lost.
+ */
 export function asUnavailable(error: unknown): unknown {
-  const state = sqlState(error) ?? '';
-  const unreachable = ['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028'].includes(prismaCode(error) ?? '');
-  const closing = state.startsWith('08') || state.startsWith('57P') || state.startsWith('53');
-  const message = error instanceof Error ? error.message : '';
-  const refused = /ECONNREFUSED|ECONNRESET|Connection terminated|connection timeout|Can't reach database/i.test(
-    message,
+  const isUnavailable =
+    unavailableStates.test(sqlState(error) ?? '') ||
+    unavailableCodes.includes(prismaCode(error) ?? '') ||
+    unavailableTexts.test((error as { message?: string }).message ?? '');
+  if (!isUnavailable) return error;
+  return new RegistryError(
+    'database_unavailable',
+    'The database does not answer. A change may have been made or not: send it again with the same Idempotency-Key.',
+    { cause: error, retryAfterSeconds: 5 },
   );
-  if (!unreachable && !closing && !refused) return error;
-  return new RegistryError('database_unavailable', 'The database does not answer; nothing was changed.', {
-    cause: error,
-    retryAfterSeconds: 5,
-  });
 }

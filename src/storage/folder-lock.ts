@@ -1,27 +1,50 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { kill, pid } from 'node:process';
 
 /**
  * The embedded database belongs to one process at a time; a second one would destroy it. The lock is a file beside the
- * folder with the owner's process id. One that is left behind by a process that died is taken over.
+ * folder with the owner's process id. One that is left behind by a process that died is taken over, by one process at a
+ * time as well: a lock on the lock is held meanwhile, or the second would remove what the first has just written.
  * Throws an Error that says who holds it.
  */
-export async function lockFolder(folder: string): Promise<() => Promise<void>> {
-  const path = `${folder}.lock`;
-  try {
-    await writeFile(path, String(pid), { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    const owner = Number(await readFile(path, 'utf8').catch(() => ''));
-    if (owner !== pid && isAlive(owner)) {
-      throw new Error(`The database in ${folder} is in use by process ${owner}. Stop that first, or set ASSENT_DATA.`, {
-        cause: error,
-      });
+export function lockFolder(folder: string): Promise<() => Promise<void>> {
+  return lock(`${folder}.lock`, folder);
+}
+
+async function lock(path: string, folder: string): Promise<() => Promise<void>> {
+  while (!(await create(path))) {
+    await refuseIfHeld(path, folder);
+    const release = await lock(`${path}.lock`, folder);
+    try {
+      await refuseIfHeld(path, folder);
+      await rm(path, { force: true });
+    } finally {
+      await release();
     }
-    await rm(path, { force: true });
-    return lockFolder(folder);
   }
   return () => rm(path, { force: true });
+}
+
+/** The name appears together with the content: a lock without an owner would look as if its owner had died. */
+async function create(path: string): Promise<boolean> {
+  const temporary = `${path}.${randomUUID()}`;
+  await writeFile(temporary, String(pid), { flag: 'wx', mode: 0o600 });
+  try {
+    await link(temporary, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+async function refuseIfHeld(path: string, folder: string): Promise<void> {
+  const owner = Number(await readFile(path, 'utf8').catch(() => ''));
+  if (owner === pid || !isAlive(owner)) return;
+  throw new Error(`The database in ${folder} is in use by process ${owner}. Stop that first, or set ASSENT_DATA.`);
 }
 
 function isAlive(owner: number): boolean {

@@ -20,7 +20,10 @@ export interface Requested {
   definition: Definition;
   /** In lower case; undefined takes the tenant's default. */
   origin: string | undefined;
-  credential: { kind: 'absent' | 'kept' } | { kind: 'given'; value: { credentialtype: string } };
+  credential:
+    | { kind: 'absent' }
+    | { kind: 'kept'; credentialType: string }
+    | { kind: 'given'; value: { credentialtype: string } };
 }
 
 export type FaultOfSink = (sink: string) => { rule: string; detail: string } | undefined;
@@ -57,11 +60,16 @@ export function parseDefinition(body: SubscriptionRequest, faultOfSink: FaultOfS
       requestedRate: body.requestedrate,
     },
     origin: origin?.ok ? origin.name : undefined,
-    credential:
-      credential.kind === 'given' && body.sinkcredential
-        ? { kind: 'given', value: body.sinkcredential }
-        : { kind: credential.kind === 'kept' ? 'kept' : 'absent' },
+    credential: credentialOf(credential.kind, body.sinkcredential),
   };
+}
+
+function credentialOf(
+  kind: Requested['credential']['kind'],
+  value: SubscriptionRequest['sinkcredential'],
+): Requested['credential'] {
+  if (kind === 'absent' || value === undefined) return { kind: 'absent' };
+  return kind === 'kept' ? { kind, credentialType: value.credentialtype } : { kind, value };
 }
 
 export function invalid(faults: Fault[]): RegistryError {

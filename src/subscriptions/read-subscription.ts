@@ -73,7 +73,9 @@ export async function findSubscription(sql: Sql, principal: Principal, id: strin
 
 /** As findSubscription, and nobody else changes it until the transaction ends. */
 export async function lockSubscription(sql: Sql, principal: Principal, id: string): Promise<Subscription> {
-  if (isUuid(id)) await sql.$queryRaw`select 1 from subscription where id = ${id}::uuid for update`;
+  if (isUuid(id)) {
+    await sql.$queryRaw`select 1 from subscription s where s.id = ${id}::uuid and ${visibleTo(principal)} for update`;
+  }
   return findSubscription(sql, principal, id);
 }
 

@@ -1,8 +1,8 @@
-import mergePatch from 'json-merge-patch';
 import type { Fault } from '../errors.js';
 import type { components } from '../http/contract.gen.js';
 import { requireMatch, versionTag } from '../http/entity-tag.js';
 import { actorOf, type Call, type Handlers } from '../http/handler.js';
+import { mergePatch } from '../http/merge-patch.js';
 import { isUuid, pageHeaders, readCursor } from '../http/page.js';
 import { parsePrefer } from '../http/prefer.js';
 import { invalid, parseDefinition, type FaultOfSink, type SubscriptionRequest } from './definition.js';
@@ -50,7 +50,8 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
         subscriber: call.principal.subscriber,
         key: call.header['idempotency-key'],
         operation: 'createSubscription',
-        content: call.body,
+        // Not the secret: what is kept of a request must not be a way to guess it.
+        content: { ...call.body, sinkcredential: call.body.sinkcredential?.credentialtype },
       });
       const { status: _, ...answer } = await written(call, registered.id, registered);
       return {
@@ -70,7 +71,7 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
 
     patchSubscription: (call) =>
       replace(call, (stored) => {
-        const merged = mergePatch.apply(present(stored), call.body) as SubscriptionRequest;
+        const merged = mergePatch(present(stored), call.body) as SubscriptionRequest;
         const faults = checkBody('updateSubscription', merged);
         if (faults.length > 0) throw invalid(faults);
         return merged;

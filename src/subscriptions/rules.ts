@@ -165,6 +165,8 @@ const credentialMembers = new Map<unknown, Readonly<Record<string, Check>>>([
   ['ACCESSTOKEN', accessToken],
   ['REFRESHTOKEN', { ...accessToken, refreshtoken: checkLine, refreshtokenendpoint: checkTokenEndpoint }],
 ]);
+/** The draft's schema lets it be absent, and then it means "bearer". */
+const optionalMember = 'accesstokentype';
 
 /** `kept` is a credential with nothing but its type: what is stored stays. Whoever calls knows whether there is any. */
 export interface CheckedCredential {
@@ -188,7 +190,9 @@ export function checkSinkCredential(value: unknown, at: string): CheckedCredenti
     ...Object.entries(members).flatMap(([name, check]) =>
       given.includes(name)
         ? check(value[name], `${at}/${name}`)
-        : fault(`${at}/${name}`, 'required', 'A credential of this type has this member.'),
+        : name === optionalMember
+          ? []
+          : fault(`${at}/${name}`, 'required', 'A credential of this type has this member.'),
     ),
     ...given.flatMap((name) => (Object.hasOwn(members, name) ? [] : unknownMember(`${at}/${escapePointer(name)}`))),
   ];

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { appendChange, type ChangeKind } from '../changes/change.js';
 import { RegistryError } from '../errors.js';
-import { endGrant, reopenGrant } from '../grants/write-grant.js';
+import { endGrant, lockPairs, reopenGrant } from '../grants/write-grant.js';
 import type { HandshakeReason } from '../handshake/handshake.js';
 import { closeHandshakesOf, closeHandshakesOfPair, enqueue } from '../handshake/queue.js';
 import type { Principal } from '../http/principal.js';
@@ -66,6 +66,7 @@ export function createSubscriptionWriter(settings: { database: Database; vault: 
         if (earlier !== undefined) return { id: earlier, handshake: undefined, replayed: true };
         const origin = await originFor(sql, tenant, requested.origin);
         const { definition } = requested;
+        await lockPairs(sql, { origin: origin.name, sink: definition.sink });
         await sql.subscription.create({
           data: {
             ...{ id, tenant, subscriber, origin: origin.name, sinkcredential: sealed },
@@ -84,11 +85,12 @@ export function createSubscriptionWriter(settings: { database: Database; vault: 
         const present = await lockSubscription(sql, principal, id);
         const requested = requestFor(present);
         const { definition, credential } = requested;
-        if (credential.kind === 'kept' && present.credentialType === undefined) throw nothingToKeep();
+        if (credential.kind === 'kept') checkKept(present, credential.credentialType, definition.sink);
         const origin = await originFor(sql, present.tenant, requested.origin);
         const isOtherPair = origin.name !== present.origin || definition.sink !== present.sink;
         const generation = present.generation + (isOtherPair ? 1 : 0);
         const sealed = await seal(requested, present.tenant, id);
+        if (isOtherPair) await lockPairs(sql, present, { origin: origin.name, sink: definition.sink });
         await sql.subscription.update({
           where: { id },
           data: {
@@ -117,6 +119,7 @@ export function createSubscriptionWriter(settings: { database: Database; vault: 
       database.transaction(async (sql) => {
         const present = await lockSubscription(sql, principal, id);
         check(present);
+        await lockPairs(sql, present);
         await closeHandshakesOf(sql, id);
         await sql.subscription.delete({ where: { id } });
         await releasePair(sql, actor, present);
@@ -209,7 +212,10 @@ async function ask(
   return enqueue(sql, { ...question, startedBy: actor.name, requestedRate }, handshake);
 }
 
-/** Where the same question is open already, it is due now instead of later; nobody is asked twice at the same time. */
+/**
+ * Where the same question is open already, it is due now instead of later; nobody is asked twice at the same time. One
+ * that is just being asked for another rate is given up: its answer would set a rate that nobody wants any more.
+ */
 async function askOnce(
   sql: Sql,
   actor: Actor,
@@ -217,10 +223,13 @@ async function askOnce(
   reason: HandshakeReason,
   handshake?: string,
 ): Promise<string | undefined> {
+  const rate = asking.definition.requestedRate ?? asking.origin.requestedRate ?? null;
+  await sql.$executeRaw`
+    update handshake set state = 'cancelled', callbackopen = false, lease = null, leaseduntil = null, finishedat = now()
+    where subscription = ${asking.id}::uuid and state = 'asking' and requestedrate is distinct from ${rate}::int`;
   const [open] = await sql.$queryRaw<Array<{ id: string }>>`
-    update handshake set dueat = case when verdict = 'held_by_budget' then dueat else least(dueat, now()) end,
-      requestedrate = case when state = 'due'
-        then ${asking.definition.requestedRate ?? asking.origin.requestedRate ?? null}::int else requestedrate end
+    update handshake set requestedrate = ${rate}::int,
+      dueat = case when verdict = 'held_by_budget' then dueat else least(dueat, now()) end
     where subscription = ${asking.id}::uuid and state in ('due', 'asking') and callbackopen returning id`;
   return open ? open.id : ask(sql, actor, asking, reason, handshake);
 }
@@ -243,7 +252,11 @@ async function tell(
   await appendChange(sql, { kind, tenant: actor.tenant, origin, sink, subscription: id });
 }
 
+/** The origin stays until the transaction ends. */
 async function originFor(sql: Sql, tenant: string, name: string | undefined): Promise<Origin> {
+  await sql.$queryRaw`
+    select 1 from origin where tenant = ${tenant} and (name = ${name ?? null} or (${name === undefined} and isdefault))
+    for key share`;
   if (name === undefined) {
     const origin = await findDefaultOrigin(sql, tenant);
     if (origin) return origin;
@@ -258,8 +271,16 @@ async function originFor(sql: Sql, tenant: string, name: string | undefined): Pr
 }
 
 function nothingToKeep(): RegistryError {
-  const detail = 'A credential with nothing but its type keeps what is stored, and nothing is stored.';
+  const detail = 'A credential with nothing but its type keeps what is stored, and none of this type is stored.';
   return invalid([{ pointer: '/sinkcredential', rule: 'nothing_to_keep', detail }]);
+}
+
+/** Whoever points a subscription to another host must know the secret: else an admin could have it sent to their own. */
+function checkKept(present: Subscription, credentialType: string, sink: string): void {
+  if (present.credentialType !== credentialType) throw nothingToKeep();
+  if (new URL(sink).host === new URL(present.sink).host) return;
+  const detail = 'The sink is on another host: give the credential again, or leave it out.';
+  throw invalid([{ pointer: '/sinkcredential', rule: 'credential_for_other_host', detail }]);
 }
 
 function credentialTypeOf({ credential }: Requested): string | null {

@@ -97,6 +97,8 @@ const refusedClaims: Array<[string, Record<string, unknown>, string]> = [
   ['with a change of direction in its tenant', { tenant: 'a\u202eb' }, 'token_tenant'],
   ['with a client that is empty, whatever its sub', { client_id: '' }, 'token_client_id'],
   ['with a client that is null, whatever its sub', { client_id: null }, 'token_client_id'],
+  ['with a client by the name of the service itself', { client_id: 'assent' }, 'token_client_id'],
+  ['with a client by the name that callbacks have', { client_id: 'callback' }, 'token_client_id'],
   ['with neither client nor sub', { client_id: undefined, sub: undefined }, 'token_sub'],
 ];
 

@@ -3,6 +3,7 @@
 // user may not be able to enter. So the binaries are copied to a temporary folder, which is thrown away at the end.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { chown, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -36,30 +37,62 @@ export async function startPostgres(settings = ['fsync = off', 'synchronous_comm
 
   const port = await freePort();
   const options = [`port = ${port}`, 'max_connections = 300', "unix_socket_directories = ''", ...settings];
-  const server = spawn(
-    join(folder, 'bin', 'postgres'),
-    [
-      '-D',
-      data,
-      '-h',
-      '127.0.0.1',
-      ...options.flatMap((option) => ['-c', option.replace(' = ', '=').replaceAll("'", '')]),
-    ],
-    { ...run, stdio: 'ignore' },
-  );
+  const launch = () =>
+    spawn(
+      join(folder, 'bin', 'postgres'),
+      [
+        '-D',
+        data,
+        '-h',
+        '127.0.0.1',
+        ...options.flatMap((option) => ['-c', option.replace(' = ', '=').replaceAll("'", '')]),
+      ],
+      { ...run, stdio: 'ignore' },
+    );
+  let server = launch();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   await untilReady(url, server);
+  let isFrozen = false;
+  const hold = (freezes) => {
+    signalAll(server.pid, freezes ? 'SIGSTOP' : 'SIGCONT');
+    isFrozen = freezes;
+  };
+  const end = async (signal) => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const ended = once(server, 'exit');
+    if (isFrozen) hold(false);
+    server.kill(signal);
+    await ended;
+  };
   return {
     url,
     process: server,
+    // At once and without a checkpoint, as a crash is; what was committed is recovered at the next start.
+    crash: () => end('SIGQUIT'),
+    async restart() {
+      server = launch();
+      await untilReady(url, server);
+    },
+    freeze: () => hold(true),
+    thaw: () => hold(false),
     async stop() {
-      if (server.exitCode === null) {
-        server.kill('SIGINT');
-        await once(server, 'exit');
-      }
+      await end('SIGINT');
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The server and its children, each of which serves one connection; Linux only. */
+function signalAll(pid, signal) {
+  process.kill(pid, signal);
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  for (const child of children) {
+    try {
+      process.kill(Number(child), signal);
+    } catch (error) {
+      if (error.code !== 'ESRCH') throw error; // it has just ended by itself
+    }
+  }
 }
 
 /** Postgres refuses to run as root. */
@@ -71,7 +104,7 @@ async function unprivileged(folder) {
   return { uid: nobody, gid: nobody };
 }
 
-function freePort() {
+export function freePort() {
   return new Promise((resolve, reject) => {
     const probe = createServer().once('error', reject);
     probe.listen(0, '127.0.0.1', () => {

@@ -11,6 +11,7 @@ import { createLog } from '../../src/http/log.js';
 import type { Scope } from '../../src/http/principal.js';
 import { createService, type Service } from '../../src/service.js';
 import { startDnsServer, type DnsServer } from './dns-server.js';
+import { freePort } from './postgres.mjs';
 import { startReceiver, type Receiver } from './receiver.js';
 
 /**
@@ -40,36 +41,19 @@ export interface RegistrySettings {
   start?: boolean;
   /** Offers no callback. */
   withoutPublicUrl?: boolean;
+  /** The callback URLs lead to this very registry, over real HTTP, and not to a name that nobody serves. */
+  reachable?: boolean;
+  /** A second service on the database of this one, with its receiver and its keys; a real server only. */
+  beside?: Registry;
 }
 
 export const isServer = process.env['ASSENT_TEST_SERVER'] !== undefined;
 
 export async function startRegistry(settings: RegistrySettings = {}): Promise<Registry> {
-  const receiver = await startReceiver();
-  const dns = await startDnsServer();
-  dns.fallback = (name) => (name.endsWith('.hooks.test') ? ['127.0.0.1'] : undefined);
-  const folder = await mkdtemp(join(tmpdir(), 'assent-test-'));
-  const caFile = join(folder, 'ca.pem');
-  await writeFile(caFile, receiver.ca);
-  const database = await copyDatabase(folder);
-  const env: NodeJS.ProcessEnv = {
-    ASSENT_DATA: folder,
-    ...(database.url === undefined ? {} : { DATABASE_URL: database.url }),
-    ASSENT_PORT: '0',
-    ASSENT_OPERATIONS_PORT: '0',
-    ASSENT_ALLOWED_NETWORKS: '127.0.0.0/8',
-    ASSENT_SINK_PORTS: `443,${receiver.port}`,
-    ASSENT_SINK_CA_FILE: caFile,
-    ASSENT_DNS_SERVERS: dns.address,
-    ASSENT_HANDSHAKE_DEADLINE_MS: '2000',
-    ASSENT_HANDSHAKE_RETRY_MS: '20',
-    ASSENT_HANDSHAKE_ATTEMPTS: '3',
-    ASSENT_HANDSHAKES_PER_HOST: '100000',
-    ASSENT_HANDSHAKES_PER_TENANT: '100000',
-    ASSENT_POLL_MS: '50',
-    ...(settings.withoutPublicUrl ? {} : { ASSENT_PUBLIC_URL: 'https://assent.test' }),
-    ...settings.env,
-  };
+  const { receiver, dns, env, dismantle } = settings.beside
+    ? { ...settings.beside, env: { ...settings.beside.env }, dismantle: async () => undefined }
+    : await surroundings(settings);
+  Object.assign(env, settings.env);
   const logs: string[] = [];
   const log = createLog('debug', { write: (line: string) => void logs.push(line) } satisfies DestinationStream);
   const service = await createService({ config: readConfig(env), log, checkAnswers: true });
@@ -91,11 +75,45 @@ export async function startRegistry(settings: RegistrySettings = {}): Promise<Re
     sql: (text, ...values) => service.database.client.$queryRawUnsafe(text, ...values),
     async stop() {
       await service.stop();
-      await Promise.all([receiver.stop(), dns.stop()]);
-      await database.drop();
-      await rm(folder, { recursive: true, force: true });
+      await dismantle();
     },
   };
+}
+
+/** Everything around a registry: webhook, DNS, data folder, database, and the settings that lead to them. */
+async function surroundings({ withoutPublicUrl, reachable }: RegistrySettings) {
+  const receiver = await startReceiver();
+  const dns = await startDnsServer();
+  dns.fallback = (name) => (name.endsWith('.hooks.test') ? ['127.0.0.1'] : undefined);
+  const folder = await mkdtemp(join(tmpdir(), 'assent-test-'));
+  const caFile = join(folder, 'ca.pem');
+  await writeFile(caFile, receiver.ca);
+  const database = await copyDatabase(folder);
+  const port = reachable ? await freePort() : 0;
+  const publicUrl = reachable ? `http://127.0.0.1:${port}` : 'https://assent.test';
+  const env: NodeJS.ProcessEnv = {
+    ASSENT_DATA: folder,
+    ...(database.url === undefined ? {} : { DATABASE_URL: database.url }),
+    ASSENT_PORT: String(port),
+    ASSENT_OPERATIONS_PORT: '0',
+    ASSENT_ALLOWED_NETWORKS: '127.0.0.0/8',
+    ASSENT_SINK_PORTS: `443,${receiver.port}`,
+    ASSENT_SINK_CA_FILE: caFile,
+    ASSENT_DNS_SERVERS: dns.address,
+    ASSENT_HANDSHAKE_DEADLINE_MS: '2000',
+    ASSENT_HANDSHAKE_RETRY_MS: '20',
+    ASSENT_HANDSHAKE_ATTEMPTS: '3',
+    ASSENT_HANDSHAKES_PER_HOST: '100000',
+    ASSENT_HANDSHAKES_PER_TENANT: '100000',
+    ASSENT_POLL_MS: '50',
+    ...(withoutPublicUrl ? {} : { ASSENT_PUBLIC_URL: publicUrl }),
+  };
+  const dismantle = async () => {
+    await Promise.all([receiver.stop(), dns.stop()]);
+    await database.drop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { receiver, dns, env, dismantle };
 }
 
 export async function copyDatabase(folder: string): Promise<{ url: string | undefined; drop: () => Promise<void> }> {

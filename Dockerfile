@@ -1,0 +1,33 @@
+# Builds dist/ with everything that development needs.
+FROM node:22-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --no-audit --no-fund
+COPY . .
+RUN npm run --silent build
+
+# What runs in production, and nothing else: the Prisma command line and its company count as optional.
+FROM node:22-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
+
+FROM node:22-slim
+WORKDIR /app
+# The API listens on all addresses of the container. Health and metrics stay on its loopback unless
+# ASSENT_OPERATIONS_HOST says otherwise. The data folder is used only by the embedded database and development keys.
+ENV NODE_ENV=production \
+    ASSENT_HOST=0.0.0.0 \
+    ASSENT_DATA=/data
+RUN install -d -o node -g node -m 700 /data
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+COPY --from=build /app/openapi/openapi.json ./openapi/openapi.json
+COPY --from=build /app/prisma/migrations ./prisma/migrations
+COPY package.json ./
+USER node
+EXPOSE 3000
+VOLUME /data
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.ASSENT_OPERATIONS_PORT || 3001}/readyz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "dist/main.js"]

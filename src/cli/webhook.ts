@@ -1,0 +1,101 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Certificate } from './certificates.js';
+
+/** A request and its answer as their bytes stood on the wire, without bodies. Lines end in LF here. */
+export interface Exchange {
+  method: string;
+  path: string;
+  /** The value of WebHook-Request-Callback. */
+  callback: string | undefined;
+  asked: string;
+  answered: string;
+}
+
+/** What a path does with a request. */
+export type Behaviour = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface WebhookSettings {
+  /** 0 takes a free one. */
+  port: number;
+  certificate: Certificate;
+  paths: Readonly<Record<string, Behaviour>>;
+  onExchange: (exchange: Exchange) => void;
+}
+
+export interface Webhook {
+  port: number;
+  stop(): Promise<void>;
+}
+
+/** A small webhook over HTTPS on loopback, with a look at its sockets. Rejects if the port is taken. */
+export async function startWebhook({ port, certificate, paths, onExchange }: WebhookSettings): Promise<Webhook> {
+  const sockets = new WeakMap<Socket, { received: string; sent: string }>();
+  const server = createServer(certificate, (request, response) => {
+    const { method = '', url = '', headers } = request;
+    response.once('finish', () => {
+      const bytes = sockets.get(request.socket) ?? { received: '', sent: '' };
+      onExchange({
+        method,
+        path: url,
+        callback: headers['webhook-request-callback']?.toString(),
+        asked: headOf(bytes.received),
+        answered: headOf(bytes.sent),
+      });
+      Object.assign(bytes, { received: '', sent: '' });
+    });
+    request.resume();
+    const behave = Object.hasOwn(paths, url.split('?')[0] ?? '') ? paths[url.split('?')[0] ?? ''] : undefined;
+    if (behave) behave(request, response);
+    else response.writeHead(404).end();
+  });
+  server.on('secureConnection', (socket) => {
+    const bytes = { received: '', sent: '' };
+    sockets.set(socket, bytes);
+    socket.on('data', (chunk: Buffer) => (bytes.received += chunk.toString('latin1')));
+    const write = socket.write.bind(socket) as (...parts: unknown[]) => boolean;
+    socket.write = (...parts: unknown[]) => {
+      const [chunk] = parts;
+      bytes.sent += typeof chunk === 'string' ? chunk : Buffer.from(chunk as Uint8Array).toString('latin1');
+      return write(...parts);
+    };
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Says yes with these values; without an origin, to whoever asks. Deliveries are taken with 204. */
+export function consenting(rate: string, origin?: string): Behaviour {
+  return (request, response) => {
+    if (request.method === 'POST') return void response.writeHead(204).end();
+    if (request.method !== 'OPTIONS') return void response.writeHead(405, { Allow: 'POST, OPTIONS' }).end();
+    response.writeHead(200, {
+      Allow: 'POST, OPTIONS',
+      'WebHook-Allowed-Origin': origin ?? request.headers['webhook-request-origin'] ?? '',
+      'WebHook-Allowed-Rate': rate,
+      'Content-Length': 0,
+    });
+    response.end();
+  };
+}
+
+/** Keeps the WebHook headers back (webhook specification, section 4.2): the decision comes by the callback. */
+export const withholding: Behaviour = (request, response) => {
+  if (request.method === 'POST') response.writeHead(204).end();
+  else response.writeHead(200, { 'Content-Length': 0 }).end();
+};
+
+function headOf(bytes: string): string {
+  return (bytes.split('\r\n\r\n')[0] ?? '').replaceAll('\r\n', '\n');
+}

@@ -1,5 +1,0 @@
-declare module 'json-merge-patch' {
-  /** RFC 7396. May change `target`. */
-  const mergePatch: { apply(target: unknown, patch: unknown): unknown };
-  export default mergePatch;
-}

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigurationError, readConfig, settings } from '../src/config.js';
+import { createAuthority } from './support/certificates.js';
+
+/** What there is to say about an environment, a line each; nothing if it is accepted. */
+function faultsOf(env: NodeJS.ProcessEnv): string[] {
+  try {
+    readConfig(env);
+    return [];
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigurationError);
+    return (error as Error).message.split('\n').slice(1);
+  }
+}
+
+const key = (id: string) => `${id}:${randomBytes(32).toString('base64url')}`;
+const issuer = { issuer: 'https://issuer.example', audience: 'assent', jwks: 'https://issuer.example/jwks' };
+const production = {
+  NODE_ENV: 'production',
+  DATABASE_URL: 'postgres://assent:secret@db.example/assent',
+  ASSENT_ISSUERS: JSON.stringify([issuer]),
+  ASSENT_CREDENTIAL_KEYS: key('2026-11'),
+};
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'assent-config-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+test('an empty environment is a development machine: loopback only, no network allowed, its own tokens', () => {
+  expect(readConfig({})).toMatchObject({
+    ...{ production: false, databaseUrl: undefined, host: '127.0.0.1', operationsHost: '127.0.0.1' },
+    ...{ allowedNetworks: [], publicUrl: undefined, developmentIssuer: true },
+  });
+});
+
+test('a setting that is empty is a setting that is not there', () => {
+  const empty = Object.fromEntries(settings.map(({ name }) => [name, '']));
+  expect(readConfig(empty)).toEqual(readConfig({}));
+});
+
+test('every fault is named at once: wrong values, unknown names, contradictions and files', () => {
+  const faults = faultsOf({
+    NODE_ENV: 'production',
+    ASSENT_PROT: '3000',
+    ASSENT_PORT: 'eighty',
+    ASSENT_ALLOWED_NETWORKS: '10.0.0.0/8,everything',
+    ASSENT_PUBLIC_URL: 'http://assent.example',
+    ASSENT_SINK_CA_FILE: join(folder, 'nothing.pem'),
+  });
+  expect(faults.map((line) => line.trim().split(' ')[0]).sort()).toEqual([
+    'ASSENT_ALLOWED_NETWORKS',
+    'ASSENT_CREDENTIAL_KEYS',
+    'ASSENT_ISSUERS',
+    'ASSENT_PORT',
+    'ASSENT_PROT',
+    'ASSENT_PUBLIC_URL',
+    'ASSENT_SINK_CA_FILE',
+    'DATABASE_URL',
+  ]);
+  expect(faults).toContain('  ASSENT_PROT is not a setting');
+});
+
+test('production needs a server, issuers and a key, and takes the embedded database only if it is asked for', () => {
+  expect(faultsOf(production)).toEqual([]);
+  expect(faultsOf({ ...production, DATABASE_URL: '' })).toEqual([expect.stringContaining('DATABASE_URL is required')]);
+  const embedded = { ...production, DATABASE_URL: '', ASSENT_EMBEDDED_DATABASE: 'true' };
+  expect(faultsOf(embedded)).toEqual([]);
+  expect(readConfig(embedded)).toMatchObject({ production: true, databaseUrl: undefined, developmentIssuer: false });
+  expect(faultsOf({ ...production, ASSENT_ISSUERS: '[]' })).toEqual([expect.stringContaining('nobody could have')]);
+  expect(faultsOf({ ...production, ASSENT_CREDENTIAL_KEYS: '' })).toEqual([
+    expect.stringContaining('ASSENT_CREDENTIAL_KEYS'),
+  ]);
+});
+
+test('an embedded database and a server at once are a contradiction, and so is neither of them', () => {
+  const both = { DATABASE_URL: production.DATABASE_URL, ASSENT_EMBEDDED_DATABASE: 'true' };
+  expect(faultsOf(both)).toEqual([expect.stringContaining('contradicts DATABASE_URL')]);
+  expect(faultsOf({ ASSENT_EMBEDDED_DATABASE: 'false' })).toEqual([expect.stringContaining('no DATABASE_URL')]);
+});
+
+test('a public URL is https in production, and nothing but a place in any case', () => {
+  const inProduction = (url: string) => faultsOf({ ...production, ASSENT_PUBLIC_URL: url });
+  expect(inProduction('https://assent.example/')).toEqual([]);
+  expect(inProduction('http://assent.example')).toEqual([expect.stringContaining('must be https')]);
+  expect(faultsOf({ ASSENT_PUBLIC_URL: 'http://localhost:3000' })).toEqual([]);
+  for (const url of ['assent.example', 'ftp://a.example', 'https://me:pw@a.example', 'https://a.example/?b', '/x#y']) {
+    expect([url, faultsOf({ ASSENT_PUBLIC_URL: url }).length]).not.toEqual([url, 0]);
+  }
+});
+
+test.each(['10/8', '010.0.0.0/8', '10.0.0.0/33', '::/129', '::ffff:10.0.0.0/104', 'fe80::%eth0/64', 'localhost', '*'])(
+  'the network %s is refused, whether it is to be allowed or denied',
+  (network) => {
+    for (const name of ['ASSENT_ALLOWED_NETWORKS', 'ASSENT_DENIED_NETWORKS']) {
+      const faults = faultsOf({ [name]: `192.168.0.0/16, ${network}` });
+      expect(faults).toEqual([expect.stringMatching(`${name} \\(1\\) must be networks`)]);
+    }
+  },
+);
+
+test.each([' ', '0x50', '1e3', '80.5', '-1', '65536', '٣٠٠٠'])('the port "%s" is refused', (port) => {
+  for (const name of ['ASSENT_PORT', 'ASSENT_OPERATIONS_PORT']) {
+    expect(faultsOf({ [name]: port })).toEqual([`  ${name} must be a whole number from 0 to 65535`]);
+  }
+  expect(faultsOf({ ASSENT_SINK_PORTS: `443,${port === ' ' ? 'x' : port}` })).toEqual([
+    '  ASSENT_SINK_PORTS (1) must be a whole number from 1 to 65535',
+  ]);
+});
+
+test('two listeners on one port are refused before one of them is in the way of the other', () => {
+  expect(faultsOf({ ASSENT_PORT: '3001' })).toEqual(['  ASSENT_OPERATIONS_PORT is the same as ASSENT_PORT']);
+  expect(faultsOf({ ASSENT_PORT: '0', ASSENT_OPERATIONS_PORT: '0' })).toEqual([]);
+});
+
+test('name servers are addresses with a port that exists: with port 0 the resolver of Node ends the process', () => {
+  expect(faultsOf({ ASSENT_DNS_SERVERS: '192.0.2.1, 192.0.2.1:5353, 2001:db8::1, [2001:db8::1]:53' })).toEqual([]);
+  for (const server of ['192.0.2.1:0', '192.0.2.1:65536', '192.0.2.1:', 'dns.example', '[192.0.2.1]:53', '[::1']) {
+    expect(faultsOf({ ASSENT_DNS_SERVERS: server })).toEqual([expect.stringContaining('must be addresses')]);
+  }
+});
+
+test.each([
+  ['text', 'https://issuer.example'],
+  ['half of a document', '[{"issuer":'],
+  ['one object', JSON.stringify(issuer)],
+  ['an issuer without audience', JSON.stringify([{ issuer: 'a', jwks: issuer.jwks }])],
+  ['an issuer with a member that is not known', JSON.stringify([{ ...issuer, audiences: ['b'] }])],
+  ['an algorithm that is symmetric', JSON.stringify([{ ...issuer, algorithms: ['HS256'] }])],
+  ['no algorithm', JSON.stringify([{ ...issuer, algorithms: [] }])],
+  ['a key set that is no URL', JSON.stringify([{ ...issuer, jwks: 'file:///etc/passwd' }])],
+  ['one issuer twice', JSON.stringify([issuer, { ...issuer, audience: 'other' }])],
+])('issuers: %s is refused', (_title, value) => {
+  expect(faultsOf({ ASSENT_ISSUERS: value })).toEqual([expect.stringContaining('ASSENT_ISSUERS')]);
+});
+
+test('keys are 32 bytes with an id that stands for one of them only', () => {
+  expect(readConfig({ ASSENT_CREDENTIAL_KEYS: `${key('new')},${key('old')}` }).credentialKeys).toHaveLength(2);
+  expect(faultsOf({ ASSENT_CREDENTIAL_KEYS: `${key('a')},${key('a')}` })).toEqual([expect.stringContaining('twice')]);
+  for (const wrong of [`a:${randomBytes(31).toString('base64url')}`, randomBytes(32).toString('base64url'), 'a:']) {
+    expect(faultsOf({ ASSENT_CREDENTIAL_KEYS: wrong })).toEqual([expect.stringContaining('32 bytes in base64url')]);
+  }
+});
+
+test('an authority file that cannot be read, or holds no certificate, is refused at start and not at each handshake', async () => {
+  const { cert } = await createAuthority();
+  const files = {
+    good: cert,
+    empty: '',
+    text: 'not a certificate',
+    broken: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
+  };
+  const found = await Promise.all(
+    Object.entries(files).map(async ([name, content]) => {
+      const path = join(folder, name);
+      await writeFile(path, content);
+      return [name, faultsOf({ ASSENT_SINK_CA_FILE: path }).length];
+    }),
+  );
+  expect(found).toEqual(Object.entries({ good: 0, empty: 1, text: 1, broken: 1 }));
+  expect(faultsOf({ ASSENT_SINK_CA_FILE: folder })).toEqual([expect.stringContaining('EISDIR')]);
+});
+
+test('no message repeats a value that may be a secret', () => {
+  const secret = 'canary7f3a';
+  const faults = faultsOf({
+    DATABASE_URL: `postgres//u:${secret}@db.example/assent`,
+    ASSENT_PUBLIC_URL: `https://u:${secret}@assent.example`,
+    ASSENT_CREDENTIAL_KEYS: `2026:${secret},${secret}`,
+    ASSENT_ISSUERS: `[{"issuer":"${secret}","jwks":"${secret}","algorithms":["${secret}"]}]`,
+    ASSENT_DNS_SERVERS: secret,
+    ASSENT_ALLOWED_NETWORKS: secret,
+    ASSENT_SINK_PORTS: secret,
+    ASSENT_LOG_LEVEL: secret,
+    ASSENT_EMBEDDED_DATABASE: secret,
+    ASSENT_POLL_MS: secret,
+  });
+  expect(faults.length).toBeGreaterThanOrEqual(10);
+  expect(faults.join('\n')).not.toContain(secret);
+  expect(faultsOf({ ASSENT_ISSUERS: `{"${secret}` }).join('\n')).not.toContain(secret);
+});
+
+test('the table of the README lists exactly the settings that there are, with their defaults', async () => {
+  const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8').catch(() => '');
+  const rows = readme.matchAll(/^\| *`([A-Z_]+)` *\|([^|]*)\|/gm);
+  const listed = [...rows].map(([, name, cell = '']) => `${name} = ${/`([^`]*)`/.exec(cell)?.[1] ?? ''}`);
+  const known = settings.map((setting) => `${setting.name} = ${String(setting.default ?? '')}`);
+  expect(listed.sort()).toEqual(known.sort());
+});

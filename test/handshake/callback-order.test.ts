@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { offer } from '../support/offer.js';
+import { exhaust, passCallbacks } from '../support/pass-time.js';
+import { startRegistry, type Registry } from '../support/registry.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
+
+/** The callback and the answer to OPTIONS in whatever order they come. */
+let registry: Registry;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  registry = await startRegistry({ reachable: true, env: { ASSENT_HANDSHAKE_RETRY_MS: '3600000' } });
+  tenant = await createTenant(registry);
+});
+afterAll(() => registry.stop());
+
+const consent = { 'WebHook-Allowed-Origin': 'eventemitter.example.com', 'WebHook-Allowed-Rate': '55' };
+const refusal = { 'WebHook-Allowed-Origin': 'eventgrid.azure.net' };
+
+/** Calls back inside of the OPTIONS request, and then ends it in some way. */
+function callFirst(path: string, end: (response: import('node:http').ServerResponse) => void, count = { asked: 0 }) {
+  registry.receiver.on(path, async (request, response) => {
+    count.asked += 1;
+    const called = await fetch(String(request.headers['webhook-request-callback']), {
+      headers: { 'WebHook-Allowed-Rate': '7' },
+    });
+    expect(called.status).toBe(200);
+    end(response);
+  });
+  return registry.receiver.sink(path);
+}
+
+test.each([
+  ['a refusal', '/late-refusal', (response) => response.writeHead(200, refusal).end()],
+  ['410 Gone', '/late-410', (response) => response.writeHead(410).end()],
+  ['503', '/late-503', (response) => response.writeHead(503).end()],
+  ['a broken connection', '/late-broken', (response) => response.destroy()],
+  ['a consent at another rate', '/late-consent', (response) => response.writeHead(200, consent).end()],
+] satisfies Array<[string, string, (response: import('node:http').ServerResponse) => unknown]>)(
+  'a grant by callback is not undone by %s that comes after it, and nobody asks again',
+  async (_title, path, end) => {
+    const count = { asked: 0 };
+    const sink = callFirst(path, end, count);
+    const { id } = await tenant.register(sink);
+    await exhaust(registry);
+    expect(await tenant.read(id)).toMatchObject({ status: 'active', statusdetails: { reason: 'callback_granted' } });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 7, basis: 'callback' });
+    expect(count.asked).toBe(1);
+    expect(await tenant.changes(sink)).toEqual(['subscription.created', 'grant.live']);
+  },
+);
+
+test('the subscriber does not wait for the answer to OPTIONS once the callback has granted', async () => {
+  const ends: Array<() => void> = [];
+  const sink = callFirst('/never-answers', (response) => void ends.push(() => response.writeHead(200).end()));
+  const startedAt = performance.now();
+  const { status } = await tenant.register(sink, {}, 'wait=5');
+  expect(status).toBe('active');
+  expect(performance.now() - startedAt).toBeLessThan(1_500);
+  for (const end of ends) end();
+});
+
+test('a callback between two attempts grants, and the second attempt is not made', async () => {
+  const callbacks: string[] = [];
+  registry.receiver.on('/between', (request, response) => {
+    callbacks.push(String(request.headers['webhook-request-callback']));
+    response.destroy();
+  });
+  const { id } = await tenant.register(registry.receiver.sink('/between'));
+  expect((await fetch(callbacks[0] ?? '')).status).toBe(200);
+  await exhaust(registry);
+  expect(await tenant.read(id)).toMatchObject({ status: 'active' });
+  expect(callbacks).toHaveLength(1);
+});
+
+test('every key that was offered grants as long as it lives, not only that of the last attempt', async () => {
+  const callbacks: string[] = [];
+  registry.receiver.on('/keys', (request, response) => {
+    callbacks.push(String(request.headers['webhook-request-callback']));
+    if (callbacks.length < 2) response.destroy();
+    else response.writeHead(200).end();
+  });
+  const { id } = await tenant.register(registry.receiver.sink('/keys'));
+  await exhaust(registry);
+  expect(new Set(callbacks).size).toBe(2);
+  expect((await fetch(callbacks[0] ?? '')).status).toBe(200);
+  expect((await fetch(callbacks[1] ?? '')).status).toBe(200);
+  expect(await tenant.read(id)).toMatchObject({ status: 'active' });
+});
+
+test.each([
+  ['a refusal', '/refused-first', (response) => response.writeHead(200, refusal).end(), 'refused'],
+  ['410 Gone', '/gone-first', (response) => response.writeHead(410).end(), 'retired'],
+] satisfies Array<[string, string, (response: import('node:http').ServerResponse) => unknown, string]>)(
+  'a callback that comes after %s grants',
+  async (_title, path, end, before) => {
+    let callback = '';
+    registry.receiver.on(path, (request, response) => {
+      callback = String(request.headers['webhook-request-callback']);
+      end(response);
+    });
+    const { id, status } = await tenant.register(registry.receiver.sink(path));
+    expect(status).toBe(before);
+    expect((await fetch(callback)).status).toBe(200);
+    expect(await tenant.read(id)).toMatchObject({ status: 'active', statusdetails: { reason: 'callback_granted' } });
+  },
+);
+
+test('a grant by answer is not changed by a callback that comes after it, malformed or not', async () => {
+  let callback = '';
+  registry.receiver.on('/answer-first', (request, response) => {
+    callback = String(request.headers['webhook-request-callback']);
+    response.writeHead(200, consent).end();
+  });
+  const sink = registry.receiver.sink('/answer-first');
+  await tenant.register(sink);
+  expect((await fetch(callback, { headers: { 'WebHook-Allowed-Rate': 'many' } })).status).toBe(400);
+  const later = await fetch(callback, { headers: { 'WebHook-Allowed-Rate': '7' } });
+  expect([later.status, ((await later.json()) as { allowedrate: number }).allowedrate]).toEqual([200, 55]);
+  expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 55, basis: 'response' });
+});
+
+test('a callback that is not called in time counts as refused, with what to do next', async () => {
+  const { id, callback } = await offer(registry, tenant);
+  await passCallbacks(registry);
+  await registry.service.sweep();
+  expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'callback_expired' } });
+  expect((await fetch(callback)).status).toBe(404);
+});
+
+test('a new question has a key of its own, and the old one still grants', async () => {
+  const { id, callbacks } = await offer(registry, tenant);
+  await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
+  expect(new Set(callbacks).size).toBe(2);
+  expect((await fetch(callbacks[0] ?? '')).status).toBe(200);
+  expect(await tenant.read(id)).toMatchObject({ status: 'active' });
+});

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { keyOf, offer, type Offer } from '../support/offer.js';
+import { isServer, startRegistry, type Registry } from '../support/registry.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
+
+let registry: Registry;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  registry = await startRegistry({ reachable: true });
+  tenant = await createTenant(registry);
+});
+afterAll(() => registry.stop());
+
+const offered = () => offer(registry, tenant);
+const rate = (value: string) => ({ headers: { 'WebHook-Allowed-Rate': value } });
+
+describe('what grants', () => {
+  test.each(['GET', 'POST'])('%s grants, and again and again changes nothing', async (method) => {
+    const { callback, sink } = await offered();
+    const first = await fetch(callback, { method });
+    expect(first.status).toBe(200);
+    expect(await first.json()).toMatchObject({ granted: true, origin: tenant.origin, sink, allowedrate: 120 });
+    const before = await tenant.grant(sink);
+    for (const again of ['GET', 'POST', 'GET']) expect((await fetch(callback, { method: again })).status).toBe(200);
+    expect(await tenant.grant(sink)).toEqual(before);
+    expect(await tenant.changes(sink)).toEqual(['subscription.created', 'grant.live']);
+  });
+
+  test('the first call sets the rate; another rate later is answered with the one that stands', async () => {
+    const { callback, sink } = await offered();
+    await fetch(callback, rate('7'));
+    const second = await fetch(callback, { method: 'POST', ...rate('*') });
+    expect(second.status).toBe(200);
+    expect(await second.json()).toMatchObject({ allowedrate: 7 });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 7, basis: 'callback' });
+  });
+
+  test.each([
+    ['absent', undefined, 120],
+    ['42', '42', 42],
+    ['a rate above the one that was asked for', '100000', 100_000],
+    ['*', '*', '*'],
+  ])('the rate %s gives %s', async (_title, value, allowedrate) => {
+    const { callback, sink } = await offered();
+    expect((await fetch(callback, value === undefined ? {} : rate(value))).status).toBe(200);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate });
+  });
+
+  test.each(['0', '-1', '+5', '1.5', '1e3', '007', '60/min', '100, 200', '**', '', '9'.repeat(40)])(
+    'the malformed rate "%s" is a 400 that consumes nothing',
+    async (value) => {
+      const { callback, sink } = await offered();
+      const refused = await fetch(callback, rate(value));
+      expect(refused.status).toBe(400);
+      expect(await refused.json()).toMatchObject({ code: 'callback_rate_malformed' });
+      expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
+      expect((await fetch(callback, rate('9'))).status).toBe(200);
+      expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 9 });
+    },
+  );
+
+  test('a permission that names another origin is a 400 that consumes nothing', async () => {
+    const { callback, sink } = await offered();
+    const headers = { 'WebHook-Allowed-Origin': 'eventgrid.azure.net' };
+    const refused = await fetch(callback, { method: 'POST', headers });
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ faults: [{ rule: 'origin_mismatch' }] });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
+    expect((await fetch(callback, { headers: { 'WebHook-Allowed-Origin': 'EventEmitter.Example.COM' } })).status).toBe(
+      200,
+    );
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
+  });
+
+  (isServer ? test : test.skip)(
+    '100 calls at once give one grant, one change and one audit entry (real server)',
+    async () => {
+      const { callback, sink, id } = await offered();
+      const calls = Array.from({ length: 100 }, (_, place) =>
+        fetch(callback, { method: place % 2 === 0 ? 'GET' : 'POST', ...rate(String(place + 1)) }),
+      );
+      const answers = await Promise.all(calls.map(async (call) => (await call).json()));
+      const { allowedrate } = await tenant.permission(sink);
+      expect(answers).toHaveLength(100);
+      for (const answer of answers) expect(answer).toMatchObject({ granted: true, allowedrate });
+      expect(await tenant.changes(sink)).toEqual(['subscription.created', 'grant.live']);
+      const { body } = await tenant.admin
+        .get('/v1/audit')
+        .query({ target: `subscription:${id}` })
+        .expect(200);
+      const granted = body.filter(({ action }: { action: string }) => action === 'handshake.granted');
+      expect(granted).toHaveLength(1);
+    },
+  );
+});
+
+describe('what grants nothing', () => {
+  /** Status, headers and body, without what differs from one request to the next. */
+  async function seen(url: string, method = 'GET') {
+    const answer = await fetch(url, { method });
+    const headers = Object.fromEntries(answer.headers);
+    const { requestid, ...body } = (await answer.json()) as Record<string, unknown>;
+    expect(requestid).toBe(headers['x-request-id']);
+    return { status: answer.status, headers: { ...headers, date: '', 'x-request-id': '' }, body };
+  }
+  const keyed = (callback: string, key: string) => callback.replace(/key=.*/, `key=${key}`);
+
+  test('a key that is wrong, expired or closed, and a handshake that is unknown, get one and the same 404', async () => {
+    const { callback, handshake, sink } = await offered();
+    const wrong = await seen(keyed(callback, 'A'.repeat(43)));
+    expect(wrong).toMatchObject({ status: 404, body: { code: 'callback_unknown' } });
+
+    const closed = await offered();
+    await tenant.subscriber.delete(`/v1/subscriptions/${closed.id}`).expect(200);
+    const expired = await offered();
+    await registry.sql('update attempt set callbackexpiresat = now() where handshake = $1::uuid', expired.handshake);
+    const cases = {
+      short: keyed(callback, 'x'),
+      empty: keyed(callback, ''),
+      unknown: callback.replace(handshake, '019a0000-0000-7000-8000-000000000000'),
+      noId: callback.replace(handshake, 'nonsense'),
+      ofAnother: keyed(callback, keyOf(expired.callback)),
+      closed: closed.callback,
+      expired: expired.callback,
+    };
+    for (const [name, url] of Object.entries(cases)) {
+      for (const method of ['GET', 'POST']) expect([name, await seen(url, method)]).toEqual([name, wrong]);
+    }
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
+  });
+
+  test('HEAD is 405 and grants nothing', async () => {
+    const { callback, sink } = await offered();
+    const answer = await fetch(callback, { method: 'HEAD' });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST, OPTIONS']);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
+  });
+
+  test.each(['prefetch', 'prefetch;prerender', 'prefetch;anonymous-client-ip'])(
+    'Sec-Purpose: %s grants nothing, and opening the page afterwards does',
+    async (purpose) => {
+      const { callback, sink } = await offered();
+      const ahead = await fetch(callback, { headers: { 'Sec-Purpose': purpose, Accept: 'text/html' } });
+      expect(ahead.status).toBe(409);
+      expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
+      expect((await fetch(callback, { headers: { Accept: 'text/html' } })).status).toBe(200);
+      expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
+    },
+  );
+
+  test.each([
+    ['a PUT of the sink', async ({ id, sink }: Offer) => tenant.replace(id, { sink: `${sink}-moved` })],
+    [
+      'a PUT of the origin',
+      async ({ id, sink }: Offer) => {
+        const name = 'other.example.com';
+        await tenant.admin.post('/v1/origins').send({ name });
+        await tenant.replace(id, { sink, origin: name });
+      },
+    ],
+    ['deletion', async ({ id }: Offer) => tenant.subscriber.delete(`/v1/subscriptions/${id}`).expect(200)],
+  ])('after %s the key is unknown, whether it was used before or not', async (_title, change) => {
+    for (const isUsed of [true, false]) {
+      const { callback, ...about } = await offered();
+      if (isUsed) expect((await fetch(callback)).status).toBe(200);
+      await change({ callback, ...about });
+      for (const method of ['GET', 'POST']) expect((await fetch(callback, { method })).status).toBe(404);
+      expect(await tenant.permission(about.sink)).toMatchObject({ allowed: false });
+    }
+  });
+
+  test('after revocation the keys of all subscriptions to the sink are unknown', async () => {
+    const first = await offered();
+    await fetch(first.callback);
+    await tenant.register(first.sink);
+    const second = first.callbacks[1] ?? '';
+    expect(second).not.toBe('');
+    await tenant.revoke(first.sink);
+    for (const callback of [first.callback, second]) expect((await fetch(callback)).status).toBe(404);
+    expect(await tenant.permission(first.sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+  });
+});

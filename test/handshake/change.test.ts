@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createGate } from '../support/gate.js';
+import { passCallbacks, passDelays, reachRenewal } from '../support/pass-time.js';
+import { startRegistry, type Registry } from '../support/registry.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
+
+/** What a change of a subscription, or somebody's wish, does to its handshakes and its grant. */
+let registry: Registry;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  registry = await startRegistry({ start: false, env: { ASSENT_HANDSHAKE_RETRY_MS: '3600000' } });
+  tenant = await createTenant(registry);
+});
+beforeEach(() => void registry.receiver.asked.splice(0));
+afterAll(() => registry.stop());
+
+const asked = () => registry.receiver.asked.map(({ path }) => path);
+const drain = () => registry.service.worker.drain();
+let count = 0;
+/** A webhook that consents, on a path of its own. */
+function consenting(rate = '100') {
+  const path = `/change-${(count += 1)}`;
+  registry.receiver.consent(path, { rate });
+  return { path, sink: registry.receiver.sink(path) };
+}
+/** A webhook that consents when the gate is opened. */
+function held() {
+  const path = `/held-${(count += 1)}`;
+  const [reached, released] = [createGate(), createGate()];
+  const rates: unknown[] = [];
+  registry.receiver.on(path, async (request, response) => {
+    rates.push(request.headers['webhook-request-rate']);
+    reached.open();
+    await released.opened;
+    response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '3' }).end();
+  });
+  return { path, sink: registry.receiver.sink(path), reached, released, rates };
+}
+
+describe('another sink', () => {
+  test('is asked anew, and the grant of the old one ends with its last subscription', async () => {
+    const [old, next] = [consenting('100'), consenting('50')];
+    const { id } = await tenant.register(old.sink);
+    expect(await tenant.replace(id, { sink: next.sink })).toMatchObject({
+      status: 'active',
+      statusdetails: { allowedrate: 50 },
+    });
+    expect(asked()).toEqual([old.path, next.path]);
+    expect(await tenant.permission(old.sink)).toMatchObject({ allowed: false, reason: 'ended' });
+    expect(await tenant.grant(old.sink)).toMatchObject({ state: 'ended', endreason: 'no_subscription' });
+  });
+
+  test('leaves the grant of the old one to the subscriptions that still have it', async () => {
+    const [old, next] = [consenting(), consenting()];
+    const first = await tenant.register(old.sink);
+    await tenant.register(old.sink);
+    await tenant.replace(first.id, { sink: next.sink });
+    expect(await tenant.permission(old.sink)).toMatchObject({ allowed: true });
+  });
+
+  test('makes what the old one answers afterwards count for nothing', async () => {
+    const [old, next] = [held(), consenting('50')];
+    const { id } = await tenant.register(old.sink, {}, 'respond-async');
+    const work = drain();
+    await old.reached.opened;
+    await tenant.replace(id, { sink: next.sink });
+    old.released.open();
+    await work;
+    expect(await tenant.permission(old.sink)).toMatchObject({ allowed: false, reason: 'no_grant' });
+    expect(await tenant.read(id)).toMatchObject({ status: 'active', statusdetails: { allowedrate: 50 } });
+    expect((await tenant.handshakes(id)).map(({ state }) => state)).toEqual(['granted', 'cancelled']);
+  });
+
+  test('while suspended nobody is asked, and after resumption what was said of the old sink counts no longer', async () => {
+    const refusing = `/change-${(count += 1)}`;
+    registry.receiver.on(refusing, (_request, response) => void response.writeHead(302).end());
+    const next = consenting();
+    await tenant.register(next.sink);
+    const { id, statusdetails } = await tenant.register(registry.receiver.sink(refusing));
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/suspend`).send({ reason: 'moving' }).expect(200);
+    registry.receiver.asked.splice(0);
+    await tenant.replace(id, { sink: next.sink });
+    expect(asked()).toEqual([]);
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/resume`).send({ reason: 'moved' }).expect(200);
+    const resumed = await tenant.read(id);
+    expect(resumed).toMatchObject({ status: 'active' });
+    expect(resumed.statusdetails.handshake).not.toBe(statusdetails.handshake);
+
+    await registry.sql(`update "grant" set expiresat = now() where sink = $1`, next.sink);
+    expect(await tenant.read(id)).toMatchObject({ status: 'expired' });
+  });
+});
+
+describe('another origin', () => {
+  test('is asked for anew, and has a grant of its own', async () => {
+    const name = 'second.example.com';
+    await tenant.admin.post('/v1/origins').send({ name, requestedrate: 10 }).expect(201);
+    const { sink, path } = consenting();
+    const { id } = await tenant.register(sink);
+    expect(await tenant.replace(id, { sink, origin: name })).toMatchObject({ status: 'active', origin: name });
+    expect(registry.receiver.asked.map(({ headers }) => headers['webhook-request-origin'])).toEqual([
+      tenant.origin,
+      name,
+    ]);
+    expect(asked()).toEqual([path, path]);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
+    expect(await tenant.permission(sink, name)).toMatchObject({ allowed: true });
+  });
+});
+
+describe('changed filters, types or subject', () => {
+  test('need no handshake: the consent is about the sink', async () => {
+    const { sink, path } = consenting();
+    const { id } = await tenant.register(sink);
+    const before = await tenant.grant(sink);
+    await tenant.replace(id, { sink, filters: [{ prefix: { type: 'nl.zaken.' } }], types: ['nl.zaken.aangemaakt'] });
+    await tenant.subscriber
+      .patch(`/v1/subscriptions/${id}`)
+      .set('Content-Type', 'application/merge-patch+json')
+      .send({ subject: 'zaak-1' })
+      .expect(200);
+    await drain();
+    expect(asked()).toEqual([path]);
+    expect(await tenant.grant(sink)).toEqual(before);
+    expect(await tenant.read(id)).toMatchObject({ status: 'active', subject: 'zaak-1' });
+  });
+});
+
+describe('another requested rate', () => {
+  test('is asked for', async () => {
+    const { sink } = consenting();
+    const { id } = await tenant.register(sink, { requestedrate: 10 });
+    await tenant.replace(id, { sink, requestedrate: 20 });
+    expect(registry.receiver.asked.map(({ headers }) => headers['webhook-request-rate'])).toEqual(['10', '20']);
+  });
+
+  test('is asked for too if the webhook is being asked for the old one at that moment', async () => {
+    const { sink, reached, released, rates } = held();
+    const { id } = await tenant.register(sink, { requestedrate: 10 }, 'respond-async');
+    const work = drain();
+    await reached.opened;
+    await tenant.subscriber
+      .put(`/v1/subscriptions/${id}`)
+      .set('Prefer', 'respond-async')
+      .send({ protocol: 'HTTP', sink, requestedrate: 20 })
+      .expect(200);
+    released.open();
+    await work;
+    await drain();
+    expect(rates).toEqual(['10', '20']);
+    expect(await tenant.read(id)).toMatchObject({ status: 'active', requestedrate: 20 });
+    expect(await tenant.grant(sink)).toMatchObject({ requestedrate: 20 });
+  });
+});
+
+describe('POST on the handshakes of a subscription', () => {
+  test('asks again, and the newest consent sets the rate', async () => {
+    const { sink, path } = consenting('100');
+    const { id } = await tenant.register(sink);
+    registry.receiver.consent(path, { rate: '5' });
+    const { body } = await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
+    expect(body).toMatchObject({ reason: 'request', state: 'granted', attempts: [{ number: 1 }] });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 5 });
+  });
+
+  test('takes nothing away when the answer is no', async () => {
+    const { sink, path } = consenting('100');
+    const { id } = await tenant.register(sink);
+    registry.receiver.on(path, (_request, response) => void response.writeHead(302).end());
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 100 });
+    expect(await tenant.read(id)).toMatchObject({ status: 'active' });
+  });
+
+  test('brings a question forward that waits for its next attempt, and puts no second one', async () => {
+    const { sink, path } = consenting();
+    registry.receiver.on(path, (_request, response) => response.destroy());
+    const { id, statusdetails } = await tenant.register(sink);
+    registry.receiver.consent(path);
+    const { body } = await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
+    expect(body).toMatchObject({ id: statusdetails.handshake, state: 'granted' });
+    expect(await tenant.handshakes(id)).toHaveLength(1);
+  });
+
+  test('while the webhook is being asked it is not asked a second time', async () => {
+    const { sink, reached, released, rates } = held();
+    const { id } = await tenant.register(sink, {}, 'respond-async');
+    const work = drain();
+    await reached.opened;
+    for (let times = 0; times < 3; times += 1) {
+      await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).set('Prefer', 'wait=0').expect(201);
+    }
+    released.open();
+    await work;
+    await drain();
+    expect(rates).toHaveLength(1);
+  });
+
+  test('after a revocation only an admin can ask, and then the webhook decides', async () => {
+    const { sink, path } = consenting();
+    const { id } = await tenant.register(sink);
+    await tenant.revoke(sink);
+    expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'revoked' } });
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(409);
+    const again = await tenant.register(sink);
+    expect(again).toMatchObject({ status: 'refused', statusdetails: { reason: 'revoked' } });
+    expect(asked()).toEqual([path]);
+    await tenant.admin.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
+    expect(await tenant.changes(sink)).toEqual([
+      'subscription.created',
+      'grant.live',
+      'grant.revoked',
+      'subscription.created',
+      'grant.ended',
+      'grant.live',
+    ]);
+  });
+
+  test('a revocation while the webhook is being asked is not undone by its consent', async () => {
+    const { sink, path } = consenting();
+    const { id } = await tenant.register(sink);
+    const [reached, released] = [createGate(), createGate()];
+    registry.receiver.on(path, async (_request, response) => {
+      reached.open();
+      await released.opened;
+      response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '*' }).end();
+    });
+    await reachRenewal(registry, sink);
+    await registry.service.sweep();
+    const work = drain();
+    await reached.opened;
+    await tenant.revoke(sink);
+    released.open();
+    await work;
+    await passDelays(registry);
+    await passCallbacks(registry);
+    await registry.service.sweep();
+    await drain();
+    expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'revoked' } });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+  });
+});

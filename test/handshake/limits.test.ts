@@ -1,0 +1,183 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createGate } from '../support/gate.js';
+import { passDelays } from '../support/pass-time.js';
+import { startRegistry, type Registry } from '../support/registry.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
+
+/** The registry must not become a flooder: places in flight, and budgets by the minute. What is over them waits. */
+let registry: Registry;
+let tenant: Tenant;
+afterEach(() => registry.stop());
+
+async function start(env: Record<string, string> = {}) {
+  registry = await startRegistry({ start: false, env: { ASSENT_HANDSHAKE_RETRY_MS: '3600000', ...env } });
+  tenant = await createTenant(registry);
+}
+const consents = (response: ServerResponse) =>
+  response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '*' }).end();
+const enqueue = (sink: string, more: object = {}) => tenant.register(sink, more, 'respond-async');
+const drain = () => registry.service.worker.drain();
+
+describe('in flight', () => {
+  // Requests are held until as many are there as there should be, however busy the machine is.
+  const patient = { ASSENT_HANDSHAKE_DEADLINE_MS: '20000' };
+
+  /** How many handshakes are in flight, by a column, at the moment that `places` requests are held at the receiver. */
+  async function inFlight(column: 'sinkhost' | 'tenant', places: number): Promise<Record<string, number>> {
+    const seen = createGate();
+    const waiting: ServerResponse[] = [];
+    let counts: Record<string, number> = {};
+    let count = 0;
+    registry.receiver.on('/held', async (_request, response) => {
+      waiting.push(response);
+      count += 1;
+      if (count === places) {
+        const rows = await registry.sql<{ name: string; count: number }>(
+          `select ${column} as name, count(*)::int as count from handshake where state = 'asking' group by 1`,
+        );
+        counts = Object.fromEntries(rows.map((row) => [row.name, row.count]));
+        seen.open();
+      }
+      await seen.opened;
+      consents(response);
+    });
+    await drain();
+    expect(waiting.length).toBeGreaterThan(places);
+    const open = await registry.sql(`select 1 from handshake where state <> 'granted'`);
+    expect(open).toEqual([]);
+    return counts;
+  }
+
+  test('a host is asked at most twice at the same time, and all of its handshakes get their turn', async () => {
+    await start(patient);
+    for (let count = 0; count < 6; count += 1) {
+      for (const host of ['one', 'two']) await enqueue(registry.receiver.sink(`/held?${count}`, `${host}.hooks.test`));
+    }
+    expect(await inFlight('sinkhost', 4)).toEqual({ 'one.hooks.test': 2, 'two.hooks.test': 2 });
+  });
+
+  test('a tenant has at most 20 at the same time, and another tenant does not wait for it', async () => {
+    await start(patient);
+    for (let count = 0; count < 30; count += 1) await enqueue(registry.receiver.sink('/held', `h${count}.hooks.test`));
+    const admin = await registry.as('assent:admin', { tenant: 'provincie' });
+    await admin.post('/v1/origins').send({ name: 'provincie.example.com', isdefault: true }).expect(201);
+    for (let count = 0; count < 3; count += 1) {
+      const sink = registry.receiver.sink('/held', `p${count}.hooks.test`);
+      await admin.post('/v1/subscriptions').set('Prefer', 'wait=0').send({ sink, protocol: 'HTTP' }).expect(201);
+    }
+    expect(await inFlight('tenant', 23)).toEqual({ gemeente: 20, provincie: 3 });
+  });
+
+  test('a crowd of handshakes with one slow host does not keep those with other hosts of the tenant waiting', async () => {
+    await start(patient);
+    const released = createGate();
+    registry.receiver.on('/crowd', async (_request, response) => {
+      await released.opened;
+      consents(response);
+    });
+    registry.receiver.on('/quick', (_request, response) => {
+      released.open();
+      consents(response);
+    });
+    for (let count = 0; count < 25; count += 1)
+      await enqueue(registry.receiver.sink(`/crowd?${count}`, 'slow.hooks.test'));
+    const { id } = await enqueue(registry.receiver.sink('/quick', 'quick.hooks.test'));
+    await drain();
+    expect(registry.receiver.asked.findIndex(({ path }) => path === '/quick')).toBeLessThan(3);
+    expect(await tenant.read(id)).toMatchObject({ status: 'active' });
+    expect(await registry.sql(`select 1 from handshake where attempts <> 1 or state <> 'granted'`)).toEqual([]);
+  });
+});
+
+describe('by the minute', () => {
+  const minute = async () => {
+    await registry.sql('update budget set expire = 0');
+    await passDelays(registry);
+  };
+  const states = async () => {
+    const rows = await registry.sql<{ state: string; verdict: string; count: number }>(
+      'select state, verdict, count(*)::int as count from handshake group by 1, 2 order by 1, 2',
+    );
+    return Object.fromEntries(rows.map(({ state, verdict, count }) => [`${state} ${verdict}`, count]));
+  };
+
+  test('what is over the budget of a host is held back, told so, and asked when the minute is over', async () => {
+    await start({ ASSENT_HANDSHAKES_PER_HOST: '3' });
+    registry.receiver.consent('/budget');
+    const ids: string[] = [];
+    for (let count = 0; count < 8; count += 1) ids.push((await enqueue(registry.receiver.sink(`/budget?${count}`))).id);
+    await drain();
+    expect(await states()).toEqual({ 'due held_by_budget': 5, 'granted granted': 3 });
+    const held = await tenant.read(ids.at(-1) ?? '');
+    expect(held).toMatchObject({
+      status: 'pending',
+      statusdetails: { reason: 'held_by_budget', nextat: expect.any(String) },
+    });
+    expect(Date.parse(held.statusdetails.nextat)).toBeGreaterThan(Date.now() + 400);
+    expect((await tenant.handshakes(ids.at(-1) ?? ''))[0].attempts).toEqual([]);
+
+    await tenant.subscriber.post(`/v1/subscriptions/${ids.at(-1)}/handshakes`).expect(201);
+    await drain();
+    expect(registry.receiver.asked).toHaveLength(3);
+    for (const granted of [6, 8]) {
+      await minute();
+      await drain();
+      expect(registry.receiver.asked).toHaveLength(granted);
+    }
+    expect(await states()).toEqual({ 'granted granted': 8 });
+  });
+
+  test('many names of one registrable domain share twice the budget of a host', async () => {
+    await start({ ASSENT_HANDSHAKES_PER_HOST: '2' });
+    registry.receiver.consent('/domain');
+    for (let count = 0; count < 7; count += 1) await enqueue(registry.receiver.sink('/domain', `d${count}.hooks.test`));
+    await drain();
+    expect(await states()).toEqual({ 'due held_by_budget': 3, 'granted granted': 4 });
+    await minute();
+    await drain();
+    expect(await states()).toEqual({ 'granted granted': 7 });
+  });
+
+  test('a tenant that is over its budget waits, and another one does not', async () => {
+    await start({ ASSENT_HANDSHAKES_PER_TENANT: '4' });
+    registry.receiver.consent('/tenant');
+    for (let count = 0; count < 6; count += 1) await enqueue(registry.receiver.sink(`/tenant?${count}`));
+    const admin = await registry.as('assent:admin', { tenant: 'provincie' });
+    await admin.post('/v1/origins').send({ name: 'provincie.example.com', isdefault: true }).expect(201);
+    const sink = registry.receiver.sink('/tenant');
+    await admin.post('/v1/subscriptions').set('Prefer', 'wait=0').send({ sink, protocol: 'HTTP' }).expect(201);
+    await drain();
+    expect(await states()).toEqual({ 'due held_by_budget': 2, 'granted granted': 5 });
+    await minute();
+    await drain();
+    expect(await states()).toEqual({ 'granted granted': 7 });
+  });
+
+  test('a handshake that its network holds back has made no attempt, however often that happens', async () => {
+    // The system refuses to connect to a multicast address without sending a packet.
+    await start({ ASSENT_HANDSHAKES_PER_HOST: '1', ASSENT_ALLOWED_NETWORKS: '224.0.0.0/24' });
+    for (let count = 0; count < 5; count += 1) {
+      const host = `hooks.network-${count}.test`;
+      registry.dns.zone[host] = ['224.0.0.1'];
+      await enqueue(`https://${host}/`);
+    }
+    await drain();
+    const [held] = await registry.sql<{ id: string }>(
+      `select subscription as id from handshake where verdict = 'held_by_budget'`,
+    );
+    expect(await states()).toEqual({ 'due connection_failed': 4, 'due held_by_budget': 1 });
+    for (const _again of [1, 2, 3]) {
+      await registry.sql(`update handshake set dueat = now() where verdict = 'held_by_budget'`);
+      await registry.sql(`update budget set expire = 0 where key not like 'network%'`);
+      await drain();
+    }
+    const [handshake] = await tenant.handshakes(held?.id ?? '');
+    expect(handshake).toMatchObject({ state: 'due', verdict: 'held_by_budget', attempts: [] });
+    await registry.sql('update budget set expire = 0');
+    await registry.sql(`update handshake set dueat = now() where verdict = 'held_by_budget'`);
+    await drain();
+    const [asked] = await tenant.handshakes(held?.id ?? '');
+    expect(asked).toMatchObject({ state: 'due', verdict: 'connection_failed', attempts: [{ number: 1 }] });
+  });
+});

@@ -1,0 +1,263 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { WebPubSubEventHandler } from '@azure/web-pubsub-express';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import express, { type RequestHandler } from 'express';
+import { startRegistry, type Client, type Registry } from '../support/registry.js';
+
+/** The nine ways in which receivers are known to answer; see the README's table of receivers. */
+const origin = 'eventemitter.example.com';
+let registry: Registry;
+let subscriber: Client;
+let sender: Client;
+
+beforeAll(async () => {
+  registry = await startRegistry({ reachable: true });
+  const admin = await registry.as('assent:admin');
+  subscriber = await registry.as('assent:subscribe');
+  sender = await registry.as('assent:deliver', { subscriber: 'mailroom' });
+  await admin.post('/v1/origins').send({ name: origin, isdefault: true, requestedrate: 120 }).expect(201);
+  const others = [
+    { name: 'lenient.example.com', judgement: 'lenient', requestedrate: 120 },
+    { name: `${origin}.attacker.tld`, requestedrate: 120 },
+    { name: 'unknown.example.org', requestedrate: 120 },
+  ];
+  for (const other of others) await admin.post('/v1/origins').send(other).expect(201);
+});
+afterAll(() => registry.stop());
+
+async function register(path: string, more: object = {}) {
+  const sink = registry.receiver.sink(path);
+  const { body } = await subscriber
+    .post('/v1/subscriptions')
+    .send({ sink, protocol: 'HTTP', ...more })
+    .expect(201);
+  return body;
+}
+
+async function read(subscription: { id: string }) {
+  return (await subscriber.get(`/v1/subscriptions/${subscription.id}`).expect(200)).body;
+}
+
+async function latestHandshake(subscription: { id: string }) {
+  return (await subscriber.get(`/v1/subscriptions/${subscription.id}/handshakes`).expect(200)).body[0];
+}
+
+async function permission(path: string, name = origin) {
+  const query = { origin: name, sink: registry.receiver.sink(path) };
+  return (await sender.get('/v1/permissions').query(query).expect(200)).body;
+}
+
+/** The address to call, out of an OPTIONS request. */
+function callbackOf(headers: NodeJS.Dict<string | string[]>): string {
+  return String(headers['webhook-request-callback']);
+}
+
+describe('1. an Express 5 application without a handler for OPTIONS', () => {
+  test('its 200 with Allow is no consent, and the subscriber reads why', async () => {
+    const app = express();
+    app.post('/express', (_request, response) => void response.status(204).end());
+    registry.receiver.on('/express', app);
+
+    const subscription = await register('/express');
+    expect(subscription).toMatchObject({ status: 'pending', statusdetails: { reason: 'allow_only' } });
+    expect(subscription.statusdetails.advice).toContain('Add a handler for OPTIONS');
+    expect(await permission('/express')).toMatchObject({ allowed: false, reason: 'no_grant' });
+  });
+});
+
+describe('2. @azure/web-pubsub-express with two allowed endpoints', () => {
+  const endpoints = [`https://${origin}`, 'https://lenient.example.com'];
+  /** The package takes only requests with this header for its own; whoever puts it behind a registry adds it. */
+  const version: RequestHandler = (request, _response, next) => {
+    request.headers['ce-awpsversion'] = '1.0';
+    next();
+  };
+  function serve(path: string, allowedEndpoints: string[], ...before: RequestHandler[]) {
+    const app = express();
+    const handler = new WebPubSubEventHandler('chat', { path, allowedEndpoints });
+    registry.receiver.on(path, app.use(...before, handler.getMiddleware() as unknown as RequestHandler));
+  }
+
+  test('as it comes it answers 404, which is no consent', async () => {
+    const app = express();
+    const handler = new WebPubSubEventHandler('chat', { path: '/pubsub-plain', allowedEndpoints: endpoints });
+    registry.receiver.on('/pubsub-plain', app.use(handler.getMiddleware() as unknown as RequestHandler));
+    expect(await register('/pubsub-plain')).toMatchObject({
+      status: 'pending',
+      statusdetails: { reason: 'not_found_at_target' },
+    });
+  });
+
+  test('a strict origin refuses the two lines of WebHook-Allowed-Origin', async () => {
+    serve('/pubsub-strict', endpoints, version);
+    const subscription = await register('/pubsub-strict');
+    expect(subscription).toMatchObject({ status: 'refused', statusdetails: { reason: 'origin_repeated' } });
+    const [attempt] = (await latestHandshake(subscription)).attempts;
+    expect(attempt.answer).toEqual([
+      { name: 'WebHook-Allowed-Origin', value: origin },
+      { name: 'WebHook-Allowed-Origin', value: 'lenient.example.com' },
+    ]);
+  });
+
+  test('a lenient origin accepts them at the rate that it asked for, with a warning for each liberty', async () => {
+    serve('/pubsub-lenient', endpoints, version);
+    const subscription = await register('/pubsub-lenient', { origin: 'lenient.example.com' });
+    expect(subscription).toMatchObject({ status: 'active', statusdetails: { allowedrate: 120 } });
+    expect(subscription.statusdetails.warnings.map(({ code }: { code: string }) => code)).toEqual([
+      'origin_in_list',
+      'rate_missing',
+    ]);
+  });
+
+  test('a lenient origin that is not in the list is refused all the same', async () => {
+    serve('/pubsub-other', [`https://${origin}`, 'https://lenient.example.com.attacker.tld'], version);
+    expect(await register('/pubsub-other', { origin: 'lenient.example.com' })).toMatchObject({
+      status: 'refused',
+      statusdetails: { reason: 'origin_mismatch' },
+    });
+  });
+});
+
+describe('3. the Go SDK, which posts the callback at once and answers 200 without headers', () => {
+  /** As OptionsHandler in abuse_protection.go does, with the comparison by prefix that it had until 2026-07. */
+  function serve(path: string, { postFirst, allowed = origin }: { postFirst: boolean; allowed?: string }) {
+    const posted: Array<Promise<number>> = [];
+    registry.receiver.on(path, async (request, response) => {
+      if (!request.headers['webhook-request-origin']?.toString().startsWith(allowed)) {
+        response.writeHead(400).end();
+        return;
+      }
+      const headers = { 'WebHook-Allowed-Origin': allowed, 'WebHook-Allowed-Rate': '1000' };
+      const post = async () => (await fetch(callbackOf(request.headers), { method: 'POST', headers })).status;
+      if (postFirst) posted.push(Promise.resolve(await post()));
+      response.writeHead(200).end();
+      if (!postFirst) posted.push(turn().then(post));
+    });
+    return posted;
+  }
+
+  test('a grant that arrives before the answer to OPTIONS stands', async () => {
+    const posted = serve('/go-before', { postFirst: true });
+    const subscription = await register('/go-before');
+    expect(subscription).toMatchObject({
+      status: 'active',
+      statusdetails: { reason: 'callback_granted', allowedrate: 1000 },
+    });
+    expect(await Promise.all(posted)).toEqual([200]);
+    expect(await permission('/go-before')).toMatchObject({ allowed: true, allowedrate: 1000, basis: 'callback' });
+  });
+
+  test('a grant that arrives after the answer to OPTIONS stands', async () => {
+    const posted = serve('/go-after', { postFirst: false });
+    const subscription = await register('/go-after');
+    expect(await Promise.all(posted)).toEqual([200]);
+    expect(await read(subscription)).toMatchObject({ status: 'active', statusdetails: { allowedrate: 1000 } });
+  });
+
+  test('an origin that it does not know gets 400, which is no consent', async () => {
+    const posted = serve('/go-unknown', { postFirst: true });
+    expect(await register('/go-unknown', { origin: 'unknown.example.org' })).toMatchObject({
+      status: 'pending',
+      statusdetails: { reason: 'no_consent_headers' },
+    });
+    expect(posted).toEqual([]);
+    expect(await permission('/go-unknown', 'unknown.example.org')).toMatchObject({ allowed: false });
+  });
+
+  test('a look-alike origin that it lets pass by its prefix is refused here, by callback as by answer', async () => {
+    const lookAlike = `${origin}.attacker.tld`;
+    const posted = serve('/go-prefix', { postFirst: true });
+    const byCallback = await register('/go-prefix', { origin: lookAlike });
+    expect(await Promise.all(posted)).toEqual([400]);
+    expect(byCallback.status).toBe('pending');
+    expect(await permission('/go-prefix', lookAlike)).toMatchObject({ allowed: false });
+
+    registry.receiver.consent('/go-prefix-answer', { origin });
+    expect(await register('/go-prefix-answer', { origin: lookAlike })).toMatchObject({
+      status: 'refused',
+      statusdetails: { reason: 'origin_mismatch' },
+    });
+  });
+});
+
+test("4. Brigade's gateway, which later sends GET and POST in parallel: both are told 2xx, and one grant stands", async () => {
+  let callback = '';
+  registry.receiver.on('/brigade', (request, response) => {
+    callback = callbackOf(request.headers);
+    response.writeHead(200).end();
+  });
+  const subscription = await register('/brigade');
+  expect(subscription.status).toBe('pending');
+
+  const answers = await Promise.all(['GET', 'POST'].map((method) => fetch(callback, { method })));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  expect(await read(subscription)).toMatchObject({
+    status: 'active',
+    statusdetails: { reason: 'callback_granted', allowedrate: 120 },
+  });
+  const [{ grants }] = (await registry.sql<{ grants: number }>(
+    `select count(*)::int as grants from change where kind = 'grant.live' and sink = $1`,
+    subscription.sink,
+  )) as [{ grants: number }];
+  expect(grants).toBe(1);
+});
+
+describe('receivers that call GET inside of the OPTIONS request and mirror what they are told', () => {
+  test.each([
+    ['5. the .NET SDK 1.x, without headers', '/dotnet', {}, 120],
+    ['6. a Spin application, with the allow headers on the request', '/spin', { origin: '*', rate: '42' }, 42],
+  ])('%s: granted at once', async (_title, path, allow: { origin?: string; rate?: string }, allowedrate) => {
+    const mirrored: number[] = [];
+    registry.receiver.on(path, async (request, response) => {
+      const { status } = await fetch(callbackOf(request.headers), {
+        headers: {
+          ...(allow.origin === undefined ? {} : { 'WebHook-Allowed-Origin': allow.origin }),
+          ...(allow.rate === undefined ? {} : { 'WebHook-Allowed-Rate': allow.rate }),
+        },
+      });
+      mirrored.push(status);
+      response.writeHead(status).end();
+    });
+    const subscription = await register(path);
+    expect(mirrored).toEqual([200]);
+    expect(subscription).toMatchObject({
+      status: 'active',
+      statusdetails: { reason: 'callback_granted', allowedrate },
+    });
+  });
+});
+
+test('7. a target that hard-codes eventgrid.azure.net is a mismatch, and the subscriber sees that name', async () => {
+  registry.receiver.consent('/functions', { origin: 'eventgrid.azure.net' });
+  const subscription = await register('/functions');
+  expect(subscription).toMatchObject({ status: 'refused', statusdetails: { reason: 'origin_mismatch' } });
+  expect(subscription.statusdetails.message).toContain('"eventgrid.azure.net"');
+  expect(subscription.statusdetails.message).toContain(`"${origin}"`);
+  expect(await permission('/functions')).toMatchObject({ allowed: false, reason: 'no_grant' });
+});
+
+test('8. a target that sends WebHook-Request-Origin back lives by the callback, and its owner sees what it sent', async () => {
+  let callback = '';
+  registry.receiver.on('/echo', (request, response) => {
+    callback = callbackOf(request.headers);
+    response.writeHead(200, { 'WebHook-Request-Origin': request.headers['webhook-request-origin'] }).end();
+  });
+  const subscription = await register('/echo');
+  expect(subscription).toMatchObject({ status: 'pending', statusdetails: { reason: 'request_origin_echoed' } });
+  expect(subscription.statusdetails.message).toContain(`WebHook-Request-Origin "${origin}"`);
+  expect((await latestHandshake(subscription)).attempts[0].answer).toEqual([
+    { name: 'WebHook-Request-Origin', value: origin },
+  ]);
+  expect(await permission('/echo')).toMatchObject({ allowed: false });
+
+  expect((await fetch(callback)).status).toBe(200);
+  expect(await read(subscription)).toMatchObject({ status: 'active', statusdetails: { reason: 'callback_granted' } });
+});
+
+test("9. Knative's ingress, which answers * and * to anybody, is consent without a limit", async () => {
+  registry.receiver.consent('/knative', { origin: '*', rate: '*' });
+  const subscription = await register('/knative');
+  expect(subscription).toMatchObject({ status: 'active', statusdetails: { reason: 'granted', allowedrate: '*' } });
+  expect(await permission('/knative')).toMatchObject({ allowed: true, allowedrate: '*', basis: 'response' });
+  expect(await latestHandshake(subscription)).toMatchObject({ verdict: 'granted_any_origin' });
+});

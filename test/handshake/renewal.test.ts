@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createGate } from '../support/gate.js';
+import { exhaust, passCallbacks, passGrant, reachRenewal } from '../support/pass-time.js';
+import { startRegistry, type Registry } from '../support/registry.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
+
+const leaseSeconds = 36_000;
+let registry: Registry;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  registry = await startRegistry({ start: false });
+  tenant = await createTenant(registry, { leaseseconds: leaseSeconds });
+});
+afterAll(() => registry.stop());
+
+let count = 0;
+/** A webhook that consented, and whose grant is now to be renewed. */
+async function granted() {
+  const path = `/renewal-${(count += 1)}`;
+  const sink = registry.receiver.sink(path);
+  registry.receiver.consent(path, { rate: '100' });
+  const { id, status } = await tenant.register(sink);
+  expect(status).toBe('active');
+  return { path, sink, id };
+}
+async function startRenewal(sink: string) {
+  await reachRenewal(registry, sink);
+  await registry.service.sweep();
+}
+const drain = () => registry.service.worker.drain();
+const renewals = async (id: string) => (await tenant.handshakes(id)).filter(({ reason }) => reason === 'renewal');
+
+describe('renewal', () => {
+  test('a grant is renewed after three quarters of its lease, a little by chance', async () => {
+    const { sink } = await granted();
+    const { grantedat, renewat, expiresat } = await tenant.grant(sink);
+    expect(Date.parse(expiresat) - Date.parse(grantedat)).toBe(leaseSeconds * 1_000);
+    const share = (Date.parse(renewat) - Date.parse(grantedat)) / (leaseSeconds * 1_000);
+    expect(share).toBeGreaterThanOrEqual(0.749);
+    expect(share).toBeLessThanOrEqual(0.851);
+    await registry.service.sweep();
+    expect(await registry.sql(`select 1 from handshake where sink = $1 and reason = 'renewal'`, sink)).toEqual([]);
+  });
+
+  test('the old grant stands while the webhook is asked, and the answer then sets rate and end', async () => {
+    const { id, sink, path } = await granted();
+    const [reached, released] = [createGate(), createGate()];
+    registry.receiver.on(path, async (_request, response) => {
+      reached.open();
+      await released.opened;
+      response.writeHead(200, { 'WebHook-Allowed-Origin': tenant.origin, 'WebHook-Allowed-Rate': '33' }).end();
+    });
+    const before = await tenant.permission(sink);
+    await startRenewal(sink);
+    await registry.service.sweep();
+    expect(await renewals(id)).toMatchObject([{ state: 'due' }]);
+    const work = drain();
+    await reached.opened;
+    expect(await tenant.permission(sink)).toEqual(before);
+    expect(await tenant.read(id)).toMatchObject({ status: 'active' });
+    released.open();
+    await work;
+    const after = await tenant.permission(sink);
+    expect(after).toMatchObject({ allowed: true, allowedrate: 33 });
+    expect(Date.parse(after.expiresat)).toBeGreaterThan(Date.parse(before.expiresat));
+    expect((await tenant.grant(sink)).renewat).toEqual(expect.any(String));
+    expect(await renewals(id)).toMatchObject([{ state: 'granted' }]);
+  });
+
+  test.each([
+    ['another origin', 200, { 'WebHook-Allowed-Origin': 'other.example.com' }, 'refused', 'renewal_refused'],
+    ['a redirect', 302, { Location: 'https://localhost/' }, 'refused', 'renewal_refused'],
+    ['410', 410, {}, 'retired', 'target_gone'],
+  ])('a renewal that is answered with %s ends the grant', async (_title, status, headers, standing, endreason) => {
+    const { id, sink, path } = await granted();
+    registry.receiver.on(path, (_request, response) => void response.writeHead(status, headers).end());
+    await startRenewal(sink);
+    await drain();
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
+    expect(await tenant.grant(sink)).toMatchObject({ state: 'ended', endreason });
+    expect(await tenant.read(id)).toMatchObject({ status: standing });
+    expect(await tenant.changes(sink)).toEqual(['subscription.created', 'grant.live', 'grant.ended']);
+  });
+
+  test('a renewal without an answer for the callback stands until that expires, and then ends', async () => {
+    const { id, sink, path } = await granted();
+    registry.receiver.on(path, (_request, response) => void response.writeHead(200).end());
+    await startRenewal(sink);
+    await drain();
+    expect(await renewals(id)).toMatchObject([{ state: 'waiting' }]);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 100 });
+    await passCallbacks(registry);
+    await registry.service.sweep();
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
+    expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'callback_expired' } });
+  });
+
+  test('a consent that came after the renewal was asked stands when the renewal comes to nothing', async () => {
+    const { id, sink, path } = await granted();
+    registry.receiver.on(path, (_request, response) => void response.writeHead(200).end());
+    await startRenewal(sink);
+    await drain();
+    registry.receiver.consent(path, { rate: '44' });
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
+    await passCallbacks(registry);
+    await registry.service.sweep();
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 44 });
+    expect(await tenant.read(id)).toMatchObject({ status: 'active' });
+  });
+
+  test('a renewal that reaches nobody takes nothing, and is tried again while the lease lasts', async () => {
+    const { id, sink, path } = await granted();
+    registry.receiver.on(path, (_request, response) => response.destroy());
+    await startRenewal(sink);
+    await exhaust(registry);
+    expect(await renewals(id)).toMatchObject([{ state: 'unreachable' }]);
+    expect(await tenant.read(id)).toMatchObject({ status: 'active' });
+    const { renewat, expiresat } = await tenant.grant(sink);
+    expect(Date.parse(renewat)).toBeLessThan(Date.parse(expiresat));
+    expect(Date.parse(renewat)).toBeGreaterThan(Date.now() + 60_000);
+
+    registry.receiver.consent(path, { rate: '66' });
+    await startRenewal(sink);
+    await drain();
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 66 });
+    expect(await renewals(id)).toHaveLength(2);
+  });
+
+  test('a grant whose lease ended without a renewal allows nothing, and is expired', async () => {
+    const { id, sink } = await granted();
+    await passGrant(registry, sink);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'expired' });
+    expect(await tenant.read(id)).toMatchObject({ status: 'expired', statusdetails: { reason: 'expired' } });
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
+    expect(await tenant.read(id)).toMatchObject({ status: 'active' });
+  });
+
+  test('nobody is asked on behalf of subscriptions that are all suspended; the resumed one is renewed', async () => {
+    const { id, sink } = await granted();
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/suspend`).send({ reason: 'holiday' }).expect(200);
+    await startRenewal(sink);
+    expect(await renewals(id)).toEqual([]);
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/resume`).send({ reason: 'back' }).expect(200);
+    await registry.service.sweep();
+    await drain();
+    expect(await renewals(id)).toMatchObject([{ state: 'granted' }]);
+  });
+
+  test('one renewal serves all subscriptions of the pair, and all of them see it', async () => {
+    const { id, sink, path } = await granted();
+    const second = await tenant.register(sink);
+    const asked = registry.receiver.asked.length;
+    registry.receiver.consent(path, { rate: '77' });
+    await startRenewal(sink);
+    await drain();
+    expect(registry.receiver.asked.length - asked).toBe(1);
+    for (const one of [id, second.id]) {
+      expect(await tenant.read(one)).toMatchObject({ status: 'active', statusdetails: { allowedrate: 77 } });
+      expect(await renewals(one)).toHaveLength(1);
+    }
+  });
+
+  test('a renewal that is under way when the last subscription goes brings nothing back', async () => {
+    const { id, sink, path } = await granted();
+    const [reached, released] = [createGate(), createGate()];
+    registry.receiver.on(path, async (_request, response) => {
+      reached.open();
+      await released.opened;
+      response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '*' }).end();
+    });
+    await startRenewal(sink);
+    const work = drain();
+    await reached.opened;
+    await tenant.subscriber.delete(`/v1/subscriptions/${id}`).expect(200);
+    released.open();
+    await work;
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
+  });
+
+  test('an agreement has its own end: it is not renewed, and a refusal does not end it', async () => {
+    const { id, sink, path } = await granted();
+    const agreement = { origin: tenant.origin, sink, allowedrate: 9, reference: 'Z-2026-1' };
+    const expiresat = new Date(Date.now() + 3_600_000).toISOString();
+    await tenant.admin
+      .post('/v1/grants')
+      .send({ ...agreement, expiresat })
+      .expect(201);
+    await startRenewal(sink);
+    expect(await renewals(id)).toEqual([]);
+    registry.receiver.on(path, (_request, response) => void response.writeHead(302).end());
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 9, basis: 'agreement' });
+  });
+});

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { keyOf } from '../support/offer.js';
+import { exhaust, passCallbacks, reachRenewal } from '../support/pass-time.js';
+import { startRegistry, type Registry } from '../support/registry.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
+
+const generous = 'generous.example.com';
+
+/** A registry whose default origin gives unsupported targets nothing, and whose second one gives them a trickle. */
+async function start(withoutPublicUrl: boolean): Promise<[Registry, Tenant]> {
+  const registry = await startRegistry({ start: false, withoutPublicUrl });
+  const tenant = await createTenant(registry);
+  const policy = { name: generous, requestedrate: 120, unsupportedrate: 2 };
+  await tenant.admin.post('/v1/origins').send(policy).expect(201);
+  return [registry, tenant];
+}
+
+/** A webhook that answers with a status and nothing else. */
+function bare({ receiver }: Registry, status: number): { path: string; sink: string } {
+  const path = `/bare-${status}-${receiver.asked.length}`;
+  receiver.on(path, (_request, response) => void response.writeHead(status).end());
+  return { path, sink: receiver.sink(path) };
+}
+
+describe('without a public URL', () => {
+  let registry: Registry;
+  let tenant: Tenant;
+  beforeAll(async () => void ([registry, tenant] = await start(true)));
+  afterAll(() => registry.stop());
+
+  test('no callback is offered, and an answer without consent is refused at once', async () => {
+    const { sink } = bare(registry, 200);
+    const { id, status, statusdetails } = await tenant.register(sink);
+    expect({ status, reason: statusdetails.reason }).toEqual({ status: 'refused', reason: 'no_consent_headers' });
+    expect(registry.receiver.asked.at(-1)?.headers).not.toHaveProperty('webhook-request-callback');
+    const [handshake] = await tenant.handshakes(id);
+    expect(handshake).toMatchObject({ state: 'refused', attempts: [{ number: 1 }] });
+  });
+
+  test.each([405, 501])('%i is told apart as unsupported, and gives nothing by default', async (code) => {
+    const { sink } = bare(registry, code);
+    const { status, statusdetails } = await tenant.register(sink);
+    expect({ status, reason: statusdetails.reason }).toEqual({ status: 'refused', reason: 'unsupported' });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'no_grant' });
+  });
+
+  test.each([405, 501])("%i gives the trickle of the origin's policy, told apart from a consent", async (code) => {
+    const { sink } = bare(registry, code);
+    const { status, statusdetails } = await tenant.register(sink, { origin: generous });
+    expect({ status, reason: statusdetails.reason }).toEqual({ status: 'active', reason: 'granted_by_policy' });
+    expect(await tenant.permission(sink, generous)).toMatchObject({ allowed: true, allowedrate: 2, basis: 'policy' });
+  });
+
+  test.each([200, 403, 404, 500])(
+    '%i gives no trickle: only 405 and 501 say that OPTIONS is not supported',
+    async (code) => {
+      const { sink } = bare(registry, code);
+      expect(await tenant.register(sink, { origin: generous })).toMatchObject({ status: 'refused' });
+      expect(await tenant.permission(sink, generous)).toMatchObject({ allowed: false });
+    },
+  );
+
+  test('a trickle never displaces a live consent, and the handshake does not say so either', async () => {
+    const { sink, path } = bare(registry, 405);
+    registry.receiver.consent(path, { rate: '90' });
+    const { id } = await tenant.register(sink, { origin: generous });
+    bareAgain(path, 405);
+    const { body } = await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
+    expect(body).toMatchObject({ state: 'refused', verdict: 'unsupported' });
+    expect(await tenant.permission(sink, generous)).toMatchObject({ allowedrate: 90, basis: 'response' });
+  });
+
+  test('a target that gave consent and no longer supports the handshake loses it at the renewal', async () => {
+    const { sink, path } = bare(registry, 405);
+    registry.receiver.consent(path, { rate: '90' });
+    const { id } = await tenant.register(sink, { origin: generous });
+    bareAgain(path, 405);
+    await reachRenewal(registry, sink);
+    await registry.service.sweep();
+    await exhaust(registry);
+    expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'unsupported' } });
+    expect(await tenant.permission(sink, generous)).toMatchObject({ allowed: false, reason: 'ended' });
+  });
+
+  test('a trickle that an admin revoked is not given again', async () => {
+    const { sink } = bare(registry, 405);
+    const { id } = await tenant.register(sink, { origin: generous });
+    await reachRenewal(registry, sink);
+    await registry.service.sweep();
+    await tenant.revoke(sink);
+    await exhaust(registry);
+    expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'revoked' } });
+  });
+
+  function bareAgain(path: string, status: number) {
+    registry.receiver.on(path, (_request, response) => void response.writeHead(status).end());
+  }
+});
+
+describe('with a public URL', () => {
+  let registry: Registry;
+  let tenant: Tenant;
+  beforeAll(async () => void ([registry, tenant] = await start(false)));
+  afterAll(() => registry.stop());
+
+  const callBack = (callback: string) =>
+    tenant.sender.get(`/v1/callbacks/${callback.split('/').at(-1)?.split('?')[0]}`).query({ key: keyOf(callback) });
+  const lastCallback = () => String(registry.receiver.asked.at(-1)?.headers['webhook-request-callback']);
+
+  test('an unsupported target may still use the callback, and is refused when it does not', async () => {
+    const { sink } = bare(registry, 405);
+    const { id, status, statusdetails } = await tenant.register(sink);
+    expect({ status, reason: statusdetails.reason }).toEqual({ status: 'pending', reason: 'unsupported' });
+    await passCallbacks(registry);
+    await registry.service.sweep();
+    expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'callback_expired' } });
+  });
+
+  test('it has the trickle meanwhile, which the callback lifts', async () => {
+    const { sink } = bare(registry, 501);
+    expect(await tenant.register(sink, { origin: generous })).toMatchObject({
+      status: 'active',
+      statusdetails: { reason: 'granted_by_policy', allowedrate: 2 },
+    });
+    await callBack(lastCallback()).expect(200);
+    expect(await tenant.permission(sink, generous)).toMatchObject({ allowedrate: 120, basis: 'callback' });
+  });
+
+  test('it keeps the trickle when the callback is not called, over renewals too', async () => {
+    const { sink } = bare(registry, 405);
+    const { id } = await tenant.register(sink, { origin: generous });
+    for (const round of ['registration', 'renewal']) {
+      if (round === 'renewal') await reachRenewal(registry, sink);
+      await registry.service.sweep();
+      await exhaust(registry);
+      await passCallbacks(registry);
+      await registry.service.sweep();
+      expect(await tenant.read(id)).toMatchObject({ status: 'active', statusdetails: { allowedrate: 2 } });
+    }
+    expect((await tenant.grant(sink)).renewat).toEqual(expect.any(String));
+  });
+});

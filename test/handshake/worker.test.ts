@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { exhaust, passDelays } from '../support/pass-time.js';
+import { startRegistry, type Registry } from '../support/registry.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
+
+let registry: Registry;
+let tenant: Tenant;
+const retryMs = 60_000;
+
+beforeAll(async () => {
+  registry = await startRegistry({
+    start: false,
+    env: { ASSENT_HANDSHAKE_RETRY_MS: String(retryMs), ASSENT_CONTACT: 'https://example.com/abuse' },
+  });
+  tenant = await createTenant(registry);
+});
+beforeEach(() => void registry.receiver.asked.splice(0));
+afterAll(() => registry.stop());
+
+const drain = () => registry.service.worker.drain();
+const asked = () => registry.receiver.asked;
+const msBetween = (from: string, to: string) => Date.parse(to) - Date.parse(from);
+
+describe('Prefer', () => {
+  test.each(['respond-async', 'wait=0'])('with %s the answer comes at once, and the worker asks', async (prefer) => {
+    const path = `/prefer-${prefer.length}`;
+    registry.receiver.consent(path);
+    const { id, status, statusdetails } = await tenant.register(registry.receiver.sink(path), {}, prefer);
+    expect({ status, reason: statusdetails.reason }).toEqual({ status: 'pending', reason: 'not_asked_yet' });
+    expect(asked()).toEqual([]);
+    await drain();
+    expect(await tenant.read(id)).toMatchObject({ status: 'active' });
+    expect(asked()).toHaveLength(1);
+  });
+
+  test('with wait=1 a slow webhook is waited for one second, and its answer still counts', async () => {
+    const answers: Array<() => void> = [];
+    registry.receiver.on('/slow', (_request, response) => {
+      answers.push(() => response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '5' }).end());
+    });
+    const startedAt = performance.now();
+    const { id, status } = await tenant.register(registry.receiver.sink('/slow'), {}, 'wait=1');
+    expect(status).toBe('pending');
+    expect(performance.now() - startedAt).toBeGreaterThan(950);
+    expect(performance.now() - startedAt).toBeLessThan(1_900);
+    for (const answer of answers) answer();
+    await drain();
+    expect(await tenant.read(id)).toMatchObject({ status: 'active', statusdetails: { allowedrate: 5 } });
+    expect(asked()).toHaveLength(1);
+  });
+});
+
+describe('what is sent', () => {
+  test('the request carries what the specification names, who asks, and nothing that is not needed', async () => {
+    registry.receiver.consent('/headers');
+    await tenant.register(registry.receiver.sink('/headers?tenant=1'), { requestedrate: 30 });
+    const [request] = asked();
+    expect(request).toMatchObject({ method: 'OPTIONS', path: '/headers?tenant=1' });
+    const headers = Object.fromEntries(pairs(request?.rawHeaders ?? []));
+    expect(Object.keys(headers).sort()).toEqual([
+      'User-Agent',
+      'WebHook-Request-Callback',
+      'WebHook-Request-Origin',
+      'WebHook-Request-Rate',
+      'connection',
+      'host',
+    ]);
+    expect(headers).toMatchObject({
+      'WebHook-Request-Origin': tenant.origin,
+      'WebHook-Request-Rate': '30',
+      host: `localhost:${registry.receiver.port}`,
+    });
+    expect(headers['User-Agent']).toMatch(/^Assent\/\d+\.\d+\.\d+ \(https:\/\/example\.com\/abuse\)$/);
+    expect(headers['WebHook-Request-Callback']).toMatch(
+      /^https:\/\/assent\.test\/v1\/callbacks\/[0-9a-f-]{36}\?key=[\w-]{43}$/,
+    );
+  });
+
+  test('an origin that asks for no rate sends none', async () => {
+    const name = 'no-rate.example.com';
+    await tenant.admin.post('/v1/origins').send({ name, defaultrate: 15 }).expect(201);
+    registry.receiver.on('/no-rate', (_request, response) => {
+      response.writeHead(200, { 'WebHook-Allowed-Origin': name }).end();
+    });
+    const { statusdetails } = await tenant.register(registry.receiver.sink('/no-rate'), { origin: name });
+    expect(asked()[0]?.headers['webhook-request-rate']).toBeUndefined();
+    expect(statusdetails).toMatchObject({ allowedrate: 15, warnings: [{ code: 'rate_defaulted' }] });
+  });
+
+  test('every attempt offers a callback key of its own', async () => {
+    registry.receiver.on('/own-keys', (_request, response) => response.destroy());
+    await tenant.register(registry.receiver.sink('/own-keys'));
+    await exhaust(registry);
+    expect(new Set(asked().map(({ headers }) => headers['webhook-request-callback'])).size).toBe(3);
+  });
+});
+
+describe('no answer that could be used', () => {
+  test('a transport failure is retried after a growing delay and never at once, then the target is unreachable', async () => {
+    registry.receiver.on('/broken', (_request, response) => response.destroy());
+    const { id } = await tenant.register(registry.receiver.sink('/broken'));
+    for (const [attempt, factor] of [
+      [1, 1],
+      [2, 4],
+    ] as const) {
+      await drain();
+      expect(asked()).toHaveLength(attempt);
+      const { status, statusdetails } = await tenant.read(id);
+      expect({ status, reason: statusdetails.reason }).toEqual({ status: 'pending', reason: 'connection_closed' });
+      const [{ attempts }] = await tenant.handshakes(id);
+      const delayMs = msBetween(attempts[attempt - 1].finishedat, statusdetails.nextat);
+      expect(delayMs).toBeGreaterThanOrEqual(retryMs * factor * 0.5);
+      expect(delayMs).toBeLessThanOrEqual(retryMs * factor * 1.5 + 100);
+      await passDelays(registry);
+    }
+    await drain();
+    expect(await tenant.read(id)).toMatchObject({
+      status: 'unreachable',
+      statusdetails: { reason: 'connection_closed' },
+    });
+    await exhaust(registry);
+    expect(asked()).toHaveLength(3);
+  });
+
+  test.each([
+    [503, { 'Retry-After': '7200' }, 'unavailable', 7_200_000],
+    [429, { 'Retry-After': '0' }, 'throttled', retryMs * 0.5],
+    [429, {}, 'throttled', retryMs * 0.5],
+    [503, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '*' }, 'unavailable', retryMs * 0.5],
+  ])(
+    '%i with %j is asked again later, and not before the target wants it',
+    async (status, headers, reason, leastMs) => {
+      const path = `/postponed-${status}-${Object.keys(headers).length}-${leastMs}`;
+      registry.receiver.on(path, (_request, response) => void response.writeHead(status, headers).end());
+      const sink = registry.receiver.sink(path);
+      const { id } = await tenant.register(sink);
+      const postponed = await tenant.read(id);
+      expect(postponed).toMatchObject({ status: 'pending', statusdetails: { reason } });
+      const [{ attempts }] = await tenant.handshakes(id);
+      expect(msBetween(attempts[0].finishedat, postponed.statusdetails.nextat)).toBeGreaterThanOrEqual(leastMs);
+      expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
+
+      registry.receiver.consent(path);
+      await exhaust(registry);
+      expect(await tenant.read(id)).toMatchObject({ status: 'active' });
+    },
+  );
+
+  test('410 is retired, whatever headers come with it, and is not asked again', async () => {
+    registry.receiver.on('/gone', (_request, response) => {
+      response.writeHead(410, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '*' }).end();
+    });
+    const { id, status } = await tenant.register(registry.receiver.sink('/gone'));
+    expect(status).toBe('retired');
+    await exhaust(registry);
+    expect(asked()).toHaveLength(1);
+    expect(await tenant.read(id)).toMatchObject({ status: 'retired', statusdetails: { reason: 'gone' } });
+  });
+
+  test('a name that leads to an address that is not allowed is refused at once and never retried', async () => {
+    registry.dns.zone['inside.hooks.test'] = ['10.0.0.1'];
+    const sink = registry.receiver.sink('/inside', 'inside.hooks.test');
+    const { id, status, statusdetails } = await tenant.register(sink);
+    expect({ status, reason: statusdetails.reason }).toEqual({ status: 'refused', reason: 'address_not_allowed' });
+    expect(JSON.stringify([statusdetails, await tenant.handshakes(id)])).not.toContain('10.0.0.1');
+    await exhaust(registry);
+    expect((await tenant.handshakes(id))[0].attempts).toHaveLength(1);
+  });
+});
+
+describe('reading attempts', () => {
+  test('an admin sees status, address, timing and all kept headers; a subscriber the verdict and the WebHook headers', async () => {
+    registry.receiver.on('/read', (_request, response) => {
+      response.writeHead(403, { Server: 'nginx', 'Set-Cookie': 'session=1', 'WebHook-Request-Origin': 'x' }).end();
+    });
+    const { id } = await tenant.register(registry.receiver.sink('/read'));
+    const [forAdmin] = await tenant.handshakes(id, tenant.admin);
+    const [forSubscriber] = await tenant.handshakes(id);
+    expect(forAdmin.attempts[0]).toMatchObject({
+      status: 403,
+      remoteaddress: '127.0.0.1',
+      verdict: 'request_origin_echoed',
+    });
+    expect(Object.keys(forAdmin.attempts[0].timing).sort()).toEqual([
+      'answerMs',
+      'connectMs',
+      'lookupMs',
+      'tlsMs',
+      'totalMs',
+    ]);
+    expect(names(forAdmin.attempts[0].answer)).toEqual(expect.arrayContaining(['Server', 'WebHook-Request-Origin']));
+    expect(JSON.stringify(forAdmin)).not.toContain('session=1');
+
+    const [attempt] = forSubscriber.attempts;
+    expect(names(attempt.answer)).toEqual(['WebHook-Request-Origin']);
+    expect(names(attempt.request)).toContain('WebHook-Request-Origin');
+    expect(attempt).toMatchObject({ verdict: 'request_origin_echoed', advice: expect.any(String) });
+    for (const hidden of ['status', 'remoteaddress', 'timing']) expect(attempt).not.toHaveProperty(hidden);
+    for (const { message } of [forSubscriber, attempt]) expect(message).not.toMatch(/403|127\.0\.0\.1|nginx/);
+    expect(forAdmin.message).toContain('403');
+  });
+
+  test("another subscriber's handshakes do not exist", async () => {
+    registry.receiver.consent('/private');
+    const { id } = await tenant.register(registry.receiver.sink('/private'));
+    const other = await registry.as('assent:subscribe', { subscriber: 'other' });
+    await other.get(`/v1/subscriptions/${id}/handshakes`).expect(404);
+    await other.post(`/v1/subscriptions/${id}/handshakes`).expect(404);
+    expect(asked()).toHaveLength(1);
+  });
+});
+
+function pairs(raw: string[]): Array<[string, string]> {
+  return raw.flatMap((name, place) => (place % 2 === 0 ? [[name, raw[place + 1] ?? '']] : []));
+}
+function names(headers: Array<{ name: string }>): string[] {
+  return headers.map(({ name }) => name);
+}

@@ -1,0 +1,225 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import supertest from 'supertest';
+import { openDevelopmentIssuer } from '../../src/http/development-issuer.js';
+import { scopes, type Scope } from '../../src/http/principal.js';
+import { startRegistry, type Client, type Registry } from '../support/registry.js';
+
+interface OperationObject {
+  operationId: string;
+  security: Array<{ oauth: Scope[] }>;
+  requestBody?: { content: Record<string, { schema: object; example?: unknown }> };
+}
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+const document = JSON.parse(readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8')) as {
+  paths: Record<string, Partial<Record<Method, OperationObject>>>;
+};
+const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const someId = '0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f';
+
+const resources = Object.entries(document.paths).map(([template, item]) => ({
+  path: `/v1${template.replaceAll(/\{(id|handshake)\}/g, someId).replace('{name}', 'eventemitter.example.com')}`,
+  item,
+  operations: methods.flatMap((method) => {
+    const operation = item[method];
+    return operation ? [{ method, ...operation, id: operation.operationId }] : [];
+  }),
+}));
+const operations = resources.flatMap(({ path, operations: all }) =>
+  all.map((operation) => ({
+    ...operation,
+    path,
+    allowed: operation.security.flatMap((requirement) => requirement.oauth ?? []),
+  })),
+);
+const guarded = operations.filter(({ allowed }) => allowed.length > 0);
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+formats.default(ajv);
+ajv.addSchema(document, 'openapi');
+const isProblem = ajv.compile({ $ref: 'openapi#/components/schemas/Problem' });
+
+let registry: Registry;
+let nobody: ReturnType<typeof supertest>;
+let clients: Record<Scope, Client>;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  nobody = supertest(registry.url);
+  const [subscribe, admin, deliver] = await Promise.all(scopes.map((scope) => registry.as(scope)));
+  clients = { 'assent:subscribe': subscribe!, 'assent:admin': admin!, 'assent:deliver': deliver! };
+});
+afterAll(() => registry.stop());
+
+function expectProblem(response: supertest.Response, status: number, code: string): void {
+  expect(response.status).toBe(status);
+  expect(response.type).toBe('application/problem+json');
+  expect({ ...response.body, valid: isProblem(response.body) }).toMatchObject({
+    ...{ type: `urn:problem-type:assent:${code}`, status, code, valid: true },
+    requestid: response.get('X-Request-Id'),
+  });
+}
+
+describe('methods', () => {
+  test.each(resources)('OPTIONS on $path tells its methods, without a token', async ({ path, operations: all }) => {
+    const answer = await nobody.options(path).expect(200);
+    const isCallback = path.startsWith('/v1/callbacks');
+    const told = all.flatMap(({ method }) =>
+      method === 'get' && !isCallback ? ['GET', 'HEAD'] : [method.toUpperCase()],
+    );
+    expect(answer.get('Allow')?.split(', ').sort()).toEqual([...told, 'OPTIONS'].sort());
+    expect(answer.get('Accept-Patch')).toBe(told.includes('PATCH') ? 'application/merge-patch+json' : undefined);
+    expect(answer.text).toBe('');
+  });
+
+  const missing = resources.flatMap(({ path, item }) =>
+    methods.filter((method) => !item[method]).map((method) => ({ path, method })),
+  );
+  test.each(missing)('$method on $path is 405 and tells what there is', async ({ path, method }) => {
+    const answer = await clients['assent:admin'][method](path);
+    expectProblem(answer, 405, 'method_not_allowed');
+    expect(answer.get('Allow')).toBe((await nobody.options(path)).get('Allow'));
+  });
+
+  test('HEAD answers as GET does, without the body', async () => {
+    const got = await clients['assent:admin'].get('/v1/origins').expect(200);
+    const head = await clients['assent:admin'].head('/v1/origins').expect(200);
+    expect(head.get('Content-Length')).toBe(got.get('Content-Length'));
+  });
+
+  test('HEAD on a callback is 405: a link checker grants nothing', async () => {
+    const answer = await nobody.head(`/v1/callbacks/${someId}?key=abc`).expect(405);
+    expect(answer.get('Allow')).toBe('GET, POST, OPTIONS');
+  });
+});
+
+describe('tokens', () => {
+  test.each(guarded)('$id without a token is 401 before anything else is said', async ({ path, method }) => {
+    const answer = await nobody[method](`${path}?unknown=1`).set('Content-Type', 'text/plain');
+    expectProblem(answer, 401, 'unauthenticated');
+    // RFC 6750 section 3.1: no error code where no token was shown.
+    expect(answer.get('WWW-Authenticate')).toBe('Bearer realm="assent"');
+  });
+
+  test.each(guarded)('$id with a token that does not hold is 401', async ({ path, method }) => {
+    const answer = await nobody[method](path).set('Authorization', 'Bearer a.b.c');
+    expectProblem(answer, 401, 'unauthenticated');
+    expect(answer.get('WWW-Authenticate')).toBe('Bearer realm="assent", error="invalid_token"');
+  });
+
+  test.each(guarded)('$id with another scope is 403', async ({ path, method, allowed }) => {
+    const issuer = await openDevelopmentIssuer(registry.env['ASSENT_DATA'] ?? '');
+    const token = await issuer.sign({ tenant: 'gemeente', subscriber: 'none', scopes: [], lifetimeSeconds: 60 });
+    const answers = [
+      await nobody[method](path).set('Authorization', `Bearer ${token}`),
+      ...(await Promise.all(
+        scopes.filter((scope) => !allowed.includes(scope)).map((scope) => clients[scope][method](path)),
+      )),
+    ];
+    for (const answer of answers) {
+      expectProblem(answer, 403, 'scope_missing');
+      expect(answer.get('WWW-Authenticate')).toBe('Bearer realm="assent", error="insufficient_scope"');
+    }
+  });
+
+  test('no body is read that nobody with a token sent', async () => {
+    const body = 'x'.repeat(70_000);
+    expectProblem(await nobody.post('/v1/subscriptions').type('json').send(body), 401, 'unauthenticated');
+    expectProblem(await nobody.post(`/v1/callbacks/${someId}?key=a`).type('text').send(body), 404, 'callback_unknown');
+    expectProblem(await clients['assent:admin'].post('/v1/origins').type('json').send(body), 413, 'body_too_large');
+  });
+
+  test('the callback is the only operation without a token', () => {
+    const open = operations.filter(({ allowed }) => allowed.length === 0).map(({ id }) => id);
+    expect(open).toEqual(['grantByGet', 'grantByPost']);
+  });
+});
+
+describe('documents', () => {
+  test('/openapi.json is the contract, for anybody', async () => {
+    const answer = await nobody.get('/openapi.json').expect(200);
+    expect(answer.type).toBe('application/json');
+    expect(answer.body).toEqual(document);
+  });
+
+  const examples = operations.flatMap(({ id, requestBody }) =>
+    Object.values(requestBody?.content ?? {}).flatMap(({ schema, example }) =>
+      example === undefined ? [] : [{ id, schema, example }],
+    ),
+  );
+  test.each(examples)('the example of $id keeps the contract', ({ schema, example }) => {
+    const resolved = JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#', '"$ref":"openapi#')) as object;
+    const validate = ajv.compile(resolved);
+    validate(example);
+    expect(validate.errors).toBeNull();
+  });
+
+  test('/docs and everything that it loads come from this host', async () => {
+    const page = await nobody.get('/docs').expect(200);
+    expect(page.type).toBe('text/html');
+    const references = [...page.text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, reference]) => reference ?? '');
+    expect(references).toHaveLength(3);
+    for (const reference of references) {
+      expect(reference).not.toMatch(/^(?:[a-z]+:|\/\/)/i);
+      const asset = await nobody.get(new URL(reference, `${registry.url}/docs`).pathname).expect(200);
+      expect(asset.type).toMatch(/^text\/(?:css|javascript)$/);
+    }
+    expect(page.text).not.toMatch(/https?:\/\//);
+    const policy = page.get('Content-Security-Policy') ?? '';
+    expect(policy).toContain("default-src 'none'; script-src 'self'");
+    expect(policy).not.toMatch(/https?:|\*|script-src[^;]*unsafe/);
+  });
+
+  test('/docs/ leads to /docs, where the addresses of the page fit', async () => {
+    const answer = await nobody.get('/docs/').expect(308);
+    expect(new URL(answer.get('Location') ?? '', `${registry.url}/docs/`).pathname).toBe('/docs');
+  });
+
+  test.each(['index.html', 'swagger-initializer.js', 'package.json', 'oauth2-redirect.html', '../package.json'])(
+    '/docs/%s is not served: the page is ours, and nothing points to other hosts',
+    async (file) => {
+      expectProblem(await nobody.get(`/docs/${file}`), 404, 'not_found');
+    },
+  );
+
+  test('the development issuer shows its public keys and nothing of the private ones', async () => {
+    const { body } = await nobody.get('/.well-known/jwks.json').expect(200);
+    expect(body.keys).toHaveLength(1);
+    expect(Object.keys(body.keys[0]).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+  });
+});
+
+describe('every answer', () => {
+  test.each(['/', '/v1', '/v1/nothing', '/v1/subscriptions/a/b/c', '/admin'])('%s is a 404 problem', async (path) => {
+    expectProblem(await nobody.get(path), 404, 'not_found');
+  });
+
+  test('an address that cannot be decoded is a 400 problem', async () => {
+    expectProblem(await clients['assent:admin'].get('/v1/subscriptions/%ff'), 400, 'invalid_request');
+    expectProblem(await clients['assent:admin'].get('/v1/subscriptions/%00'), 400, 'invalid_request');
+  });
+
+  test('is not kept by caches, not sniffed and not framed, and does not tell what it is made with', async () => {
+    const { headers } = await nobody.get('/v1/subscriptions');
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
+      'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    expect(headers).not.toHaveProperty('x-powered-by');
+  });
+
+  test('a trailing slash gives links without an empty segment', async () => {
+    await clients['assent:admin'].post('/v1/origins').send({ name: 'slash.example.com', isdefault: true }).expect(201);
+    const sink = registry.receiver.sink('/slash');
+    const created = await clients['assent:admin']
+      .post('/v1/subscriptions/')
+      .send({ sink, protocol: 'HTTP' })
+      .expect(201);
+    expect(created.get('Location')).toBe(`/v1/subscriptions/${created.body.id}`);
+  });
+});

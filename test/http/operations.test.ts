@@ -1,0 +1,220 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { connect } from 'node:net';
+import { Registry as Metrics } from 'prom-client';
+import supertest from 'supertest';
+import { createOperationsApp } from '../../src/http/operations.js';
+import { isServer, startRegistry, type Client, type Registry } from '../support/registry.js';
+
+let registry: Registry;
+let subscriber: Client;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  const admin = await registry.as('assent:admin');
+  subscriber = await registry.as('assent:subscribe');
+  await admin.post('/v1/origins').send({ name: 'eventemitter.example.com', isdefault: true }).expect(201);
+});
+afterAll(() => registry.stop());
+
+/** Registries that a test starts for itself. */
+const others: Registry[] = [];
+afterEach(async () => {
+  await Promise.all(others.splice(0).map((other) => other.stop()));
+});
+async function another(): Promise<Registry> {
+  const other = await startRegistry();
+  others.push(other);
+  return other;
+}
+
+const watch = (path: string) => supertest(registry.operationsUrl).get(path);
+
+/** The value of a metric with exactly these labels, in any order. */
+async function metric(name: string, labels: Record<string, string> = {}): Promise<number | undefined> {
+  const { text } = await watch('/metrics').expect(200);
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  const line = text.split('\n').find((candidate) => {
+    const [, found, inside = ''] = /^(\w+)(?:\{(.*)\})? /.exec(candidate) ?? [];
+    return found === name && inside.split(',').filter(Boolean).sort().join() === wanted.sort().join();
+  });
+  return line === undefined ? undefined : Number(line.split(' ').at(-1));
+}
+
+test('a process that turns is live, and one that has everything is ready', async () => {
+  expect((await watch('/livez').expect(200)).body).toEqual({ status: 'live' });
+  const checks = { process: 'ok', database: 'ok', migrations: 'ok', worker: 'ok' };
+  expect((await watch('/readyz').expect(200)).body).toEqual({ status: 'ready', checks });
+});
+
+(isServer ? test : test.skip)('a database that is gone makes it not ready, and leaves it live', async () => {
+  const other = await another();
+  const url = new URL(other.env['DATABASE_URL'] ?? '');
+  await registry.sql(`drop database ${url.pathname.slice(1)} with (force)`);
+  const { body } = await supertest(other.operationsUrl).get('/readyz').expect(503);
+  expect(body).toMatchObject({ status: 'not ready', checks: { process: 'ok', database: 'failed' } });
+  await supertest(other.operationsUrl).get('/livez').expect(200);
+  await registry.sql(`create database ${url.pathname.slice(1)}`);
+});
+
+test('a migration that this version brings and the database lacks makes it not ready, and is named', async () => {
+  const [row] = await registry.sql<{ name: string }>(`update _prisma_migrations set finished_at = null
+    where migration_name = (select max(migration_name) from _prisma_migrations) returning migration_name as name`);
+  const { body } = await watch('/readyz').expect(503);
+  expect(body.checks).toMatchObject({ database: 'ok', migrations: `pending: ${row?.name}` });
+  await registry.sql(`update _prisma_migrations set finished_at = now()`);
+  await watch('/readyz').expect(200);
+});
+
+test('a worker that does not poll makes it not ready', async () => {
+  const idle = await startRegistry({ start: false });
+  others.push(idle);
+  const { body } = await supertest(idle.service.operations).get('/readyz').expect(503);
+  expect(body.checks).toEqual({ process: 'ok', database: 'ok', migrations: 'ok', worker: 'does not poll' });
+});
+
+test('while it stops it is not ready, still live, and finishes what it was asked', async () => {
+  const other = await another();
+  const admin = await other.as('assent:admin');
+  await admin.post('/v1/origins').send({ name: 'eventemitter.example.com', isdefault: true }).expect(201);
+  const asked = new Promise<void>((resolve) => other.receiver.on('/held', () => resolve()));
+  const sink = other.receiver.sink('/held');
+  const answer = admin.post('/v1/subscriptions').set('Prefer', 'wait=20').send({ sink, protocol: 'HTTP' });
+  const answered = answer.then(({ status, body }) => [status, body.status as string]);
+  await asked;
+  others.pop();
+  const stopped = other.stop();
+  const { body } = await supertest(other.operationsUrl).get('/readyz').expect(503);
+  expect(body).toMatchObject({ status: 'not ready', checks: { process: 'stopping' } });
+  await supertest(other.operationsUrl).get('/livez').expect(200);
+  expect(await answered).toEqual([201, 'pending']);
+  await stopped;
+});
+
+test('a check that does not answer is not waited for, and a cause is not told to whoever asks', async () => {
+  const checks = {
+    silent: () => new Promise<undefined>(() => undefined),
+    broken: () => Promise.reject(new Error('password=canary')),
+  };
+  const app = createOperationsApp({ metrics: new Metrics(), checks, timeoutMs: 20 });
+  const { body, text } = await supertest(app).get('/readyz').expect(503);
+  expect(body.checks).toEqual({ silent: 'no answer in time', broken: 'failed' });
+  expect(text).not.toContain('canary');
+});
+
+test('requests are counted by operation and status, with their latency', async () => {
+  const created = { operation: 'createSubscription', status: '201' };
+  const unknown = { operation: 'getSubscription', status: '404' };
+  const before = (await metric('assent_http_request_duration_seconds_count', created)) ?? 0;
+  registry.receiver.consent('/counted');
+  const sink = registry.receiver.sink('/counted');
+  await subscriber.post('/v1/subscriptions').send({ sink, protocol: 'HTTP' }).expect(201);
+  await subscriber.get('/v1/subscriptions/019aa000-0000-7000-8000-000000000000').expect(404);
+  await subscriber.get('/nothing/that/anybody/made/up').expect(404);
+  expect(await metric('assent_http_request_duration_seconds_count', created)).toBe(before + 1);
+  expect(await metric('assent_http_request_duration_seconds_count', unknown)).toBe(1);
+  expect(await metric('assent_http_request_duration_seconds_bucket', { ...unknown, le: '+Inf' })).toBe(1);
+  const { text } = await watch('/metrics');
+  expect(text).not.toContain('/nothing');
+});
+
+test('handshakes are counted by verdict and reason, with their latency', async () => {
+  const refused = { verdict: 'no_consent_headers', reason: 'registration' };
+  const before = (await metric('assent_handshake_duration_seconds_count')) ?? 0;
+  registry.receiver.on('/silent', (_request, response) => response.writeHead(200).end());
+  const sink = registry.receiver.sink('/silent');
+  await subscriber.post('/v1/subscriptions').send({ sink, protocol: 'HTTP' }).expect(201);
+  expect(await metric('assent_handshakes_total', refused)).toBe(1);
+  expect(await metric('assent_handshake_duration_seconds_count')).toBe(before + 1);
+});
+
+test('handshakes in flight are counted while they are', async () => {
+  expect(await metric('assent_handshakes_in_flight')).toBe(0);
+  let release = () => {};
+  const asked = new Promise<void>((resolve) =>
+    registry.receiver.on('/flight', (_request, response) => {
+      release = () => response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '1' }).end();
+      resolve();
+    }),
+  );
+  const sink = registry.receiver.sink('/flight');
+  const answer = subscriber.post('/v1/subscriptions').send({ sink, protocol: 'HTTP' }).expect(201);
+  const answered = answer.then(({ body }) => body.status as string);
+  await asked;
+  expect(await metric('assent_handshakes_in_flight')).toBe(1);
+  release();
+  expect(await answered).toBe('active');
+  expect(await metric('assent_handshakes_in_flight')).toBe(0);
+});
+
+test('the lag is by how much the oldest due handshake is late', async () => {
+  const idle = await startRegistry({ start: false });
+  others.push(idle);
+  const lag = async () => {
+    const { text } = await supertest(idle.service.operations).get('/metrics').expect(200);
+    return Number(/^assent_handshake_lag_seconds (.*)$/m.exec(text)?.[1]);
+  };
+  expect(await lag()).toBe(0);
+  const admin = await idle.as('assent:admin');
+  await admin.post('/v1/origins').send({ name: 'eventemitter.example.com', isdefault: true }).expect(201);
+  const subscription = { sink: idle.receiver.sink('/later'), protocol: 'HTTP' };
+  await admin.post('/v1/subscriptions').set('Prefer', 'respond-async').send(subscription).expect(201);
+  await idle.sql(`update handshake set dueat = now() - interval '90 seconds'`);
+  expect(await lag()).toBeGreaterThanOrEqual(90);
+  expect(await lag()).toBeLessThan(120);
+  await idle.service.worker.drain();
+  expect(await lag()).toBe(0);
+});
+
+test.each(['/livez', '/readyz', '/metrics'])('%s does not exist on the public listener', async (path) => {
+  await supertest(registry.url).get(path).expect(404);
+  await subscriber.get(path).expect(404);
+});
+
+test('neither the API nor its documents exist on the listener for operations', async () => {
+  for (const path of ['/v1/subscriptions', '/v1/permissions', '/openapi.json', '/docs', '/.well-known/jwks.json']) {
+    await supertest(registry.url)
+      .get(path)
+      .expect((response) => expect(response.status).not.toBe(404));
+    await watch(path).expect(404);
+  }
+  await supertest(registry.operationsUrl).post('/v1/subscriptions').send({}).expect(404);
+});
+
+/** Sends text on a connection, piece by piece, and returns what came back when the other side has closed it. */
+function converse(pieces: Iterable<string>, everyMs: number): Promise<{ answer: string; seconds: number }> {
+  const startedAt = performance.now();
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(registry.url).port), '127.0.0.1');
+    let answer = '';
+    const left = pieces[Symbol.iterator]();
+    const timer = setInterval(() => {
+      const { value, done } = left.next();
+      if (!done && socket.writable) socket.write(value);
+    }, everyMs);
+    socket.on('data', (chunk) => (answer += chunk.toString('latin1')));
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      clearInterval(timer);
+      resolve({ answer, seconds: (performance.now() - startedAt) / 1_000 });
+    });
+  });
+}
+
+test('a client that sends its headers one byte at a time is cut off within 12 seconds, and so is one that sends nothing', async () => {
+  const endless = `GET /v1/subscriptions HTTP/1.1\r\nHost: a\r\nX-Slow: ${'a'.repeat(10_000)}`;
+  const [slow, silent] = await Promise.all([converse(endless, 100), converse('', 100)]);
+  expect(slow.answer).toMatch(/^HTTP\/1.1 408 /);
+  expect(slow.seconds).toBeLessThan(13);
+  expect(silent.seconds).toBeLessThan(13);
+});
+
+test.each([
+  ['Host', 'Host: a.example\r\nHost: b.example'],
+  ['Authorization', 'Host: a.example\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b'],
+])('a request with two %s lines is refused, and says so', async (name, headers) => {
+  const request = `GET /v1/subscriptions HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`;
+  const { answer } = await converse([request], 1);
+  expect(answer).toMatch(/^HTTP\/1.1 400 /);
+  expect(answer).toContain('application/problem+json');
+  expect(answer).toContain(`"pointer":"header/${name.toLowerCase()}","rule":"header_repeated"`);
+});

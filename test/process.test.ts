@@ -1,0 +1,162 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { chown, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startProgram, startRegistryProcess, type Program } from './support/process.js';
+import { copyDatabase, isServer } from './support/registry.js';
+
+const nobody = 65_534;
+const dist = fileURLToPath(new URL('../dist/', import.meta.url));
+const isRoot = process.getuid?.() === 0;
+const canRunAsNobody =
+  isRoot && spawnSync(process.execPath, ['--check', join(dist, 'main.js')], { uid: nobody, cwd: '/' }).status === 0;
+
+let folder: string;
+let occupied: Server;
+let database: Awaited<ReturnType<typeof copyDatabase>>;
+let env: Record<string, string>;
+const programs: Program[] = [];
+
+/** Remembered, so that nothing is left running by a test that fails. */
+function remembered<T extends Program>(program: T): T {
+  programs.push(program);
+  return program;
+}
+const run = (file: string, settings = env, ...args: string[]) =>
+  remembered(startProgram(file, { env: settings, args }));
+const start = async () => remembered(await startRegistryProcess({ env }));
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'assent-process-'));
+  database = await copyDatabase(folder);
+  env = {
+    ...{ ASSENT_DATA: folder, ASSENT_PORT: '0', ASSENT_OPERATIONS_PORT: '0' },
+    ...(database.url === undefined ? {} : { DATABASE_URL: database.url }),
+  };
+  occupied = createServer();
+  await new Promise<void>((resolve) => occupied.listen(0, '127.0.0.1', resolve));
+});
+afterEach(async () => {
+  for (const { child } of programs) child.kill('SIGKILL');
+  await Promise.all(programs.splice(0).map(({ ended }) => ended));
+});
+afterAll(async () => {
+  occupied.close();
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+test('it says where it listens, where its data is and how to get a token, and the token that one gets so works', async () => {
+  const registry = await start();
+  expect(registry.stderr).toContain(`Assent listens on ${registry.url} `);
+  expect(registry.stderr).toContain(
+    isServer ? `Data: Postgres at ${new URL(env['DATABASE_URL'] ?? '').host}` : `Data: embedded Postgres in ${folder}`,
+  );
+  expect(registry.stderr).toMatch(/A token: npx assent token --scope assent:subscribe\n/);
+  expect((await fetch(`${registry.operationsUrl}/readyz`)).status).toBe(200);
+
+  const token = run('cli/assent.js', env, 'token', '--scope', 'assent:subscribe', '--tenant', 'gemeente');
+  expect(await token.ended).toBe(0);
+  const subscriptions = `${registry.url}/v1/subscriptions`;
+  const answer = await fetch(subscriptions, { headers: { Authorization: `Bearer ${token.stdout.trim()}` } });
+  expect([answer.status, await answer.json()]).toEqual([200, []]);
+  expect((await fetch(subscriptions)).status).toBe(401);
+});
+
+test('it ends with code 0 on SIGINT, also when npm passes on what the terminal has sent already, and logs JSON only', async () => {
+  const registry = await start();
+  registry.child.kill('SIGINT');
+  registry.child.kill('SIGINT');
+  expect(await registry.ended).toBe(0);
+  const lines = registry.stdout.trim().split('\n');
+  expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(['stopping', 'stopped']);
+});
+
+test('faults of the configuration end it with code 1, all of them named, before anything is opened', async () => {
+  const faults = { ASSENT_PORT: 'eighty', ASSENT_COLOUR: 'blue', ASSENT_POLL_MS: '0' };
+  const program = run('main.js', { ...env, ...faults, ASSENT_DATA: join(folder, 'new') });
+  expect(await program.ended).toBe(1);
+  expect(program.stderr).toMatch(/3 fault\(s\)/);
+  for (const name of Object.keys(faults)) expect(program.stderr).toContain(`  ${name} `);
+  expect(program.stderr).not.toContain('    at ');
+  expect(await readdir(folder)).not.toContain('new');
+});
+
+test('a database that cannot be reached ends it with code 1, and its password is not told', async () => {
+  const program = run('main.js', { ...env, DATABASE_URL: 'postgres://assent:canary@127.0.0.1:1/assent' });
+  expect(await program.ended).toBe(1);
+  expect(program.stderr).toContain('ECONNREFUSED');
+  expect(program.stderr + program.stdout).not.toContain('canary');
+});
+
+test.each(['ASSENT_PORT', 'ASSENT_OPERATIONS_PORT'])('a port that is in use (%s) ends it with code 1', async (name) => {
+  const { port } = occupied.address() as AddressInfo;
+  const program = run('main.js', { ...env, [name]: String(port) });
+  expect(await program.ended).toBe(1);
+  expect(program.stderr).toContain(`address already in use 127.0.0.1:${port}`);
+});
+
+const onEmbedded = isServer ? test.skip : test;
+
+onEmbedded('a second process on the same data folder refuses to start and names the owner', async () => {
+  const first = await start();
+  const second = run('main.js');
+  expect(await second.ended).toBe(1);
+  expect(second.stderr).toContain(`is in use by process ${first.pid}. Stop that first, or set ASSENT_DATA.`);
+  expect((await fetch(`${first.operationsUrl}/readyz`)).status).toBe(200);
+});
+
+onEmbedded('the lock of a process that was killed is taken over, and one that stops leaves none', async () => {
+  const first = await start();
+  first.child.kill('SIGKILL');
+  expect(await first.ended).toBe('SIGKILL');
+  expect(await readFile(join(folder, 'database.lock'), 'utf8')).toBe(String(first.pid));
+  const second = await start();
+  second.child.kill('SIGTERM');
+  expect(await second.ended).toBe(0);
+  expect((await readdir(folder)).filter((name) => name.includes('.lock'))).toEqual([]);
+});
+
+test('a token for a scope that does not exist is not made, and the exit code says that it was not understood', async () => {
+  for (const args of [['token', '--scope', 'assent:everything'], ['token'], ['token', '--colour', 'red'], ['tokne']]) {
+    const program = run('cli/assent.js', env, ...args);
+    expect([args, await program.ended, program.stdout]).toEqual([args, 2, '']);
+    expect(program.stderr).not.toBe('');
+  }
+});
+
+test('in production no tokens are made, unless that is asked for', async () => {
+  const production = {
+    ...{ NODE_ENV: 'production', ASSENT_DATA: folder, ASSENT_EMBEDDED_DATABASE: 'true' },
+    ASSENT_CREDENTIAL_KEYS: `a:${Buffer.alloc(32).toString('base64url')}`,
+    ASSENT_ISSUERS: JSON.stringify([{ issuer: 'https://a.example', audience: 'b', jwks: 'https://a.example/jwks' }]),
+  };
+  const args = ['token', '--scope', 'assent:admin'];
+  const refused = run('cli/assent.js', production, ...args);
+  expect([await refused.ended, refused.stdout]).toEqual([1, '']);
+  expect(refused.stderr).toContain('get one from your issuer');
+  const made = run('cli/assent.js', { ...production, ASSENT_DEVELOPMENT_ISSUER: 'true' }, ...args);
+  expect(await made.ended).toBe(0);
+  expect(made.stdout).toMatch(/^eyJ\S+\n$/);
+});
+
+(canRunAsNobody ? test : test.skip)(
+  'it runs as an ordinary user in a data folder of its own, and its keys are for that user only (needs root to try)',
+  async () => {
+    const own = join(folder, 'nobody');
+    await mkdir(own);
+    await chown(own, nobody, nobody);
+    await chown(folder, nobody, nobody);
+    const registry = remembered(await startRegistryProcess({ env: { ...env, ASSENT_DATA: own }, uid: nobody }));
+    expect((await fetch(`${registry.operationsUrl}/readyz`)).status).toBe(200);
+    registry.child.kill('SIGTERM');
+    expect(await registry.ended).toBe(0);
+    for (const name of ['development-issuer.json', 'credential-keys.json']) {
+      const { mode, uid } = await stat(join(own, name));
+      expect([name, mode & 0o777, uid]).toEqual([name, 0o600, nobody]);
+    }
+  },
+);

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import supertest, { type Response } from 'supertest';
+import { startPostgres, type Postgres } from '../support/postgres.mjs';
+import { isServer, startRegistry, type Client, type Registry } from '../support/registry.js';
+
+// Commits are written before they are acknowledged, as in production; only the disk itself is not waited for.
+const serverSettings = ['fsync = off', 'full_page_writes = off'];
+const onServer = isServer ? test : test.skip;
+
+let postgres: Postgres;
+let registry: Registry;
+let admin: Client;
+let subscriber: Client;
+let sender: Client;
+let sink: string;
+
+beforeAll(async () => {
+  if (!isServer) return;
+  postgres = await startPostgres(serverSettings);
+  registry = await startRegistry({ env: { DATABASE_URL: postgres.url, ASSENT_STOP_SECONDS: '3' } });
+  [admin, subscriber, sender] = await Promise.all([
+    registry.as('assent:admin'),
+    registry.as('assent:subscribe'),
+    registry.as('assent:deliver'),
+  ]);
+  await admin.post('/v1/origins').send({ name: 'eventemitter.example.com', isdefault: true }).expect(201);
+  registry.receiver.consent('/events');
+  sink = registry.receiver.sink('/events');
+}, 60_000);
+afterAll(async () => {
+  if (!isServer) return;
+  await postgres.stop();
+  await registry.stop();
+});
+
+/** One request of each kind: read, write, ask, grant, record. */
+const everyKind = (): Array<PromiseLike<Response>> => [
+  subscriber.get('/v1/subscriptions'),
+  subscriber.get(`/v1/subscriptions/${randomUUID()}`),
+  subscriber.post('/v1/subscriptions').send({ sink, protocol: 'HTTP' }),
+  subscriber.delete(`/v1/subscriptions/${randomUUID()}`).set('If-Match', '"1"'),
+  sender.get('/v1/permissions').query({ origin: 'eventemitter.example.com', sink }),
+  admin.get('/v1/origins'),
+  admin.get('/v1/audit'),
+  supertest(registry.url)
+    .get(`/v1/callbacks/${randomUUID()}`)
+    .query({ key: 'a'.repeat(43) }),
+];
+
+function expectUnavailable(responses: readonly Response[]): void {
+  for (const { status, headers, body } of responses) {
+    expect([status, body.code, headers['content-type']]).toEqual([
+      503,
+      'database_unavailable',
+      expect.stringContaining('application/problem+json'),
+    ]);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+  }
+}
+
+/** Asks again and again until it is ready; returns the seconds that took. */
+async function untilReady(): Promise<number> {
+  const startedAt = performance.now();
+  const seconds = () => (performance.now() - startedAt) / 1_000;
+  while ((await supertest(registry.operationsUrl).get('/readyz')).status !== 200 && seconds() < 20);
+  return seconds();
+}
+
+onServer('while Postgres is stopped every request is answered 503 with Retry-After, and soon', async () => {
+  await postgres.crash();
+  const startedAt = performance.now();
+  expectUnavailable(await Promise.all(everyKind()));
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  const { body } = await supertest(registry.operationsUrl).get('/readyz').expect(503);
+  expect(body.checks).toMatchObject({ process: 'ok', database: 'failed' });
+  await supertest(registry.operationsUrl).get('/livez').expect(200);
+  await supertest(registry.operationsUrl).get('/metrics').expect(200);
+
+  await postgres.restart();
+  expect(await untilReady()).toBeLessThan(5);
+  await subscriber.get('/v1/subscriptions').expect(200);
+});
+
+onServer(
+  'a crash of Postgres under load loses nothing that was acknowledged, and a repeated key creates nothing twice',
+  async () => {
+    const acknowledged = new Map<string, string>();
+    const statuses = new Set<number>();
+    const register = async (key: string) => {
+      const response = await subscriber
+        .post('/v1/subscriptions')
+        .set({ 'Idempotency-Key': key, Prefer: 'wait=1' })
+        .send({ sink, protocol: 'HTTP', source: `urn:load:${key}` });
+      statuses.add(response.status);
+      if (response.status === 201) {
+        expect(acknowledged.get(key) ?? response.body.id).toBe(response.body.id);
+        acknowledged.set(key, response.body.id);
+      } else expectUnavailable([response]);
+    };
+    const keys: string[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      let isOver = false;
+      const clients = Array.from({ length: 8 }, async () => {
+        while (!isOver) {
+          const key = randomUUID();
+          keys.push(key);
+          await register(key);
+        }
+      });
+      const enough = acknowledged.size + 30;
+      while (acknowledged.size < enough) await supertest(registry.operationsUrl).get('/livez');
+      await postgres.crash();
+      isOver = true;
+      await Promise.all(clients);
+      await postgres.restart();
+      expect(await untilReady()).toBeLessThan(5);
+    }
+    for (const key of keys) await register(key);
+
+    expect(statuses).toEqual(new Set([201, 503]));
+    expect(acknowledged.size).toBe(keys.length);
+    const rows = await registry.sql<{ id: string; source: string }>(`
+      select id::text, source from subscription where source like 'urn:load:%'`);
+    const stored = new Map(rows.map(({ id, source }) => [source.slice('urn:load:'.length), id]));
+    expect(rows).toHaveLength(keys.length);
+    expect(stored).toEqual(acknowledged);
+  },
+  60_000,
+);
+
+onServer(
+  'while Postgres stands still, more requests than there are connections are all answered 503 within 12 seconds',
+  async () => {
+    await Promise.all(everyKind());
+    postgres.freeze();
+    const startedAt = performance.now();
+    const responses = await Promise.all(Array.from({ length: 5 }, everyKind).flat());
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const ready = await supertest(registry.operationsUrl).get('/readyz');
+    postgres.thaw();
+    expectUnavailable(responses);
+    expect(seconds).toBeLessThan(12);
+    expect(ready.status).toBe(503);
+    expect(await untilReady()).toBeLessThan(5);
+    await subscriber.get('/v1/subscriptions').expect(200);
+  },
+  60_000,
+);
+
+onServer(
+  'a Postgres that stands still does not keep the service from stopping',
+  async () => {
+    const other = await startRegistry({ env: { DATABASE_URL: postgres.url, ASSENT_STOP_SECONDS: '3' } });
+    postgres.freeze();
+    const startedAt = performance.now();
+    await other.service.stop();
+    const seconds = (performance.now() - startedAt) / 1_000;
+    postgres.thaw();
+    await Promise.all([other.receiver.stop(), other.dns.stop()]);
+    expect(seconds).toBeLessThan(13);
+  },
+  60_000,
+);

@@ -1,0 +1,320 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type supertest from 'supertest';
+import { startRegistry, type Client, type Registry } from '../support/registry.js';
+
+const origin = 'eventemitter.example.com';
+let registry: Registry;
+let admin: Client;
+let subscriber: Client;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  admin = await registry.as('assent:admin', { subscriber: 'beheerder' });
+  subscriber = await registry.as('assent:subscribe');
+  await admin.post('/v1/origins').send({ name: origin, isdefault: true }).expect(201);
+  await admin.post('/v1/origins').send({ name: 'second.example.com' }).expect(201);
+});
+afterAll(() => registry.stop());
+
+let paths = 0;
+/** A sink of its own for each subscription, that consents. */
+function newSink(): string {
+  const path = `/s${(paths += 1)}`;
+  registry.receiver.consent(path);
+  return registry.receiver.sink(path);
+}
+
+async function register(members: object = {}, client: Client = subscriber) {
+  const request = { sink: newSink(), protocol: 'HTTP', ...members };
+  const { body } = await client.post('/v1/subscriptions').send(request).expect(201);
+  return { ...body, path: `/v1/subscriptions/${body.id}` };
+}
+
+const askedAt = (sink: string) => registry.receiver.asked.filter(({ path }) => sink.endsWith(path)).length;
+
+/** Everything that a client may ask for. */
+const complete = () => ({
+  source: 'urn:nld:oin:00000001823288444000:systeem:BRP-component',
+  types: ['nl.overheid.zaken.zaakstatus-gewijzigd', 'nl.overheid.zaken.zaak-gesloten'],
+  subject: '123456789',
+  filters: [
+    { all: [{ prefix: { type: 'nl.overheid.' } }, { not: { suffix: { subject: '0', source: 'x' } } }] },
+    { any: [{ exact: { type: 'a' } }, { exact: { type: 'b' } }] },
+  ],
+  sink: newSink(),
+  protocol: 'HTTP',
+  protocolsettings: { headers: { 'X-Kanaal': 'zaken' }, method: 'POST' },
+  config: { interval: '10', nested: { empty: null, list: [1, { a: null }] } },
+  origin,
+  requestedrate: 30,
+});
+
+describe('create and read', () => {
+  test('what is stored is what was asked for, and reading gives what creating gave', async () => {
+    const request = complete();
+    const created = await subscriber.post('/v1/subscriptions').send(request).expect(201);
+    expect(created.body).toEqual({
+      ...request,
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      status: 'active',
+      statusdetails: expect.objectContaining({ reason: 'granted', allowedrate: 100 }),
+      subscriber: 'zaaksysteem',
+      createdat: expect.stringMatching(/Z$/),
+      updatedat: created.body.createdat,
+    });
+    expect(created.get('Location')).toBe(`/v1/subscriptions/${created.body.id}`);
+    const read = await subscriber.get(created.get('Location') ?? '').expect(200);
+    expect(read.body).toEqual(created.body);
+    expect([read.get('ETag'), created.get('ETag')]).toEqual(['"1"', '"1"']);
+  });
+
+  test('the least is a sink and a protocol; empty lists mean everything and are left out', async () => {
+    const { body } = await subscriber
+      .post('/v1/subscriptions')
+      .send({ sink: newSink(), protocol: 'HTTP', types: [], filters: [] })
+      .expect(201);
+    expect(Object.keys(body).sort()).toEqual(
+      ['createdat', 'id', 'origin', 'protocol', 'sink', 'status', 'statusdetails', 'subscriber', 'updatedat'].sort(),
+    );
+    expect(body.origin).toBe(origin);
+  });
+
+  test('what the registry tells cannot be asked for: id, subscriber, status and times are its own', async () => {
+    const told = { subscriber: 'other', status: 'retired', statusdetails: {}, createdat: '1999-01-01T00:00:00Z' };
+    const created = await register({ id: 'mine', ...told, suspended: { by: 'admin' } });
+    expect(created.id).not.toBe('mine');
+    expect(created).toMatchObject({ subscriber: 'zaaksysteem', status: 'active' });
+    expect(created).not.toHaveProperty('suspended');
+    expect(Date.parse(created.createdat)).toBeGreaterThan(Date.now() - 60_000);
+  });
+
+  test('an origin is named in any case, and an unknown id is a 404', async () => {
+    expect(await register({ origin: 'Second.Example.COM' })).toMatchObject({ origin: 'second.example.com' });
+    for (const id of ['0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f', 'not-an-id', "1' or '1'='1"]) {
+      const answer = await subscriber.get(`/v1/subscriptions/${encodeURIComponent(id)}`).expect(404);
+      expect(answer.body.code).toBe('subscription_not_found');
+    }
+  });
+});
+
+describe('list', () => {
+  let mine: Client;
+  let ids: string[];
+  let sink: string;
+  const list = async (query: object) => (await mine.get('/v1/subscriptions').query(query).expect(200)).body;
+
+  beforeAll(async () => {
+    mine = await registry.as('assent:subscribe', { subscriber: 'lister' });
+    sink = newSink();
+    const members = [
+      { source: 'urn:a', types: ['t.one', 't.two'], subject: 'é & ?' },
+      { source: 'urn:b', types: ['t.two'] },
+      { sink, origin: 'second.example.com' },
+      {},
+      {},
+    ];
+    ids = [];
+    for (const each of members) ids.push((await register(each, mine)).id);
+    await mine.post(`/v1/subscriptions/${ids[3]}/suspend`).send({ reason: 'test' }).expect(200);
+  });
+
+  test.each<[string, () => object, number[]]>([
+    ['nothing', () => ({}), [0, 1, 2, 3, 4]],
+    ['source', () => ({ source: 'urn:a' }), [0]],
+    ['type', () => ({ type: 't.two' }), [0, 1]],
+    ['part of a type', () => ({ type: 't' }), []],
+    ['subject', () => ({ subject: 'é & ?' }), [0]],
+    ['sink', () => ({ sink }), [2]],
+    ['origin', () => ({ origin: 'SECOND.example.com' }), [2]],
+    ['status', () => ({ status: 'suspended' }), [3]],
+    ['another status', () => ({ status: 'retired' }), []],
+    ['several at once', () => ({ type: 't.two', source: 'urn:b', status: 'active' }), [1]],
+    ['subscriber', () => ({ subscriber: 'lister' }), [0, 1, 2, 3, 4]],
+    ['another subscriber', () => ({ subscriber: 'zaaksysteem' }), []],
+    ['a pattern of SQL', () => ({ source: '%' }), []],
+  ])('by %s gives exactly those, oldest first', async (_, query, places) => {
+    const found = await list(query());
+    expect(found.map(({ id }: { id: string }) => id)).toEqual(places.map((place) => ids[place]));
+  });
+
+  test.each([1, 2, 5])('pages of %i lead through all of them once, and the last has no link', async (limit) => {
+    const seen: string[] = [];
+    let address: string | undefined = `/v1/subscriptions?limit=${limit}&origin=${origin}`;
+    while (address !== undefined) {
+      const page: supertest.Response = await mine.get(address).expect(200);
+      expect(page.body.length).toBeLessThanOrEqual(limit);
+      seen.push(...page.body.map(({ id }: { id: string }) => id));
+      address = /^<(.*)>; rel="next"$/.exec(page.get('Link') ?? '')?.[1];
+    }
+    expect(seen).toEqual([ids[0], ids[1], ids[3], ids[4]]);
+  });
+
+  test('a page keeps its filter, and goes on where it was though entries come and go', async () => {
+    const first = await mine.get('/v1/subscriptions').query({ type: 't.two', limit: 1 }).expect(200);
+    expect(first.get('Link')).toContain('type=t.two&limit=1&cursor=');
+    const passing = await register({ types: ['t.two'] }, mine);
+    const next = /<(.*)>/.exec(first.get('Link') ?? '')?.[1] ?? '';
+    expect((await mine.get(next).expect(200)).body.map(({ id }: { id: string }) => id)).toEqual([ids[1]]);
+    await mine.delete(passing.path).expect(200);
+  });
+
+  test("a cursor that was forged from another's id shows nothing but one's own", async () => {
+    const other = await register();
+    const cursor = Buffer.from(other.id).toString('base64url');
+    const after = await register({}, mine);
+    expect((await list({ cursor })).map(({ id }: { id: string }) => id)).toEqual([after.id]);
+    await mine.delete(after.path).expect(200);
+  });
+});
+
+describe('replace', () => {
+  test('what GET gave can be PUT as it is, and changes nothing but version and time', async () => {
+    const created = await subscriber.post('/v1/subscriptions').send(complete()).expect(201);
+    const asked = askedAt(created.body.sink);
+    const put = await subscriber.put(`/v1/subscriptions/${created.body.id}`).send(created.body).expect(200);
+    expect({ ...put.body, updatedat: 0 }).toEqual({ ...created.body, updatedat: 0 });
+    expect(put.get('ETag')).toBe('"2"');
+    expect(askedAt(created.body.sink)).toBe(asked);
+  });
+
+  test('members that are not in it are gone', async () => {
+    const request = complete();
+    const created = await register(request);
+    const { body } = await subscriber.put(created.path).send({ sink: request.sink, protocol: 'HTTP' }).expect(200);
+    for (const name of ['source', 'types', 'subject', 'filters', 'protocolsettings', 'config', 'requestedrate']) {
+      expect(body).not.toHaveProperty(name);
+    }
+    expect(body.origin).toBe(origin);
+  });
+
+  test('the id of another subscription is refused, and nothing changes', async () => {
+    const [one, other] = [await register(), await register()];
+    const answer = await subscriber.put(one.path).send({ ...one, path: undefined, id: other.id, source: 'urn:a' });
+    expect([answer.status, answer.body.faults[0]]).toMatchObject([400, { pointer: '/id', rule: 'id_changed' }]);
+    expect((await subscriber.get(one.path)).body).not.toHaveProperty('source');
+  });
+
+  test('another sink is asked, and the old one may not be sent to any more', async () => {
+    const created = await register();
+    const sink = newSink();
+    const { body } = await subscriber.put(created.path).send({ sink, protocol: 'HTTP' }).expect(200);
+    expect(body).toMatchObject({ sink, status: 'active' });
+    expect(askedAt(sink)).toBe(1);
+    const old = await admin.get('/v1/permissions').query({ origin, sink: created.sink }).expect(200);
+    expect(old.body).toMatchObject({ allowed: false, reason: 'ended' });
+  });
+
+  test('other filters hold at once and ask nobody', async () => {
+    const created = await register();
+    const filters = [{ prefix: { type: 'a' } }];
+    const { body } = await subscriber
+      .put(created.path)
+      .send({ ...created, path: undefined, filters })
+      .expect(200);
+    expect(body).toMatchObject({ filters, status: 'active' });
+    expect(askedAt(created.sink)).toBe(1);
+  });
+});
+
+describe('patch', () => {
+  const patch = (path: string, members: object) =>
+    subscriber.patch(path).type('application/merge-patch+json').send(JSON.stringify(members));
+
+  test('changes what it names, merges objects, replaces lists, and null removes', async () => {
+    const request = complete();
+    const created = await register(request);
+    const { body } = await patch(created.path, {
+      subject: null,
+      types: ['only.this'],
+      config: { interval: null, nested: { list: [null] }, added: true },
+      protocolsettings: { headers: { 'X-Kanaal': null, 'X-Other': 'a' } },
+    }).expect(200);
+    expect(body).toEqual({
+      ...{ ...created, path: undefined, subject: undefined, updatedat: expect.any(String) },
+      types: ['only.this'],
+      config: { nested: { empty: null, list: [null] }, added: true },
+      protocolsettings: { headers: { 'X-Other': 'a' }, method: 'POST' },
+    });
+    expect(body).not.toHaveProperty('subject');
+  });
+
+  test('null for a member that must be there is refused, for an origin it takes the default', async () => {
+    const created = await register({ origin: 'second.example.com' });
+    const refused = await patch(created.path, { sink: null }).expect(400);
+    expect(refused.body.faults).toMatchObject([{ pointer: '/sink', rule: 'required' }]);
+    expect((await patch(created.path, { origin: null, types: null }).expect(200)).body.origin).toBe(origin);
+  });
+
+  test.each(['hasOwnProperty', 'toString', 'toJSON', 'length'])('a member named %s is only a member', async (name) => {
+    const created = await register({ config: { [name]: 'a', b: 'b' } });
+    const { body } = await patch(created.path, { config: { b: null, [name]: { deep: 'c' } } }).expect(200);
+    expect(body.config).toEqual({ [name]: { deep: 'c' } });
+  });
+
+  test('what the registry tells is not changed by it', async () => {
+    const created = await register();
+    const { body } = await patch(created.path, { subscriber: 'other', status: 'refused', source: 'urn:a' }).expect(200);
+    expect(body).toMatchObject({ subscriber: 'zaaksysteem', status: 'active', source: 'urn:a' });
+  });
+});
+
+test('deleting answers what was there; then it is gone, for the list too', async () => {
+  const created = await register();
+  const { body } = await subscriber.delete(created.path).expect(200);
+  expect(body).toEqual({ ...created, path: undefined });
+  await subscriber.get(created.path).expect(404);
+  await subscriber.delete(created.path).expect(404);
+  expect((await subscriber.get('/v1/subscriptions').query({ sink: created.sink })).body).toEqual([]);
+});
+
+describe('suspend and resume', () => {
+  const reason = 'Maintenance until Monday.';
+
+  test('a subscriber stops and goes on, and nobody is asked while the consent stands', async () => {
+    const created = await register();
+    const suspended = await subscriber.post(`${created.path}/suspend`).send({ reason }).expect(200);
+    expect(suspended.body).toMatchObject({ status: 'suspended', suspended: { by: 'subscriber', reason } });
+    expect(suspended.body.statusdetails.message).toContain(reason);
+    const { body } = await subscriber.post(`${created.path}/resume`).send({ reason: 'Done.' }).expect(200);
+    expect(body).toMatchObject({ status: 'active' });
+    expect(body).not.toHaveProperty('suspended');
+    expect(askedAt(created.sink)).toBe(1);
+  });
+
+  test('resuming asks again where the consent ran out meanwhile', async () => {
+    const created = await register();
+    await subscriber.post(`${created.path}/suspend`).send({ reason }).expect(200);
+    await registry.sql(`update "grant" set expiresat = now() where sink = $1`, created.sink);
+    const { body } = await subscriber.post(`${created.path}/resume`).send({ reason }).expect(200);
+    expect(body.status).toBe('active');
+    expect(askedAt(created.sink)).toBe(2);
+  });
+
+  test('what an admin suspended only an admin resumes, and a subscriber does not change whose it is', async () => {
+    const created = await register();
+    await admin.post(`${created.path}/suspend`).send({ reason: 'Abuse.' }).expect(200);
+    const again = await subscriber.post(`${created.path}/suspend`).send({ reason }).expect(200);
+    expect(again.body.suspended).toMatchObject({ by: 'admin', reason: 'Abuse.' });
+    const refused = await subscriber.post(`${created.path}/resume`).send({ reason }).expect(403);
+    expect(refused.body.code).toBe('suspended_by_admin');
+    const put = await subscriber.put(created.path).send({ sink: created.sink, protocol: 'HTTP' }).expect(200);
+    expect(put.body.status).toBe('suspended');
+    expect((await admin.post(`${created.path}/resume`).send({ reason }).expect(200)).body.status).toBe('active');
+  });
+
+  test('an admin takes over what the subscriber suspended; resuming what runs changes nothing', async () => {
+    const created = await register();
+    const idle = await subscriber.post(`${created.path}/resume`).send({ reason }).expect(200);
+    expect([idle.body.status, idle.get('ETag')]).toEqual(['active', '"1"']);
+    await subscriber.post(`${created.path}/suspend`).send({ reason }).expect(200);
+    await admin.post(`${created.path}/suspend`).send({ reason: 'Abuse.' }).expect(200);
+    await subscriber.post(`${created.path}/resume`).send({ reason }).expect(403);
+  });
+
+  test.each([{}, { reason: '' }, { reason: 'a', until: 'b' }])('a reason must be given: %j is not', async (body) => {
+    const created = await register();
+    await subscriber.post(`${created.path}/suspend`).send(body).expect(400);
+    await subscriber.post(`${created.path}/resume`).send(body).expect(400);
+    expect((await subscriber.get(created.path)).body.status).toBe('active');
+  });
+});

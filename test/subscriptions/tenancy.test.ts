@@ -1,0 +1,300 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startRegistry, type Client, type Registry } from '../support/registry.js';
+
+const origin = 'eventemitter.example.com';
+const secrets = { identifier: 'planted-identifier-5d1c', secret: 'planted-secret-9f2e' };
+const sinkcredential = { credentialtype: 'PLAIN', ...secrets };
+const reason = 'Because of a test.';
+
+let registry: Registry;
+let admin: Client;
+let subscriber: Client;
+let colleague: Client;
+let sender: Client;
+/** Of another tenant, with every scope there is. */
+let stranger: Client;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  admin = await registry.as('assent:admin', { subscriber: 'beheer' });
+  subscriber = await registry.as('assent:subscribe');
+  colleague = await registry.as('assent:subscribe', { subscriber: 'other-system' });
+  sender = await registry.as('assent:deliver', { subscriber: 'mailroom' });
+  stranger = await registry.as(['assent:admin', 'assent:subscribe', 'assent:deliver'], {
+    tenant: 'provincie',
+    subscriber: 'vreemd',
+  });
+  await admin.post('/v1/origins').send({ name: origin, isdefault: true }).expect(201);
+  await stranger.post('/v1/origins').send({ name: 'provincie.example.com', isdefault: true }).expect(201);
+});
+afterAll(() => registry.stop());
+
+let paths = 0;
+function newSink(): string {
+  const path = `/t${(paths += 1)}`;
+  registry.receiver.consent(path);
+  return registry.receiver.sink(path);
+}
+
+async function register(client: Client = subscriber, members: object = {}) {
+  const { body } = await client
+    .post('/v1/subscriptions')
+    .send({ sink: newSink(), protocol: 'HTTP', ...members })
+    .expect(201);
+  return { ...body, path: `/v1/subscriptions/${body.id}` };
+}
+
+/** Everything that can be done to a subscription and its handshakes. */
+const onSubscription = (
+  path: string,
+  handshake: string,
+): Array<[string, (client: Client) => PromiseLike<{ status: number }>]> => [
+  ['read', (client) => client.get(path)],
+  ['replace', (client) => client.put(path).send({ sink: registry.receiver.sink('/t1'), protocol: 'HTTP' })],
+  ['patch', (client) => client.patch(path).type('application/merge-patch+json').send('{"source":"urn:taken"}')],
+  ['suspend', (client) => client.post(`${path}/suspend`).send({ reason })],
+  ['resume', (client) => client.post(`${path}/resume`).send({ reason })],
+  ['ask again', (client) => client.post(`${path}/handshakes`)],
+  ['list handshakes', (client) => client.get(`${path}/handshakes`)],
+  ['read a handshake', (client) => client.get(`${path}/handshakes/${handshake}`)],
+  ['delete', (client) => client.delete(path)],
+];
+
+async function everything(): Promise<unknown> {
+  const tables = ['subscription', '"grant"', 'handshake', 'origin', 'audit', 'change'];
+  return Promise.all(tables.map((table) => registry.sql(`select * from ${table} order by 1::text, 2::text`)));
+}
+
+describe('another tenant', () => {
+  test('finds no subscription of ours, whatever it tries, and changes nothing', async () => {
+    const { path, statusdetails } = await register();
+    const before = await everything();
+    for (const [what, attempt] of onSubscription(path, statusdetails.handshake)) {
+      expect([what, (await attempt(stranger)).status]).toEqual([what, 404]);
+    }
+    expect(await everything()).toEqual(before);
+  });
+
+  test('finds no handshake of ours under a subscription of its own', async () => {
+    const [ours, theirs] = [await register(), await register(stranger)];
+    await stranger.get(`${theirs.path}/handshakes/${theirs.statusdetails.handshake}`).expect(200);
+    await stranger.get(`${theirs.path}/handshakes/${ours.statusdetails.handshake}`).expect(404);
+  });
+
+  test('finds no origin and no grant of ours, and changes nothing', async () => {
+    const { sink } = await register();
+    const grant = (await admin.get('/v1/grants').query({ sink }).expect(200)).body[0];
+    const before = await everything();
+    const attempts = [
+      stranger.get(`/v1/origins/${origin}`),
+      stranger.put(`/v1/origins/${origin}`).send({}),
+      stranger.patch(`/v1/origins/${origin}`).type('application/merge-patch+json').send('{"judgement":"lenient"}'),
+      stranger.delete(`/v1/origins/${origin}`),
+      stranger.get(`/v1/grants/${grant.id}`),
+      stranger.post(`/v1/grants/${grant.id}/revoke`).send({ reason }),
+      stranger
+        .post('/v1/grants')
+        .send({ origin, sink, allowedrate: '*', expiresat: new Date(Date.now() + 60_000), reference: 'forged' }),
+    ];
+    for (const attempt of attempts) expect((await attempt).status).toBe(404);
+    expect(await everything()).toEqual(before);
+  });
+
+  test('cannot register a subscription for our origin, nor the name of our origin', async () => {
+    const request = { sink: newSink(), protocol: 'HTTP', origin };
+    const answer = await stranger.post('/v1/subscriptions').send(request).expect(400);
+    expect(answer.body.faults).toMatchObject([{ pointer: '/origin', rule: 'origin_unknown' }]);
+    await stranger.post('/v1/origins').send({ name: origin.toUpperCase() }).expect(409);
+  });
+
+  test('sees nothing of ours in any list, also when it asks for it', async () => {
+    const ours = await register();
+    const theirs = await register(stranger);
+    const ids = async (address: string) => (await stranger.get(address).expect(200)).body;
+    const listed = await ids('/v1/subscriptions?limit=200');
+    expect(listed.map(({ id }: { id: string }) => id)).toContain(theirs.id);
+    expect(listed.filter((each: { origin: string }) => each.origin === origin)).toEqual([]);
+    expect(await ids(`/v1/subscriptions?origin=${origin}`)).toEqual([]);
+    expect(await ids('/v1/subscriptions?subscriber=other-system')).toEqual([]);
+    expect(await ids(`/v1/grants?origin=${origin}`)).toEqual([]);
+    expect(await ids(`/v1/audit?target=subscription:${ours.id}`)).toEqual([]);
+    expect(JSON.stringify(await ids('/v1/audit?limit=200'))).not.toContain(ours.id);
+    expect((await ids('/v1/origins')).map(({ name }: { name: string }) => name)).toEqual(['provincie.example.com']);
+  });
+
+  test('with the same sink has a grant of its own, and gets no permission by ours', async () => {
+    const { sink } = await register();
+    const query = { origin, sink };
+    expect((await sender.get('/v1/permissions').query(query)).body).toMatchObject({ allowed: true });
+    const answer = await stranger.get('/v1/permissions').query(query).expect(200);
+    expect(answer.body).toMatchObject({ allowed: false, reason: 'no_grant' });
+    expect(answer.body).not.toHaveProperty('grant');
+    expect((await stranger.post('/v1/permissions').send([query])).body).toEqual([answer.body]);
+  });
+
+  test('of the same client name shares nothing: a name counts within its tenant', async () => {
+    const { path } = await register();
+    const namesake = await registry.as('assent:subscribe', { tenant: 'provincie', subscriber: 'zaaksysteem' });
+    await namesake.get(path).expect(404);
+    expect((await namesake.get('/v1/subscriptions').expect(200)).body).toEqual([]);
+  });
+});
+
+describe('within a tenant', () => {
+  test('a subscriber finds nothing of another subscriber, and changes nothing', async () => {
+    const { path, statusdetails, source } = await register();
+    for (const [what, attempt] of onSubscription(path, statusdetails.handshake)) {
+      expect([what, (await attempt(colleague)).status]).toEqual([what, 404]);
+    }
+    expect((await colleague.get('/v1/subscriptions').query({ subscriber: 'zaaksysteem' })).body).toEqual([]);
+    expect((await subscriber.get(path).expect(200)).body.source).toEqual(source);
+  });
+
+  test('an admin sees and changes what is of any subscriber, and it stays theirs', async () => {
+    const { path, sink, id } = await register(colleague);
+    const listed = await admin.get('/v1/subscriptions').query({ subscriber: 'other-system', limit: 200 }).expect(200);
+    expect(listed.body.map((each: { id: string }) => each.id)).toContain(id);
+    const { body } = await admin.put(path).send({ sink, protocol: 'HTTP', source: 'urn:a' }).expect(200);
+    expect(body).toMatchObject({ subscriber: 'other-system', source: 'urn:a' });
+    await colleague.get(path).expect(200);
+    await admin.delete(path).expect(200);
+    await colleague.get(path).expect(404);
+  });
+
+  test('a delivery system reads no subscription, no handshake and no audit, and changes nothing', async () => {
+    const { path, statusdetails } = await register();
+    for (const [what, attempt] of onSubscription(path, statusdetails.handshake)) {
+      expect([what, (await attempt(sender)).status]).toEqual([what, 403]);
+    }
+    await sender.get('/v1/subscriptions').expect(403);
+    await sender.get('/v1/audit').expect(403);
+    await sender.post('/v1/origins').send({ name: 'a.example.com' }).expect(403);
+    await sender.get('/v1/grants').expect(200);
+    await sender.get('/v1/origins').expect(200);
+  });
+
+  test('a subscriber reads no grants, permissions and audit, and manages no origins', async () => {
+    for (const path of ['/v1/grants', '/v1/audit', '/v1/permissions?origin=a.example.com&sink=a']) {
+      await subscriber.get(path).expect(403);
+    }
+    await subscriber.post('/v1/origins').send({ name: 'a.example.com' }).expect(403);
+    await subscriber.delete(`/v1/origins/${origin}`).expect(403);
+  });
+});
+
+describe('a credential', () => {
+  const stored = async (id: string) =>
+    (
+      await registry.sql<{ sinkcredential: string | null }>(
+        `select sinkcredential from subscription where id::text = $1`,
+        id,
+      )
+    )[0]?.sinkcredential;
+  const request = (sink: string, more: object = {}) => ({ sink, protocol: 'HTTP', ...more });
+
+  test('is read back by nobody, in no answer, list, handshake, audit entry or log line', async () => {
+    const { path } = await register(subscriber, { sinkcredential });
+    const addresses = [path, '/v1/subscriptions?limit=200', `${path}/handshakes`, '/v1/audit?limit=200', '/v1/grants'];
+    const answers = await Promise.all(addresses.map((address) => admin.get(address).expect(200)));
+    const own = await subscriber.get(path).expect(200);
+    expect(own.body.sinkcredential).toEqual({ credentialtype: 'PLAIN' });
+    const texts = [...answers, own].map(({ text }) => text).concat(registry.logs);
+    for (const secret of Object.values(secrets)) expect(texts.filter((text) => text.includes(secret))).toEqual([]);
+  });
+
+  test('does not stand in the database in clear', async () => {
+    const { id } = await register(subscriber, { sinkcredential });
+    expect(await stored(id)).toMatch(/^[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/);
+    const tables = await registry.sql<{ name: string }>(
+      `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
+    );
+    const rows = await Promise.all(
+      tables.map(({ name }) => registry.sql(`select to_jsonb(t)::text as row from "${name}" t`)),
+    );
+    const text = JSON.stringify(rows);
+    expect(text).toContain(id);
+    for (const secret of Object.values(secrets)) {
+      expect(text).not.toContain(secret);
+      expect(text).not.toContain(Buffer.from(secret).toString('base64url'));
+    }
+  });
+
+  test('in a faulty request is not repeated in the answer or the log', async () => {
+    const faulty = { credentialtype: 'PLAIN', identifier: `${secrets.identifier}\n`, secret: 1, [secrets.secret]: 1 };
+    const answer = await subscriber.post('/v1/subscriptions').send(request(newSink(), { sinkcredential: faulty }));
+    expect([answer.status, answer.body.faults.length]).toEqual([400, 3]);
+    expect(answer.text).not.toContain(secrets.identifier);
+    expect(registry.logs.join()).not.toMatch(/planted-/);
+  });
+
+  test('stays with nothing but its type, is replaced by another one, and goes when it is left out', async () => {
+    const { id, path, sink } = await register(subscriber, { sinkcredential });
+    const first = await stored(id);
+    const put = (more: object) => subscriber.put(path).send(request(sink, more)).expect(200);
+    await put({ sinkcredential: { credentialtype: 'PLAIN' }, source: 'urn:a' });
+    expect(await stored(id)).toBe(first);
+    await subscriber.patch(path).type('application/merge-patch+json').send('{"source":"urn:b"}').expect(200);
+    expect(await stored(id)).toBe(first);
+
+    await put({ sinkcredential: { ...sinkcredential, secret: 'another' } });
+    const second = await stored(id);
+    expect(second).not.toBe(first);
+    const token = { credentialtype: 'ACCESSTOKEN', accesstoken: 'a', accesstokenexpiresutc: '2027-01-01T00:00:00Z' };
+    const merge = { sinkcredential: token };
+    const patched = await subscriber
+      .patch(path)
+      .type('application/merge-patch+json')
+      .send(JSON.stringify(merge))
+      .expect(200);
+    expect(patched.body.sinkcredential).toEqual({ credentialtype: 'ACCESSTOKEN' });
+    expect([first, second]).not.toContain(await stored(id));
+
+    expect((await put({})).body).not.toHaveProperty('sinkcredential');
+    expect(await stored(id)).toBeNull();
+  });
+
+  test('does not follow the subscription to another host, where an admin could read it, unless it is given again', async () => {
+    const { id, path } = await register(subscriber, { sinkcredential });
+    const first = await stored(id);
+    const sink = registry.receiver.sink('/t1', 'elsewhere.hooks.test');
+    const kept = await admin.put(path).send(request(sink, { sinkcredential: { credentialtype: 'PLAIN' } }));
+    expect([kept.status, kept.body.faults]).toMatchObject([400, [{ rule: 'credential_for_other_host' }]]);
+    const patched = await admin.patch(path).type('application/merge-patch+json').send(JSON.stringify({ sink }));
+    expect([patched.status, patched.body.faults]).toMatchObject([400, [{ rule: 'credential_for_other_host' }]]);
+    expect(await stored(id)).toBe(first);
+    await subscriber.put(path).send(request(sink, { sinkcredential })).expect(200);
+  });
+
+  test('leaves no trace among the idempotency keys by which it could be guessed', async () => {
+    const sink = newSink();
+    const send = (secret: string) =>
+      subscriber
+        .post('/v1/subscriptions')
+        .set('Idempotency-Key', 'guess')
+        .send(request(sink, { sinkcredential: { ...sinkcredential, secret } }));
+    const first = await send('one').expect(201);
+    const second = await send('two').expect(201);
+    expect(second.body.id).toBe(first.body.id);
+  });
+
+  test('of another type than the stored one is not there to be kept', async () => {
+    const { id, path, sink } = await register(subscriber, { sinkcredential });
+    const first = await stored(id);
+    const answer = await subscriber
+      .put(path)
+      .send(request(sink, { sinkcredential: { credentialtype: 'ACCESSTOKEN' } }));
+    expect([answer.status, answer.body.faults]).toMatchObject([400, [{ rule: 'nothing_to_keep' }]]);
+    expect(await stored(id)).toBe(first);
+  });
+
+  test('keys of the service are in files that only their owner reads', async () => {
+    const folder = registry.env['ASSENT_DATA'] ?? '';
+    expect(await readdir(folder)).toContain('credential-keys.json');
+    const { keys } = JSON.parse(await readFile(join(folder, 'credential-keys.json'), 'utf8')) as {
+      keys: Array<{ key: string }>;
+    };
+    expect(registry.logs.join()).not.toContain(keys[0]?.key);
+  });
+});

@@ -1,0 +1,21 @@
+import type { ChildProcess } from 'node:child_process';
+
+export interface Postgres {
+  /** Of its maintenance database, as superuser. */
+  url: string;
+  process: ChildProcess;
+  /** Ends at once and without a checkpoint. */
+  crash(): Promise<void>;
+  /** Starts again after a crash, with the same data on the same port. */
+  restart(): Promise<void>;
+  /** All its processes stand still until the thaw: connections stay open and nothing is answered. Linux only. */
+  freeze(): void;
+  thaw(): void;
+  stop(): Promise<void>;
+}
+
+/** `settings` are lines of postgresql.conf, such as `fsync = off`. */
+export function startPostgres(settings?: string[]): Promise<Postgres>;
+
+/** A TCP port of loopback that nobody listened on a moment ago. */
+export function freePort(): Promise<number>;

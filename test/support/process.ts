@@ -1,0 +1,60 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** A program of dist/ in a process of its own, with what it wrote so far. */
+export interface Program {
+  child: ChildProcess;
+  pid: number;
+  stdout: string;
+  stderr: string;
+  /** Its exit code, or the signal that ended it. */
+  ended: Promise<number | string>;
+}
+
+export interface ProgramSettings {
+  env: NodeJS.ProcessEnv;
+  args?: string[];
+  /** Runs as this user and group. */
+  uid?: number;
+}
+
+export interface RunningRegistry extends Program {
+  url: string;
+  operationsUrl: string;
+}
+
+/** Nothing of the environment of the tests reaches it but where programs are. */
+export function startProgram(file: string, { env, args = [], uid }: ProgramSettings): Program {
+  const path = fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
+  const child = spawn(process.execPath, [path, ...args], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid === undefined ? {} : { uid, gid: uid, cwd: '/' }),
+  });
+  const program: Program = {
+    child,
+    pid: child.pid ?? 0,
+    stdout: '',
+    stderr: '',
+    ended: once(child, 'close').then(([code, signal]) => code ?? signal),
+  };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => (program[name] += text));
+  }
+  return program;
+}
+
+/** Resolves when the registry has said where it listens; rejects with what it said if it ended before. */
+export async function startRegistryProcess(settings: ProgramSettings): Promise<RunningRegistry> {
+  const program = startProgram('main.js', settings);
+  const [url, operationsUrl] = await new Promise<string[]>((resolve, reject) => {
+    const look = () => {
+      const said = /listens on (\S+) .* health and metrics on (\S+)\n/.exec(program.stderr);
+      if (said) resolve(said.slice(1));
+    };
+    program.child.stderr?.on('data', look);
+    void program.ended.then((code) => reject(new Error(`it ended with ${code}: ${program.stderr}`)));
+  });
+  return Object.assign(program, { url: url ?? '', operationsUrl: operationsUrl ?? '' });
+}
