@@ -110,10 +110,14 @@ const variables = {
 const schema = z.object(variables);
 type Name = keyof typeof variables;
 
-/** Every name with its default (undefined where there is none), for the test that holds the README to them. */
-export const settings: ReadonlyArray<{ name: string; default: unknown }> = Object.entries(variables).map(
-  ([name, variable]) => ({ name, default: variable.parse(undefined) }),
-);
+/** Every name with its default as one would write it (empty where there is none), for the test of the README. */
+export const settings = Object.entries(variables).map(([name, variable]) => ({
+  name,
+  default: [variable.parse(undefined) ?? []]
+    .flat()
+    .map((value: unknown) => String(value))
+    .join(),
+}));
 
 /** What is wrong between settings, also while another one of them is wrong by itself. */
 function contradictions(present: Readonly<Record<string, string>>): string[] {

@@ -189,6 +189,6 @@ test('the table of the README lists exactly the settings that there are, with th
   const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8').catch(() => '');
   const rows = readme.matchAll(/^\| *`([A-Z_]+)` *\|([^|]*)\|/gm);
   const listed = [...rows].map(([, name, cell = '']) => `${name} = ${/`([^`]*)`/.exec(cell)?.[1] ?? ''}`);
-  const known = settings.map((setting) => `${setting.name} = ${String(setting.default ?? '')}`);
+  const known = settings.map((setting) => `${setting.name} = ${setting.default}`);
   expect(listed.sort()).toEqual(known.sort());
 });

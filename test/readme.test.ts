@@ -65,8 +65,12 @@ test('the table of metrics lists every metric of the service with its labels', a
 });
 
 test('the tree names every folder of src', async () => {
-  const folders = (await readdir(join(root, 'src'), { withFileTypes: true })).filter((entry) => entry.isDirectory());
-  for (const { name } of folders) expect(readme).toContain(`\n  ${name}/ `);
+  const files = await readdir(join(root, 'src'), { recursive: true });
+  const folders = new Set(
+    files.filter((path) => path.endsWith('.ts')).map((path) => /^(\w+)\/|/.exec(path)?.[1] ?? ''),
+  );
+  const named = [...readme.matchAll(/^ {2}(\w+)\/ /gm)].map(([, name]) => name);
+  expect(named.sort()).toEqual([...folders].filter((name) => name !== '').sort());
 });
 
 describe('the lines of the README, run in their order by one shell against real processes', () => {

@@ -51,7 +51,9 @@ export function createSettle({ database, maxAttempts, retry, random }: SettleSet
         reply,
       );
       await recordOutcome(sql, claim, attempt, reply, judgement);
-      const move = nextMove(judgement, attempt, origin);
+      const isFailure = judgement.kind === 'postponed' || judgement.kind === 'unreachable';
+      const failures = isFailure ? await countFailures(sql, claim) : 0;
+      const move = nextMove(judgement, attempt, origin, failures);
       if (origin === undefined || !(await apply(sql, claim, move, attempt))) {
         return { verdict: judgement.verdict, state: undefined };
       }
@@ -59,7 +61,7 @@ export function createSettle({ database, maxAttempts, retry, random }: SettleSet
       return { verdict: judgement.verdict, state };
     });
 
-  function nextMove(judgement: Judgement, attempt: BegunAttempt, origin: Origin | undefined): Move {
+  function nextMove(judgement: Judgement, attempt: BegunAttempt, origin: Origin | undefined, failures: number): Move {
     const { kind, verdict } = judgement;
     switch (kind) {
       case 'granted':
@@ -77,8 +79,8 @@ export function createSettle({ database, maxAttempts, retry, random }: SettleSet
       case 'postponed':
       case 'unreachable': {
         if (verdict === 'aborted') return { state: 'due', verdict, afterMs: 0 };
-        if (attempt.number >= maxAttempts) return { state: 'unreachable', verdict };
-        const delayMs = retryDelayMs(attempt.number, retry, random);
+        if (failures >= maxAttempts) return { state: 'unreachable', verdict };
+        const delayMs = retryDelayMs(failures, retry, random);
         return {
           state: 'due',
           verdict,
@@ -144,6 +146,11 @@ async function settleRenewal(sql: Sql, claim: Claim, state: HandshakeState): Pro
       update "grant" set renewat = now() + (expiresat - now()) / 2
       where origin = ${claim.origin} and sink = ${claim.sink} and state = 'live' and expiresat > now() + interval '10 minutes'`;
   }
+}
+
+/** How often the webhook gave no answer that could be used; what our own end cut off is not its fault. */
+function countFailures(sql: Sql, { id }: Claim): Promise<number> {
+  return sql.attempt.count({ where: { handshake: id, verdict: { notIn: ['interrupted', 'aborted'] } } });
 }
 
 /** Kept whoever the handshake belongs to by now: it happened. */

@@ -22,7 +22,8 @@ export async function recordAudit(
   target: string,
   detail: { sink?: string; [member: string]: unknown } = {},
 ) {
-  const { sink, ...rest } = detail;
+  const { sink } = detail;
+  const kept: object = { ...detail, ...(sink === undefined ? {} : { sink: sink.replace(/\?.*/s, '?[secret]') }) };
   await sql.audit.create({
     data: {
       id: uuidv7(),
@@ -30,7 +31,7 @@ export async function recordAudit(
       actor: actor.name,
       action,
       target,
-      detail: { ...rest, ...(sink === undefined ? {} : { sink: sink.replace(/\?.*/s, '?[secret]') }) } as object,
+      detail: kept,
       requestid: actor.requestId ?? null,
     },
   });

@@ -131,12 +131,18 @@ async function transact<T>(client: PrismaClient, work: (sql: Sql) => Promise<T>)
 
 /** The five characters by which Postgres names an error; undefined if it is not one of Postgres. */
 export function sqlState(error: unknown): string | undefined {
-  type Adapted = {
-    meta?: { driverAdapterError?: { cause?: { originalCode?: string } } };
-    cause?: { originalCode?: string };
-  };
-  const adapted = error as Adapted;
-  return adapted.meta?.driverAdapterError?.cause?.originalCode ?? adapted.cause?.originalCode;
+  return adapted(error)?.originalCode;
+}
+
+interface Adapted {
+  originalCode?: string;
+  /** Prisma's own name, for what Postgres has no code for. */
+  kind?: string;
+}
+
+function adapted(error: unknown): Adapted | undefined {
+  const { meta, cause } = error as { meta?: { driverAdapterError?: { cause?: Adapted } }; cause?: Adapted };
+  return meta?.driverAdapterError?.cause ?? cause;
 }
 
 export function isUniqueViolation(error: unknown): boolean {
@@ -149,6 +155,13 @@ function prismaCode(error: unknown): string | undefined {
 
 /** What Postgres says while it starts, stops, fails over, has no room, or is too slow; the first characters are enough. */
 const unavailableStates = /^(?:08|53|57P|57014|58|25006|25P03|40001|40P01)/;
+const unavailableKinds = [
+  'ConnectionClosed',
+  'DatabaseNotReachable',
+  'SocketTimeout',
+  'TlsConnectionError',
+  'TooManyConnections',
+];
 const unavailableCodes = ['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034'];
 /** Of the operating system, and of pg, which has no codes. */
 const unavailableTexts =
@@ -161,6 +174,7 @@ const unavailableTexts =
 export function asUnavailable(error: unknown): unknown {
   const isUnavailable =
     unavailableStates.test(sqlState(error) ?? '') ||
+    unavailableKinds.includes(adapted(error)?.kind ?? '') ||
     unavailableCodes.includes(prismaCode(error) ?? '') ||
     unavailableTexts.test((error as { message?: string }).message ?? '');
   if (!isUnavailable) return error;

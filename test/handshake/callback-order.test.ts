@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { offer } from '../support/offer.js';
 import { exhaust, passCallbacks } from '../support/pass-time.js';
@@ -18,7 +19,7 @@ const consent = { 'WebHook-Allowed-Origin': 'eventemitter.example.com', 'WebHook
 const refusal = { 'WebHook-Allowed-Origin': 'eventgrid.azure.net' };
 
 /** Calls back inside of the OPTIONS request, and then ends it in some way. */
-function callFirst(path: string, end: (response: import('node:http').ServerResponse) => void, count = { asked: 0 }) {
+function callFirst(path: string, end: (response: ServerResponse) => void, count = { asked: 0 }) {
   registry.receiver.on(path, async (request, response) => {
     count.asked += 1;
     const called = await fetch(String(request.headers['webhook-request-callback']), {
@@ -36,7 +37,7 @@ test.each([
   ['503', '/late-503', (response) => response.writeHead(503).end()],
   ['a broken connection', '/late-broken', (response) => response.destroy()],
   ['a consent at another rate', '/late-consent', (response) => response.writeHead(200, consent).end()],
-] satisfies Array<[string, string, (response: import('node:http').ServerResponse) => unknown]>)(
+] satisfies Array<[string, string, (response: ServerResponse) => unknown]>)(
   'a grant by callback is not undone by %s that comes after it, and nobody asks again',
   async (_title, path, end) => {
     const count = { asked: 0 };
@@ -91,7 +92,7 @@ test('every key that was offered grants as long as it lives, not only that of th
 test.each([
   ['a refusal', '/refused-first', (response) => response.writeHead(200, refusal).end(), 'refused'],
   ['410 Gone', '/gone-first', (response) => response.writeHead(410).end(), 'retired'],
-] satisfies Array<[string, string, (response: import('node:http').ServerResponse) => unknown, string]>)(
+] satisfies Array<[string, string, (response: ServerResponse) => unknown, string]>)(
   'a callback that comes after %s grants',
   async (_title, path, end, before) => {
     let callback = '';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { exhaust, passDelays } from '../support/pass-time.js';
+import { createGate } from '../support/gate.js';
+import { exhaust, passDelays, passLeases } from '../support/pass-time.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
@@ -120,6 +121,33 @@ describe('no answer that could be used', () => {
     });
     await exhaust(registry);
     expect(asked()).toHaveLength(3);
+  });
+
+  test('attempts that died with their process are not held against the target', async () => {
+    const [released, rounds] = [createGate(), 3];
+    let reached = createGate();
+    registry.receiver.on('/interrupted', async (_request, response) => {
+      reached.open();
+      await released.opened;
+      response.destroy();
+    });
+    const { id } = await tenant.register(registry.receiver.sink('/interrupted'), {}, 'respond-async');
+    const work: Array<Promise<void>> = [];
+    for (let round = 0; round < rounds; round += 1) {
+      reached = createGate();
+      work.push(drain());
+      await reached.opened;
+      await passLeases(registry);
+    }
+    released.open();
+    await drain();
+    await Promise.all(work);
+    const [{ state, attempts }] = await tenant.handshakes(id);
+    expect(attempts.map(({ verdict }: { verdict: string }) => verdict)).toEqual([
+      ...Array<string>(rounds).fill('interrupted'),
+      'connection_closed',
+    ]);
+    expect(state).toBe('due');
   });
 
   test.each([

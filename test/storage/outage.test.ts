@@ -90,7 +90,7 @@ onServer(
     const register = async (key: string) => {
       const response = await subscriber
         .post('/v1/subscriptions')
-        .set({ 'Idempotency-Key': key, Prefer: 'wait=1' })
+        .set({ 'Idempotency-Key': key, Prefer: 'respond-async' })
         .send({ sink, protocol: 'HTTP', source: `urn:load:${key}` });
       statuses.add(response.status);
       if (response.status === 201) {

@@ -19,7 +19,7 @@ export interface Receiver {
   asked: Asked[];
   /** The sink for a path, on a name of its own if one is given. */
   sink(path: string, host?: string): string;
-  on(path: string, listener: RequestListener): void;
+  on(path: string, listener: (...call: Parameters<RequestListener>) => unknown): void;
   /** Consents: `*` or an origin, and a rate. */
   consent(path: string, allowed?: { origin?: string; rate?: string }): void;
   stop(): Promise<void>;
@@ -28,7 +28,7 @@ export interface Receiver {
 export async function startReceiver(): Promise<Receiver> {
   const authority = await createAuthority();
   const { cert, key } = await authority.issue(['localhost', '*.hooks.test', '127.0.0.1']);
-  const listeners = new Map<string, RequestListener>();
+  const listeners = new Map<string, (...call: Parameters<RequestListener>) => unknown>();
   const asked: Asked[] = [];
   const server = createServer({ cert, key }, (request: IncomingMessage, response: ServerResponse) => {
     const path = request.url ?? '';
