@@ -12,16 +12,6 @@ async function main(): Promise<void> {
     throw error;
   });
 
-  process.stderr.write(
-    [
-      `Assent listens on ${url} (documentation: ${url}/docs); health and metrics on ${operationsUrl}`,
-      `Data: ${service.database.place}`,
-      ...(config.developmentIssuer ? ['A token: npx assent token --scope assent:subscribe'] : []),
-      ...(config.publicUrl === undefined ? ['No callback is offered to webhooks: ASSENT_PUBLIC_URL is not set'] : []),
-      '',
-    ].join('\n'),
-  );
-
   let isStopping = false;
   const stop = (signal: NodeJS.Signals) => {
     // npm passes on the signal that the terminal has sent to everybody already; stopping is limited in time anyway.
@@ -38,6 +28,16 @@ async function main(): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+
+  process.stderr.write(
+    [
+      `Assent listens on ${url} (documentation: ${url}/docs); health and metrics on ${operationsUrl}`,
+      `Data: ${service.database.place}`,
+      ...(config.developmentIssuer ? ['A token: npx assent token --scope assent:subscribe'] : []),
+      ...(config.publicUrl === undefined ? ['No callback is offered to webhooks: ASSENT_PUBLIC_URL is not set'] : []),
+      '',
+    ].join('\n'),
+  );
 }
 
 main().catch((error: unknown) => {

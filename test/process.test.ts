@@ -5,7 +5,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startProgram, startRegistryProcess, type Program } from './support/process.js';
+import { startProgram, startRegistryProcess, untilReady, type Program } from './support/process.js';
 import { copyDatabase, isServer } from './support/registry.js';
 
 const nobody = 65_534;
@@ -56,7 +56,7 @@ test('it says where it listens, where its data is and how to get a token, and th
     isServer ? `Data: Postgres at ${new URL(env['DATABASE_URL'] ?? '').host}` : `Data: embedded Postgres in ${folder}`,
   );
   expect(registry.stderr).toMatch(/A token: npx assent token --scope assent:subscribe\n/);
-  expect((await fetch(`${registry.operationsUrl}/readyz`)).status).toBe(200);
+  expect(await untilReady(registry.operationsUrl)).toBeLessThan(5);
 
   const token = run('cli/assent.js', env, 'token', '--scope', 'assent:subscribe', '--tenant', 'gemeente');
   expect(await token.ended).toBe(0);
@@ -106,7 +106,7 @@ onEmbedded('a second process on the same data folder refuses to start and names 
   const second = run('main.js');
   expect(await second.ended).toBe(1);
   expect(second.stderr).toContain(`is in use by process ${first.pid}. Stop that first, or set ASSENT_DATA.`);
-  expect((await fetch(`${first.operationsUrl}/readyz`)).status).toBe(200);
+  expect(await untilReady(first.operationsUrl)).toBeLessThan(5);
 });
 
 onEmbedded('the lock of a process that was killed is taken over, and one that stops leaves none', async () => {
@@ -151,7 +151,7 @@ test('in production no tokens are made, unless that is asked for', async () => {
     await chown(own, nobody, nobody);
     await chown(folder, nobody, nobody);
     const registry = remembered(await startRegistryProcess({ env: { ...env, ASSENT_DATA: own }, uid: nobody }));
-    expect((await fetch(`${registry.operationsUrl}/readyz`)).status).toBe(200);
+    expect(await untilReady(registry.operationsUrl)).toBeLessThan(5);
     registry.child.kill('SIGTERM');
     expect(await registry.ended).toBe(0);
     for (const name of ['development-issuer.json', 'credential-keys.json']) {

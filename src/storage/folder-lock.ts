@@ -17,8 +17,8 @@ async function lock(path: string, folder: string): Promise<() => Promise<void>> 
     await refuseIfHeld(path, folder);
     const release = await lock(`${path}.lock`, folder);
     try {
-      await refuseIfHeld(path, folder);
-      await rm(path, { force: true });
+      // Nobody else removes it now, so what is found here stays until then; nothing may be somebody's new lock the next moment.
+      if (await refuseIfHeld(path, folder)) await rm(path);
     } finally {
       await release();
     }
@@ -41,9 +41,14 @@ async function create(path: string): Promise<boolean> {
   }
 }
 
-async function refuseIfHeld(path: string, folder: string): Promise<void> {
-  const owner = Number(await readFile(path, 'utf8').catch(() => ''));
-  if (owner === pid || !isAlive(owner)) return;
+/** True if there is a lock and its owner has died. */
+async function refuseIfHeld(path: string, folder: string): Promise<boolean> {
+  const content = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  const owner = Number(content);
+  if (owner === pid || !isAlive(owner)) return content !== undefined;
   throw new Error(`The database in ${folder} is in use by process ${owner}. Stop that first, or set ASSENT_DATA.`);
 }
 

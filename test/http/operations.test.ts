@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { Registry as Metrics } from 'prom-client';
 import supertest from 'supertest';
 import { createOperationsApp } from '../../src/http/operations.js';
+import { untilReady } from '../support/process.js';
 import { isServer, startRegistry, type Client, type Registry } from '../support/registry.js';
 
 let registry: Registry;
@@ -41,6 +42,7 @@ async function metric(name: string, labels: Record<string, string> = {}): Promis
 }
 
 test('a process that turns is live, and one that has everything is ready', async () => {
+  expect(await untilReady(registry.operationsUrl)).toBeLessThan(5);
   expect((await watch('/livez').expect(200)).body).toEqual({ status: 'live' });
   const checks = { process: 'ok', database: 'ok', migrations: 'ok', worker: 'ok' };
   expect((await watch('/readyz').expect(200)).body).toEqual({ status: 'ready', checks });

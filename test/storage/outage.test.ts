@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import supertest, { type Response } from 'supertest';
 import { startPostgres, type Postgres } from '../support/postgres.mjs';
+import { untilReady } from '../support/process.js';
 import { isServer, startRegistry, type Client, type Registry } from '../support/registry.js';
 
 // Commits are written before they are acknowledged, as in production; only the disk itself is not waited for.
@@ -59,14 +60,6 @@ function expectUnavailable(responses: readonly Response[]): void {
   }
 }
 
-/** Asks again and again until it is ready; returns the seconds that took. */
-async function untilReady(): Promise<number> {
-  const startedAt = performance.now();
-  const seconds = () => (performance.now() - startedAt) / 1_000;
-  while ((await supertest(registry.operationsUrl).get('/readyz')).status !== 200 && seconds() < 20);
-  return seconds();
-}
-
 onServer('while Postgres is stopped every request is answered 503 with Retry-After, and soon', async () => {
   await postgres.crash();
   const startedAt = performance.now();
@@ -78,7 +71,7 @@ onServer('while Postgres is stopped every request is answered 503 with Retry-Aft
   await supertest(registry.operationsUrl).get('/metrics').expect(200);
 
   await postgres.restart();
-  expect(await untilReady()).toBeLessThan(5);
+  expect(await untilReady(registry.operationsUrl)).toBeLessThan(5);
   await subscriber.get('/v1/subscriptions').expect(200);
 });
 
@@ -114,7 +107,7 @@ onServer(
       isOver = true;
       await Promise.all(clients);
       await postgres.restart();
-      expect(await untilReady()).toBeLessThan(5);
+      expect(await untilReady(registry.operationsUrl)).toBeLessThan(5);
     }
     for (const key of keys) await register(key);
 
@@ -142,7 +135,7 @@ onServer(
     expectUnavailable(responses);
     expect(seconds).toBeLessThan(12);
     expect(ready.status).toBe(503);
-    expect(await untilReady()).toBeLessThan(5);
+    expect(await untilReady(registry.operationsUrl)).toBeLessThan(5);
     await subscriber.get('/v1/subscriptions').expect(200);
   },
   60_000,

@@ -58,3 +58,11 @@ export async function startRegistryProcess(settings: ProgramSettings): Promise<R
   });
   return Object.assign(program, { url: url ?? '', operationsUrl: operationsUrl ?? '' });
 }
+
+/** Asks again and again until it is ready, or for 20 seconds; returns the seconds that took. */
+export async function untilReady(operationsUrl: string): Promise<number> {
+  const startedAt = performance.now();
+  const seconds = () => (performance.now() - startedAt) / 1_000;
+  while (!(await fetch(`${operationsUrl}/readyz`)).ok && seconds() < 20);
+  return seconds();
+}
