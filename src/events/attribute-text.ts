@@ -1,0 +1,28 @@
+/**
+ * Has a String none but the characters that the type system allows (CloudEvents, Type System): no controls, no half
+ * surrogate pairs, no noncharacters?
+ */
+export function isAttributeText(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code >= 0x20 && code < 0x7f) continue;
+    if (code < 0xa0) return false;
+    if (code < 0xd800) continue;
+    if (code <= 0xdfff) {
+      const whole = text.codePointAt(at) as number;
+      // A lone half is given back as it is; noncharacters are the last two of every plane.
+      if (whole <= 0xdfff || (whole & 0xfffe) === 0xfffe) return false;
+      at += 1;
+    } else if ((code >= 0xfdd0 && code <= 0xfdef) || code >= 0xfffe) return false;
+  }
+  return true;
+}
+
+/** Lower-case letters and digits, at least one (CloudEvents, Naming Conventions). */
+export function isAttributeName(name: string): boolean {
+  for (let at = 0; at < name.length; at += 1) {
+    const code = name.charCodeAt(at);
+    if (!((code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39))) return false;
+  }
+  return name.length > 0;
+}

@@ -1,0 +1,37 @@
+import type { ClaimCheck } from './cloud-event.js';
+import { decodeString, skipString, type OnMember } from './json-text.js';
+import { parseMediaType } from './media-type.js';
+import { isUri } from './uri.js';
+
+const first = 'c'.charCodeAt(0);
+const backslash = '\\'.charCodeAt(0);
+
+/** Notes the members of a claim check (INTG-STD-015, R-11) in `holder` while data is skipped; it keeps no values. */
+export function watchClaimCheck(holder: { claimCheck: ClaimCheck | undefined }, text: string): OnMember {
+  return (from, to, value) => {
+    const code = text.charCodeAt(from);
+    if (code !== first && code !== backslash) return;
+    const name = decodeString(text, from, to);
+    if (name !== 'claimCheckUri' && name !== 'claimCheckContentType') return;
+    const claimCheck = (holder.claimCheck ??= { uri: 'missing', contentType: 'missing' });
+    const isText = text[value] === '"';
+    const content = isText ? decodeString(text, value + 1, skipString(text, value + 1) - 1) : '';
+    if (name === 'claimCheckUri') claimCheck.uri = isUri(content) ? 'right' : 'wrong';
+    else claimCheck.contentType = parseMediaType(content) ? 'right' : 'wrong';
+  };
+}
+
+/** The same for a value that is parsed already. */
+export function findClaimCheck(data: object): ClaimCheck | undefined {
+  const { claimCheckUri: uri, claimCheckContentType: contentType } = data as Record<string, unknown>;
+  if (uri === undefined && contentType === undefined) return undefined;
+  return {
+    uri: uri === undefined ? 'missing' : typeof uri === 'string' && isUri(uri) ? 'right' : 'wrong',
+    contentType:
+      contentType === undefined
+        ? 'missing'
+        : typeof contentType === 'string' && parseMediaType(contentType)
+          ? 'right'
+          : 'wrong',
+  };
+}

@@ -1,0 +1,176 @@
+import { isAttributeName, isAttributeText } from './attribute-text.js';
+import {
+  coreAttributes,
+  pointerTo,
+  type AttributeValue,
+  type ClaimCheck,
+  type CloudEvent,
+  type DataForm,
+  type EventParts,
+  type Mode,
+} from './cloud-event.js';
+import { isJson, parseMediaType } from './media-type.js';
+import { readingRules as rules } from './profiles/reading-rules.js';
+import { breachOf, maxBreaches, type Rule, type RuleBreach } from './rule.js';
+import { isTimestamp } from './timestamp.js';
+import { isUri, isUriReference } from './uri.js';
+
+/** `parts` is what a profile can still judge; undefined when there is no event at all. */
+export type ReadEvent = { event: CloudEvent } | { faults: RuleBreach[]; parts: EventParts | undefined };
+
+/** An event while it is read. Names that have no value in `attributes` are in `others`, made when there is one. */
+export interface Draft {
+  readonly mode: Mode;
+  readonly at: string;
+  readonly attributes: Map<string, AttributeValue>;
+  readonly extensions: string[];
+  readonly faults: RuleBreach[];
+  others: Map<string, 'null' | 'faulty'> | undefined;
+  declaresJson: boolean;
+  dataForm: DataForm;
+  dataBytes: number;
+  claimCheck: ClaimCheck | undefined;
+}
+
+export function startDraft(mode: Mode, at: string): Draft {
+  return {
+    mode,
+    at,
+    attributes: new Map(),
+    extensions: [],
+    faults: [],
+    others: undefined,
+    declaresJson: false,
+    dataForm: 'absent',
+    dataBytes: 0,
+    claimCheck: undefined,
+  };
+}
+
+export function note(draft: Draft, rule: Rule, member: string, detail?: string): void {
+  if (draft.faults.length < maxBreaches) draft.faults.push(breachOf(rule, pointerTo(draft, member), detail));
+}
+
+/** Notes the fault of an attribute, and that it will not be among the attributes. */
+export function refuse(draft: Draft, rule: Rule, name: string): void {
+  note(draft, rule, name);
+  leaveOut(draft, name, 'faulty');
+}
+
+function leaveOut(draft: Draft, name: string, reason: 'null' | 'faulty'): void {
+  draft.others ??= new Map();
+  draft.others.set(name, reason);
+}
+
+/** False, and a fault, for a name that was there before. */
+export function isFirst(draft: Draft, name: string): boolean {
+  if (!draft.attributes.has(name) && (draft.others === undefined || !draft.others.has(name))) return true;
+  note(draft, rules.attributeOnce, name);
+  return false;
+}
+
+/** JSON null: as if absent (JSON format, section 2.2). */
+export function addNull(draft: Draft, name: string): void {
+  if (isFirst(draft, name)) leaveOut(draft, name, 'null');
+}
+
+/** `isPlain` when the text is known to be printable ASCII. */
+export function addText(draft: Draft, name: string, value: string, isPlain: boolean): void {
+  if (!isFirst(draft, name)) return;
+  const broken = brokenBy(draft, name, value) ?? (isPlain || isAttributeText(value) ? undefined : rules.attributeText);
+  if (broken) return refuse(draft, broken, name);
+  draft.attributes.set(name, value);
+  if (!coreAttributes.has(name)) draft.extensions.push(name);
+}
+
+function brokenBy(draft: Draft, name: string, value: string): Rule | undefined {
+  switch (name) {
+    case 'id':
+    case 'type':
+    case 'subject':
+      return value === '' ? rules.notEmpty : undefined;
+    case 'specversion':
+      return value === '1.0' ? undefined : value === '' ? rules.notEmpty : rules.specversion;
+    case 'source':
+      return value === '' ? rules.notEmpty : isUriReference(value) ? undefined : rules.source;
+    case 'time':
+      return isTimestamp(value) ? undefined : rules.time;
+    case 'dataschema':
+      return value === '' ? rules.notEmpty : isUri(value) ? undefined : rules.dataschema;
+    case 'datacontenttype':
+      return setContentType(draft, value) ? undefined : rules.datacontenttype;
+    default:
+      return brokenName(name);
+  }
+}
+
+function brokenName(name: string): Rule | undefined {
+  if (name === 'data') return rules.attributeReserved;
+  return isAttributeName(name) ? undefined : rules.attributeName;
+}
+
+function setContentType(draft: Draft, value: string): boolean {
+  if (value === 'application/json') {
+    draft.declaresJson = true;
+    return true;
+  }
+  const mediaType = parseMediaType(value);
+  draft.declaresJson = mediaType !== undefined && isJson(mediaType);
+  return mediaType !== undefined;
+}
+
+/** A native boolean or number; `isInteger` is told by the text of the number where there is one. */
+export function addNative(draft: Draft, name: string, value: number | boolean, isInteger: boolean): void {
+  if (!isFirst(draft, name)) return;
+  if (coreAttributes.has(name)) return refuse(draft, rules.attributeType, name);
+  const broken = brokenName(name) ?? (typeof value === 'boolean' ? undefined : brokenInteger(value, isInteger));
+  if (broken) return refuse(draft, broken, name);
+  // Minus zero is the integer zero.
+  draft.attributes.set(name, value === 0 ? 0 : value);
+  draft.extensions.push(name);
+}
+
+function brokenInteger(value: number, isInteger: boolean): Rule | undefined {
+  return isInteger && value >= -0x8000_0000 && value <= 0x7fff_ffff ? undefined : rules.integer;
+}
+
+export function addStructure(draft: Draft, name: string): void {
+  if (isFirst(draft, name)) refuse(draft, brokenName(name) ?? rules.attributeValue, name);
+}
+
+/** Judges what can be judged only when all members are known. `bytes` is the size of the event as it came. */
+export function finish(draft: Draft, bytes: number): ReadEvent {
+  const { attributes, faults, dataForm } = draft;
+  const datacontenttype = attributes.get('datacontenttype') as string | undefined;
+  const isDataMember = dataForm !== 'absent' && dataForm !== 'base64' && dataForm !== 'body';
+  if (isDataMember && datacontenttype !== undefined && !draft.declaresJson) {
+    if (dataForm !== 'text' && dataForm !== 'json_text') note(draft, rules.dataString, 'data');
+  }
+  const id = required(draft, 'id');
+  const source = required(draft, 'source');
+  const type = required(draft, 'type');
+  required(draft, 'specversion');
+  const event: CloudEvent = {
+    id,
+    source,
+    type,
+    mode: draft.mode,
+    at: draft.at,
+    attributes,
+    extensions: draft.extensions,
+    bytes,
+    hasData: dataForm !== 'absent',
+    dataBytes: draft.dataBytes,
+    dataIsJson: datacontenttype === undefined ? isDataMember : draft.declaresJson,
+    dataForm,
+    claimCheck: draft.claimCheck,
+    datacontenttype,
+  };
+  return faults.length === 0 ? { event } : { faults, parts: event };
+}
+
+function required(draft: Draft, name: string): string {
+  const value = draft.attributes.get(name) as string | undefined;
+  if (value === undefined && draft.others?.get(name) !== 'faulty') note(draft, rules.required, name);
+  return value ?? '';
+}

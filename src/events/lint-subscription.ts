@@ -1,0 +1,33 @@
+import type { EventParts } from './cloud-event.js';
+import { addText, finish, startDraft } from './draft.js';
+import { maxBreaches, type ProfileName, type RuleBreach } from './rule.js';
+import { validateEvent, type Judgement } from './validate-event.js';
+
+/**
+ * Judges what a subscription asks for by the profile of its origin: a type or source that no valid event can have is a
+ * fault, one that breaks a SHOULD a warning. Pointers are into the subscription (`/types/2`, `/source`).
+ */
+export function lintSubscription(
+  profile: ProfileName,
+  { types = [], source }: { types?: readonly string[] | undefined; source?: string | undefined },
+): Judgement {
+  const judgement: Judgement = { faults: [], warnings: [] };
+  for (const [index, type] of types.entries()) lint(judgement, profile, 'type', type, `/types/${index}`);
+  if (source !== undefined) lint(judgement, profile, 'source', source, '/source');
+  return judgement;
+}
+
+function lint(into: Judgement, profile: ProfileName, of: 'type' | 'source', value: string, pointer: string): void {
+  const draft = startDraft('structured', '');
+  addText(draft, of, value, false);
+  add(into.faults, draft.faults, pointer);
+  // Of an event with this attribute alone, the rules that look at nothing else are the ones that count.
+  const read = finish(draft, 0);
+  const { faults, warnings } = validateEvent(profile, 'event' in read ? read.event : (read.parts as EventParts), of);
+  add(into.faults, faults, pointer);
+  add(into.warnings, warnings, pointer);
+}
+
+function add(list: RuleBreach[], breaches: readonly RuleBreach[], pointer: string): void {
+  for (const breach of breaches) if (list.length < maxBreaches) list.push({ ...breach, pointer });
+}

@@ -1,0 +1,46 @@
+import { Buffer } from 'node:buffer';
+import { canonicalString, type EventParts } from '../cloud-event.js';
+import { parseMediaType } from '../media-type.js';
+import type { Finding } from '../rule.js';
+import { isTraceparent } from './traceparent.js';
+
+// What INTG-STD-015 looks at, told apart from its rules.
+
+/** The pattern of "Gateway Enforcement" 1. No two of its parts can take the same character, so it never goes back and forth. */
+const envelopeType = /^[a-z][a-z0-9]*(?:\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*){3,}$/;
+
+export function isEnvelopeType(type: string): boolean {
+  return envelopeType.test(type);
+}
+
+/** Bytes of names and values, in the string encoding. */
+export function attributeBytes(event: EventParts): number {
+  let bytes = 0;
+  for (const [name, value] of event.attributes) bytes += name.length + Buffer.byteLength(canonicalString(value));
+  return bytes;
+}
+
+/** Media types whose content is no text, as far as the type alone tells. */
+export function isBinaryType(datacontenttype: string | undefined): boolean {
+  const mediaType = datacontenttype === undefined ? undefined : parseMediaType(datacontenttype);
+  if (!mediaType || /\+(?:xml|json)$/.test(mediaType.subtype)) return false;
+  if (['image', 'audio', 'video', 'font'].includes(mediaType.type)) return true;
+  return mediaType.type === 'application' && ['octet-stream', 'pdf', 'zip', 'gzip'].includes(mediaType.subtype);
+}
+
+/** The members of a claim check that are missing or of the wrong kind; undefined when there is none to judge. */
+export function brokenClaimCheck({ claimCheck }: EventParts): Finding[] | undefined {
+  if (!claimCheck || (claimCheck.uri === 'right' && claimCheck.contentType === 'right')) return undefined;
+  const findings: Finding[] = [];
+  if (claimCheck.uri !== 'right') findings.push({ member: 'data', below: '/claimCheckUri' });
+  if (claimCheck.contentType !== 'right') findings.push({ member: 'data', below: '/claimCheckContentType' });
+  return findings;
+}
+
+/** What the documented extensions that the standard recommends may be. */
+export const documentedExtensions: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
+  ['partitionkey', (value: unknown) => typeof value === 'string' && value !== ''],
+  ['sequence', (value: unknown) => typeof value === 'string' && value !== ''],
+  ['traceparent', (value: unknown) => typeof value === 'string' && isTraceparent(value)],
+  ['tracestate', (value: unknown) => typeof value === 'string'],
+]);

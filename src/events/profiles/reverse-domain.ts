@@ -1,0 +1,29 @@
+import { parse } from 'tldts';
+
+/**
+ * Does a type begin with a domain name in reverse, as `com.example.order.created` does? The first part is a top-level
+ * domain of the Public Suffix List, the second a DNS label, and further parts have a character at least.
+ */
+export function hasReverseDomain(type: string): boolean {
+  const dot = type.indexOf('.');
+  if (dot < 2 || dot > 63) return false;
+  const secondEnd = type.indexOf('.', dot + 1);
+  if (!isLabel(type, dot + 1, secondEnd < 0 ? type.length : secondEnd)) return false;
+  if (type.endsWith('.') || type.includes('..')) return false;
+  return isTopLevelDomain(type.slice(0, dot).toLowerCase());
+}
+
+/** The same for the whole of a name: between the dots stand letters, digits, hyphens and underscores. */
+export function isReverseDomain(type: string): boolean {
+  return /^[A-Za-z0-9._+-]+$/.test(type) && hasReverseDomain(type);
+}
+
+function isTopLevelDomain(label: string): boolean {
+  if (!/^(?:[a-z]+|xn--[a-z0-9-]+)$/.test(label)) return false;
+  return parse(`x.${label}`, { extractHostname: false, validateHostname: false }).isIcann === true;
+}
+
+function isLabel(text: string, from: number, to: number): boolean {
+  if (to === from || to - from > 63 || text[from] === '-' || text[to - 1] === '-') return false;
+  return /^[A-Za-z0-9-]+$/.test(text.slice(from, to));
+}

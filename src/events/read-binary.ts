@@ -1,0 +1,67 @@
+import { Buffer, isUtf8 } from 'node:buffer';
+import { watchClaimCheck } from './claim-check.js';
+import { addText, finish, isFirst, refuse, startDraft, type Draft, type ReadEvent } from './draft.js';
+import { decodeHeaderValue } from './header-value.js';
+import { skipSpace, skipValue } from './json-text.js';
+import { readingRules as rules } from './profiles/reading-rules.js';
+import { breachOf, maxBreaches, type Rule } from './rule.js';
+
+/**
+ * Reads an event in binary mode (HTTP binding, section 3.1); undefined when not one header says that it is an event.
+ * `headers` are names and values in turn, a line each, as Node's `rawHeaders`.
+ */
+export function readBinaryEvent(headers: readonly string[], body: Uint8Array): ReadEvent | undefined {
+  const draft = startDraft('binary', '');
+  let bytes = body.length;
+  let count = 0;
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const name = headers[at] as string;
+    const value = headers[at + 1] as string;
+    const isAttribute = hasAttributePrefix(name);
+    if (isAttribute) addHeader(draft, name.slice(3).toLowerCase(), value);
+    else if (name.length === 12 && name.toLowerCase() === 'content-type') addContentType(draft, value);
+    else continue;
+    count += isAttribute ? 1 : 0;
+    // The colon, the space and the end of the line.
+    bytes += name.length + value.length + 4;
+  }
+  if (count === 0) return undefined;
+  draft.dataBytes = body.length;
+  if (body.length > 0) {
+    draft.dataForm = 'body';
+    if (draft.declaresJson) findClaimCheck(draft, body);
+  }
+  return finish(draft, bytes);
+}
+
+function hasAttributePrefix(name: string): boolean {
+  return name[2] === '-' && (name.charCodeAt(0) | 32) === 0x63 && (name.charCodeAt(1) | 32) === 0x65;
+}
+
+function addHeader(draft: Draft, name: string, value: string): void {
+  // Content-Type is the one attribute, the body is the other: what these two headers say counts for nothing.
+  if (name === 'datacontenttype') return misplaced(draft, rules.headerDatacontenttype, name);
+  if (name === 'data') return misplaced(draft, rules.attributeReserved, name);
+  const decoded = decodeHeaderValue(value);
+  if (decoded !== undefined) addText(draft, name, decoded, decoded === value);
+  else if (isFirst(draft, name)) refuse(draft, rules.headerEncoding, name);
+}
+
+function misplaced(draft: Draft, rule: Rule, name: string): void {
+  if (draft.faults.length < maxBreaches) draft.faults.push(breachOf(rule, `header/ce-${name}`));
+}
+
+/** Content-Type is no percent-encoded header; its own grammar is checked. */
+function addContentType(draft: Draft, value: string): void {
+  addText(draft, 'datacontenttype', value, false);
+}
+
+/** The body is looked into only when the words of a claim check are in it somewhere. */
+function findClaimCheck(draft: Draft, body: Uint8Array): void {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  if (!bytes.includes('"claimCheck') || !isUtf8(bytes)) return;
+  const text = bytes.toString('utf8');
+  const start = skipSpace(text, 0);
+  const end = skipValue(text, start, 0, watchClaimCheck(draft, text));
+  if (end < 0) draft.claimCheck = undefined;
+}

@@ -1,0 +1,166 @@
+import { Buffer, isAscii, isUtf8 } from 'node:buffer';
+import type { ErrorCode, Fault } from '../errors.js';
+import type { Mode } from './cloud-event.js';
+import { finish, startDraft, type ReadEvent } from './draft.js';
+import { maxDataDepth, skipSpace, skipValue, tooDeep } from './json-text.js';
+import { parseMediaType } from './media-type.js';
+import { readingRules as rules } from './profiles/reading-rules.js';
+import { readBinaryEvent } from './read-binary.js';
+import { bytesBetween, readObject, type JsonBody } from './read-json.js';
+import { breachOf, maxBreaches } from './rule.js';
+
+export interface EventRequest {
+  /** Names and values in turn, a line each, as Node's `rawHeaders`: only there are repeated lines still to be seen. */
+  headers: readonly string[];
+  body: Uint8Array;
+}
+
+export interface EventLimits {
+  bytes: number;
+  events: number;
+}
+
+/** Events of this size must be let through by everyone on their way (CloudEvents, Size Limits); no limit goes below. */
+export const forwardingFloorBytes = 64 * 1024;
+export const defaultEventLimits: EventLimits = { bytes: 1024 * 1024, events: 100 };
+
+/** What is wrong with a message as a whole: rule and sentence. */
+export const messageFaults = {
+  body_too_large: 'The body is larger than this registry takes.',
+  too_many_events: 'The batch has more events than this registry takes.',
+  content_type_repeated: 'There is more than one Content-Type.',
+  format_not_supported: 'The event formats are application/cloudevents+json and application/cloudevents-batch+json.',
+  charset_not_supported: 'JSON is UTF-8 (RFC 8259, section 8.1).',
+  not_an_event: 'The Content-Type is none of CloudEvents, and no header begins with "ce-".',
+  not_utf8: 'The body is not UTF-8.',
+  not_json: 'The body is not JSON (RFC 8259).',
+  too_deep: `The body is nested more than ${maxDataDepth} deep.`,
+  batch_not_array: 'A batch is a JSON array of events.',
+} as const;
+export type MessageFault = keyof typeof messageFaults;
+
+export type ReadResult =
+  | { mode: Mode; bytes: number; events: ReadEvent[] }
+  | { code: Extract<ErrorCode, 'body_too_large' | 'media_type_unsupported' | 'invalid_request'>; faults: Fault[] };
+
+/**
+ * Reads the events of an HTTP message in any content mode (HTTP binding, section 3; JSON format, sections 3 and 4). An
+ * event of a batch that is at fault leaves the others as they are; text that is no JSON spoils them all. Never throws.
+ */
+export function readEvents({ headers, body }: EventRequest, limits: EventLimits = defaultEventLimits): ReadResult {
+  if (body.length > limits.bytes) return refused('body_too_large', `The limit is ${limits.bytes} bytes.`);
+  const mode = modeOf(headers);
+  if (typeof mode !== 'string') return mode;
+  if (mode === 'binary') {
+    const event = readBinaryEvent(headers, body);
+    return event ? { mode, bytes: body.length, events: [event] } : refused('not_an_event');
+  }
+  const json = decodeBody(body);
+  if (!json) return refused('not_utf8');
+  const events: ReadEvent[] = [];
+  const start = skipSpace(json.text, json.text.charCodeAt(0) === 0xfeff ? 1 : 0);
+  const end = mode === 'batched' ? readBatch(json, start, events, limits.events) : readOne(json, start, '', events);
+  if (typeof end !== 'number') return refused(end, end === 'too_many_events' ? `The limit is ${limits.events}.` : '');
+  if (end === tooDeep) return refused('too_deep');
+  if (end < 0 || skipSpace(json.text, end) !== json.text.length) return refused('not_json');
+  if (mode === 'batched') compareVersions(events);
+  return { mode, bytes: body.length, events };
+}
+
+function refused(rule: MessageFault, more = ''): Extract<ReadResult, { faults: unknown }> {
+  const detail = more === '' ? messageFaults[rule] : `${messageFaults[rule]} ${more}`;
+  const isHeader = rule === 'content_type_repeated' || codes[rule] === 'media_type_unsupported';
+  return {
+    code: codes[rule] ?? 'invalid_request',
+    faults: [{ pointer: isHeader ? 'header/content-type' : '', rule, detail }],
+  };
+}
+
+const codes: Partial<Record<MessageFault, 'body_too_large' | 'media_type_unsupported'>> = {
+  body_too_large: 'body_too_large',
+  too_many_events: 'body_too_large',
+  format_not_supported: 'media_type_unsupported',
+  charset_not_supported: 'media_type_unsupported',
+  not_an_event: 'media_type_unsupported',
+};
+
+/** What nearly every sender writes, so that it need not be taken apart. */
+const usualTypes: ReadonlyMap<string, Mode> = new Map([
+  ['application/cloudevents+json', 'structured'],
+  ['application/cloudevents+json; charset=utf-8', 'structured'],
+  ['application/cloudevents+json; charset=UTF-8', 'structured'],
+  ['application/cloudevents-batch+json', 'batched'],
+  ['application/cloudevents-batch+json; charset=utf-8', 'batched'],
+  ['application/json', 'binary'],
+]);
+
+/** The mode is in the Content-Type (HTTP binding, section 3); whatever is none of CloudEvents is the type of the data. */
+function modeOf(headers: readonly string[]): Mode | Extract<ReadResult, { faults: unknown }> {
+  let contentType: string | undefined;
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const name = headers[at] as string;
+    if (name.length !== 12 || name.toLowerCase() !== 'content-type') continue;
+    if (contentType !== undefined) return refused('content_type_repeated');
+    contentType = headers[at + 1];
+  }
+  if (contentType === undefined) return 'binary';
+  const usual = usualTypes.get(contentType);
+  if (usual !== undefined) return usual;
+  if (!/^application\/cloudevents/i.test(contentType)) return 'binary';
+  const mediaType = parseMediaType(contentType);
+  if (mediaType?.subtype !== 'cloudevents+json' && mediaType?.subtype !== 'cloudevents-batch+json') {
+    return refused('format_not_supported');
+  }
+  // ASCII is UTF-8 too, and some write the name without its hyphen.
+  if (!['utf-8', 'utf8', 'us-ascii', undefined].includes(mediaType.charset)) return refused('charset_not_supported');
+  return mediaType.subtype === 'cloudevents+json' ? 'structured' : 'batched';
+}
+
+function decodeBody(body: Uint8Array): JsonBody | undefined {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  if (isAscii(bytes)) return { text: bytes.toString('latin1'), isAscii: true };
+  return isUtf8(bytes) ? { text: bytes.toString('utf8'), isAscii: false } : undefined;
+}
+
+/** Reads the value at `from` as an event and appends it; gives the place after it, or a negative one. */
+function readOne(json: JsonBody, from: number, at: string, events: ReadEvent[]): number {
+  const mode = at === '' ? 'structured' : 'batched';
+  if (json.text[from] !== '{') {
+    const end = skipValue(json.text, from);
+    events.push({ faults: [breachOf(rules.eventObject, at)], parts: undefined });
+    return end;
+  }
+  const draft = startDraft(mode, at);
+  const end = readObject(json, from, draft);
+  if (end >= 0) events.push(finish(draft, bytesBetween(json, from, end)));
+  return end;
+}
+
+function readBatch(json: JsonBody, from: number, events: ReadEvent[], limit: number): number | MessageFault {
+  const { text } = json;
+  if (text[from] !== '[') {
+    const end = skipValue(text, from);
+    return end < 0 ? end : 'batch_not_array';
+  }
+  let at = skipSpace(text, from + 1);
+  if (text[at] === ']') return at + 1;
+  for (;;) {
+    if (events.length === limit) return 'too_many_events';
+    const end = readOne(json, at, `/${events.length}`, events);
+    if (end < 0) return end;
+    at = skipSpace(text, end);
+    if (text[at] === ']') return at + 1;
+    if (text[at] !== ',') return -1;
+    at = skipSpace(text, at + 1);
+  }
+}
+
+/** Where some events of a batch are of version 1.0, those of another are at fault for that too; the others are not. */
+function compareVersions(events: readonly ReadEvent[]): void {
+  if (!events.some((read) => 'event' in read || read.parts?.attributes.has('specversion'))) return;
+  for (const read of events) {
+    if ('event' in read || read.faults.length >= maxBreaches) continue;
+    const version = read.faults.find(({ rule }) => rule === rules.specversion.id);
+    if (version) read.faults.push(breachOf(rules.batchSpecversion, version.pointer));
+  }
+}

@@ -1,0 +1,60 @@
+import type { Fault } from '../errors.js';
+import { pointerTo, type EventParts } from './cloud-event.js';
+
+export const profileNames = ['cloudevents', 'nl-gov', 'intg-std-015', 'belgif'] as const;
+export type ProfileName = (typeof profileNames)[number];
+
+/** REQUIRED counts as MUST, RECOMMENDED as SHOULD (RFC 2119). */
+export type Level = 'MUST' | 'SHOULD';
+
+/** Where in the event (undefined: the whole of it), and, if the sentence of the rule does not say it all, what exactly. */
+export interface Finding {
+  member: string | undefined;
+  below?: string;
+  detail?: string;
+}
+
+/** Undefined when the event keeps the rule, which costs no allocation. */
+export type Check = (event: EventParts) => readonly Finding[] | undefined;
+
+/**
+ * A rule as data. `check` is 'reading' where an event that breaks the rule cannot be read at all: the reader holds it then.
+ * `of` names the only attribute that the rule looks at; such a rule can judge a subscription too.
+ */
+export interface Rule {
+  readonly id: string;
+  readonly profile: ProfileName;
+  readonly level: Level;
+  readonly source: { readonly document: string; readonly section: string };
+  readonly sentence: string;
+  readonly of?: 'type' | 'source';
+  readonly check: Check | 'reading';
+}
+
+/** A fault whose `rule` is the id of a rule in a profile. */
+export interface RuleBreach extends Fault {
+  level: Level;
+  sentence: string;
+}
+
+/** No event is worth a longer list, and a hostile one may not make it longer. */
+export const maxBreaches = 50;
+
+export function breachOf(rule: Rule, pointer: string, detail = rule.sentence): RuleBreach {
+  return { pointer, rule: rule.id, level: rule.level, sentence: rule.sentence, detail };
+}
+
+export function breachesOf(rule: Rule, event: EventParts, findings: readonly Finding[]): RuleBreach[] {
+  return findings.map(({ member, below, detail }) => breachOf(rule, pointerTo(event, member, below), detail));
+}
+
+/** What most checks give back: one finding at one member. */
+export function at(member: string | undefined, detail?: string): Finding[] {
+  return [detail === undefined ? { member } : { member, detail }];
+}
+
+/** The value of an attribute where it is a string; everything else has been judged by then. */
+export function textOf(event: EventParts, name: string): string | undefined {
+  const value = event.attributes.get(name);
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,128 @@
+import { describe, expect, test } from '@jest/globals';
+import { lintSubscription } from '../../src/events/lint-subscription.js';
+import { readEvents, type EventRequest } from '../../src/events/read-events.js';
+import { profileNames } from '../../src/events/rule.js';
+import { judgeEvent } from '../../src/events/validate-event.js';
+import { batched, binary, minimal, structured } from './message.js';
+
+const mebibyte = 1024 * 1024;
+const open = `{"specversion":"1.0","id":"1","source":"urn:a:b","type":"com.example.a"`;
+/** As much of `filler` as makes a body of just under 1 MiB with what stands around it. */
+const fill = (before: string, filler: string, after: string) =>
+  before + filler.repeat(Math.floor((mebibyte - before.length - after.length) / Buffer.byteLength(filler))) + after;
+const extensions = (count: number, value: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => `,"a${index}":${value(index)}`).join('');
+
+const messages: Record<string, EventRequest> = {
+  'arrays nested 500,000 deep': structured(fill(`${open},"data":`, '[', '')),
+  'objects nested 170,000 deep': structured(fill(`${open},"data":`, '{"a":', '')),
+  'arrays nested deep for an event': structured('['.repeat(mebibyte)),
+  'arrays nested deep in a batch': batched('['.repeat(mebibyte)),
+  'a megabyte of data': structured(fill(`${open},"data":"`, 'x', '"}')),
+  'a megabyte of escapes': structured(fill(`${open},"data":"`, '\\u0041', '"}')),
+  'a megabyte of data that looks like JSON': structured(
+    fill(`${open},"datacontenttype":"application/json","data":"`, '[', '"}'),
+  ),
+  'a megabyte of characters outside of ASCII': structured(fill(`${open},"data":"`, '😀', '"}')),
+  'a megabyte of Base64': structured(fill(`${open},"data_base64":"`, 'aaaa', '"}')),
+  'a megabyte of digits': structured(fill(`${open},"a":`, '1', '}')),
+  'a megabyte of space': structured(fill(`${open}`, ' ', '}')),
+  'a megabyte of one name': structured(fill(`${open},"`, 'a', '":1}')),
+  'a megabyte of names in capitals': structured(`${open}${extensions(60_000, () => '1').replaceAll('a', 'A')}}`),
+  'one name a hundred thousand times': structured(fill(open, ',"a":1', '}')),
+  'the name __proto__ a hundred thousand times': structured(fill(open, ',"__proto__":1', '}')),
+  'null a hundred thousand times': structured(`${open}${extensions(80_000, () => 'null')}}`),
+  '80,000 attributes': structured(`${open}${extensions(80_000, () => '1')}}`),
+  '60,000 attributes that are objects': structured(`${open}${extensions(60_000, () => '{}')}}`),
+  'claim checks without end': structured(fill(`${open},"data":{"a":1`, ',"claimCheckUri":"urn:a:b"', '}}')),
+  '10,000 attributes in headers': binary({
+    ...Object.fromEntries(Object.entries(minimal).map(([name, value]) => [`ce-${name}`, value])),
+    ...Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`ce-a${index}`, '%20'.repeat(20)])),
+  }),
+  '10,000 headers that cannot be decoded': binary(
+    Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`ce-a${index}`, '"\\'.repeat(30)])),
+  ),
+  'a batch of a hundred events at fault': batched(
+    Array.from({ length: 100 }, () => ({ A: 1, B: 1, data: 'x'.repeat(9_000) })),
+  ),
+  'a batch of half a million numbers': batched(`[${'1,'.repeat(mebibyte / 2 - 2)}1]`),
+  'a traceparent, a token and a JWT without end': structured(
+    `${open},"traceparent":"${'0'.repeat(200_000)}","a":"Bearer ${'x'.repeat(200_000)}","b":"eyJ${'a.'.repeat(100_000)}"}`,
+  ),
+};
+
+// Attributes of which some character class could make a pattern go back and forth.
+const fillers = [
+  'a',
+  '1',
+  '.',
+  '-',
+  '-b',
+  'a.',
+  '1.',
+  '.v1',
+  '%2',
+  '%41',
+  ':',
+  '/',
+  '//',
+  '[',
+  '@',
+  'é',
+  '10.',
+  '.local',
+  '-bcdfghjkl',
+];
+for (const filler of fillers) {
+  const long = JSON.stringify(filler.repeat(100_000 / filler.length));
+  const rest = '"specversion":"1.0","id":"1"';
+  messages[`source and type of 100,000 ${filler}`] = structured(`{${rest},"source":${long},"type":${long}}`);
+  messages[`a URN of 100,000 ${filler}`] = structured(
+    `{${rest},"type":"nl.a.b","source":"urn:nld:oin:${long.slice(1)}}`,
+  );
+  messages[`time, types and the like of 100,000 ${filler}`] = structured(
+    `{${rest},"source":"/a","type":"nl.a.b","time":${long},"dataschema":${long},"datacontenttype":${long},"service":${long},"sequence":${long}}`,
+  );
+}
+
+describe('every profile judges in bounded time', () => {
+  test.each(Object.keys(messages))('%s', (name) => {
+    const request = messages[name] as EventRequest;
+    const started = performance.now();
+    const result = readEvents(request);
+    const lists = 'code' in result ? [result.faults] : [];
+    for (const read of 'code' in result ? [] : result.events) {
+      for (const profile of profileNames) {
+        const { faults, warnings } = judgeEvent(profile, read);
+        lists.push(faults, warnings);
+      }
+    }
+    expect(performance.now() - started).toBeLessThan(1500);
+    for (const list of lists) expect(list.length).toBeLessThanOrEqual(50);
+  });
+});
+
+test('what is too deep is told so, and nothing overflows', () => {
+  expect(readEvents(messages['arrays nested 500,000 deep'] as EventRequest)).toMatchObject({
+    faults: [{ rule: 'too_deep' }],
+  });
+  expect(readEvents(messages['objects nested 170,000 deep'] as EventRequest)).toMatchObject({
+    faults: [{ rule: 'too_deep' }],
+  });
+});
+
+test('a subscription to long and odd names is judged in bounded time', () => {
+  const started = performance.now();
+  for (const profile of profileNames) {
+    for (const filler of fillers) {
+      const long = filler.repeat(100_000 / filler.length);
+      lintSubscription(profile, { types: [long, `nl.${long}`], source: long });
+    }
+  }
+  expect(performance.now() - started).toBeLessThan(3000);
+});
+
+test('no event changes what objects inherit', () => {
+  readEvents(structured(`${open},"__proto__":{"polluted":true},"data":{"__proto__":{"polluted":true}}}`));
+  expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+});

@@ -1,0 +1,493 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ProfileName } from '../../src/events/rule.js';
+import { allRules, judgeEvent, profiles, validateBatch } from '../../src/events/validate-event.js';
+import { binary, faultsOf, minimal, readOne, structured } from './message.js';
+
+// Valid events of each profile that keep every rule, so that a change of one member shows one rule.
+
+const uuid = 'f3dce042-cd6e-4977-844d-05be8dce7cea';
+const good: Record<ProfileName, Record<string, unknown>> = {
+  cloudevents: minimal,
+  'nl-gov': {
+    ...minimal,
+    type: 'nl.brp.persoon-verhuisd',
+    source: 'urn:nld:oin:00000001823288444000:systeem:BRP-component',
+  },
+  'intg-std-015': {
+    ...minimal,
+    id: uuid,
+    type: 'com.example.order.created',
+    source: 'https://orders.example.com/checkout',
+    time: '2026-03-28T14:22:31.482Z',
+    traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+  },
+  belgif: { ...minimal, type: 'be.nsso.employer.v1.addresses.notify.updated', service: 'be.nsso.employer.v1' },
+};
+
+type Change = Record<string, unknown>;
+/** Rule, what breaks it, what keeps it. Undefined takes a member away. */
+type Row = [rule: string, broken: Change[], kept: Change[]];
+
+const source = (...sources: string[]) => sources.map((value) => ({ source: value }));
+const type = (...types: string[]) => types.map((value) => ({ type: value }));
+const of20 = 'a'.repeat(20);
+
+const rows: Row[] = [
+  ['cloudevents.required', [{ id: undefined }, { source: null }], [{}]],
+  ['cloudevents.not_empty', [{ id: '' }, { subject: '' }], [{ subject: 'a' }]],
+  ['cloudevents.specversion', [{ specversion: '0.3' }], [{ specversion: '1.0' }]],
+  ['cloudevents.source', [{ source: 'a:b c' }], source('mailto:a@example.com')],
+  ['cloudevents.datacontenttype', [{ datacontenttype: 'json' }], [{ datacontenttype: 'text/xml; charset=utf-8' }]],
+  ['cloudevents.dataschema', [{ dataschema: '/a' }], [{ dataschema: 'urn:example:schema:1' }]],
+  ['cloudevents.time', [{ time: '2018-02-30T00:00:00Z' }], [{ time: '2018-02-28T00:00:00+01:00' }]],
+  ['cloudevents.attribute_name', [{ Abc: 'a' }, { a_b: 1 }], [{ abc: 'a' }]],
+  ['cloudevents.attribute_text', [{ abc: '\u0001' }], [{ abc: 'é' }]],
+  ['cloudevents.integer', [{ abc: 1.5 }, { abc: 2 ** 31 }], [{ abc: -(2 ** 31) }]],
+  ['cloudevents.attribute_type', [{ subject: 5 }, { time: true }], [{ subject: '5' }]],
+  ['cloudevents.attribute_value', [{ abc: {} }, { abc: [] }], [{ abc: false }, { abc: null }]],
+  ['cloudevents.data_exclusive', [{ data: null, data_base64: '' }], [{ data: null }, { data_base64: '' }]],
+  ['cloudevents.data_base64', [{ data_base64: 'a' }], [{ data_base64: 'aaaa' }]],
+  [
+    'cloudevents.data_string',
+    [{ datacontenttype: 'text/xml', data: {} }],
+    [
+      { datacontenttype: 'text/xml', data: '' },
+      { datacontenttype: 'a/b+json', data: {} },
+    ],
+  ],
+  ['cloudevents.attribute_name_length', [{ [`${of20}a`]: 1 }], [{ [of20]: 1 }]],
+  ['cloudevents.attribute_name_start', [{ '1a': 1 }], [{ a1: 1 }]],
+  [
+    'cloudevents.source_absolute',
+    source('/a', '//example.com/a', '1-555-123-4567', '#a', '?a:b'),
+    source('https://example.com', 'URN:example:a'),
+  ],
+  [
+    'cloudevents.type_reverse_domain',
+    type('created', 'order.created', 'example.com', 'com', 'com.', '.com.a', 'com..a', 'com.-a.b', '10.example.a'),
+    type(
+      'com.example',
+      'nl.x',
+      'xn--p1ai.a.b',
+      'com.github.pull_request.opened',
+      'com.example.order',
+      'COM.Example.a b',
+    ),
+  ],
+  [
+    'cloudevents.dataschema_fragment',
+    [{ dataschema: 'https://a.example/b#c' }],
+    [{ dataschema: 'https://a.example/b' }],
+  ],
+  ['cloudevents.size', [{ data: 'x'.repeat(64 * 1024) }], [{ data: 'x'.repeat(64 * 1024 - 150) }]],
+  [
+    'cloudevents.sensitive_name',
+    [{ accesstoken: 'a' }, { userpassword: 'a' }, { examplebsn: 'a' }, { useremail: 'a' }],
+    [{ businessname: 'a' }, { tokyo: 'a' }, { partitionkey: 'a' }],
+  ],
+
+  [
+    'nl-gov.type_reverse_domain',
+    type('zaakstatus-gewijzigd', 'overheid.nl', 'order.created', 'nl', 'nl..x', 'nl.x y', 'nl/x.y', 'nl.é', 'nl.brp.'),
+    type('nl.brp.persoon-verhuisd', 'com.github.pull_request.opened', 'NL.brp.Huwelijk', 'eu.x.v1.2.3-rc.1+b'),
+  ],
+  [
+    'nl-gov.type_version',
+    type('nl.brp.a.v2', 'nl.brp.a.1.2.3', 'nl.brp.a.v1.2', 'nl.brp.a.V1.2.3', 'nl.brp.a.v01.2.3', 'nl.brp.a.v1-rc'),
+    type('nl.brp.huwelijk-voltrokken.v0.1.0', 'nl.brp.a.v1.2.3-rc.1', 'nl.brp.a', 'nl.brp.v1.2.3.a', 'nl.brp.5-ster'),
+  ],
+  [
+    'nl-gov.source_urn',
+    source(
+      'https://example.nl/a',
+      'urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66',
+      'urn:nld:',
+      'urn:nld:/a.b',
+      'urn:nld:?a',
+
+      'nld:a:b',
+      'urn:nl:a.b',
+      '/a',
+    ),
+    source('URN:NLD:oin:00000001823288444000:systeem:a', 'urn:nld:kvknr:09220932.a'),
+  ],
+  [
+    'nl-gov.source_parts',
+    source('urn:nld:oin:00000001823288444000', 'urn:nld:oin:00000001823288444000:systeem:', 'urn:nld:kvknr:09220932.'),
+    source(
+      'urn:nld:oin:00000001823288444000:a',
+      'urn:nld:oin:00000001823288444000:systeem:a',
+      'urn:nld:kvknr:09220932.a',
+    ),
+  ],
+  [
+    'nl-gov.source_organisation',
+    source('urn:nld:gemeente-nijmegen.burgerzakensysteem', 'urn:nld:a:b'),
+    source('urn:nld:kvk:09220932.a', 'urn:nld:eidas:NL/DE/12345678:systeem:a'),
+  ],
+  [
+    'nl-gov.source_number',
+    source(
+      'urn:nld:oin:0000001823288444000:systeem:a',
+      'urn:nld:oin:0000000182328844400x:systeem:a',
+      'urn:nld:kvknr:9220932.a',
+      'urn:nld:eidas:NLDE12345678:systeem:a',
+    ),
+    source('urn:nld:kvn:09220932.a', 'urn:nld:eidas:NL%2FDE%2F12345678:systeem:a', 'urn:nld:eidas:NL-DE-1.a'),
+  ],
+  [
+    'nl-gov.source_location',
+    [{ source: 'https://a.example/b', dataref: 'https://a.example/b' }],
+    [{ dataref: 'https://a.example/b' }],
+  ],
+  [
+    'nl-gov.data_json',
+    [{ datacontenttype: 'text/xml', data: 'a' }],
+    [
+      { data: 'a' },
+      { datacontenttype: 'text/xml' },
+      { datacontenttype: 'application/hal+json', data: {} },
+      { data_base64: '' },
+    ],
+  ],
+  [
+    'nl-gov.dataref',
+    [{ dataref: 'a b' }, { dataref: 5 }],
+    [{ dataref: 'https://gemeenteX/api/persoon/1' }, { dataref: '/a' }],
+  ],
+  [
+    'nl-gov.sequence',
+    [{ sequence: '' }, { sequence: 5 }, { sequence: true }],
+    [{ sequence: '5' }, { sequence: 'abc' }],
+  ],
+  ['nl-gov.sequence_required', [{ sequencetype: 'Integer' }], [{ sequence: '1', sequencetype: 'Integer' }]],
+  [
+    'nl-gov.sequencetype',
+    [
+      { sequence: '1', sequencetype: '' },
+      { sequence: '1', sequencetype: 1 },
+    ],
+    [{ sequence: '1', sequencetype: 'other' }],
+  ],
+  [
+    'nl-gov.sequence_integer',
+    ['abc', '1.0', '+1', '01', '2147483648', '-2147483649', ' 1', '1e3', '--1', '99999999999'].map((sequence) => ({
+      sequence,
+      sequencetype: 'Integer',
+    })),
+    [
+      ...['1', '0', '1234', '2147483647', '-2147483648'].map((sequence) => ({ sequence, sequencetype: 'Integer' })),
+      { sequence: '1234', sequencetype: 'integer' },
+      { sequence: 'abc', sequencetype: 'Letters' },
+      { sequence: 'abc' },
+    ],
+  ],
+
+  [
+    'intg-std-015.type_pattern',
+    type('OrderCreated', 'com.example.order', 'com.example.Order.created', 'com.example.order_x.created')
+      .concat(
+        type('com.example.order.', 'com.example.1order.created', 'com.example.order-.created', 'co-m.example.a.b'),
+      )
+      .concat(type('com.example.a--b.created')),
+    type('com.example.order.created', 'com.example.sales.order.created.v2', 'com.example.order-line.re-opened'),
+  ],
+  ['intg-std-015.type_reverse_domain', type('order.line.item.created'), type('be.example.order.created')],
+  [
+    'intg-std-015.source_internal',
+    source(
+      'http://localhost/a',
+      'https://LOCALHOST.',
+      'https://orders.internal/a',
+      'https://orders.svc.cluster.local',
+      'https://orders/a',
+      'https://%6cocalhost/',
+      'https://orders.corp',
+      'https://10.0.0.1/a',
+      'https://192.168.1.1',
+      'https://203.0.113.9/a',
+      'https://127.1/',
+      'https://0x7f000001/',
+      'https://2130706433/',
+      'https://[::1]/',
+      'https://[2001:db8::1]/a',
+      'https://orders.example.com:8443/a',
+      '//orders.example.com:1',
+      'https://user@orders.example.com:80/',
+      'k8s://cluster/namespace/pod',
+      'K8S://cluster',
+      'docker://abc',
+      'https://example.com/proxy/172.16.3.4/a',
+      'https://example.com/?from=db.internal',
+      'urn:example:orders.local',
+      'urn:example:169.254.169.254',
+      'mailto:root@localhost',
+      'https://example.com/checkout-7d4b9c6f5d-x2x7p',
+      `urn:example:${'0123456789abcdef'.repeat(4)}`,
+    ),
+    source(
+      'https://orders.example.com/checkout',
+      '//orders.example.com/checkout',
+      'https://orders.example.com./',
+      'https://internal.example.com/internal/local',
+      'https://localhost.example.com',
+      'urn:example:172.32.0.1',
+      'urn:example:1.2.3',
+      'urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66',
+      '/checkout',
+      'https://example.com/a:80',
+    ),
+  ],
+  [
+    'intg-std-015.id_form',
+    [{ id: 'evt-100' }, { id: '17' }, { id: '6e8bc430-9c3a-11d9-9669-0800200c9a66' }, { id: `8${'0'.repeat(25)}` }],
+    [{ id: uuid }, { id: uuid.toUpperCase() }, { id: '01HZX3KQVB8E72GQJHF5RM6YWN' }],
+  ],
+  [
+    'intg-std-015.time_utc',
+    [
+      '2026-03-28T14:22:31+00:00',
+      '2026-03-28T14:22:31z',
+      '2026-03-28t14:22:31Z',
+      '2026-03-28T14:22:31.1234567890Z',
+    ].map((time) => ({ time })),
+    ['2026-03-28T14:22:31Z', '2026-03-28T14:22:31.123456789Z', '2016-12-31T23:59:60Z'].map((time) => ({ time })),
+  ],
+  ['intg-std-015.time_present', [{ time: undefined }], [{}]],
+  [
+    'intg-std-015.datacontenttype_present',
+    [{ data: {} }, { data_base64: '' }],
+    [{}, { data: {}, datacontenttype: 'application/json' }],
+  ],
+  [
+    'intg-std-015.dataschema_versioned',
+    [{ dataschema: 'https://schemas2.example.com/orders/created.json' }, { dataschema: 'urn:example:schema' }],
+    [{ dataschema: 'https://schemas.example.com/orders/created/v1.json' }, { dataschema: 'urn:example:schema:2' }],
+  ],
+  ['intg-std-015.extension_name', [{ [`${of20}a`]: 'a' }, { '1a': 'a' }], [{ [of20]: 'a' }]],
+  [
+    'intg-std-015.extension_documented',
+    [
+      { traceparent: 'abc' },
+      { traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01` },
+      { traceparent: 'ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' },
+      { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x' },
+      { partitionkey: 5 },
+      { sequence: '' },
+      { tracestate: true },
+    ],
+    [
+      { traceparent: '01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x' },
+      { partitionkey: 'a', sequence: '1' },
+    ],
+  ],
+  [
+    'intg-std-015.extension_credentials',
+    [
+      { accesstoken: 'a' },
+      { sessionid: 'a' },
+      { exampleauth: 'Bearer abc' },
+      { examplex: 'bearer abc' },
+      { examplex: 'eyJhbGciOiJub25lIn0.e30.' },
+    ],
+    [{ examplecorrelationid: 'abc' }, { examplex: 'eyJ' }, { examplecount: 5 }],
+  ],
+  ['intg-std-015.traceparent_present', [{ traceparent: undefined }], [{}]],
+  ['intg-std-015.tracestate_alone', [{ traceparent: undefined, tracestate: 'a=b' }], [{ tracestate: 'a=b' }]],
+  [
+    'intg-std-015.data_embedded',
+    [
+      { datacontenttype: 'application/json', data: '{"a":1}' },
+      { datacontenttype: 'application/json', data: ' [1] ' },
+    ],
+    [
+      { datacontenttype: 'application/json', data: 'just a string' },
+      { datacontenttype: 'application/json', data: '{a}' },
+      { datacontenttype: 'text/plain', data: '{"a":1}' },
+    ],
+  ],
+  [
+    'intg-std-015.data_binary',
+    [
+      { datacontenttype: 'image/png', data: 'abc' },
+      { datacontenttype: 'application/octet-stream', data: '{}' },
+    ],
+    [
+      { datacontenttype: 'image/png', data_base64: 'aaaa' },
+      { datacontenttype: 'image/svg+xml', data: '<svg/>' },
+      { datacontenttype: 'text/plain', data: 'abc' },
+    ],
+  ],
+  [
+    'intg-std-015.size',
+    [{ data: 'x'.repeat(256 * 1024), datacontenttype: 'text/plain' }],
+    [{ data: 'x'.repeat(251 * 1024), datacontenttype: 'text/plain' }],
+  ],
+  [
+    'intg-std-015.attributes_size',
+    [{ subject: 'x'.repeat(4 * 1024) }, { subject: 'é'.repeat(2 * 1024) }],
+    [{ subject: 'x'.repeat(3 * 1024) }, { datacontenttype: 'text/plain', data: 'x'.repeat(9 * 1024) }],
+  ],
+  [
+    'intg-std-015.data_size',
+    [
+      { data: 'x'.repeat(252 * 1024), datacontenttype: 'text/plain' },
+      { data_base64: Buffer.alloc(252 * 1024 + 1).toString('base64'), datacontenttype: 'a/b' },
+    ],
+    [{ data: 'x'.repeat(252 * 1024 - 2), datacontenttype: 'text/plain' }],
+  ],
+  [
+    'intg-std-015.claim_check',
+    [
+      { claimCheckUri: 'https://a.example/b' },
+      { claimCheckContentType: 'text/xml' },
+      { claimCheckUri: '/b', claimCheckContentType: 'text/xml' },
+      { claimCheckUri: 'https://a.example/b', claimCheckContentType: 5 },
+    ].map((data) => ({ data, datacontenttype: 'application/json' })),
+    [{ claimCheckUri: 'https://a.example/b', claimCheckContentType: 'text/xml', more: 1 }, { claim: 1 }].map(
+      (data) => ({
+        data,
+        datacontenttype: 'application/json',
+      }),
+    ),
+  ],
+
+  ['belgif.service_required', [{ service: undefined }, { service: null }], [{}]],
+  ['belgif.service_string', [{ service: 5 }, { service: '' }], [{}]],
+  [
+    'belgif.service_form',
+    ['addressChanges', 'addressChanges.1', 'addressChanges.v', 'v1', 'a.v1.2', 'A.v1', 'a.v01', 'a..v1'].map(
+      (service) => ({
+        service,
+      }),
+    ),
+    [{ service: 'addressChanges.v1' }, { service: 'be.nsso.employer.v12' }],
+  ],
+  [
+    'belgif.type_form',
+    type(
+      'be.nsso.employer.addresses',
+      'be.nsso.v1.addresses',
+      'v1.a.b',
+      'be.v1.Addresses.notify',
+      'be.nsso.v1.a-b.notify.c',
+    ),
+    type(
+      'be.nsso.employer.v1.employers.address.notify.updated',
+      'addressChanges.v1.addresses.get',
+      'be.a.v1.b.get.reply',
+    ),
+  ],
+  ['belgif.type_service', [{ service: 'be.nsso.employer.v2' }, { service: 'be.nsso.employer.v' }], [{}]],
+  [
+    'belgif.type_notify',
+    type('be.nsso.employer.v1.addresses.notify'),
+    type('be.nsso.employer.v1.addresses.notify.added'),
+  ],
+  [
+    'belgif.reply_related',
+    [
+      ...type('be.a.v1.b.get.reply', 'be.a.v1.b.get.problemReply', 'be.a.v1.b.get.intermediateReply'),
+      { relatedto: '1' },
+      { relatedtosource: '/a' },
+    ],
+    [
+      ...type('be.a.v1.b.get', 'be.a.v1.b.notify.replied'),
+      { type: 'be.a.v1.b.get.reply', relatedto: '1', relatedtosource: '/a' },
+    ],
+  ],
+  [
+    'belgif.relatedto',
+    [
+      { relatedto: 1, relatedtosource: '/a' },
+      { relatedto: '', relatedtosource: '/a' },
+    ],
+    [{ relatedto: '1', relatedtosource: '/a' }],
+  ],
+  [
+    'belgif.relatedtosource',
+    [
+      { relatedto: '1', relatedtosource: 'a b' },
+      { relatedto: '1', relatedtosource: '' },
+      { relatedto: '1', relatedtosource: 1 },
+    ],
+    [{ relatedto: '1', relatedtosource: 'urn:a:b' }],
+  ],
+  [
+    'belgif.reply_suffix',
+    [{ relatedto: '1', relatedtosource: '/a' }],
+    [{ relatedto: '1', relatedtosource: '/a', type: 'be.a.v1.b.get.reply' }, {}],
+  ],
+];
+
+/** Rules that no JSON object can show; their tests stand below or with the readers. */
+const elsewhere = [
+  'cloudevents.attribute_reserved',
+  'cloudevents.attribute_once',
+  'cloudevents.event_object',
+  'cloudevents.header_datacontenttype',
+  'cloudevents.header_encoding',
+  'cloudevents.batch_specversion',
+  'intg-std-015.batch_size',
+  'intg-std-015.batch_count',
+];
+
+function judged(profile: ProfileName, change: Change) {
+  return judgeEvent(profile, readOne(structured({ ...good[profile], ...change })));
+}
+
+describe.each(rows)('the rule %s', (id, broken, kept) => {
+  const rule = allRules.find((each) => each.id === id);
+  const profile = rule?.profile ?? 'cloudevents';
+
+  test.each(broken)('is broken by %j', (change) => {
+    const { faults, warnings } = judged(profile, change);
+    const found = (rule?.level === 'MUST' ? faults : warnings).find((breach) => breach.rule === id);
+    expect(found).toMatchObject({
+      level: rule?.level,
+      sentence: rule?.sentence,
+      pointer: expect.stringMatching(/^(\/|$)/),
+    });
+  });
+
+  test.each(kept)('is kept by %j', (change) => {
+    const { faults, warnings } = judged(profile, change);
+    expect([...faults, ...warnings].map((breach) => breach.rule)).not.toContain(id);
+  });
+});
+
+test('every rule has an event that breaks it and one that keeps it', () => {
+  expect([...rows.map(([id]) => id), ...elsewhere].sort()).toEqual(allRules.map(({ id }) => id).sort());
+  expect(faultsOf(binary({ 'ce-data': 'x' }))).toContain('header/ce-data attribute_reserved');
+});
+
+test('no two rules have the same id, and every rule is a sentence from a section', () => {
+  expect(new Set(allRules.map(({ id }) => id)).size).toBe(allRules.length);
+  for (const { id, profile, sentence, source } of allRules) {
+    expect([id, sentence]).toEqual([
+      expect.stringMatching(`^${profile}\\.[a-z0-9_]+$`),
+      expect.stringMatching(/^[A-Z].*\.$/),
+    ]);
+    expect(source.document && source.section).toBeTruthy();
+  }
+});
+
+test.each(Object.keys(good) as ProfileName[])('an event of the profile %s can keep every rule', (profile) => {
+  expect(judged(profile, {})).toEqual({ faults: [], warnings: [] });
+});
+
+test.each(Object.keys(good) as ProfileName[])('the profile %s has the MUSTs of CloudEvents', (profile) => {
+  const musts = profiles.cloudevents.filter(({ level }) => level === 'MUST');
+  expect(profiles[profile]).toEqual(expect.arrayContaining(musts));
+  expect(judged(profile, { id: undefined }).faults).toMatchObject([{ rule: 'cloudevents.required', pointer: '/id' }]);
+});
+
+test('a batch has the limits of INTG-STD-015 there, and none elsewhere', () => {
+  const large = { count: 101, bytes: 1024 * 1024 + 1 };
+  expect(validateBatch('intg-std-015', large)).toMatchObject({
+    faults: [{ rule: 'intg-std-015.batch_size' }],
+    warnings: [{ rule: 'intg-std-015.batch_count' }],
+  });
+  expect(validateBatch('intg-std-015', { count: 100, bytes: 1024 * 1024 })).toEqual({ faults: [], warnings: [] });
+  expect(validateBatch('nl-gov', large)).toEqual({ faults: [], warnings: [] });
+});

@@ -1,0 +1,307 @@
+import { describe, expect, test } from '@jest/globals';
+import { canonicalString } from '../../src/events/cloud-event.js';
+import { readEvents } from '../../src/events/read-events.js';
+import { readEventValue } from '../../src/events/read-event-value.js';
+import { batched, eventOf, faultsOf, minimal, readOne, structured } from './message.js';
+
+const text = (more: string) => `{"specversion":"1.0","id":"1","source":"/a","type":"t"${more}}`;
+
+describe('a structured event', () => {
+  test('keeps its attributes with their types, and of its data only what it is', () => {
+    const event = eventOf(
+      structured({
+        ...minimal,
+        count: 5,
+        isopen: true,
+        note: 'x€',
+        gone: null,
+        data: { a: 'é' },
+        time: '2018-04-05T17:31:00Z',
+      }),
+    );
+    expect(Object.fromEntries(event.attributes)).toEqual({
+      ...minimal,
+      count: 5,
+      isopen: true,
+      note: 'x€',
+      time: '2018-04-05T17:31:00Z',
+    });
+    expect(event).toMatchObject({
+      id: '1',
+      source: 'urn:example:a',
+      type: 'com.example.thing.created',
+      mode: 'structured',
+    });
+    expect(event).toMatchObject({ hasData: true, dataBytes: 10, dataIsJson: true, dataForm: 'object', at: '' });
+    expect(
+      [...event.attributes].filter(([name]) => name !== 'source').map(([, value]) => canonicalString(value)),
+    ).toEqual(expect.arrayContaining(['5', 'true', 'x€']));
+  });
+
+  test.each([
+    ['', { hasData: false, dataBytes: 0, dataIsJson: false, dataForm: 'absent' }],
+    [',"datacontenttype":"application/json"', { hasData: false, dataIsJson: true }],
+    [',"data": null ', { hasData: true, dataBytes: 4, dataIsJson: true, dataForm: 'scalar' }],
+    [',"data":" {\\"a\\":1} "', { dataForm: 'json_text', dataIsJson: true }],
+    [',"data":"{a}"', { dataForm: 'text' }],
+    [',"data":"\\u007b}"', { dataForm: 'json_text' }],
+    [',"data":[ 1 ]', { dataForm: 'array', dataBytes: 5 }],
+    [
+      ',"datacontenttype":"text/xml","data":"<a/>"',
+      { dataForm: 'text', dataIsJson: false, datacontenttype: 'text/xml' },
+    ],
+    [',"data_base64":"YWE="', { hasData: true, dataBytes: 2, dataIsJson: false, dataForm: 'base64' }],
+    [',"data_base64":"\\u0059WE="', { dataBytes: 2 }],
+    [',"datacontenttype":"a/b+JSON","data_base64":"YWE="', { dataIsJson: true }],
+    [',"data_base64":null,"data":1', { dataForm: 'scalar' }],
+  ])('with %s has %j', (more, expected) => {
+    expect(eventOf(structured(text(more)))).toMatchObject(expected);
+    const read = readEventValue(JSON.parse(text(more)), '');
+    const { dataBytes: _, ...others } = expected as Record<string, unknown>;
+    expect(read).toMatchObject({ event: others });
+  });
+
+  test('has the size that it came with', () => {
+    const body = ` ${text(' , "data" : "é" ')} `;
+    expect(eventOf(structured(body)).bytes).toBe(Buffer.byteLength(body) - 2);
+  });
+
+  test.each([
+    [',"id2":{}', '/id2 attribute_value'],
+    [',"x":[1]', '/x attribute_value'],
+    [',"x":1.5', '/x integer'],
+    [',"x":1.0', '/x integer'],
+    [',"x":1e2', '/x integer'],
+    [',"x":2147483648', '/x integer'],
+    [',"x":-2147483649', '/x integer'],
+    [',"x":1,"x":1', '/x attribute_once'],
+    [',"x":null,"x":1', '/x attribute_once'],
+    [',"data":1,"data":2', '/data attribute_once'],
+    [',"data_base64":null,"data_base64":"YQ=="', '/data_base64 attribute_once'],
+    [',"\\u0069d":"2"', '/id attribute_once'],
+    [',"data":1,"data_base64":"YQ=="', '/data_base64 data_exclusive'],
+    [',"data_base64":"YQ==","data":null', '/data data_exclusive'],
+    [',"data_base64":"YQ"', '/data_base64 data_base64'],
+    [',"data_base64":5', '/data_base64 data_base64'],
+    [',"data_base64":{}', '/data_base64 data_base64'],
+    [',"datacontenttype":"text/xml","data":{}', '/data data_string'],
+    [',"data":null,"datacontenttype":"text/xml"', '/data data_string'],
+    [',"time":"yesterday"', '/time time'],
+    [',"time":5', '/time attribute_type'],
+    [',"subject":true', '/subject attribute_type'],
+    [',"subject":""', '/subject not_empty'],
+    [',"dataschema":""', '/dataschema not_empty'],
+    [',"dataschema":"/relative"', '/dataschema dataschema'],
+    [',"datacontenttype":""', '/datacontenttype datacontenttype'],
+    [',"datacontenttype":"xml"', '/datacontenttype datacontenttype'],
+    [',"Foo":"x"', '/Foo attribute_name'],
+    [',"a~/b":"x"', '/a~0~1b attribute_name'],
+    [',"":"x"', '/ attribute_name'],
+    [',"__proto__":"x"', '/__proto__ attribute_name'],
+    [',"__proto__":{"id":"x"}', '/__proto__ attribute_name'],
+    [',"x":"\\u0000"', '/x attribute_text'],
+    [',"x":"a\\nb"', '/x attribute_text'],
+    [',"x":"\\ud800"', '/x attribute_text'],
+    [',"x":"\\uffff"', '/x attribute_text'],
+    [',"x":"\u007f"', '/x attribute_text'],
+  ])('with %s breaks %s', (more, expected) => expect(faultsOf(structured(text(more)))).toEqual([expected]));
+
+  test.each([
+    [',"x":-2147483648', -2147483648],
+    [',"x":2147483647', 2147483647],
+    [',"x":-0', 0],
+    [',"x":"\\ud83d\\ude00"', '😀'],
+    [',"x":""', ''],
+    [',"x":false', false],
+  ])('with %s keeps the value %j', (more, expected) => {
+    expect(eventOf(structured(text(more))).attributes.get('x')).toBe(expected);
+  });
+
+  test('may have attributes that objects of the language have too, and data with any names, repeated, and deep', () => {
+    const deep = '['.repeat(200) + ']'.repeat(200);
+    const body = text(
+      `,"constructor":"a","hasownproperty":"b","data":{"__proto__":1,"a":1,"a":2,"b":"\\ud800","c":${deep}}`,
+    );
+    expect(eventOf(structured(body)).attributes.get('constructor')).toBe('a');
+  });
+
+  test.each(['id', 'source', 'type', 'specversion'])('without %s, or with null or nothing in it, is none', (name) => {
+    const { [name as 'id']: _, ...others } = minimal;
+    expect(faultsOf(structured(others))).toEqual([`/${name} required`]);
+    expect(faultsOf(structured({ ...others, [name]: null }))).toEqual([`/${name} required`]);
+    expect(faultsOf(structured({ ...others, [name]: '' }))).toEqual([`/${name} not_empty`]);
+    expect(faultsOf(structured({ ...others, [name]: 5 }))).toEqual([`/${name} attribute_type`]);
+  });
+
+  test.each(['0.3', '1', '1.0.2', '1.1', '1.0 '])('of version %j is none', (specversion) => {
+    expect(faultsOf(structured({ ...minimal, specversion }))).toEqual(['/specversion specversion']);
+  });
+
+  test('names every fault, each with its sentence', () => {
+    const read = readOne(structured({ id: '', type: 5, x: {}, time: 'x', data: 1, data_base64: '?' }));
+    const faults = 'faults' in read ? read.faults : [];
+    expect(faults.map(({ pointer, rule }) => `${pointer} ${rule}`)).toEqual([
+      '/id cloudevents.not_empty',
+      '/type cloudevents.attribute_type',
+      '/x cloudevents.attribute_value',
+      '/time cloudevents.time',
+      '/data_base64 cloudevents.data_exclusive',
+      '/data_base64 cloudevents.data_base64',
+      '/source cloudevents.required',
+      '/specversion cloudevents.required',
+    ]);
+    for (const { level, sentence } of faults)
+      expect([level, sentence]).toEqual(['MUST', expect.stringMatching(/^[A-Z].*\.$/)]);
+  });
+
+  test.each(['[]', '"a"', '1', 'null', 'true'])('is not %s', (body) => {
+    expect(faultsOf(structured(body))).toEqual([' event_object']);
+  });
+
+  test.each([
+    '',
+    ' ',
+    '{',
+    '{"a"}',
+    '{"a":}',
+    '{"a":1,}',
+    '{,}',
+    '{a:1}',
+    "{'a':1}",
+    '{"a":01}',
+    '{"a":+1}',
+    '{"a":.5}',
+    '{"a":1.}',
+    '{"a":1e}',
+    '{"a":-}',
+    '{"a":NaN}',
+    '{"a":tru}',
+    '{"a":nul',
+    '{"a":"\\x"}',
+    '{"a":"\\u12"}',
+    '{"a":"\n"}',
+    '{"a":"',
+    '{"a":"\\',
+    '{"data":[1,]}',
+    '{"data":{"a" 1}}',
+    '{"data":"a}',
+    '{} {}',
+    '{}x',
+    '\u00a0{}',
+    '// a\n{}',
+  ])('cannot be read from %j', (body) => {
+    expect(() => JSON.parse(body)).toThrow();
+    expect(faultsOf(structured(body))).toEqual([' not_json']);
+    expect(faultsOf(batched(`[${body}`))).toEqual([' not_json']);
+  });
+
+  test('may begin with a byte order mark, and is UTF-8', () => {
+    expect(eventOf(structured(`\ufeff${text('')}`)).id).toBe('1');
+    const body = Buffer.concat([Buffer.from(text(',"x":"')), Buffer.from([0xc0, 0xa0])]);
+    expect(faultsOf({ ...structured(''), body })).toEqual([' not_utf8']);
+  });
+
+  test('holds on to no large body', () => {
+    const event = eventOf(structured({ ...minimal, note: 'é'.repeat(20), data: 'x'.repeat(100_000) }));
+    expect(event.attributes.get('note')).toBe('é'.repeat(20));
+    expect(event.attributes.get('type')).toBe(minimal.type);
+  });
+});
+
+describe('the Content-Type', () => {
+  test.each([
+    ['application/cloudevents+json', 'structured'],
+    ['Application/CloudEvents+JSON; Charset="UTF-8"', 'structured'],
+    ['application/cloudevents+json;foo=bar', 'structured'],
+  ])('%s is the mode %s', (contentType, mode) => {
+    expect(readEvents(structured(minimal, contentType))).toMatchObject({ mode, events: [{ event: { id: '1' } }] });
+  });
+
+  test.each([
+    ['application/cloudevents', 'format_not_supported'],
+    ['application/cloudevents+avro', 'format_not_supported'],
+    ['application/cloudevents+json2', 'format_not_supported'],
+    ['application/cloudevents-batch', 'format_not_supported'],
+    ['application/cloudevents-batch+xml', 'format_not_supported'],
+    ['APPLICATION/CLOUDEVENTS+XML', 'format_not_supported'],
+    ['application/cloudevents+json, text/plain', 'format_not_supported'],
+    ['application/cloudevents+json; charset=utf-16', 'charset_not_supported'],
+    ['application/json', 'not_an_event'],
+    ['text/plain', 'not_an_event'],
+  ])('%s is refused: %s', (contentType, rule) => {
+    const result = readEvents(structured(minimal, contentType));
+    expect(result).toMatchObject({
+      code: 'media_type_unsupported',
+      faults: [{ rule, pointer: 'header/content-type' }],
+    });
+  });
+
+  test('stands in a message once', () => {
+    const headers = ['Content-Type', 'application/cloudevents+json', 'content-type', 'application/cloudevents+json'];
+    expect(faultsOf({ headers, body: Buffer.from('{}') })).toEqual(['header/content-type content_type_repeated']);
+  });
+});
+
+describe('a batch', () => {
+  test('may be empty', () => {
+    expect(readEvents(batched(' [ ] '))).toEqual({ mode: 'batched', bytes: 5, events: [] });
+  });
+
+  test('gives an answer for each event in order; one at fault leaves the others as they are', () => {
+    const result = readEvents(batched([minimal, { ...minimal, source: 'a b' }, 5, [], { ...minimal, id: '5' }]));
+    expect(result).toMatchObject({
+      events: [
+        { event: { at: '/0' } },
+        { faults: [{ pointer: '/1/source', rule: 'cloudevents.source' }] },
+        { faults: [{ pointer: '/2', rule: 'cloudevents.event_object' }] },
+        { faults: [{ pointer: '/3', rule: 'cloudevents.event_object' }] },
+        { event: { at: '/4', id: '5', mode: 'batched' } },
+      ],
+    });
+  });
+
+  test('whose events have different versions is told so at those that are not 1.0', () => {
+    expect(faultsOf(batched([{ ...minimal, specversion: '0.3' }, minimal]))).toEqual([
+      '/0/specversion specversion',
+      '/0/specversion batch_specversion',
+    ]);
+    expect(faultsOf(batched([{ ...minimal, specversion: '0.3' }]))).toEqual(['/0/specversion specversion']);
+  });
+
+  test.each(['{}', '5', 'null'])('is not %s', (body) => {
+    expect(faultsOf(batched(body))).toEqual([' batch_not_array']);
+  });
+
+  test('has limits of its own, and both are told as too large', () => {
+    const events = Array.from({ length: 101 }, () => minimal);
+    expect(readEvents(batched(events.slice(1)))).toHaveProperty('events.length', 100);
+    expect(readEvents(batched(events))).toMatchObject({
+      code: 'body_too_large',
+      faults: [{ rule: 'too_many_events' }],
+    });
+    const limits = { bytes: 10, events: 100 };
+    expect(readEvents(batched('[        ]'), limits)).toMatchObject({ events: [] });
+    expect(readEvents(batched('[         ]'), limits)).toMatchObject({
+      code: 'body_too_large',
+      faults: [{ rule: 'body_too_large' }],
+    });
+  });
+});
+
+test('an event inside of another document is read by the same rules, with pointers into it', () => {
+  expect(readEventValue({ ...minimal, x: 1 }, '/event')).toMatchObject({ event: { id: '1', at: '/event' } });
+  for (const [value, faults] of [
+    [5, ['/event event_object']],
+    [null, ['/event event_object']],
+    [
+      { ...minimal, source: 'a b', x: [], y: 1.5 },
+      ['/event/source source', '/event/x attribute_value', '/event/y integer'],
+    ],
+    [{ ...minimal, data: {}, data_base64: 'YQ==' }, ['/event/data_base64 data_exclusive']],
+    [{ ...minimal, data_base64: 'Y', data: 1 }, ['/event/data_base64 data_base64', '/event/data data_exclusive']],
+  ] as const) {
+    const read = readEventValue(value, '/event');
+    const found = 'faults' in read ? read.faults.map((f) => `${f.pointer} ${f.rule.replace('cloudevents.', '')}`) : [];
+    expect(found).toEqual(faults);
+  }
+});

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { messageFaults } from '../../src/events/read-events.js';
+import { allRules } from '../../src/events/validate-event.js';
+
+const text = readFileSync(new URL('../../src/events/RULES.md', import.meta.url), 'utf8');
+
+/** The rows of the tables under a heading, cell by cell. */
+function rowsUnder(heading: string): string[][] {
+  const [, section = ''] = text.split(`\n## ${heading}\n`);
+  return section
+    .split('\n## ')[0]!
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !/^\| (?:rule|fault|section|---)/.test(line))
+    .map((line) =>
+      line
+        .slice(2, -2)
+        .split(' | ')
+        .map((cell) => cell.trim()),
+    );
+}
+
+test('the table has exactly the rules of the code, with their level, document, section and sentence', () => {
+  expect(rowsUnder('Every rule')).toEqual(
+    allRules.map(({ id, level, source, sentence }) => [`\`${id}\``, level, source.document, source.section, sentence]),
+  );
+});
+
+test('the table has exactly the faults of a message', () => {
+  const faults = Object.entries(messageFaults).map(([fault, sentence]) => [`\`${fault}\``, sentence]);
+  expect(rowsUnder('What is wrong with a message as a whole')).toEqual(faults);
+});
+
+test('every normative sentence has a rule that exists or a reason, and every rule of a document has a sentence', () => {
+  const rows = rowsUnder('Every normative sentence');
+  const known = new Set([
+    ...allRules.map(({ id }) => id),
+    ...Object.keys(messageFaults),
+    'cloudevents',
+    'forwardingFloorBytes',
+    'src/handshake',
+  ]);
+  const named = new Set<string>();
+  for (const [section, sentence, answer] of rows) {
+    expect([section, sentence, answer]).toEqual([
+      expect.any(String),
+      expect.stringMatching(/\.$/),
+      expect.stringMatching(/./),
+    ]);
+    for (const [, name = ''] of (answer ?? '').matchAll(/`([^`]+)`/g)) {
+      expect(known).toContain(name);
+      named.add(name);
+    }
+  }
+  const ofDocuments = allRules.map(({ id }) => id).filter((id) => !id.startsWith('cloudevents.'));
+  for (const id of ofDocuments) expect(named).toContain(id);
+  expect(rows.length).toBeGreaterThan(150);
+});

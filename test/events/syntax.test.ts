@@ -1,0 +1,266 @@
+import { describe, expect, test } from '@jest/globals';
+import { isAttributeName, isAttributeText } from '../../src/events/attribute-text.js';
+import { base64Bytes } from '../../src/events/base64.js';
+import { isJson, parseMediaType } from '../../src/events/media-type.js';
+import { isTimestamp } from '../../src/events/timestamp.js';
+import { isUri, isUriReference, parseUriReference } from '../../src/events/uri.js';
+
+describe('a timestamp', () => {
+  test.each([
+    '2018-04-05T17:31:00Z',
+    '2018-04-05t17:31:00z',
+    '2018-04-05T17:31:00.1Z',
+    `2018-04-05T17:31:00.${'1'.repeat(200)}Z`,
+    '2018-04-05T17:31:00+23:59',
+    '2018-04-05T17:31:00-00:00',
+    '0000-01-01T00:00:00Z',
+    '0000-02-29T00:00:00Z',
+    '9999-12-31T23:59:59.999999999Z',
+    '9999-12-31T23:59:59-23:59',
+    '2024-02-29T00:00:00Z',
+    '2000-02-29T00:00:00Z',
+    '1990-12-31T23:59:60Z',
+    '1990-12-31T15:59:60-08:00',
+    '2017-01-01T00:59:60+01:00',
+    '2015-06-30T23:59:60.5Z',
+    '1937-01-01T12:00:27.87+00:20',
+  ])('is read from %s', (text) => expect(isTimestamp(text)).toBe(true));
+
+  test.each([
+    '',
+    '2018-04-05',
+    '2018-04-05T17:31:00',
+    '2018-04-05 17:31:00Z',
+    '2018-04-05T17:31Z',
+    '2018-04-05T17:31:00.Z',
+    '2018-04-05T17:31:00,5Z',
+    '2018-04-05T17:31:00 Z',
+    '2018-04-05T17:31:00ZZ',
+    '2018-04-05T17:31:00+24:00',
+    '2018-04-05T17:31:00+01:60',
+    '2018-04-05T17:31:00+0100',
+    '2018-04-05T17:31:00+01',
+    '2018-04-05T17:31:00+01:00Z',
+    '2018-04-05T24:00:00Z',
+    '2018-04-05T23:60:00Z',
+    '2018-04-05T23:59:61Z',
+    '2018-04-05T23:59:60Z',
+    '2018-12-31T22:59:60Z',
+    '2018-12-31T23:59:60+01:00',
+    '2018-00-01T00:00:00Z',
+    '2018-13-01T00:00:00Z',
+    '2018-01-00T00:00:00Z',
+    '2018-04-31T00:00:00Z',
+    '2023-02-29T00:00:00Z',
+    '1900-02-29T00:00:00Z',
+    '-018-04-05T17:31:00Z',
+    '10000-01-01T00:00:00Z',
+    '18-04-05T17:31:00Z',
+    '2018-4-5T17:31:00Z',
+    '2018-W14-4T17:31:00Z',
+    '２018-04-05T17:31:00Z',
+    ' 2018-04-05T17:31:00Z',
+    '2018-04-05T17:31:00Z\n',
+  ])('is not read from %j', (text) => expect(isTimestamp(text)).toBe(false));
+});
+
+describe('a URI reference', () => {
+  test.each([
+    ['https://github.com/cloudevents', true],
+    ['mailto:cncf-wg-serverless@lists.cncf.io', true],
+    ['urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66', true],
+    ['http://a', true],
+    ['HTTP://EXAMPLE.com:80/%7Efoo?q=/?#f/?', true],
+    ['http://user:pa:ss@[2001:db8::1]:443/', true],
+    ['http://[v1.fe:80]/', true],
+    ['http://[::ffff:192.0.2.1]', true],
+    ['file:///etc', true],
+    ['a:', true],
+    ['urn:nld:gemeente-Bergen%20%28L%29.burgerzakensysteem', true],
+    ['http://a:', true],
+    ['http://gemeenteX/api', true],
+    ['//orders.example.com/checkout', false],
+    ['/cloudevents/spec/pull/123', false],
+    ['1-555-123-4567', false],
+    ['', false],
+    ['?q', false],
+    ['#f', false],
+    ['.', false],
+    ['a/b:c', false],
+    ['./a:b', false],
+    ['//', false],
+  ])('is read from %s (with a scheme: %s)', (text, hasScheme) => {
+    expect([isUriReference(text), isUri(text)]).toEqual([true, hasScheme]);
+  });
+
+  test.each([
+    'a b',
+    'http://a b',
+    '1a:b',
+    ':a',
+    '-:b',
+    'a_b:c',
+    'é',
+    'http://é/',
+    'http://a/%',
+    'http://a/%2',
+    'http://a/%zz',
+    'http://a/<b>',
+    'http://a/"b"',
+    'http://a/b|c',
+    'http://a/b\\c',
+    'http://a/{b}',
+    'http://a/^',
+    'http://a/`',
+    'http://a/[b]',
+    'http://a/?[b]',
+    'http://a/#b#c',
+    'http://a:b/',
+    'http://a:1:2/',
+    'http://[::1',
+    'http://::1]/',
+    'http://[::1]x/',
+    'http://[1::2::3]/',
+    'http://[fe80::1%25eth0]/',
+    'http://[v1.]/',
+    'http://[vx.a]/',
+    'http://[]/',
+    'http://u@v@w/',
+    'a\u0000',
+    'a\n',
+  ])('is not read from %j', (text) => expect(isUriReference(text)).toBe(false));
+
+  test('comes apart as RFC 3986, appendix B, has it', () => {
+    expect(parseUriReference('HTTP://u@h:1/p/q?r=/?#s?')).toEqual({
+      scheme: 'http',
+      authority: { userinfo: 'u', host: 'h', port: '1' },
+      path: '/p/q',
+      query: 'r=/?',
+      fragment: 's?',
+    });
+    expect(parseUriReference('//[::1]:/')?.authority).toEqual({ userinfo: undefined, host: '[::1]', port: '' });
+    expect(parseUriReference('')).toEqual({
+      scheme: undefined,
+      authority: undefined,
+      path: '',
+      query: undefined,
+      fragment: undefined,
+    });
+  });
+});
+
+describe('Base64', () => {
+  test.each([
+    ['', 0],
+    ['YQ==', 1],
+    ['YWE=', 2],
+    ['YWFh', 3],
+    ['+/+/', 3],
+    ['YWFwIG5vb3QgbWllcw==', 13],
+  ])('%j stands for %i bytes', (text, bytes) => expect(base64Bytes(text)).toBe(bytes));
+
+  test.each([
+    'YQ',
+    'YQ=',
+    'Y===',
+    '====',
+    '=',
+    'YQ==YQ==',
+    'YWE=YWE=',
+    'Y=Q=',
+    'YR==',
+    'YWF=',
+    '-_-_',
+    'YW Fh',
+    'YWFh\n',
+    'YWF\u0141',
+    '... base64 encoded string ...',
+  ])('%j is none', (text) => expect(base64Bytes(text)).toBeUndefined());
+
+  test('what encoders make is read back to its size', () => {
+    for (let size = 0; size < 300; size += 1) {
+      expect(base64Bytes(Buffer.alloc(size, size).toString('base64'))).toBe(size);
+    }
+  });
+});
+
+describe('a media type', () => {
+  test.each([
+    ['text/xml', 'text', 'xml', undefined],
+    ['TEXT/Plain; CharSet=UTF-8', 'text', 'plain', 'utf-8'],
+    ['application/json;charset="utf-8"', 'application', 'json', 'utf-8'],
+    ['multipart/form-data; boundary="a;b \\"c\\""', 'multipart', 'form-data', undefined],
+    ['application/vnd.apache.thrift.binary', 'application', 'vnd.apache.thrift.binary', undefined],
+    ['a/b ; c=d ; charset=x', 'a', 'b', 'x'],
+    ['a/b;', 'a', 'b', undefined],
+  ])('is read from %s', (text, type, subtype, charset) => {
+    expect(parseMediaType(text)).toEqual({ type, subtype, charset });
+  });
+
+  test.each([
+    '',
+    'json',
+    '/json',
+    'text/',
+    'a/b c',
+    'a/b/c',
+    'a b/c',
+    'a/b; c',
+    'a/b; c=',
+    'a/b; c="d',
+    'a/b, c/d',
+    'é/a',
+  ])('is not read from %j', (text) => expect(parseMediaType(text)).toBeUndefined());
+
+  test.each([
+    ['application/json', true],
+    ['text/JSON; charset=utf-8', true],
+    ['application/vnd.api+json', true],
+    ['application/geo+json-seq', false],
+    ['application/xml', false],
+    ['json/x', false],
+  ])('%s is JSON: %s', (text, expected) => {
+    const mediaType = parseMediaType(text);
+    expect(mediaType && isJson(mediaType)).toBe(expected);
+  });
+});
+
+describe('the text of an attribute', () => {
+  test.each(['', 'plain', 'é€😀', '\u00a0', '\ud800\udead', '\u{10fffd}', '\ufffd', '\ufdcf', '\ufdf0'])(
+    'may be %j',
+    (text) => expect(isAttributeText(text)).toBe(true),
+  );
+
+  test.each([
+    '\0',
+    '\t',
+    '\n',
+    '\u001f',
+    '\u007f',
+    '\u0080',
+    '\u009f',
+    '\ud800',
+    'a\udead',
+    '\udead\ud800',
+    '\ud800a',
+    '\ufdd0',
+    '\ufdef',
+    '\ufffe',
+    '\uffff',
+    '\u{1fffe}',
+    '\u{1ffff}',
+    '\u{10ffff}',
+  ])('may not be %j', (text) => expect(isAttributeText(text)).toBe(false));
+});
+
+test.each([
+  ['a', true],
+  ['0a', true],
+  ['constructor', true],
+  ['', false],
+  ['aB', false],
+  ['a-b', false],
+  ['a_b', false],
+  ['é', false],
+  ['__proto__', false],
+])('the name %j of an attribute is well-formed: %s', (name, expected) => expect(isAttributeName(name)).toBe(expected));
