@@ -1,0 +1,92 @@
+import type { CesqlFault } from './cesql-expression.js';
+
+/** How large an expression may be. `depth` counts parentheses, unary operators, arguments and sets inside each other. */
+export interface CesqlLimits {
+  characters: number;
+  tokens: number;
+  depth: number;
+}
+
+export const defaultCesqlLimits: CesqlLimits = { characters: 32_768, tokens: 512, depth: 32 };
+
+/** `text` is the value for a string, the upper-case form for a keyword, and else what was written. */
+export interface Token {
+  kind: 'word' | 'keyword' | 'string' | 'symbol' | 'end';
+  text: string;
+  at: number;
+}
+
+/** Ends the reading of an expression; parseCesql makes a value of it. */
+export class CesqlRefusal extends Error {
+  constructor(readonly fault: CesqlFault) {
+    super(fault.detail);
+  }
+}
+
+export function refuse(at: number, rule: string, detail: string): never {
+  throw new CesqlRefusal({ at, rule, detail });
+}
+
+const keywords: ReadonlySet<string> = new Set('AND OR XOR NOT LIKE EXISTS IN TRUE FALSE'.split(' '));
+const space = /[ \t\r\n]*/y;
+const wordOrSymbol = /([A-Za-z0-9_]+)|<=|>=|<>|!=|[=<>+\-*/%(),]/y;
+
+/** Splits the text into tokens; the last one is always `end`. Linear, and it stops at the limit (section 2). */
+export function readTokens(text: string, limits: CesqlLimits): Token[] {
+  if (text.length > limits.characters) {
+    refuse(limits.characters, 'too_long', `An expression has at most ${limits.characters} characters.`);
+  }
+  const half = text.search(/\p{Surrogate}/u);
+  if (half !== -1) refuse(half, 'text_malformed', 'This is half of a surrogate pair and no character.');
+  const tokens: Token[] = [];
+  for (let at = skipSpace(text, 0); at < text.length;) {
+    if (tokens.length === limits.tokens) {
+      refuse(at, 'too_many_tokens', `An expression has at most ${limits.tokens} words, values and signs.`);
+    }
+    const { token, end } = readToken(text, at);
+    tokens.push(token);
+    at = skipSpace(text, end);
+  }
+  tokens.push({ kind: 'end', text: '', at: text.length });
+  return tokens;
+}
+
+function skipSpace(text: string, from: number): number {
+  space.lastIndex = from;
+  space.test(text);
+  return space.lastIndex;
+}
+
+function readToken(text: string, at: number): { token: Token; end: number } {
+  const first = text.charAt(at);
+  if (first === "'" || first === '"') return readString(text, at, first);
+  wordOrSymbol.lastIndex = at;
+  const found = wordOrSymbol.exec(text);
+  if (!found) return refuse(at, 'character_unexpected', 'This character has no meaning outside of a string.');
+  const end = at + found[0].length;
+  if (found[1] === undefined) return { token: { kind: 'symbol', text: found[0], at }, end };
+  const upper = found[1].toUpperCase();
+  if (keywords.has(upper)) return { token: { kind: 'keyword', text: upper, at }, end };
+  return { token: { kind: 'word', text: found[1], at }, end };
+}
+
+/**
+ * A backslash escapes the quote that delimits the string (section 2.2). Before anything else it stands for itself, but the
+ * pair is read together, as in the grammar that comes with the text: otherwise no string could end in a backslash.
+ */
+function readString(text: string, at: number, quote: string): { token: Token; end: number } {
+  let value = '';
+  let from = at + 1;
+  for (let end = from; end < text.length; end += 1) {
+    const character = text.charAt(end);
+    if (character === quote)
+      return { token: { kind: 'string', text: value + text.slice(from, end), at }, end: end + 1 };
+    if (character !== '\\') continue;
+    if (text.charAt(end + 1) === quote) {
+      value += text.slice(from, end);
+      from = end + 1;
+    }
+    end += 1;
+  }
+  return refuse(at, 'string_unterminated', `The string that begins here has no closing ${quote}.`);
+}

@@ -1,0 +1,102 @@
+import { spend, type CesqlRun } from './cesql-expression.js';
+
+/** A pattern is read into UTF-16 units, and these two for the wildcards. */
+const one = -1;
+const many = -2;
+
+/**
+ * What a pattern is made of (section 3.4.3): `_`, `%`, and characters, which stand for themselves; a backslash makes
+ * characters of these two and is a character before any other. `%%` means what `%` means.
+ */
+function readPattern(pattern: string): number[] {
+  const units: number[] = [];
+  for (let at = 0; at < pattern.length; at += 1) {
+    const character = pattern.charAt(at);
+    const following = pattern.charAt(at + 1);
+    if (character === '\\' && (following === '%' || following === '_')) {
+      units.push(following.charCodeAt(0));
+      at += 1;
+    } else if (character === '_') units.push(one);
+    else if (character !== '%') units.push(character.charCodeAt(0));
+    else if (units.at(-1) !== many) units.push(many);
+  }
+  return units;
+}
+
+/** The characters that every value has which the pattern matches: all of them, or those at its start and at its end. */
+export function likeEnds(pattern: string): { exact: string } | { prefix: string; suffix: string } {
+  const units = readPattern(pattern);
+  const first = units.findIndex((unit) => unit < 0);
+  if (first === -1) return { exact: textOf(units) };
+  const last = units.findLastIndex((unit) => unit < 0);
+  return { prefix: textOf(units.slice(0, first)), suffix: textOf(units.slice(last + 1)) };
+}
+
+function textOf(units: number[]): string {
+  return units.map((unit) => String.fromCharCode(unit)).join('');
+}
+
+type Matches = (text: string, run: CesqlRun) => boolean;
+
+/**
+ * A matcher for the pattern. Plain values, prefixes and suffixes are left to the engine's own comparisons. Each kind is made
+ * by a function of its own, so that it keeps nothing but what it needs: there may be very many of them.
+ */
+export function compileLike(pattern: string): Matches {
+  const ends = likeEnds(pattern);
+  if ('exact' in ends) return equalTo(ends.exact);
+  const units = readPattern(pattern);
+  const plain = units.length === ends.prefix.length + ends.suffix.length + 1 && !units.includes(one);
+  return plain ? between(ends.prefix, ends.suffix) : through(units);
+}
+
+function equalTo(exact: string): Matches {
+  return (text) => text === exact;
+}
+
+function between(prefix: string, suffix: string): Matches {
+  const least = prefix.length + suffix.length;
+  return (text) => text.length >= least && text.startsWith(prefix) && text.endsWith(suffix);
+}
+
+function through(units: readonly number[]): Matches {
+  return (text, run) => matchUnits(units, text, run);
+}
+
+/**
+ * Two pointers: a mismatch goes back to the last `%` and lets it take one unit more; an earlier `%` never has to be tried
+ * again. That is at most the product of the lengths, and the steps of the run end it before that hurts. Only `_` looks at
+ * surrogate pairs: half a pair equals no character of a pattern, and what `_` finds from its middle it finds from its start.
+ */
+function matchUnits(units: readonly number[], text: string, run: CesqlRun): boolean {
+  let at = 0;
+  let place = 0;
+  let star = -1;
+  let mark = 0;
+  let steps = 0;
+  while (at < text.length) {
+    steps += 1;
+    if (steps > run.steps) return spend(run, steps, 'generic');
+    const wanted = units[place];
+    if (wanted === many) {
+      star = place;
+      mark = at;
+      place += 1;
+      // The rest of the text belongs to a last `%`.
+      if (place === units.length) break;
+    } else if (wanted === text.charCodeAt(at)) {
+      at += 1;
+      place += 1;
+    } else if (wanted === one) {
+      at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
+      place += 1;
+    } else if (star !== -1) {
+      mark += 1;
+      at = mark;
+      place = star + 1;
+    } else break;
+  }
+  run.steps -= steps;
+  if (units[place] === many) place += 1;
+  return place === units.length && (at === text.length || units[place - 1] === many);
+}

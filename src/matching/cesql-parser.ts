@@ -1,0 +1,216 @@
+import type { Cesql, CesqlFault } from './cesql-expression.js';
+import { findFunction, isFunctionName } from './cesql-functions.js';
+import { CesqlRefusal, defaultCesqlLimits, readTokens, refuse, type CesqlLimits, type Token } from './cesql-lexer.js';
+
+export type ParsedCesql = { expression: Cesql } | { fault: CesqlFault };
+
+/**
+ * Reads an expression (cesql/spec.md, section 2). Functions that do not exist, or not with so many arguments, are refused
+ * too: a filter that calls them could never match. `{ functions: 'any' }` leaves them to the evaluation (section 3.5).
+ */
+export function parseCesql(
+  text: string,
+  limits: Partial<CesqlLimits> = {},
+  options: { functions: 'known' | 'any' } = { functions: 'known' },
+): ParsedCesql {
+  const checked = { ...defaultCesqlLimits, ...limits };
+  try {
+    const tokens = readTokens(text, checked);
+    const reader: Reader = { tokens, place: 0, depth: checked.depth, known: options.functions === 'known' };
+    const expression = parseExpression(reader, 1, 0);
+    const rest = peek(reader);
+    if (rest.kind !== 'end') {
+      refuse(
+        rest.at,
+        'operator_expected',
+        'The expression is complete before this; an operator or the end belongs here.',
+      );
+    }
+    return { expression };
+  } catch (error) {
+    if (error instanceof CesqlRefusal) return { fault: error.fault };
+    throw error;
+  }
+}
+
+interface Reader {
+  readonly tokens: readonly Token[];
+  place: number;
+  readonly depth: number;
+  readonly known: boolean;
+}
+
+/**
+ * How tightly operators bind (section 3.6). Equal ones group from the left, and AND, OR and XOR are equal. LIKE and IN have
+ * one power, for what stands after them can take no operator. Unary operators take the operand next to them and no more.
+ */
+const powers: ReadonlyMap<string, number> = new Map([
+  ...['AND', 'OR', 'XOR'].map((operator) => [operator, 1] as const),
+  ...['=', '!=', '<>', '<', '<=', '>', '>='].map((operator) => [operator, 2] as const),
+  ...['+', '-'].map((operator) => [operator, 3] as const),
+  ...['*', '/', '%'].map((operator) => [operator, 4] as const),
+  ...['LIKE', 'IN', 'NOT'].map((operator) => [operator, 5] as const),
+]);
+
+function parseExpression(reader: Reader, depth: number, above: number): Cesql {
+  let left = parseOperand(reader, depth);
+  for (;;) {
+    const { kind, text } = peek(reader);
+    const power = (kind === 'keyword' || kind === 'symbol' ? powers.get(text) : undefined) ?? 0;
+    if (power <= above) return left;
+    if (power === 5) left = parseLikeOrIn(reader, left, depth);
+    else {
+      reader.place += 1;
+      left = operation(text, left, parseExpression(reader, depth, power));
+    }
+  }
+}
+
+function operation(text: string, left: Cesql, right: Cesql): Cesql {
+  switch (text) {
+    case 'AND':
+    case 'OR':
+    case 'XOR':
+      return { kind: 'logic', operator: text, left, right };
+    case '+':
+    case '-':
+    case '*':
+    case '/':
+    case '%':
+      return { kind: 'arithmetic', operator: text, left, right };
+    default: {
+      const operator = (text === '<>' ? '!=' : text) as (Cesql & { kind: 'comparison' })['operator'];
+      return { kind: 'comparison', operator, left, right };
+    }
+  }
+}
+
+function parseLikeOrIn(reader: Reader, operand: Cesql, depth: number): Cesql {
+  const not = take(reader, 'keyword', 'NOT');
+  const found = readLikeOrIn(reader, operand, depth);
+  return not ? { kind: 'not', operand: found } : found;
+}
+
+function readLikeOrIn(reader: Reader, operand: Cesql, depth: number): Cesql {
+  if (take(reader, 'keyword', 'LIKE')) {
+    const { kind, text, at } = peek(reader);
+    if (kind !== 'string') refuse(at, 'pattern_expected', 'LIKE takes a pattern in quotes and nothing else.');
+    reader.place += 1;
+    return { kind: 'like', operand, pattern: text };
+  }
+  if (!take(reader, 'keyword', 'IN')) {
+    refuse(peek(reader).at, 'operator_expected', 'After NOT in this place comes LIKE or IN.');
+  }
+  const open = peek(reader);
+  if (!take(reader, 'symbol', '(')) refuse(open.at, 'set_expected', "IN takes a set, such as ('a', 'b').");
+  return { kind: 'in', operand, set: parseList(reader, open, depth) };
+}
+
+function parseOperand(reader: Reader, depth: number): Cesql {
+  const token = next(reader);
+  const { kind, text, at } = token;
+  if (depth > reader.depth) refuse(at, 'too_deep', `Expressions stand at most ${reader.depth} deep in each other.`);
+  if (kind === 'string') return { kind: 'literal', value: text };
+  if (kind === 'word') return parseWord(reader, token, depth);
+  switch (text) {
+    case 'TRUE':
+    case 'FALSE':
+      return { kind: 'literal', value: text === 'TRUE' };
+    case 'NOT':
+      return { kind: 'not', operand: parseOperand(reader, depth + 1) };
+    case 'EXISTS':
+      return { kind: 'exists', name: attributeName(next(reader)) };
+    case '(': {
+      const expression = parseExpression(reader, depth + 1, 0);
+      close(reader, token);
+      return expression;
+    }
+    case '+':
+    case '-':
+      return parseSign(reader, token, depth);
+    default:
+      return refuse(
+        at,
+        'operand_expected',
+        'A value, an attribute, a function or an opening parenthesis belongs here.',
+      );
+  }
+}
+
+/** Where an operand begins, a sign right before digits is theirs, so that -2147483648 can be written (section 2.2). */
+function parseSign(reader: Reader, sign: Token, depth: number): Cesql {
+  const digits = peek(reader);
+  if (isInteger(digits) && digits.at === sign.at + 1) {
+    reader.place += 1;
+    return integer(sign.text, digits);
+  }
+  if (sign.text === '+')
+    refuse(sign.at, 'operand_expected', 'A plus sign at the start of a value stands before digits.');
+  return { kind: 'minus', operand: parseOperand(reader, depth + 1) };
+}
+
+function parseWord(reader: Reader, word: Token, depth: number): Cesql {
+  if (isInteger(word)) return integer('', word);
+  const open = peek(reader);
+  if (!take(reader, 'symbol', '(')) return { kind: 'attribute', name: attributeName(word) };
+  const name = word.text.toUpperCase();
+  if (reader.known && !isFunctionName(name)) refuse(word.at, 'function_unknown', 'There is no function of this name.');
+  const list = take(reader, 'symbol', ')') ? [] : parseList(reader, open, depth);
+  if (reader.known && !findFunction(name, list.length)) {
+    refuse(word.at, 'arity_wrong', `${name} does not exist with this number of arguments: ${list.length}.`);
+  }
+  return { kind: 'call', name, arguments: list };
+}
+
+/** One expression or more and the closing parenthesis. */
+function parseList(reader: Reader, open: Token, depth: number): Cesql[] {
+  const list: Cesql[] = [];
+  do list.push(parseExpression(reader, depth + 1, 0));
+  while (take(reader, 'symbol', ','));
+  close(reader, open);
+  return list;
+}
+
+/** Names are compared in lower case: the conformance cases write `EXISTS SOURCE`, and attributes have no other case. */
+function attributeName({ kind, text, at }: Token): string {
+  if (kind !== 'word') refuse(at, 'attribute_expected', 'The name of an attribute belongs here, and it is no keyword.');
+  if (text.includes('_')) refuse(at, 'name_malformed', 'The name of an attribute has the characters a-z and 0-9 only.');
+  return text.toLowerCase();
+}
+
+function isInteger({ kind, text }: Token): boolean {
+  return kind === 'word' && /^[0-9]+$/.test(text);
+}
+
+function integer(sign: string, { text, at }: Token): Cesql {
+  const value = sign === '-' ? 0 - Number(text) : Number(text);
+  if (value !== (value | 0)) {
+    refuse(at, 'integer_out_of_range', 'An integer is between -2147483648 and 2147483647.');
+  }
+  return { kind: 'literal', value };
+}
+
+function close(reader: Reader, open: Token): void {
+  if (take(reader, 'symbol', ')')) return;
+  const { kind, at } = peek(reader);
+  if (kind === 'end') refuse(open.at, 'parenthesis_unclosed', 'The parenthesis that opens here is never closed.');
+  refuse(at, 'operator_expected', 'An operator, a comma between values or a closing parenthesis belongs here.');
+}
+
+/** `end` stays where it is, however often it is read. */
+function peek(reader: Reader): Token {
+  return reader.tokens[Math.min(reader.place, reader.tokens.length - 1)] as Token;
+}
+
+function next(reader: Reader): Token {
+  const token = peek(reader);
+  reader.place += 1;
+  return token;
+}
+
+function take(reader: Reader, kind: Token['kind'], text: string): boolean {
+  const token = peek(reader);
+  if (token.kind !== kind || token.text !== text) return false;
+  reader.place += 1;
+  return true;
+}
