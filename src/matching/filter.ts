@@ -1,17 +1,19 @@
 import type { Fault } from '../errors.js';
 import { escapePointer } from '../http/json.js';
+import { parseCesql } from './cesql-parser.js';
 
 /** What a leaf compares: attribute names and the values to compare with; every one of them must hold. */
 export type Attributes = Record<string, string>;
 
-/** A checked filter in one of the required dialects (Subscriptions API, section 3.2.4.1.1). */
+/** A checked filter in one of the six required dialects, or CESQL (Subscriptions API, section 3.2.4.1). */
 export type Filter =
   | { exact: Attributes }
   | { prefix: Attributes }
   | { suffix: Attributes }
   | { all: Filter[] }
   | { any: Filter[] }
-  | { not: Filter };
+  | { not: Filter }
+  | { sql: string };
 
 /** `depth` is how far filters may stand inside filters, `count` how many there may be at all depths together. */
 export interface FilterLimits {
@@ -22,7 +24,7 @@ export interface FilterLimits {
 export type ParsedFilters = { filters: Filter[] } | { faults: Fault[] };
 
 const maxFaults = 50;
-const supported = 'The dialects are exact, prefix, suffix, all, any and not.';
+const supported = 'The dialects are exact, prefix, suffix, all, any, not and sql.';
 /** Members of the shapes that earlier drafts had, and that other systems still have. */
 const outdated = ['dialect', 'property', 'attributes'];
 /** Names that reach the prototype of an object in code that is less careful. */
@@ -113,11 +115,20 @@ function parseDialect(walk: Walk, name: string, value: unknown, at: string, dept
       return filter && { not: filter };
     }
     case 'sql':
-      return note(walk, at, 'dialect_not_supported', `CloudEvents SQL (CESQL) is not supported yet. ${supported}`);
+      return parseSql(walk, value, at);
     default:
       if (forbiddenNames.has(name)) return note(walk, at, 'name_forbidden', 'A member may not have this name.');
       return note(walk, at, 'dialect_unknown', `This is not the name of a filter dialect. ${supported}`);
   }
+}
+
+/** The faults of an expression name the character, counted from 1, at which it goes wrong. */
+function parseSql(walk: Walk, value: unknown, at: string): Filter | undefined {
+  if (typeof value !== 'string') return note(walk, at, 'type', 'A CloudEvents SQL expression is a string.');
+  const parsed = parseCesql(value);
+  if ('expression' in parsed) return { sql: value };
+  const { fault } = parsed;
+  return note(walk, at, fault.rule, `At character ${fault.at + 1}: ${fault.detail}`);
 }
 
 function parseNested(walk: Walk, value: unknown, at: string, depth: number): Filter[] {

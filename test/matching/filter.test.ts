@@ -39,6 +39,7 @@ describe('filters that are accepted', () => {
       'extension attributes that are called property or value',
       [{ exact: { property: 'x' } }, { exact: { value: 'x' } }],
     ],
+    ['CESQL', [{ sql: "type = 'a'" }]],
     ['an attribute that is called sql or not', [{ exact: { sql: 'x', not: 'y' } }]],
   ])('come back as they were written: %s', (_what, filters) => {
     expect(parseFilters(filters, '/filters')).toEqual({ filters });
@@ -64,8 +65,8 @@ describe('a filter that is refused is named by place and rule', () => {
     ['an unknown dialect', [{ regex: { type: '.*' } }], '/filters/0/regex dialect_unknown'],
     ['a dialect in capitals', [{ Exact: { type: 'a' } }], '/filters/0/Exact dialect_unknown'],
     ['a dialect with a URI', [{ 'https://x/~y': {} }], '/filters/0/https:~1~1x~1~0y dialect_unknown'],
-    ['CESQL', [{ sql: "type = 'a'" }], '/filters/0/sql dialect_not_supported'],
-    ['CESQL further down', [{ not: { any: [leaf, { sql: '' }] } }], '/filters/0/not/any/1/sql dialect_not_supported'],
+    ['CESQL that breaks off', [{ sql: 'type = ' }], '/filters/0/sql operand_expected'],
+    ['CESQL further down', [{ not: { any: [leaf, { sql: '' }] } }], '/filters/0/not/any/1/sql operand_expected'],
     ['two dialects', [{ exact: { type: 'a' }, prefix: { type: 'b' } }], '/filters/0 dialect_repeated'],
     ['a leaf without attributes', [{ exact: {} }], '/filters/0/exact attributes_empty'],
     ['a leaf that is a string', [{ prefix: 'com.example.' }], '/filters/0/prefix type'],
@@ -105,14 +106,14 @@ describe('a filter that is refused is named by place and rule', () => {
   test('all faults come at once, in the order of the text', () => {
     const value = [
       { exact: { Type: '', id: 3 } },
-      { any: [leaf, { sql: 'x' }, { not: { all: [] } }] },
+      { any: [leaf, { sql: 'x =' }, { not: { all: [] } }] },
       { prefix: { subject: '' }, nonsense: 1 },
     ];
     expect(faults(value)).toEqual([
       '/filters/0/exact/Type name_malformed',
       '/filters/0/exact/Type value_empty',
       '/filters/0/exact/id type',
-      '/filters/1/any/1/sql dialect_not_supported',
+      '/filters/1/any/1/sql operand_expected',
       '/filters/1/any/2/not/all filters_empty',
       '/filters/2 dialect_repeated',
       '/filters/2/prefix/subject value_empty',

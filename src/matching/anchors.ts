@@ -1,0 +1,152 @@
+import { everyEvent, pair, pairOf, type Key, type Keys } from './keys.js';
+import { all, any, exact, lengthOf, operandShift, operationMask, predicate, prefix, suffix } from './operations.js';
+import { useWord, type StringTable } from './string-table.js';
+
+/**
+ * Keys of which an event must hit at least one for a program to be true. `proof` says that hitting one is also enough.
+ * `cost` estimates how often events hit them. What many subscriptions ask for is what many events have, so it is how many
+ * ask for it: for a value the programs that name it, for a pair of values the bundles under it.
+ */
+export interface Choice {
+  cost: number;
+  keys: Key[];
+  proof: boolean;
+}
+
+/** From this cost on two attributes together are tried: a popular type of a popular source may still be a rare pair. */
+const pairsFromCost = 4;
+const maxPairs = 64;
+/** Pairs are made of the attributes that are numbered first: type, source and subject. */
+const lastPaired = 3;
+
+export class KeyChooser {
+  /** Of the keys that the last program could have been filed under alone the one that most ask for; or every event. */
+  mostAsked = everyEvent;
+  #mostAskedCost = 0;
+  readonly #keys: Keys;
+  readonly #values: StringTable;
+
+  constructor(keys: Keys, values: StringTable) {
+    this.#keys = keys;
+    this.#values = values;
+  }
+
+  /**
+   * The rarest keys that a program can be filed under, by what is known now. An `all` needs only its best child, an `any`
+   * needs all of its children, and a predicate has what it implies. What has none at all is filed under every event.
+   */
+  choose(words: Int32Array, at: number): Choice {
+    this.mostAsked = everyEvent;
+    this.#mostAskedCost = 0;
+    const choice = this.#choose(words, at);
+    if (!choice) return { cost: Infinity, keys: [everyEvent], proof: false };
+    return choice.keys.length > 1 ? { ...choice, keys: distinct(choice.keys) } : choice;
+  }
+
+  /** The cost of what is filed under a key. */
+  cost({ what, a, b }: Key): number {
+    const operation = what & operationMask;
+    if (operation === pair) return this.#keys.count(this.#keys.find(what, a, b));
+    const asked = this.#values.word(a, useWord);
+    // A short text is the beginning of much.
+    return operation === exact ? asked : asked * (2 + Math.floor(16 / (this.#values.text(a).length + 1)));
+  }
+
+  #choose(words: Int32Array, at: number): Choice | undefined {
+    const word = words[at]!;
+    const end = at + lengthOf(word);
+    switch (word & operationMask) {
+      case exact:
+      case prefix:
+      case suffix: {
+        const key = { what: word, a: words[at + 1]!, b: 0 };
+        const cost = this.cost(key);
+        if (cost > this.#mostAskedCost) {
+          this.mostAsked = key;
+          this.#mostAskedCost = cost;
+        }
+        return { cost, keys: [key], proof: true };
+      }
+      case all:
+        return this.#best(words, at + 1, end);
+      case predicate: {
+        const implied = this.#best(words, at + 2, end);
+        return implied && { ...implied, proof: false };
+      }
+      case any: {
+        const union: Choice = { cost: 0, keys: [], proof: true };
+        for (let child = at + 1; child < end; child += lengthOf(words[child]!)) {
+          const choice = this.#choose(words, child);
+          if (!choice) return undefined;
+          union.cost += choice.cost;
+          union.keys.push(...choice.keys);
+          union.proof &&= choice.proof;
+        }
+        return union;
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  #best(words: Int32Array, from: number, end: number): Choice | undefined {
+    let found: Choice | undefined;
+    for (let child = from; child < end; child += lengthOf(words[child]!)) {
+      const choice = this.#choose(words, child);
+      if (choice && (!found || choice.cost < found.cost)) found = { ...choice, proof: false };
+    }
+    if (!found || found.cost < pairsFromCost) return found;
+    return this.#bestPair(words, from, end, found.cost) ?? found;
+  }
+
+  #bestPair(words: Int32Array, from: number, end: number, below: number): Choice | undefined {
+    const equal: (number[] | undefined)[] = [];
+    let children = 0;
+    for (let child = from; child < end; child += lengthOf(words[child]!)) {
+      children += 1;
+      const attribute = equalAttribute(words, child);
+      if (attribute === 0 || attribute > lastPaired) continue;
+      const choices = equalValues(words, child);
+      if (choices.length < (equal[attribute]?.length ?? Infinity)) equal[attribute] = choices;
+    }
+    let found: Choice | undefined;
+    for (let first = 1; first < lastPaired; first += 1) {
+      for (let second = first + 1; second <= lastPaired; second += 1) {
+        const [left, right] = [equal[first], equal[second]];
+        if (!left || !right || left.length * right.length > maxPairs) continue;
+        const keys = left.flatMap((a) => right.map((b) => ({ what: pairOf(first, second), a, b })));
+        const cost = keys.reduce((sum, key) => sum + this.cost(key) + 1, 0);
+        // A program of nothing but these two conditions is verified by the pair.
+        if (cost < (found?.cost ?? below)) found = { cost, keys, proof: children === 2 };
+      }
+    }
+    return found;
+  }
+}
+
+/** The attribute that an instruction compares with one or several values for equality and does nothing else; or 0. */
+function equalAttribute(words: Int32Array, at: number): number {
+  const word = words[at]!;
+  if ((word & operationMask) === exact) return word >>> operandShift;
+  if ((word & operationMask) !== any) return 0;
+  const first = lengthOf(word) === 1 ? undefined : words[at + 1];
+  for (let child = at + 1; child < at + lengthOf(word); child += lengthOf(words[child]!)) {
+    if (words[child] !== first || (words[child]! & operationMask) !== exact) return 0;
+  }
+  return first === undefined ? 0 : first >>> operandShift;
+}
+
+function equalValues(words: Int32Array, at: number): number[] {
+  if ((words[at]! & operationMask) === exact) return [words[at + 1]!];
+  const values: number[] = [];
+  for (let child = at + 1; child < at + lengthOf(words[at]!); child += 2) values.push(words[child + 1]!);
+  return values;
+}
+
+function distinct(keys: Key[]): Key[] {
+  const sorted = keys.toSorted((one, other) => one.what - other.what || one.a - other.a || one.b - other.b);
+  return sorted.filter((key, i) => {
+    const before = sorted[i - 1];
+    return !before || key.what !== before.what || key.a !== before.a || key.b !== before.b;
+  });
+}

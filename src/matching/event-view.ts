@@ -1,0 +1,134 @@
+import { specifiedAttributes, type MatchEvent } from './match-event.js';
+import {
+  all,
+  any,
+  exact,
+  lengthOf,
+  notExact,
+  notPredicate,
+  notPrefix,
+  operandShift,
+  operationMask,
+  predicate,
+  prefix,
+  suffix,
+} from './operations.js';
+import { useWord } from './string-table.js';
+import type { Symbols } from './symbols.js';
+
+const absent = -1;
+
+/**
+ * One event at a time, in the numbers of the index: by number of the attribute its text and the number of its value (0 for
+ * a value that nobody compares with). The number is guessed by the hash and the texts are compared when it matters. Only attributes that some filter names are looked at, so that an event's
+ * attributes cost nothing that nobody asked for, and filters on a million names cost nothing for events without them.
+ */
+export class EventView {
+  /** Numbers of the attributes that the event has and filters name; the first `count` are of this event. */
+  readonly present: number[] = [];
+  count = 0;
+  readonly texts: (string | undefined)[] = [];
+  /** Not for comparing: `has` does that. */
+  readonly values: number[] = [];
+  readonly #isGuess: boolean[] = [];
+  #event: MatchEvent | undefined;
+  readonly #symbols: Symbols;
+
+  constructor(symbols: Symbols) {
+    this.#symbols = symbols;
+    this.#growTo(specifiedAttributes.length);
+  }
+
+  load(event: MatchEvent): void {
+    this.#event = event;
+    this.#see(1, event.type);
+    this.#see(2, event.source);
+    this.#see(3, event.subject);
+    this.#see(4, event.id);
+    this.#see(5, event.specversion);
+    this.#see(6, event.time);
+    this.#see(7, event.datacontenttype);
+    this.#see(8, event.dataschema);
+    const { attributes } = this.#symbols;
+    if (event.extensions === undefined || attributes.size === specifiedAttributes.length) return;
+    for (const [name, text] of event.extensions) {
+      const attribute = attributes.find(name);
+      if (attribute > specifiedAttributes.length) this.#see(attribute, text);
+    }
+  }
+
+  unload(): void {
+    this.#event = undefined;
+    for (; this.count > 0; this.count -= 1) {
+      const attribute = this.present[this.count - 1]!;
+      this.texts[attribute] = undefined;
+      this.values[attribute] = absent;
+    }
+  }
+
+  /** Whether an attribute of the event has the value. */
+  has(attribute: number, value: number): boolean {
+    if (this.values[attribute] !== value) return false;
+    if (this.#isGuess[attribute]) {
+      this.#isGuess[attribute] = false;
+      if (this.#symbols.values.text(value) !== this.texts[attribute]) this.values[attribute] = 0;
+    }
+    return this.values[attribute] === value;
+  }
+
+  /** Whether the instruction at a place is true for the event. */
+  holds(words: Int32Array, at: number): boolean {
+    const word = words[at]!;
+    const operation = word & operationMask;
+    if (operation < all) return this.#leafHolds(operation, word >>> operandShift, words[at + 1]!);
+    const end = at + (word >>> operandShift);
+    switch (operation) {
+      case all:
+        for (let child = at + 1; child < end; child += lengthOf(words[child]!)) {
+          if (!this.holds(words, child)) return false;
+        }
+        return true;
+      case any:
+        for (let child = at + 1; child < end; child += lengthOf(words[child]!)) {
+          if (this.holds(words, child)) return true;
+        }
+        return false;
+      case predicate:
+      case notPredicate:
+        return this.#symbols.predicate(words[at + 1]!).test(this.#event!) === (operation === predicate);
+      default:
+        throw new Error(`There is no operation ${operation}.`);
+    }
+  }
+
+  #leafHolds(operation: number, attribute: number, value: number): boolean {
+    if (operation === exact) return this.has(attribute, value);
+    if (operation === notExact) return !this.has(attribute, value);
+    const text = this.texts[attribute];
+    if (text === undefined) return operation === notPrefix || operation > suffix;
+    const part = this.#symbols.values.text(value);
+    if (operation === prefix) return text.startsWith(part);
+    if (operation === notPrefix) return !text.startsWith(part);
+    return text.endsWith(part) === (operation === suffix);
+  }
+
+  #see(attribute: number, text: string | undefined): void {
+    if (text === undefined) return;
+    const { attributes, values } = this.#symbols;
+    if (attribute <= specifiedAttributes.length && attributes.word(attribute, useWord) === 1) return;
+    if (this.texts.length <= attribute) this.#growTo(attribute);
+    this.present[this.count] = attribute;
+    this.count += 1;
+    this.texts[attribute] = text;
+    this.values[attribute] = values.guess(text);
+    this.#isGuess[attribute] = true;
+  }
+
+  #growTo(attribute: number): void {
+    while (this.texts.length <= attribute) {
+      this.texts.push(undefined);
+      this.values.push(absent);
+      this.#isGuess.push(false);
+    }
+  }
+}

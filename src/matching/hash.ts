@@ -1,0 +1,41 @@
+/**
+ * Hashes of 32 bits. Seed and multiplier are drawn for each process, so that nobody outside can choose subscriptions or
+ * events that all fall into one place.
+ */
+const [seed = 1, random = 1] = crypto.getRandomValues(new Int32Array(2));
+const multiplier = (random & ~7) | 5;
+
+export function hashText(text: string): number {
+  let hash = seed;
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), multiplier);
+  return finish(hash);
+}
+
+export function hashNumbers(a: number, b: number, c: number): number {
+  let hash = Math.imul(seed ^ a, multiplier);
+  hash = Math.imul((hash ^ (hash >>> 15)) + b, multiplier);
+  hash = Math.imul((hash ^ (hash >>> 15)) + c, multiplier);
+  return finish(hash);
+}
+
+export function hashWords(words: readonly number[]): number {
+  let hash = seed;
+  for (const word of words) hash = Math.imul(hash ^ (hash >>> 15) ^ word, multiplier);
+  return finish(hash);
+}
+
+/** For a hash that is taken on the way along a text: begin, step for each character, finish wherever one is wanted. */
+export function beginHash(salt: number): number {
+  return Math.imul(seed ^ salt, multiplier);
+}
+
+export function stepHash(hash: number, character: number): number {
+  return Math.imul(hash ^ character, multiplier);
+}
+
+/** Mixes all bits, so that those that choose the place are as good as any. */
+export function finish(hash: number): number {
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
+}

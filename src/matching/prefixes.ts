@@ -1,0 +1,107 @@
+import type { Arena } from './arena.js';
+import { beginHash, finish, stepHash } from './hash.js';
+import { HashIndex } from './hash-index.js';
+import { operationMask, suffix } from './operations.js';
+
+/**
+ * Finds which of many texts a given text begins with, by hashes that are taken on one way along it; suffixes are read
+ * backwards and are prefixes then. What is `what` tells attribute and direction (keys.ts); each is a set of its own.
+ *
+ * Guards make the way short. They stand every 16 characters on the way of every text of the set, further apart from the
+ * 256th on. Where there is no guard the way ends: nothing in the set begins like this. Where there is one, it knows at
+ * which lengths up to the next guard a text of the set ends, and only those are looked up. So neither many texts nor many
+ * lengths cost anything unless they begin as the given text does.
+ *
+ * A guard is one number: a bit for each sixteenth of the way to the next guard in which texts end, and one that is always
+ * set. How many texts pass a guard, and end in a sixteenth, are numbers that only changes look at. Two guards with the same
+ * hash are one, which then sends to some lengths in vain; the caller compares what it gets.
+ */
+const sixteenths = 16;
+const isGuard = 1 << sixteenths;
+/** A text that ends where a guard stands has another hash than the guard, and so have the counts. */
+const guardSalt = 0x5bd1e995;
+const countSalt = 0x3c6ef372;
+
+export class Prefixes {
+  readonly #guards: HashIndex;
+  readonly #counts: HashIndex;
+  readonly #ends: HashIndex;
+
+  constructor(arena: Arena) {
+    this.#counts = new HashIndex(arena);
+    this.#guards = new HashIndex(arena);
+    this.#ends = new HashIndex(arena);
+  }
+
+  /** Adds the keys of the texts that `text` begins with to `found`; the hash alone decides, so the caller compares. */
+  search(what: number, text: string, found: number[]): void {
+    const backwards = (what & operationMask) === suffix;
+    const last = text.length - 1;
+    let hash = beginHash(what);
+    for (let at = 0, next = 0; ;) {
+      const guard = this.#guards.first(finish(hash ^ guardSalt));
+      if (guard === 0) return;
+      const from = at;
+      const shift = widthBits(from);
+      for (next += sixteenths << shift; at < next; at += 1) {
+        if (((guard >>> ((at - from) >>> shift)) & 1) !== 0) this.#collect(finish(hash), found);
+        if (at > last) return;
+        hash = stepHash(hash, text.charCodeAt(backwards ? last - at : at));
+      }
+    }
+  }
+
+  add(what: number, text: string, key: number): void {
+    const end = this.#walk(what, text, 1);
+    this.#ends.add(end, key);
+  }
+
+  remove(what: number, text: string, key: number): void {
+    const end = this.#walk(what, text, -1);
+    this.#ends.delete(end, key);
+  }
+
+  #collect(hash: number, found: number[]): void {
+    for (let slot = this.#ends.find(hash); slot >= 0; slot = this.#ends.find(hash, slot)) {
+      found.push(this.#ends.at(hash, slot));
+    }
+  }
+
+  /** Counts a text in or out at all guards on its way. Returns its hash. */
+  #walk(what: number, text: string, change: 1 | -1): number {
+    const backwards = (what & operationMask) === suffix;
+    let hash = beginHash(what);
+    for (let at = 0; ;) {
+      const shift = widthBits(at);
+      const next = at + (sixteenths << shift);
+      const ending = text.length < next ? (text.length - at) >>> shift : -1;
+      this.#count(hash, ending, change);
+      for (; at < next && at < text.length; at += 1) {
+        hash = stepHash(hash, text.charCodeAt(backwards ? text.length - 1 - at : at));
+      }
+      if (ending >= 0) return finish(hash);
+    }
+  }
+
+  #count(hash: number, ending: number, change: 1 | -1): void {
+    const guardHash = finish(hash ^ guardSalt);
+    let guard = this.#guards.first(guardHash) | isGuard;
+    if (ending >= 0) {
+      const ends = this.#change(finish(hash ^ Math.imul(countSalt, ending + 2)), change);
+      guard = ends === 0 ? guard & ~(1 << ending) : guard | (1 << ending);
+    }
+    const passing = this.#change(finish(hash ^ countSalt), change);
+    this.#guards.set(guardHash, passing === 0 ? 0 : guard);
+  }
+
+  #change(hash: number, change: 1 | -1): number {
+    const count = this.#counts.first(hash) + change;
+    this.#counts.set(hash, count);
+    return count;
+  }
+}
+
+/** Guards stand `16 << widthBits` apart: by 16 up to the 256th character, then by a sixteenth of a power of two. */
+function widthBits(at: number): number {
+  return at < 256 ? 0 : 24 - Math.clz32(at);
+}

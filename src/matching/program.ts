@@ -1,0 +1,115 @@
+import type { Attributes, Filter } from './filter.js';
+import {
+  all,
+  any,
+  exact,
+  lengthOf,
+  notPredicate,
+  operandShift,
+  operationMask,
+  predicate,
+  prefix,
+  suffix,
+} from './operations.js';
+import { otherDialect, type Dialects, type MatchableSubscription } from './predicate.js';
+import type { Symbols } from './symbols.js';
+
+/**
+ * A subscription's wishes as words, in one canonical form: `not` is pushed down to the leaves, groups in groups of their
+ * kind are opened, and children are sorted and stand once. So equal wishes are equal words, and what `not` hides (a `not`
+ * around an `any` of `not`s is an `all`) is in plain sight. A leaf with several attributes is an `all` of leaves.
+ *
+ *   leaf       operation + attribute << 4, number of the value
+ *   group      all or any + length << 4, children          an empty `all` is true, an empty `any` false
+ *   predicate  operation + length << 4, number of the predicate, and what it implies, as children of an `all`
+ *
+ * Children are sorted by operation first, which puts the cheap ones before the dear ones.
+ */
+export type Program = number[];
+
+/** The symbols stay acquired until the caller settles them. Throws for a dialect that nobody compiles. */
+export function compileProgram(subscription: MatchableSubscription, symbols: Symbols, dialects: Dialects): Program {
+  const { source, types, subject, filters } = subscription;
+  const parts: Program[] = [];
+  if (source !== undefined) parts.push(leaf(symbols, exact, 'source', source));
+  if (types && types.length > 0)
+    parts.push(
+      junction(
+        any,
+        types.map((type) => leaf(symbols, exact, 'type', type)),
+      ),
+    );
+  if (subject !== undefined) parts.push(leaf(symbols, exact, 'subject', subject));
+  for (const filter of filters ?? []) parts.push(compile(filter, false, symbols, dialects));
+  return junction(all, parts);
+}
+
+function compile(filter: Filter, negated: boolean, symbols: Symbols, dialects: Dialects): Program {
+  const nested = (filters: Filter[]) => filters.map((each) => compile(each, negated, symbols, dialects));
+  if ('exact' in filter) return leaves(symbols, exact, negated, filter.exact);
+  if ('prefix' in filter) return leaves(symbols, prefix, negated, filter.prefix);
+  if ('suffix' in filter) return leaves(symbols, suffix, negated, filter.suffix);
+  if ('all' in filter) return junction(negated ? any : all, nested(filter.all));
+  if ('any' in filter) return junction(negated ? all : any, nested(filter.any));
+  if ('not' in filter) return compile(filter.not, !negated, symbols, dialects);
+  return other(filter, negated, symbols, dialects);
+}
+
+/** A missing attribute makes a leaf false and its negation true, so that De Morgan's laws hold for leaves as for bits. */
+function leaves(symbols: Symbols, operation: number, negated: boolean, attributes: Attributes): Program {
+  const parts = Object.entries(attributes).map(([name, value]) =>
+    leaf(symbols, negated ? operation + 1 : operation, name, value),
+  );
+  return junction(negated ? any : all, parts);
+}
+
+function leaf(symbols: Symbols, operation: number, name: string, value: string): Program {
+  return [operation | (symbols.acquireAttribute(name) << operandShift), symbols.acquireValue(value)];
+}
+
+function other(filter: object, negated: boolean, symbols: Symbols, dialects: Dialects): Program {
+  const { dialect, text } = otherDialect(filter);
+  const { number, anchors } = symbols.acquirePredicate(dialects, dialect, text);
+  if (negated) return [notPredicate | (2 << operandShift), number];
+  const implied = anchors.map((choice) =>
+    junction(
+      any,
+      choice.map((anchor) => {
+        if ('exact' in anchor) return leaf(symbols, exact, anchor.attribute, anchor.exact);
+        if ('prefix' in anchor) return leaf(symbols, prefix, anchor.attribute, anchor.prefix);
+        return leaf(symbols, suffix, anchor.attribute, anchor.suffix);
+      }),
+    ),
+  );
+  return frame(predicate, [number, ...implied.flat()]);
+}
+
+function junction(operation: number, parts: Program[]): Program {
+  const children = parts.flatMap((part) => ((part[0]! & operationMask) === operation ? split(part) : [part]));
+  if (children.length === 1) return children[0]!;
+  children.sort(compare);
+  const once = children.filter((child, i) => i === 0 || compare(child, children[i - 1]!) !== 0);
+  return once.length === 1 ? once[0]! : frame(operation, once.flat());
+}
+
+function frame(operation: number, words: number[]): Program {
+  return [operation | ((words.length + 1) << operandShift), ...words];
+}
+
+/** The children of a group. */
+function split(program: Program): Program[] {
+  const children: Program[] = [];
+  for (let at = 1; at < program.length; at += lengthOf(program[at]!)) {
+    children.push(program.slice(at, at + lengthOf(program[at]!)));
+  }
+  return children;
+}
+
+function compare(a: Program, b: Program): number {
+  const kinds = (a[0]! & operationMask) - (b[0]! & operationMask);
+  if (kinds !== 0) return kinds;
+  for (let i = 0; i < a.length && i < b.length; i += 1) {
+    if (a[i] !== b[i]) return a[i]! - b[i]!;
+  }
+  return a.length - b.length;
+}

@@ -1,0 +1,63 @@
+import { RegistryError, type Fault } from '../errors.js';
+import { readEventValue } from '../events/read-event-value.js';
+import { faultOfBreach, presentBreach } from '../events/presentation.js';
+import { readEvents } from '../events/read-events.js';
+import type { RuleBreach } from '../events/rule.js';
+import { judgeEvent, validateBatch } from '../events/validate-event.js';
+import type { Handlers } from '../http/handler.js';
+import type { Principal } from '../http/principal.js';
+import { TypedMatchEvent } from './event-attributes.js';
+import { firstFailure } from './explain.js';
+import { parseFilters } from './filter.js';
+import type { MatchableSubscription } from './predicate.js';
+
+export interface MatchRoutes {
+  /** RegistryError `subscription_not_found` for one that the principal may not see. */
+  readSubscription: (principal: Principal, id: string) => Promise<MatchableSubscription>;
+  limits: { bytes: number; events: number };
+}
+
+/** Trying out: a filter against an event, and an event against a profile. Nothing is stored and no consent is looked at. */
+export function createMatchHandlers({
+  readSubscription,
+  limits,
+}: MatchRoutes): Handlers<'testFilter' | 'validateEvent'> {
+  return {
+    testFilter: async ({ body, principal }) => {
+      const read = readEventValue(body.event, '/event');
+      const filters = parseFilters(body.filters, '/filters');
+      const faults: Fault[] = [
+        ...('event' in read ? [] : read.faults.map(faultOfBreach)),
+        ...('faults' in filters ? filters.faults : []),
+      ];
+      if (!('event' in read) || !('filters' in filters) || faults.length > 0) {
+        throw new RegistryError('invalid_request', 'The event or the filters break a rule.', { faults });
+      }
+      const subscription =
+        body.subscription === undefined
+          ? { id: '', source: body.source, types: body.types, subject: body.subject, filters: filters.filters }
+          : await readSubscription(principal, body.subscription);
+      const pointer = firstFailure(subscription, new TypedMatchEvent(read.event));
+      return { status: 200, body: pointer === undefined ? { matched: true } : { matched: false, pointer } };
+    },
+
+    validateEvent: async ({ body, query, rawHeaders }) => {
+      const profile = query.profile ?? 'cloudevents';
+      const read = readEvents({ headers: rawHeaders, body: body as Buffer }, limits);
+      if ('code' in read) {
+        throw new RegistryError(read.code, 'The message could not be read as events.', { faults: read.faults });
+      }
+      const batch =
+        read.mode === 'batched' ? validateBatch(profile, { count: read.events.length, bytes: read.bytes }) : undefined;
+      const events = read.events.map((event) => {
+        const { faults, warnings } = judgeEvent(profile, event);
+        return presentation([...(batch?.faults ?? []), ...faults], [...(batch?.warnings ?? []), ...warnings]);
+      });
+      return { status: 200, body: { profile, valid: events.every(({ valid }) => valid), events } };
+    },
+  };
+}
+
+function presentation(faults: readonly RuleBreach[], warnings: readonly RuleBreach[]) {
+  return { valid: faults.length === 0, faults: faults.map(presentBreach), warnings: warnings.map(presentBreach) };
+}

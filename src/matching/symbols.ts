@@ -1,0 +1,96 @@
+import type { Arena } from './arena.js';
+import { specifiedAttributes } from './match-event.js';
+import { all, notPredicate, operandShift, operationMask, predicate } from './operations.js';
+import { compileOther, type Anchors, type Dialects, type Predicate } from './predicate.js';
+import { StringTable } from './string-table.js';
+
+/**
+ * What programs refer to by number: attribute names, values and compiled predicates, each kept once and for as long as a
+ * program that is kept refers to it. While a program is compiled its symbols are pending; `keep` counts those that the
+ * finished program has, `settle` lets go of what was pending.
+ */
+export class Symbols {
+  readonly attributes: StringTable;
+  readonly values: StringTable;
+  readonly #predicates: StringTable;
+  readonly #compiled: (Predicate | undefined)[] = [];
+  readonly #pending = { attributes: [] as number[], values: [] as number[], predicates: [] as number[] };
+
+  constructor(arena: Arena) {
+    this.attributes = new StringTable(arena);
+    this.values = new StringTable(arena);
+    this.#predicates = new StringTable(arena);
+    // The specification's own attributes have fixed numbers, from 1.
+    for (const name of specifiedAttributes) this.attributes.acquire(name);
+  }
+
+  get bytes(): number {
+    return this.attributes.bytes + this.values.bytes + this.#predicates.bytes;
+  }
+
+  predicate(number: number): Predicate {
+    return this.#compiled[number]!;
+  }
+
+  acquireAttribute(name: string): number {
+    const number = this.attributes.acquire(name);
+    this.#pending.attributes.push(number);
+    return number;
+  }
+
+  acquireValue(value: string): number {
+    const number = this.values.acquire(value);
+    this.#pending.values.push(number);
+    return number;
+  }
+
+  acquirePredicate(dialects: Dialects, dialect: string, text: string): { number: number; anchors: Anchors } {
+    const name = `${dialect} ${text}`;
+    const known = this.#predicates.find(name);
+    const compiled = known === 0 ? compileOther(dialects, dialect, text) : this.predicate(known);
+    const number = this.#predicates.acquire(name);
+    this.#compiled[number] = compiled;
+    this.#pending.predicates.push(number);
+    return { number, anchors: compiled.anchors };
+  }
+
+  keep(words: Int32Array, at: number, length: number): void {
+    this.#each(words, at, length, retain);
+  }
+
+  drop(words: Int32Array, at: number, length: number): void {
+    this.#each(words, at, length, this.#release);
+  }
+
+  settle(): void {
+    const { attributes, values, predicates } = this.#pending;
+    for (const number of attributes) this.#release(this.attributes, number);
+    for (const number of values) this.#release(this.values, number);
+    for (const number of predicates) this.#release(this.#predicates, number);
+    attributes.length = values.length = predicates.length = 0;
+  }
+
+  #each(words: Int32Array, from: number, length: number, use: (table: StringTable, number: number) => void): void {
+    for (let at = from; at < from + length;) {
+      const operation = words[at]! & operationMask;
+      if (operation < all) {
+        use(this.attributes, words[at]! >>> operandShift);
+        use(this.values, words[at + 1]!);
+        at += 2;
+      } else if (operation === predicate || operation === notPredicate) {
+        use(this.#predicates, words[at + 1]!);
+        at += 2;
+      } else {
+        at += 1;
+      }
+    }
+  }
+
+  readonly #release = (table: StringTable, number: number): void => {
+    if (table.release(number) && table === this.#predicates) this.#compiled[number] = undefined;
+  };
+}
+
+function retain(table: StringTable, number: number): void {
+  table.retain(number);
+}

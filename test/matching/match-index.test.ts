@@ -1,0 +1,362 @@
+import { describe, expect, test } from '@jest/globals';
+import { compileFilter } from '../../src/matching/compile-filter.js';
+import type { Filter } from '../../src/matching/filter.js';
+import { matchEvent, type AttributeValue } from '../../src/matching/match-event.js';
+import { createMatchIndex, type MatchIndex } from '../../src/matching/match-index.js';
+import type { Dialects, MatchableSubscription } from '../../src/matching/predicate.js';
+import { comparePairs } from '../bench/pairs.mjs';
+
+type Wishes = Omit<MatchableSubscription, 'id'>;
+type Attributes = Record<string, AttributeValue | null>;
+
+const created = { type: 'com.example.created', source: '/orders', id: '1' };
+
+/** Asks the index and the compiled filter, which must agree. */
+function matches(wishes: Wishes, attributes: Attributes, dialects: Dialects = {}): boolean {
+  const event = matchEvent(attributes);
+  const index = createMatchIndex(dialects);
+  const handle = index.add({ id: 'a', ...wishes });
+  const found = index.match(event);
+  expect(found).toEqual(compileFilter({ id: 'a', ...wishes }, dialects)(event) ? [handle] : []);
+  return found.length > 0;
+}
+
+function idsOf(index: MatchIndex, attributes: Attributes): string[] {
+  return index
+    .match(matchEvent(attributes))
+    .map((handle) => index.idOf(handle))
+    .sort();
+}
+
+describe('what a subscription without filters wants', () => {
+  test.each<[string, Wishes, Attributes, boolean]>([
+    ['nothing said means every event', {}, created, true],
+    ['empty types and filters are no constraint', { types: [], filters: [] }, created, true],
+    ['the source is equal', { source: '/orders' }, created, true],
+    ['the source only begins like it', { source: '/order' }, created, false],
+    ['one of the types', { types: ['x', 'com.example.created'] }, created, true],
+    ['none of the types', { types: ['x', 'com.example.Created'] }, created, false],
+    ['the subject is absent', { subject: 'a' }, created, false],
+    ['the subject is null, which is absent', { subject: 'null' }, { ...created, subject: null }, false],
+    [
+      'all three',
+      { source: '/orders', types: ['com.example.created'], subject: 'a' },
+      { ...created, subject: 'a' },
+      true,
+    ],
+    [
+      'two of three',
+      { source: '/orders', types: ['com.example.created'], subject: 'b' },
+      { ...created, subject: 'a' },
+      false,
+    ],
+  ])('%s', (_title, wishes, attributes, expected) => {
+    expect(matches(wishes, attributes)).toBe(expected);
+  });
+});
+
+describe('what a filter says, and that not says the opposite', () => {
+  const typed = { ...created, count: 5, flag: true, subject: '' };
+
+  test.each<[string, Filter, Attributes, boolean]>([
+    ['exact: equal', { exact: { type: 'com.example.created' } }, created, true],
+    ['exact: other case', { exact: { type: 'com.example.CREATED' } }, created, false],
+    ['exact: missing attribute', { exact: { subject: 'a' } }, created, false],
+    ['exact: missing extension', { exact: { tenantid: 'a' } }, created, false],
+    ['exact: an Integer is compared as its canonical string', { exact: { count: '5' } }, typed, true],
+    ['exact: not as any other spelling of it', { exact: { count: '05' } }, typed, false],
+    ['exact: a Boolean', { exact: { flag: 'true' } }, typed, true],
+    ['exact: two attributes, both hold', { exact: { type: 'com.example.created', id: '1' } }, created, true],
+    ['exact: two attributes, one holds', { exact: { type: 'com.example.created', id: '2' } }, created, false],
+    ['prefix: begins like it', { prefix: { type: 'com.example.' } }, created, true],
+    ['prefix: all of it', { prefix: { type: 'com.example.created' } }, created, true],
+    ['prefix: longer than the value', { prefix: { type: 'com.example.created.' } }, created, false],
+    ['prefix: an empty attribute', { prefix: { subject: 'a' } }, typed, false],
+    ['prefix: missing attribute', { prefix: { subject: 'a' } }, created, false],
+    ['prefix: half a character', { prefix: { subject: '\ud83d' } }, { ...created, subject: '\u{1f600}' }, true],
+    ['suffix: ends like it', { suffix: { type: '.created' } }, created, true],
+    ['suffix: all of it', { suffix: { type: 'com.example.created' } }, created, true],
+    ['suffix: stands in the middle', { suffix: { type: 'example' } }, created, false],
+    ['suffix: missing attribute', { suffix: { subject: 'a' } }, created, false],
+    ['suffix: several attributes', { suffix: { type: 'created', source: 'orders' } }, created, true],
+    ['all: both', { all: [{ exact: { id: '1' } }, { prefix: { source: '/' } }] }, created, true],
+    ['all: one of two', { all: [{ exact: { id: '2' } }, { prefix: { source: '/' } }] }, created, false],
+    ['all: of nothing is true', { all: [] }, created, true],
+    ['any: one of two', { any: [{ exact: { id: '2' } }, { prefix: { source: '/' } }] }, created, true],
+    ['any: none of two', { any: [{ exact: { id: '2' } }, { suffix: { source: '/' } }] }, created, false],
+    ['any: of nothing is false', { any: [] }, created, false],
+    ['not: over a missing attribute', { not: { exact: { subject: 'a' } } }, created, true],
+    ['not: prefix over a missing attribute', { not: { prefix: { subject: 'a' } } }, created, true],
+    ['not: of two attributes, one holds', { not: { exact: { id: '1', subject: 'a' } } }, created, true],
+    ['not: not', { not: { not: { exact: { id: '1' } } } }, created, true],
+    [
+      'nested',
+      { not: { any: [{ not: { all: [{ suffix: { type: 'd' } }] } }, { exact: { id: '2' } }] } },
+      created,
+      true,
+    ],
+    ['a name that objects have', { exact: { tostring: 'a' } }, created, false],
+  ])('%s', (_title, filter, attributes, expected) => {
+    expect(matches({ filters: [filter] }, attributes)).toBe(expected);
+    expect(matches({ filters: [{ not: filter }] }, attributes)).toBe(!expected);
+  });
+
+  test('all filters of a subscription hold', () => {
+    const filters = [{ exact: { id: '1' } }, { suffix: { type: 'created' } }];
+    expect(matches({ filters }, created)).toBe(true);
+    expect(matches({ filters }, { ...created, id: '2' })).toBe(false);
+  });
+
+  test('prefixes and suffixes of every length are found, also long ones', () => {
+    const text = Array.from({ length: 900 }, (_, i) => String.fromCharCode(97 + ((i * i) % 23))).join('');
+    const lengths = [
+      ...Array.from({ length: 70 }, (_, i) => i + 1),
+      127,
+      128,
+      255,
+      256,
+      257,
+      271,
+      272,
+      511,
+      512,
+      600,
+      900,
+    ];
+    const index = createMatchIndex();
+    for (const length of lengths) {
+      index.add({ id: `prefix ${length}`, filters: [{ prefix: { subject: text.slice(0, length) } }] });
+      index.add({ id: `suffix ${length}`, filters: [{ suffix: { source: text.slice(-length) } }] });
+    }
+    for (const length of [0, 1, 15, 16, 17, 64, 256, 258, 300, 512, 899, 900]) {
+      const ids = idsOf(index, {
+        type: 'a',
+        subject: `${text.slice(0, length)}#`,
+        source: `#${text.slice(900 - length)}`,
+      });
+      const expected = lengths.filter((each) => each <= length).flatMap((each) => [`prefix ${each}`, `suffix ${each}`]);
+      expect(ids).toEqual(expected.sort());
+    }
+  });
+});
+
+describe('a dialect with a language of its own', () => {
+  let runs = 0;
+  const dialects: Dialects = {
+    sql: (text) => ({
+      anchors:
+        text === 'throws'
+          ? []
+          : [
+              [
+                { attribute: 'id', exact: text },
+                { attribute: 'subject', prefix: text },
+              ],
+            ],
+      test: (event) => {
+        runs += 1;
+        if (text === 'throws') throw new Error('This cannot be evaluated.');
+        return event.get('id') === text || event.subject === text;
+      },
+    }),
+  };
+  const sql = (text: string) => ({ sql: text }) as unknown as Filter;
+
+  test('is asked when one of its anchors holds, and decides', () => {
+    expect(matches({ filters: [sql('1')] }, created, dialects)).toBe(true);
+    expect(matches({ filters: [sql('2')] }, { ...created, subject: '2' }, dialects)).toBe(true);
+    expect(matches({ filters: [sql('2')] }, { ...created, subject: '22' }, dialects)).toBe(false);
+    expect(matches({ filters: [{ not: sql('2') }] }, created, dialects)).toBe(true);
+  });
+
+  test('is false for what it cannot evaluate, and its opposite true', () => {
+    expect(matches({ filters: [sql('throws')] }, created, dialects)).toBe(false);
+    expect(matches({ filters: [{ not: sql('throws') }] }, created, dialects)).toBe(true);
+  });
+
+  test('is run once for all subscriptions with the same filter', () => {
+    const index = createMatchIndex(dialects);
+    for (let i = 0; i < 100; i += 1) index.add({ id: `${i}`, filters: [sql('throws')] });
+    runs = 0;
+    index.match(matchEvent(created));
+    expect(runs).toBe(1);
+    expect(index.statistics()).toMatchObject({ subscriptions: 100, distinct: 1, unanchored: 1 });
+  });
+
+  test('that nobody compiles is refused and changes nothing', () => {
+    const index = createMatchIndex();
+    index.add({ id: 'a', source: '/orders' });
+    const filters = [{ exact: { unheardof: 'x' } }, sql('1')];
+    expect(() => index.add({ id: 'a', filters })).toThrow('"sql"');
+    expect(() => index.add({ id: 'b', filters })).toThrow('"sql"');
+    expect(idsOf(index, created)).toEqual(['a']);
+    expect(index.statistics()).toMatchObject({ subscriptions: 1, distinct: 1, keys: 1 });
+  });
+});
+
+describe('filing', () => {
+  const hot = { type: 'com.example.hot', source: '/s', id: '1' };
+
+  test('a subscription that is found in several ways is reported once', () => {
+    const index = createMatchIndex();
+    const any: Filter[] = [
+      { exact: { type: 'com.example.hot' } },
+      { prefix: { type: 'com' } },
+      { suffix: { source: 's' } },
+    ];
+    index.add({ id: 'any', filters: [{ any }] });
+    index.add({ id: 'mixed', filters: [{ any: [...any, { not: { exact: { id: '2' } } }] }] });
+    index.add({
+      id: 'types',
+      types: ['com.example.hot', 'com.example.hot', 'b'],
+      filters: [{ prefix: { type: 'c' } }],
+    });
+    expect(idsOf(index, hot)).toEqual(['any', 'mixed', 'types']);
+    expect(idsOf(index, { ...hot, type: 'x', id: '2' })).toEqual(['any', 'mixed']);
+    expect(idsOf(index, { ...hot, type: 'x', source: 'x', id: '2' })).toEqual([]);
+    expect(index.statistics().unanchored).toBe(1);
+  });
+
+  test('filters that say the same in other words are one', () => {
+    const index = createMatchIndex();
+    index.add({ id: 'a', source: '/s', types: ['t', 'u'] });
+    index.add({ id: 'b', types: ['u', 't', 'u'], filters: [{ exact: { source: '/s' } }] });
+    index.add({
+      id: 'c',
+      filters: [{ all: [{ any: [{ exact: { type: 'u' } }, { exact: { type: 't' } }] }] }, { exact: { source: '/s' } }],
+    });
+    const u = { not: { exact: { type: 'u' } } };
+    index.add({
+      id: 'd',
+      filters: [
+        { not: { any: [{ all: [u, { not: { exact: { type: 't' } } }] }, { not: { exact: { source: '/s' } } }] } },
+      ],
+    });
+    expect(index.statistics()).toMatchObject({ subscriptions: 4, distinct: 1 });
+    expect(idsOf(index, { type: 't', source: '/s' })).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test('a hot type costs nothing when the subject is rare, in whichever order they come', () => {
+    const index = createMatchIndex();
+    for (let i = 0; i < 5000; i += 1) {
+      const not: Filter = { not: { exact: { id: `${i}` } } };
+      index.add({ id: `${i}`, types: [hot.type], filters: [{ exact: { subject: `s${i}` } }, not] });
+    }
+    expect(idsOf(index, { ...hot, subject: 's17' })).toEqual(['17']);
+    expect(index.statistics().candidates).toBeLessThan(5);
+  });
+
+  test('a hot type of a hot source costs nothing when the two together are rare', () => {
+    const index = createMatchIndex();
+    for (let i = 0; i < 10_000; i += 1)
+      index.add({ id: `${i}`, types: [`t${i % 100}`], source: `s${Math.floor(i / 100)}` });
+    expect(idsOf(index, { type: 't42', source: 's17' })).toEqual(['1742']);
+    expect(index.statistics().candidates).toBeLessThan(10);
+  });
+
+  test('what is filed under a key that grows hot is filed elsewhere, and stays found until it is removed', () => {
+    const index = createMatchIndex();
+    const popular: Filter = { prefix: { source: '/popular-source/' } };
+    for (let i = 0; i < 300; i += 1)
+      index.add({ id: `filler ${i}`, filters: [popular, { exact: { subject: `f${i}` } }] });
+    for (let i = 0; i < 100; i += 1) {
+      index.add({ id: `early ${i}`, types: [hot.type], filters: [popular, { not: { exact: { id: `e${i}` } } }] });
+    }
+    index.match(matchEvent(hot));
+    expect(index.statistics().candidates).toBeGreaterThan(90);
+    for (let i = 0; i < 5000; i += 1) {
+      index.add({
+        id: `late ${i}`,
+        types: [hot.type],
+        filters: [{ exact: { subject: `l${i}` } }, { not: { exact: { id: `l${i}` } } }],
+      });
+      if (i % 2 === 1) index.remove(`late ${i - 1}`);
+      if (i % 50 === 49) index.remove(`early ${(i - 49) / 50}`);
+    }
+    expect(idsOf(index, hot)).toEqual([]);
+    expect(index.statistics().candidates).toBeLessThan(10);
+    expect(idsOf(index, { ...hot, source: '/popular-source/1' })).toEqual([]);
+    index.add({ id: 'early again', types: [hot.type], filters: [popular] });
+    expect(idsOf(index, { ...hot, source: '/popular-source/1' })).toEqual(['early again']);
+    expect(idsOf(index, { ...hot, subject: 'l17' })).toEqual(['late 17']);
+    expect(idsOf(index, { ...hot, subject: 'l16' })).toEqual([]);
+  });
+});
+
+describe('changes', () => {
+  test('a subscription with the id of another takes its place and its handle', () => {
+    const index = createMatchIndex();
+    const handle = index.add({ id: 'a', source: '/orders' });
+    expect(index.add({ id: 'a', source: '/orders' })).toBe(handle);
+    expect(index.add({ id: 'a', source: '/bills' })).toBe(handle);
+    expect(idsOf(index, created)).toEqual([]);
+    expect(idsOf(index, { ...created, source: '/bills' })).toEqual(['a']);
+    expect(index.size).toBe(1);
+  });
+
+  test('handles are dense, and are used again', () => {
+    const index = createMatchIndex();
+    const handles = Array.from({ length: 1000 }, (_, i) => index.add({ id: `${i}`, source: '/orders' }));
+    expect(Math.max(...handles)).toBeLessThanOrEqual(1000);
+    expect(index.remove('17')).toBe(handles[17]);
+    expect(index.remove('17')).toBeUndefined();
+    expect(index.handleOf('17')).toBeUndefined();
+    expect(index.handleOf('18')).toBe(handles[18]);
+    expect(index.add({ id: 'new' })).toBe(handles[17]);
+  });
+
+  test('many subscriptions with the same filter come and go in any order', () => {
+    const index = createMatchIndex();
+    const ids = Array.from({ length: 3000 }, (_, i) => `${i}`);
+    for (const id of ids) index.add({ id, source: '/orders' });
+    for (const id of ids) if (Number(id) % 3 !== 1) index.remove(id);
+    const left = ids.filter((id) => Number(id) % 3 === 1);
+    expect(idsOf(index, created)).toEqual(left.toSorted());
+    for (const id of left.toReversed()) index.remove(id);
+    expect(idsOf(index, created)).toEqual([]);
+  });
+
+  test('removal leaves nothing behind', () => {
+    const index = createMatchIndex();
+    const empty = index.statistics();
+    const bytes: number[] = [];
+    for (let round = 0; round < 2; round += 1) {
+      for (let i = 0; i < 8000; i += 1) {
+        const filters: Filter[] = [
+          { prefix: { [`extension${i % 50}`]: `${round} ${i}` } },
+          { suffix: { subject: `${i}${'x'.repeat(i % 300)}` } },
+        ];
+        index.add({
+          id: `${round} ${i}`,
+          types: [`t${i}`, `u${i % 7}`],
+          source: `/s/${i}`,
+          ...(i % 3 === 0 ? { filters } : {}),
+        });
+      }
+      for (let i = 0; i < 8000; i += 1) index.remove(`${round} ${(i * 7919) % 8000}`);
+      const { subscriptions, distinct, keys, unanchored } = index.statistics();
+      expect({ subscriptions, distinct, keys, unanchored }).toEqual({
+        subscriptions: 0,
+        distinct: 0,
+        keys: 0,
+        unanchored: 0,
+      });
+      bytes.push(index.statistics().bytes);
+    }
+    // A small chunk of each size of block is kept.
+    expect(Math.max(...bytes) - empty.bytes).toBeLessThan(500_000);
+  });
+
+  test.each([50, 400, 2000])('100,000 random pairs give what a linear scan gives, among %i ids', (subscriptions) => {
+    const seed = Number(process.env['MATCH_SEED'] ?? Date.now() % 1_000_000);
+    const { compared, matched, differences } = comparePairs(
+      { createMatchIndex, compileFilter, matchEvent },
+      100_000,
+      seed,
+      subscriptions,
+    );
+    expect({ seed, differences }).toEqual({ seed, differences: [] });
+    expect(compared).toBeGreaterThanOrEqual(100_000);
+    expect(matched).toBeGreaterThan(1000);
+  });
+});

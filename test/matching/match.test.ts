@@ -1,0 +1,278 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startRegistry, type Client, type Registry } from '../support/registry.js';
+
+let registry: Registry;
+let admin: Client;
+let subscriber: Client;
+let sender: Client;
+
+const origin = 'eventemitter.example.com';
+let types = 0;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  admin = await registry.as('assent:admin', { subscriber: 'beheer' });
+  subscriber = await registry.as('assent:subscribe');
+  sender = await registry.as('assent:deliver', { subscriber: 'mailroom' });
+  await admin.post('/v1/origins').send({ name: origin, isdefault: true, requestedrate: 120 }).expect(201);
+  await admin.post('/v1/origins').send({ name: 'overheid.example.nl', profile: 'nl-gov' }).expect(201);
+});
+afterAll(() => registry.stop());
+
+/** A type of its own for each test, so that they do not see one another's subscriptions. */
+const newType = () => `com.example.type${(types += 1)}`;
+const eventOf = (type: string, more: object = {}) => ({
+  specversion: '1.0',
+  id: '1',
+  source: 'urn:example:cases',
+  type,
+  ...more,
+});
+
+let paths = 0;
+interface Registered {
+  id: string;
+  sink: string;
+}
+async function register(more: object, allows = true): Promise<Registered> {
+  const path = `/m${(paths += 1)}`;
+  if (allows) registry.receiver.consent(path, { rate: '100' });
+  const request = { sink: registry.receiver.sink(path), protocol: 'HTTP', ...more };
+  return (await subscriber.post('/v1/subscriptions').send(request).expect(201)).body as Registered;
+}
+
+const ask = (body: unknown, { client = sender, query = {}, mediaType = 'application/cloudevents+json' } = {}) =>
+  client.post('/v1/match').query(query).set('Content-Type', mediaType).send(JSON.stringify(body));
+
+const subscriptionsOf = (body: { sinks: Array<{ subscriptions: string[] }> }) =>
+  body.sinks.flatMap(({ subscriptions }) => subscriptions);
+
+describe('an event goes to', () => {
+  test('the sinks whose subscriptions want it and whose webhooks agreed, with their rate, and to no others', async () => {
+    const type = newType();
+    const wanted = await register({ types: [type] });
+    await register({ types: [newType()] });
+    await register({ types: [type] }, false);
+    const { body } = await ask(eventOf(type)).expect(200);
+    expect(body).toEqual({
+      revision: expect.stringMatching(/^[1-9]\d*$/),
+      origin,
+      sinks: [
+        {
+          sink: wanted.sink,
+          subscriptions: [wanted.id],
+          allowedrate: 100,
+          expiresat: expect.stringMatching(/Z$/),
+          contentmode: 'structured',
+        },
+      ],
+    });
+  });
+
+  test('a sink once, with all the subscriptions that want it, oldest first', async () => {
+    const type = newType();
+    const first = await register({ types: [type] });
+    const second = await register({ sink: first.sink, filters: [{ exact: { type } }] });
+    const { body } = await ask(eventOf(type)).expect(200);
+    expect(body.sinks).toMatchObject([{ sink: first.sink, subscriptions: [first.id, second.id] }]);
+  });
+
+  test('what the filters say, CESQL and typed extension attributes among them', async () => {
+    const type = newType();
+    const big = await register({ types: [type], filters: [{ sql: 'count > 9 AND EXISTS urgent' }] });
+    const exact = await register({ types: [type], filters: [{ exact: { count: '10' } }] });
+    const never = await register({ types: [type], filters: [{ not: { prefix: { type: 'com.example.' } } }] });
+    const { body } = await ask(eventOf(type, { count: 10, urgent: true })).expect(200);
+    expect(subscriptionsOf(body).sort()).toEqual([big.id, exact.id].sort());
+    expect(subscriptionsOf(body)).not.toContain(never.id);
+    const small = await ask(eventOf(type, { count: 9, urgent: true })).expect(200);
+    expect(subscriptionsOf(small.body)).toEqual([]);
+  });
+
+  test('nobody any more who is suspended, deleted, revoked or now wants something else, from the next answer on', async () => {
+    const type = newType();
+    const [suspended, deleted, revoked, changed] = [
+      await register({ types: [type] }),
+      await register({ types: [type] }),
+      await register({ types: [type] }),
+      await register({ types: [type] }),
+    ] as const;
+    expect(subscriptionsOf((await ask(eventOf(type))).body)).toHaveLength(4);
+    await subscriber.post(`/v1/subscriptions/${suspended.id}/suspend`).send({ reason: 'Test.' }).expect(200);
+    expect(subscriptionsOf((await ask(eventOf(type))).body)).not.toContain(suspended.id);
+    await subscriber.delete(`/v1/subscriptions/${deleted.id}`).expect(200);
+    expect(subscriptionsOf((await ask(eventOf(type))).body)).not.toContain(deleted.id);
+    const grants = await admin.get('/v1/grants').query({ origin, sink: revoked.sink }).expect(200);
+    await admin.post(`/v1/grants/${grants.body[0].id}/revoke`).send({ reason: 'Test.' }).expect(200);
+    expect(subscriptionsOf((await ask(eventOf(type))).body)).not.toContain(revoked.id);
+    const patch = JSON.stringify({ types: [newType()] });
+    await subscriber
+      .patch(`/v1/subscriptions/${changed.id}`)
+      .type('application/merge-patch+json')
+      .send(patch)
+      .expect(200);
+    expect((await ask(eventOf(type))).body.sinks).toEqual([]);
+    await subscriber.post(`/v1/subscriptions/${suspended.id}/resume`).send({ reason: 'Test.' }).expect(200);
+    expect(subscriptionsOf((await ask(eventOf(type))).body)).toEqual([suspended.id]);
+  });
+
+  test('nobody of another tenant, and an origin of another tenant is not there', async () => {
+    const stranger = await registry.as(['assent:deliver'], { tenant: 'provincie', subscriber: 'vreemd' });
+    const { body } = await ask(eventOf(newType()), { client: stranger, query: { origin } }).expect(404);
+    expect(body.code).toBe('origin_not_found');
+    await ask(eventOf(newType()), { client: stranger }).expect(409);
+  });
+});
+
+describe('an event comes', () => {
+  test('in binary mode, with percent-encoded headers and any data', async () => {
+    const type = newType();
+    const wanted = await register({ types: [type], subject: 'Zaak 7 €' });
+    const answer = await sender
+      .post('/v1/match')
+      .set({
+        'ce-specversion': '1.0',
+        'ce-id': '1',
+        'ce-source': 'urn:example:cases',
+        'ce-type': type,
+        'ce-subject': 'Zaak 7 %E2%82%AC',
+      })
+      .set('Content-Type', 'text/plain')
+      .send('data')
+      .expect(200);
+    expect(subscriptionsOf(answer.body)).toEqual([wanted.id]);
+  });
+
+  test('in a batch, one answer for each in order, and a bad one spoils no other', async () => {
+    const type = newType();
+    const wanted = await register({ types: [type] });
+    const batch = [eventOf(type), { ...eventOf(type), id: '' }, eventOf(newType())];
+    const { body } = await ask(batch, { mediaType: 'application/cloudevents-batch+json' }).expect(200);
+    expect(body.events).toMatchObject([
+      { sinks: [{ subscriptions: [wanted.id] }] },
+      { faults: [{ pointer: '/1/id', level: 'MUST' }] },
+      { sinks: [] },
+    ]);
+    const empty = await ask([], { mediaType: 'application/cloudevents-batch+json' }).expect(200);
+    expect(empty.body.events).toEqual([]);
+  });
+
+  test('with faults that are all named, and is then refused', async () => {
+    const { body } = await ask({ specversion: '1.1', id: '', source: '/a', Type: 'x' }).expect(400);
+    expect(body.code).toBe('invalid_event');
+    expect(body.faults.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual(
+      expect.arrayContaining(['/Type', '/id', '/specversion']),
+    );
+  });
+
+  test('too large, too many or in another format, and is told so', async () => {
+    const batch = Array.from({ length: 101 }, () => eventOf('com.example.a'));
+    expect((await ask(batch, { mediaType: 'application/cloudevents-batch+json' }).expect(413)).body.code).toBe(
+      'body_too_large',
+    );
+    expect((await ask({ ...eventOf('com.example.a'), data: 'x'.repeat(1_048_576) }).expect(413)).body.code).toBe(
+      'body_too_large',
+    );
+    expect(
+      (await ask(eventOf('com.example.a'), { mediaType: 'application/cloudevents+avro' }).expect(415)).body.code,
+    ).toBe('media_type_unsupported');
+  });
+
+  test('to an origin with a profile, which refuses what breaks a MUST and warns of what breaks a SHOULD', async () => {
+    const query = { origin: 'overheid.example.nl' };
+    const refused = await ask(eventOf('zaak'), { query }).expect(400);
+    expect(refused.body.faults).toMatchObject([{ pointer: '/type', rule: expect.stringMatching(/^nl-gov\./) }]);
+    const warned = await ask(eventOf('nl.overheid.zaken.gewijzigd'), { query }).expect(200);
+    expect(warned.body.warnings).toMatchObject([{ level: 'SHOULD' }, { level: 'SHOULD', pointer: '/source' }]);
+  });
+});
+
+describe('an answer', () => {
+  test('waits for the revision that it is asked to stand on, and says so if that does not come', async () => {
+    const { body } = await ask(eventOf(newType())).expect(200);
+    await ask(eventOf(newType()), { query: { 'min-revision': body.revision } }).expect(200);
+    const later = await ask(eventOf(newType()), { query: { 'min-revision': '999999999' } }).expect(503);
+    expect([later.body.code, later.headers['retry-after']]).toEqual(['revision_not_reached', '1']);
+  });
+
+  test('explains to admins why each subscription did or did not match, and to subscribers only their own', async () => {
+    const type = newType();
+    const other = await registry.as('assent:subscribe', { subscriber: 'other-system' });
+    const matched = await register({ types: [type] });
+    const filtered = await register({ types: [type], filters: [{ exact: { type } }, { suffix: { subject: '7' } }] });
+    const waiting = await register({ types: [type] }, false);
+    const ofOrigin = (body: { explanations: Array<{ subscription: string }> }) =>
+      body.explanations.filter(({ subscription }) => [matched.id, filtered.id, waiting.id].includes(subscription));
+    const { body } = await ask(eventOf(type), { client: admin, query: { explain: true } }).expect(200);
+    expect(ofOrigin(body)).toMatchObject([
+      { subscription: matched.id, matched: true, reason: 'matched' },
+      { subscription: filtered.id, matched: false, reason: 'filter', pointer: '/filters/1' },
+      { subscription: waiting.id, matched: false, reason: 'no_grant' },
+    ]);
+    const own = await ask(eventOf(type), { client: subscriber, query: { explain: true } }).expect(200);
+    expect([own.body.sinks, ofOrigin(own.body).length]).toEqual([[], 3]);
+    const others = await ask(eventOf(type), { client: other, query: { explain: true } }).expect(200);
+    expect(others.body.explanations).toEqual([]);
+    await ask(eventOf(type), { client: subscriber }).expect(403);
+  });
+
+  test('holds sink credentials and protocol settings for tokens that may see them', async () => {
+    const type = newType();
+    const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret: 'planted-secret' };
+    await register({ types: [type], sinkcredential, protocolsettings: { headers: { 'X-Tenant': '7' } } });
+    const plain = await ask(eventOf(type)).expect(200);
+    expect(plain.text).not.toContain('planted');
+    expect(plain.body.sinks).toMatchObject([{ protocolsettings: { headers: { 'X-Tenant': '7' } } }]);
+    const trusted = await registry.as(['assent:deliver', 'assent:credentials'], { subscriber: 'mailroom' });
+    const answer = await ask(eventOf(type), { client: trusted }).expect(200);
+    expect(answer.body.sinks).toMatchObject([{ sinkcredential }]);
+  });
+});
+
+describe('without storing anything', () => {
+  test('a filter, or a stored subscription of one’s own, is tried against an event', async () => {
+    const event = eventOf('com.example.case', { subject: 'abc' });
+    const test = (body: object) => subscriber.post('/v1/filters/test').send(body);
+    expect((await test({ event, filters: [{ prefix: { type: 'com.' } }] }).expect(200)).body).toEqual({
+      matched: true,
+    });
+    const failed = await test({ event, source: 'urn:example:cases', filters: [{ exact: { subject: 'x' } }] }).expect(
+      200,
+    );
+    expect(failed.body).toEqual({ matched: false, pointer: '/filters/0' });
+    const { id } = await register({ types: ['com.example.other'] });
+    expect((await test({ event, subscription: id }).expect(200)).body).toEqual({ matched: false, pointer: '/types' });
+    const stranger = await registry.as('assent:subscribe', { subscriber: 'other-system' });
+    await stranger.post('/v1/filters/test').send({ event, subscription: id }).expect(404);
+    const faulty = await test({ event: { ...event, id: '' }, filters: [{ sql: 'type =' }] }).expect(400);
+    expect(faulty.body.faults).toMatchObject([{ pointer: '/event/id' }, { pointer: '/filters/0/sql' }]);
+  });
+
+  test('an event is held against a profile', async () => {
+    const answer = await subscriber
+      .post('/v1/events/validate')
+      .query({ profile: 'belgif' })
+      .set('Content-Type', 'application/cloudevents+json')
+      .send(JSON.stringify(eventOf('a')))
+      .expect(200);
+    expect(answer.body).toMatchObject({ profile: 'belgif', valid: false });
+    expect(answer.body.events[0].faults.length).toBeGreaterThan(0);
+  });
+
+  test('a subscription for an origin with a profile is refused an impossible type and warned of an unlikely source', async () => {
+    const sink = registry.receiver.sink('/later');
+    const request = { sink, protocol: 'HTTP', origin: 'overheid.example.nl', source: '/zaken' };
+    const refused = await subscriber
+      .post('/v1/subscriptions')
+      .send({ ...request, types: ['zaak'] })
+      .expect(400);
+    expect(refused.body.faults).toMatchObject([{ pointer: '/types/0' }]);
+    const created = await subscriber
+      .post('/v1/subscriptions')
+      .send({ ...request, types: ['nl.overheid.zaak.v1'] })
+      .expect(201);
+    expect(created.body.warnings).toMatchObject(
+      expect.arrayContaining([expect.objectContaining({ pointer: '/source' })]),
+    );
+  });
+});
