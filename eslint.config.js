@@ -71,7 +71,19 @@ export default tseslint.config(
   {
     files: ['**/*.mjs', '**/*.js'],
     languageOptions: {
-      globals: { process: 'readonly', console: 'readonly', URL: 'readonly', structuredClone: 'readonly' },
+      globals: Object.fromEntries(
+        [
+          'process',
+          'console',
+          'URL',
+          'structuredClone',
+          'performance',
+          'Buffer',
+          'fetch',
+          'setTimeout',
+          'AbortController',
+        ].map((name) => [name, 'readonly']),
+      ),
     },
   },
 );

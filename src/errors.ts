@@ -16,6 +16,8 @@ export const errorCodes = [
   'scope_missing',
   'invalid_request',
   'invalid_subscription',
+  'invalid_event',
+  'event_too_large',
   'body_too_large',
   'media_type_unsupported',
   'not_found',
@@ -35,6 +37,8 @@ export const errorCodes = [
   'grant_revoked',
   'conflict',
   'database_unavailable',
+  'revision_not_reached',
+  'index_loading',
   'stopping',
   'internal',
 ] as const;

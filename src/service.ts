@@ -1,8 +1,10 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { createAuditHandlers } from './changes/audit-routes.js';
+import { announceOrigin, changeChannel } from './changes/change.js';
+import { createFollower } from './changes/follower.js';
 import type { Config } from './config.js';
 import type { Fault } from './errors.js';
 import { createGrantReader } from './grants/read-grant.js';
@@ -25,12 +27,22 @@ import { loadContract, type OperationId } from './http/contract.js';
 import { developmentAudience, openDevelopmentIssuer } from './http/development-issuer.js';
 import { serveDocuments } from './http/documents.js';
 import { createRemoteKeySource } from './http/keys.js';
+import { createLane } from './http/lane.js';
 import { createMetrics } from './http/metrics.js';
 import { createOperationsApp } from './http/operations.js';
+import { close, serve, urlOf } from './http/server.js';
+import { createTokenCache } from './http/token-cache.js';
+import { dialects } from './matching/dialects.js';
+import { createExplain } from './matching/explain-match.js';
+import { createIndexKeeper } from './matching/index-keeper.js';
+import { createMatchLane } from './matching/match-lane.js';
+import { createMatchHandlers } from './matching/routes.js';
 import { createOriginHandlers } from './origins/routes.js';
 import { createOriginStore } from './origins/store.js';
 import { asUnavailable, openDatabase, type Database } from './storage/database.js';
+import { listen } from './storage/listen.js';
 import { migrate, pendingMigrations, readMigrations } from './storage/migrate.js';
+import { createCredentialReader } from './subscriptions/credential-reader.js';
 import { createCredentialVault } from './subscriptions/credential-vault.js';
 import { openDevelopmentKeys } from './subscriptions/development-keys.js';
 import { createHandshakeHandlers } from './subscriptions/handshake-routes.js';
@@ -39,7 +51,8 @@ import { createSubscriptionHandlers } from './subscriptions/routes.js';
 import { createSubscriptionWriter } from './subscriptions/write-subscription.js';
 
 export interface Service {
-  app: Express;
+  /** Everything that the API answers. */
+  listener: RequestListener;
   operations: Express;
   database: Database;
   worker: Pick<Worker, 'drain' | 'inFlight'>;
@@ -60,6 +73,7 @@ export interface ServiceOptions {
 
 const maxBackoffMs = 3_600_000;
 const bodyLimit = 65_536;
+const eventLimits = { bytes: 1_048_576, events: 100 };
 
 /** The composition root: everything that lives long is created here, once, and handed down. */
 export async function createService(options: ServiceOptions): Promise<Service> {
@@ -91,7 +105,19 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     callbackSeconds: config.callbackSeconds,
     deadlineMs: config.handshakeDeadlineMs,
   });
-  const metrics = createMetrics({ lagSeconds: queue.lagSeconds, inFlight: () => worker.inFlight() });
+  const keeper = createIndexKeeper({ database, dialects, now: () => follower.now() });
+  const follower = createFollower({
+    database,
+    followed: keeper,
+    pollMs: config.pollMs,
+    onFault: (error) => log.error({ err: error }, 'follower fault'),
+  });
+  const metrics = createMetrics({
+    lagSeconds: queue.lagSeconds,
+    inFlight: () => worker.inFlight(),
+    indexSize: () => keeper.size(),
+    indexSecondsBehind: () => follower.secondsBehind(),
+  });
   const worker = createWorker({
     queue,
     budgets: createBudgets({
@@ -122,6 +148,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     stopMs: Math.max(config.stopMs - 2_000, 0),
     onOutcome: ({ id, tenant, origin, sinkHost, reason, subscription }, { verdict, state }, seconds) => {
       metrics.handshake({ verdict, reason, seconds });
+      follower.wake();
       const ms = Math.round(seconds * 1_000);
       log.info(
         { handshake: id, tenant, subscription, origin, sinkhost: sinkHost, reason, verdict, state, ms },
@@ -139,6 +166,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
         ...rest,
         keys: createRemoteKeySource({
           url: jwks,
+          onChange: () => tokens.clear(),
           onOutage: (cause) => log.warn({ issuer: rest.issuer, err: cause }, 'keys of the token issuer cannot be had'),
         }),
       })),
@@ -152,10 +180,13 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     subscriberClaim: config.subscriberClaim,
   });
 
+  const tokens = createTokenCache(authenticate);
+
   const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);
   const stopping = new AbortController();
   const reader = createSubscriptionReader(database);
-  const writer = createSubscriptionWriter({ database, vault: createCredentialVault(keys) });
+  const vault = createCredentialVault(keys);
+  const writer = createSubscriptionWriter({ database, vault });
   const attend = (handshake: string, waitMs: number, signal: AbortSignal) =>
     worker.attend(handshake, waitMs, AbortSignal.any([signal, stopping.signal]));
   const operationsById = new Map(contract.operations.map((operation) => [operation.id, operation]));
@@ -175,18 +206,49 @@ async function compose(database: Database, { config, log, checkAnswers = false }
         closeHandshakes: closeHandshakesOfPair,
       }),
       ...createOriginHandlers({
-        origins: createOriginStore({ database, removeDependents: removeGrantsOf }),
+        origins: createOriginStore({ database, removeDependents: removeGrantsOf, announce: announceOrigin }),
         checkBody,
       }),
+      ...createMatchHandlers({ readSubscription: (principal, id) => reader.read(principal, id), limits: eventLimits }),
       ...createAuditHandlers({ database }),
     },
     authenticate,
+    // What a request has written is in this process's own index before the answer is sent.
+    onWritten: async () => {
+      if (follower.position() === undefined) return;
+      await follower.catchUp().catch((error: unknown) => log.warn({ err: error }, 'the index is behind'));
+    },
     extras: (express) => serveDocuments(express, contract.document, issuer?.jwks),
     log,
     onRequest: metrics.request,
     translate: asUnavailable,
     bodyLimit,
     checkAnswers,
+  });
+
+  const matchEvent = operationsById.get('matchEvent');
+  if (matchEvent === undefined) throw new Error('The contract has no operation matchEvent.');
+  const listener = createLane({
+    routes: [
+      {
+        operation: matchEvent,
+        bodyLimit: eventLimits.bytes,
+        handle: createMatchLane({
+          keeper,
+          explain: createExplain(database),
+          position: () => follower.position(),
+          waitFor: (position, timeoutMs) => follower.waitFor(position, timeoutMs),
+          credentials: createCredentialReader({ database, vault }),
+          limits: eventLimits,
+        }),
+      },
+    ],
+    tokens,
+    translate: asUnavailable,
+    log,
+    onRequest: metrics.request,
+    checkAnswers,
+    next: app,
   });
 
   const operations = createOperationsApp({
@@ -199,6 +261,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
         const pending = await pendingMigrations(database, migrations);
         return pending.length > 0 ? `pending: ${pending.join(', ')}` : undefined;
       },
+      index: async () => (follower.position() === undefined ? 'loading' : undefined),
       worker: async () => (worker.secondsSincePoll() > config.pollMs / 1_000 + 30 ? 'does not poll' : undefined),
     },
   });
@@ -206,7 +269,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   const servers: Server[] = [];
   const loops: Promise<void>[] = [];
   return {
-    app,
+    listener,
     operations,
     database,
     worker,
@@ -214,8 +277,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
 
     async start() {
       const listening = await Promise.allSettled([
-        listen(app, config.port, config.host, stopping.signal),
-        listen(operations, config.operationsPort, config.operationsHost, stopping.signal),
+        serve(listener, config.port, config.host, stopping.signal),
+        serve(operations, config.operationsPort, config.operationsHost, stopping.signal),
       ]);
       // One that listens while the other could not is closed by stop.
       servers.push(...listening.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
@@ -224,6 +287,20 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       const onFault = (error: unknown) => log.error({ err: error }, 'sweep fault');
       loops.push(
         worker.run(stopping.signal),
+        follower.run(stopping.signal),
+        ...(config.databaseUrl === undefined
+          ? []
+          : [
+              listen(
+                {
+                  databaseUrl: config.databaseUrl,
+                  channel: changeChannel,
+                  onWake: () => follower.wake(),
+                  onFault: (error) => log.warn({ err: error }, 'notifications of changes are interrupted'),
+                },
+                stopping.signal,
+              ),
+            ]),
         repeat(() => sweeper.sweep(), config.pollMs * 2, stopping.signal, onFault),
         repeat(() => sweeper.forget(), 3_600_000, stopping.signal, onFault),
       );
@@ -251,43 +328,4 @@ async function repeat(
     await work().catch(onFault);
     await sleep(everyMs, undefined, { signal }).catch(() => undefined);
   }
-}
-
-function listen(app: Express, port: number, host: string, stopping: AbortSignal): Promise<Server> {
-  // A client that sends its request slowly is cut off; waiting for a handshake does not count. Node looks every 30 s only.
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 });
-  const answering = new Set<ServerResponse>();
-  server.on('request', (request, response) => {
-    answering.add(response);
-    response.once('close', () => answering.delete(response));
-    if (stopping.aborted) sayLast(response);
-    app(request, response);
-  });
-  stopping.addEventListener('abort', () => answering.forEach(sayLast));
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => resolve(server));
-  });
-}
-
-/** Tells a client that keeps its connection that this is its last answer; a busy one would be cut off in the middle. */
-function sayLast(response: ServerResponse): void {
-  if (!response.headersSent) response.setHeader('Connection', 'close');
-}
-
-/** Lets requests in flight end, for a while. */
-function close(server: Server, limitMs: number): Promise<void> {
-  const timer = setTimeout(() => server.closeAllConnections(), limitMs);
-  return new Promise((resolve) => {
-    server.close(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-}
-
-function urlOf(server: Server, host: string): string {
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

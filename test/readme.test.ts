@@ -56,7 +56,12 @@ test('the table of errors lists every code with its status and title', () => {
 });
 
 test('the table of metrics lists every metric of the service with its labels', async () => {
-  const { registry } = createMetrics({ lagSeconds: async () => 0, inFlight: () => 0 });
+  const { registry } = createMetrics({
+    lagSeconds: async () => 0,
+    inFlight: () => 0,
+    indexSize: () => 0,
+    indexSecondsBehind: () => 0,
+  });
   const own = registry.getMetricsAsArray() as unknown as Array<{ name: string; labelNames?: string[] }>;
   const known = own.filter(({ name }) => name.startsWith('assent_'));
   expect(table('metric', 'labels').map(([name, labels]) => [name, labels])).toEqual(
@@ -195,6 +200,7 @@ describe('the lines of the README, run in their order by one shell against real 
 function same(value: unknown): unknown {
   const text = JSON.stringify(value)
     .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
+    .replace(/"revision":"\d+"/g, '"revision":"<revision>"')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replace(/[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} [\d:]{8} GMT/g, '<time>')
     .replace(/key=[\w-]{43}/g, 'key=<key>');

@@ -27,7 +27,7 @@ export interface Scene {
   silentUrl: string;
   /** What the webhook was asked and answered, in order. */
   exchanges: Exchange[];
-  ask(who: Scope, method: string, path: string, body?: object): Promise<Answer>;
+  ask(who: Exclude<Scope, 'assent:credentials'>, method: string, path: string, body?: object): Promise<Answer>;
   /** Calls a URL as the webhook does, trusting the authority of the scene. Resolves to the status. */
   callBack(url: string, headers: Record<string, string>): Promise<number>;
   /** Warnings and errors that the registry logged. */

@@ -1,13 +1,13 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import helmet from 'helmet';
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { RegistryError } from '../errors.js';
 import type { Contract, Operation } from './contract.js';
-import type { Handlers } from './handler.js';
+import type { AppOperation, Handlers } from './handler.js';
 import { parseJson } from './json.js';
 import { nobody, type Principal } from './principal.js';
 import { problemHeaders, problemOf } from './problem.js';
+import { apiHeaders } from './security-headers.js';
 
 export interface AppSettings {
   contract: Contract;
@@ -16,6 +16,8 @@ export interface AppSettings {
   /** Routes besides the contract: the documents, the development issuer's keys. */
   extras: (app: Express) => void;
   log: Logger;
+  /** Called after an operation that may have written, before its answer is sent. */
+  onWritten: () => Promise<void>;
   /** Recognises what others throw: a database that cannot be reached. */
   translate: (error: unknown) => unknown;
   onRequest: (outcome: { operation: string; status: number; seconds: number }) => void;
@@ -45,16 +47,12 @@ export function createApp(settings: AppSettings): Express {
   app.set('etag', false);
   app.set('query parser', 'simple');
   app.use((request, response, next) => observe(settings, request, response, next));
-  app.use(
-    helmet({
-      contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-    }),
-  );
   app.use(refuseAmbiguousHeaders);
   settings.extras(app);
 
+  const handlers: Readonly<Record<string, unknown>> = settings.handlers;
   for (const [path, operations] of groupByPath(settings.contract.operations)) {
-    for (const operation of operations) {
+    for (const operation of operations.filter(({ id }) => id in handlers)) {
       app[operation.method](path, (request, response, next) => {
         // Express runs GET handlers for HEAD; where GET changes something it must not (RFC 9110 section 9.2.1).
         if (request.method === 'HEAD' && operation.scopes === undefined) return next();
@@ -90,7 +88,7 @@ function observe(settings: AppSettings, request: Request, response: Response, ne
   const startedAt = performance.now();
   const state = Object.assign(stateOf(response), { requestId: uuidv7(), operation: 'none', principal: nobody });
   response.setHeader('X-Request-Id', state.requestId);
-  response.setHeader('Cache-Control', 'no-store');
+  response.set(apiHeaders);
   response.once('close', () => {
     const seconds = (performance.now() - startedAt) / 1_000;
     const status = response.writableFinished ? response.statusCode : 499;
@@ -148,10 +146,13 @@ async function run(settings: AppSettings, operation: Operation, request: Request
     requestId: state.requestId,
     log: settings.log,
     address: request.path.replace(/\/$/, ''),
+    rawHeaders: request.rawHeaders,
     signal: gone.signal,
   };
-  const handle = settings.handlers[operation.id] as unknown as (call: object) => Promise<UntypedAnswer>;
-  send(settings, operation, response, await handle(call));
+  const handle = settings.handlers[operation.id as AppOperation] as unknown as (call: object) => Promise<UntypedAnswer>;
+  const answer = await handle(call);
+  if (operation.method !== 'get' || operation.scopes === undefined) await settings.onWritten();
+  send(settings, operation, response, answer);
 }
 
 /** Puts the bytes of the body on the request. */
@@ -169,6 +170,9 @@ function requireScope(operation: Operation, principal: Principal): void {
 
 function readBody(operation: Operation, request: Request): unknown {
   if (operation.mediaTypes.length === 0) return undefined;
+  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  // Any media type: an event in binary mode. Its handler reads the bytes.
+  if (operation.mediaTypes.includes('*/*')) return bytes;
   const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
   const accepted = operation.mediaTypes.includes(mediaType) || mediaType === 'application/json';
   if (!accepted || (request.headers['content-encoding'] ?? 'identity') !== 'identity') {
@@ -177,7 +181,7 @@ function readBody(operation: Operation, request: Request): unknown {
       `The body must be ${operation.mediaTypes.join(' or ')}, without a content encoding.`,
     );
   }
-  const json = parseJson(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+  const json = parseJson(bytes);
   const faults = 'faults' in json ? json.faults : operation.checkBody(json.value);
   if (faults.length > 0) throw new RegistryError('invalid_request', 'The body breaks a rule.', { faults });
   return 'value' in json ? json.value : undefined;

@@ -313,6 +313,68 @@ export interface paths {
         patch: operations["patchOrigin"];
         trace?: never;
     };
+    "/match": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Which webhooks get this event?
+         * @description A CloudEvent in structured, batched or binary content mode (HTTP protocol binding, section 3). Only context attributes
+         *     decide, so the data may be left out. Only deliverable subscriptions are in the answer, each sink once. An event that
+         *     breaks a MUST of the origin's profile is refused with every fault; in a batch the others are answered.
+         */
+        post: operations["matchEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/filters/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Would this filter, or this subscription, match this event?
+         * @description Nothing is stored, and no consent is looked at.
+         */
+        post: operations["testFilter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Does this event keep a profile?
+         * @description For build pipelines. The event comes in any content mode; nothing is matched and nothing is stored.
+         */
+        post: operations["validateEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/audit": {
         parameters: {
             query?: never;
@@ -394,6 +456,13 @@ export interface components {
             /** @description The handshake that this rests on. */
             handshake?: string;
         };
+        RuleBreach: {
+            pointer: string;
+            rule: string;
+            /** @enum {string} */
+            level?: "MUST" | "SHOULD";
+            detail: string;
+        };
         /**
          * @description A stored subscription and where it stands.
          * @example {
@@ -445,6 +514,8 @@ export interface components {
             statusdetails: components["schemas"]["StatusDetails"];
             /** @description The client that the subscription belongs to. */
             subscriber: string;
+            /** @description What the profile of the origin makes unlikely in `types` or `source`. */
+            warnings?: components["schemas"]["RuleBreach"][];
             suspended?: {
                 at: components["schemas"]["Time"];
                 /** @enum {string} */
@@ -512,6 +583,7 @@ export interface components {
             readonly status?: unknown;
             readonly statusdetails?: unknown;
             readonly subscriber?: unknown;
+            readonly warnings?: unknown;
             readonly suspended?: unknown;
             readonly createdat?: unknown;
             readonly updatedat?: unknown;
@@ -696,6 +768,80 @@ export interface components {
             profile: "cloudevents" | "nl-gov" | "intg-std-015" | "belgif";
             readonly createdat?: unknown;
             readonly updatedat?: unknown;
+        };
+        /** @description One webhook that gets the event, once, for all its subscriptions. */
+        MatchedSink: {
+            sink: string;
+            subscriptions: string[];
+            allowedrate: components["schemas"]["Rate"];
+            expiresat: components["schemas"]["Time"];
+            /** @enum {string} */
+            contentmode: "structured" | "binary";
+            /** @description Those of the oldest subscription that has any. */
+            protocolsettings?: {
+                [key: string]: unknown;
+            };
+            /** @description Only for tokens with the scope `assent:credentials`; that of the oldest subscription that has one. */
+            sinkcredential?: {
+                [key: string]: unknown;
+            };
+        };
+        Explanation: {
+            subscription: string;
+            sink: string;
+            matched: boolean;
+            /** @description `matched`, `filter` (it does not hold), `suspended`, `no_grant`, `expired`, `revoked` or `ended`. */
+            reason: string;
+            /** @description The first part of the subscription that does not hold. */
+            pointer?: string;
+        };
+        /** @description Where one event goes. */
+        MatchAnswer: {
+            /** @description The position of the change log that this answer stands on. */
+            revision: string;
+            /** @description The sending system; the value of `WebHook-Request-Origin` on each delivery. */
+            origin: string;
+            sinks: components["schemas"]["MatchedSink"][];
+            warnings?: components["schemas"]["RuleBreach"][];
+            explanations?: components["schemas"]["Explanation"][];
+        };
+        /** @description Where each event of a batch goes, in order. */
+        BatchAnswer: {
+            revision: string;
+            origin: string;
+            events: {
+                sinks?: components["schemas"]["MatchedSink"][];
+                warnings?: components["schemas"]["RuleBreach"][];
+                faults?: components["schemas"]["RuleBreach"][];
+                explanations?: components["schemas"]["Explanation"][];
+            }[];
+        };
+        /** @description An event, and either a filter list or the id of a stored subscription. */
+        FilterTest: {
+            /** @description A CloudEvent in the JSON format. */
+            event: {
+                [key: string]: unknown;
+            };
+            subscription?: string;
+            source?: string;
+            types?: string[];
+            subject?: string;
+            filters?: components["schemas"]["Filter"][];
+        };
+        FilterTestAnswer: {
+            matched: boolean;
+            /** @description The first part that does not hold. */
+            pointer?: string;
+        };
+        Validation: {
+            profile: string;
+            /** @description No event breaks a MUST. */
+            valid: boolean;
+            events: {
+                valid: boolean;
+                faults: components["schemas"]["RuleBreach"][];
+                warnings: components["schemas"]["RuleBreach"][];
+            }[];
         };
         AuditEntry: {
             id: string;
@@ -1798,6 +1944,131 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    matchEvent: {
+        parameters: {
+            query?: {
+                /** @description The sending system; the tenant's default if absent. */
+                origin?: string;
+                /** @description Also tell why each subscription did or did not match: all for admins, their own for subscribers, who see no sinks. */
+                explain?: boolean;
+                /** @description Wait until this revision is known, at most five seconds. */
+                "min-revision"?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "f3dce042-cd6e-4977-844d-05be8dce7cea",
+                 *       "source": "urn:nld:oin:00000001823288444000:systeem:BRP-component",
+                 *       "type": "nl.overheid.zaken.zaakstatus-gewijzigd"
+                 *     }
+                 */
+                "application/cloudevents+json": Record<string, never>;
+                "application/cloudevents-batch+json": unknown[];
+                "*/*": unknown;
+            };
+        };
+        responses: {
+            /** @description The sinks. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MatchAnswer"] | components["schemas"]["BatchAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    testFilter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": {
+                 *         "specversion": "1.0",
+                 *         "id": "1",
+                 *         "source": "/cases",
+                 *         "type": "com.example.case.created",
+                 *         "subject": "123"
+                 *       },
+                 *       "filters": [
+                 *         {
+                 *           "prefix": {
+                 *             "type": "com.example."
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["FilterTest"];
+            };
+        };
+        responses: {
+            /** @description Whether it holds. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FilterTestAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    validateEvent: {
+        parameters: {
+            query?: {
+                profile?: "cloudevents" | "nl-gov" | "intg-std-015" | "belgif";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/cloudevents+json": Record<string, never>;
+                "application/cloudevents-batch+json": unknown[];
+                "*/*": unknown;
+            };
+        };
+        responses: {
+            /** @description What holds and what does not. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Validation"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             default: components["responses"]["Problem"];
         };
     };

@@ -30,6 +30,8 @@ export interface Call<Id extends OperationId> {
   log: Logger;
   /** The path as it was asked for, for links. */
   address: string;
+  /** Names and values in turn, as they came over the wire. */
+  rawHeaders: readonly string[];
   /** Fires when the client has gone away. */
   signal: AbortSignal;
 }
@@ -49,7 +51,11 @@ export type Answer<Id extends OperationId> = {
 
 export type Handler<Id extends OperationId> = (call: Call<Id>) => Promise<Answer<Id>>;
 
-export type Handlers<Id extends OperationId = OperationId> = { [Each in Id]: Handler<Each> };
+/** Handled in lane.ts, in front of Express. */
+export type LaneOperation = 'matchEvent';
+export type AppOperation = Exclude<OperationId, LaneOperation>;
+
+export type Handlers<Id extends OperationId = AppOperation> = { [Each in Id]: Handler<Each> };
 
 /** Whom the audit record names for what this call changes. */
 export function actorOf({ principal, requestId }: Pick<Call<OperationId>, 'principal' | 'requestId'>): Actor {

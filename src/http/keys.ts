@@ -18,6 +18,8 @@ export interface RemoteKeySettings {
   timeoutMs?: number;
   /** Told about every fetch that failed, because known keys go on working and nobody else would notice. */
   onOutage?: (cause: unknown) => void;
+  /** Told when a set other than the kept one was fetched: what was verified with an old key may not hold any longer. */
+  onChange?: () => void;
 }
 
 const refreshAfterMs = 600_000;
@@ -37,8 +39,8 @@ const maxBytes = 256 * 1024;
  * jose's createRemoteJWKSet does less: it drops the set when a refresh fails and has no pause after failures.
  */
 export function createRemoteKeySource(settings: RemoteKeySettings): KeySource {
-  const { url, clock = () => performance.now(), timeoutMs = 3_000, onOutage } = settings;
-  let kept: { find: KeySource; fetchedAt: number } | undefined;
+  const { url, clock = () => performance.now(), timeoutMs = 3_000, onOutage, onChange } = settings;
+  let kept: { find: KeySource; fetchedAt: number; text: string } | undefined;
   let attemptedAt = -Infinity;
   let outage: { cause: unknown } | undefined;
   let pending: Promise<void> | undefined;
@@ -46,8 +48,12 @@ export function createRemoteKeySource(settings: RemoteKeySettings): KeySource {
   async function fetchOnce() {
     attemptedAt = clock();
     try {
-      kept = { find: createLocalJWKSet(usableKeys(await fetchJson(url, timeoutMs))), fetchedAt: attemptedAt };
+      const keys = usableKeys(await fetchJson(url, timeoutMs));
+      const text = JSON.stringify(keys);
+      const isOther = kept !== undefined && kept.text !== text;
+      kept = { find: createLocalJWKSet(keys), fetchedAt: attemptedAt, text };
       outage = undefined;
+      if (isOther) onChange?.();
     } catch (cause) {
       outage = { cause };
       onOutage?.(cause);

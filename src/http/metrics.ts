@@ -10,10 +10,13 @@ export interface MetricsSources {
   /** Seconds by which the oldest due handshake is late. */
   lagSeconds: () => Promise<number>;
   inFlight: () => number;
+  indexSize: () => number;
+  /** Since the change log was last read to its end. */
+  indexSecondsBehind: () => number;
 }
 
 /** Every name and label is listed in the README; labels have few values, none of which comes from outside. */
-export function createMetrics({ lagSeconds, inFlight }: MetricsSources): Metrics {
+export function createMetrics({ lagSeconds, inFlight, indexSize, indexSecondsBehind }: MetricsSources): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -50,6 +53,22 @@ export function createMetrics({ lagSeconds, inFlight }: MetricsSources): Metrics
     registers,
     async collect() {
       this.set(await lagSeconds().catch(() => NaN));
+    },
+  });
+  new Gauge({
+    name: 'assent_index_subscriptions',
+    help: 'Subscriptions in the match index of this process.',
+    registers,
+    collect() {
+      this.set(indexSize());
+    },
+  });
+  new Gauge({
+    name: 'assent_index_lag_seconds',
+    help: 'Since the change log was last read to its end; +Inf while the index is being loaded.',
+    registers,
+    collect() {
+      this.set(indexSecondsBehind());
     },
   });
   return {

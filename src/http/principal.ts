@@ -1,8 +1,8 @@
 /**
  * What a token may do: subscribers manage their own subscriptions, admins everything in their tenant, and delivery
- * systems read the grants and matches of their tenant.
+ * systems read the grants and matches of their tenant, with sink credentials if they hold that scope too.
  */
-export const scopes = ['assent:subscribe', 'assent:admin', 'assent:deliver'] as const;
+export const scopes = ['assent:subscribe', 'assent:admin', 'assent:deliver', 'assent:credentials'] as const;
 
 export type Scope = (typeof scopes)[number];
 

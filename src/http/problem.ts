@@ -11,6 +11,8 @@ const statuses: Record<ErrorCode, { status: number; title: string }> = {
   scope_missing: { status: 403, title: 'The token does not allow this.' },
   invalid_request: { status: 400, title: 'The request breaks a rule.' },
   invalid_subscription: { status: 400, title: 'The subscription breaks a rule.' },
+  invalid_event: { status: 400, title: 'The event breaks a rule.' },
+  event_too_large: { status: 413, title: 'The event is larger than its profile allows.' },
   body_too_large: { status: 413, title: 'The body is too large.' },
   media_type_unsupported: { status: 415, title: 'The body has another media type than the operation takes.' },
   not_found: { status: 404, title: 'There is nothing at this address.' },
@@ -30,6 +32,8 @@ const statuses: Record<ErrorCode, { status: number; title: string }> = {
   grant_revoked: { status: 409, title: 'An admin revoked the grant.' },
   conflict: { status: 409, title: 'The present state does not allow this.' },
   database_unavailable: { status: 503, title: 'The database does not answer at present.' },
+  revision_not_reached: { status: 503, title: 'This revision is not known here yet.' },
+  index_loading: { status: 503, title: 'The index is being loaded.' },
   stopping: { status: 503, title: 'The service is stopping.' },
   internal: { status: 500, title: 'The service has a fault.' },
 };

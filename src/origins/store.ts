@@ -26,9 +26,11 @@ export interface OriginStoreSettings {
   database: Database;
   /** Takes what rests on an origin with it, in the transaction of its removal. */
   removeDependents: (sql: Sql, actor: Actor, origin: string) => Promise<void>;
+  /** Tells that an origin has become different, last in the transaction. */
+  announce: (sql: Sql, actor: Actor, origin: string) => Promise<void>;
 }
 
-export function createOriginStore({ database, removeDependents }: OriginStoreSettings): OriginStore {
+export function createOriginStore({ database, removeDependents, announce }: OriginStoreSettings): OriginStore {
   return {
     create: (actor, name, policy, request) =>
       translate(name, () =>
@@ -37,6 +39,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
           if (earlier !== undefined) return { origin: await findOrigin(sql, actor.tenant, earlier), replayed: true };
           const row = await sql.origin.create({ data: { name, tenant: actor.tenant, ...columnsOf(policy) } });
           await recordAudit(sql, actor, 'origin.created', `origin:${name}`, columnsOf(policy));
+          await announce(sql, actor, name);
           return { origin: originOf(row), replayed: false };
         }),
       ),
@@ -61,6 +64,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
             data: { ...columnsOf(policy), version: { increment: 1 }, updatedat: new Date() },
           });
           await recordAudit(sql, actor, 'origin.replaced', `origin:${name}`, columnsOf(policy));
+          await announce(sql, actor, name);
           return originOf(row);
         }),
       ),
@@ -79,6 +83,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
         await removeDependents(sql, actor, name);
         await sql.origin.delete({ where: { name } });
         await recordAudit(sql, actor, 'origin.removed', `origin:${name}`);
+        await announce(sql, actor, name);
         return origin;
       }),
   };

@@ -5,6 +5,7 @@ import type { Verdict } from '../handshake/verdicts.js';
 import { isUuid, pageOf, type Page } from '../http/page.js';
 import type { Principal } from '../http/principal.js';
 import type { Filter } from '../matching/filter.js';
+import type { Profile } from '../origins/origin.js';
 import { parseRate } from '../origins/rate.js';
 import type { Database, Sql } from '../storage/database.js';
 import { Prisma, type subscription as SubscriptionRow } from '../storage/generated/client.js';
@@ -38,7 +39,8 @@ export function createSubscriptionReader({ client }: Database): SubscriptionRead
       const equals = (column: Prisma.Sql, value: string | undefined) =>
         value === undefined ? Prisma.sql`true` : Prisma.sql`${column} = ${value}`;
       const rows = await client.$queryRaw<Row[]>`
-        select s.*, standing.* from subscription s join subscriptionstatus standing on standing.id = s.id
+        select s.*, standing.*, sender.profile from subscription s
+        join subscriptionstatus standing on standing.id = s.id join origin sender on sender.name = s.origin
         where ${visibleTo(principal)}
           and ${equals(Prisma.sql`s.source`, source)} and ${equals(Prisma.sql`s.subject`, subject)}
           and ${equals(Prisma.sql`s.sink`, sink)} and ${equals(Prisma.sql`s.origin`, origin?.toLowerCase())}
@@ -62,7 +64,8 @@ function visibleTo({ tenant, subscriber, scopes }: Principal): Prisma.Sql {
 export async function findSubscription(sql: Sql, principal: Principal, id: string): Promise<Subscription> {
   const rows = isUuid(id)
     ? await sql.$queryRaw<Row[]>`
-        select s.*, standing.* from subscription s join subscriptionstatus standing on standing.id = s.id
+        select s.*, standing.*, sender.profile from subscription s
+        join subscriptionstatus standing on standing.id = s.id join origin sender on sender.name = s.origin
         where s.id = ${id}::uuid and ${visibleTo(principal)}`
     : [];
   if (rows[0] === undefined) {
@@ -81,6 +84,7 @@ export async function lockSubscription(sql: Sql, principal: Principal, id: strin
 
 /** The view's columns; the migration has the query. */
 type Row = SubscriptionRow & {
+  profile: Profile;
   status: Status;
   handshake: string | null;
   handshakestate: HandshakeState;
@@ -102,6 +106,7 @@ function subscriptionOf(row: Row): Subscription {
     tenant: row.tenant,
     subscriber: row.subscriber,
     origin: row.origin,
+    profile: row.profile,
     sink: row.sink,
     protocol: row.protocol,
     protocolSettings: (row.protocolsettings ?? undefined) as Record<string, unknown> | undefined,

@@ -3,6 +3,8 @@ import type { components } from '../http/contract.gen.js';
 import { requireMatch, versionTag } from '../http/entity-tag.js';
 import { actorOf, type Call, type Handlers } from '../http/handler.js';
 import { mergePatch } from '../http/merge-patch.js';
+import { lintSubscription } from '../events/lint-subscription.js';
+import { presentBreach } from '../events/presentation.js';
 import { isUuid, pageHeaders, readCursor } from '../http/page.js';
 import { parsePrefer } from '../http/prefer.js';
 import { invalid, parseDefinition, type FaultOfSink, type SubscriptionRequest } from './definition.js';
@@ -131,6 +133,7 @@ function answer(subscription: Subscription) {
 
 /** The members of the draft first, then what is added. What is not set is left out. */
 function present(subscription: Subscription): components['schemas']['Subscription'] {
+  const { warnings } = lintSubscription(subscription.profile, subscription);
   const { source, types, subject, filters, credentialType, protocolSettings, config, requestedRate, suspended } =
     subscription;
   return {
@@ -149,6 +152,7 @@ function present(subscription: Subscription): components['schemas']['Subscriptio
     status: subscription.standing.status,
     statusdetails: statusDetails(subscription),
     subscriber: subscription.subscriber,
+    ...(warnings.length === 0 ? {} : { warnings: warnings.map(presentBreach) }),
     ...(suspended === undefined ? {} : { suspended: { ...suspended, at: suspended.at.toISOString() } }),
     createdat: subscription.createdAt.toISOString(),
     updatedat: subscription.updatedAt.toISOString(),

@@ -2,6 +2,7 @@ import type { HandshakeState, HeaderLine } from '../handshake/handshake.js';
 import type { Verdict } from '../handshake/verdicts.js';
 import type { Basis, GrantState } from '../grants/grant.js';
 import type { Filter } from '../matching/filter.js';
+import type { Profile } from '../origins/origin.js';
 import type { Rate } from '../origins/rate.js';
 
 /** What a consumer asks for (CloudEvents Subscriptions API, section 3.2.1), checked. */
@@ -27,6 +28,8 @@ export interface Subscription extends Definition {
   tenant: string;
   subscriber: string;
   origin: string;
+  /** Of the origin. */
+  profile: Profile;
   credentialType: string | undefined;
   generation: number;
   version: number;

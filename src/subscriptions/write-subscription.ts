@@ -1,6 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import { appendChange, type ChangeKind } from '../changes/change.js';
 import { RegistryError } from '../errors.js';
+import { lintSubscription } from '../events/lint-subscription.js';
+import { faultOfBreach } from '../events/presentation.js';
 import { endGrant, lockPairs, reopenGrant } from '../grants/write-grant.js';
 import type { HandshakeReason } from '../handshake/handshake.js';
 import { closeHandshakesOf, closeHandshakesOfPair, enqueue } from '../handshake/queue.js';
@@ -66,6 +68,7 @@ export function createSubscriptionWriter(settings: { database: Database; vault: 
         if (earlier !== undefined) return { id: earlier, handshake: undefined, replayed: true };
         const origin = await originFor(sql, tenant, requested.origin);
         const { definition } = requested;
+        lint(origin, definition);
         await lockPairs(sql, { origin: origin.name, sink: definition.sink });
         await sql.subscription.create({
           data: {
@@ -87,6 +90,7 @@ export function createSubscriptionWriter(settings: { database: Database; vault: 
         const { definition, credential } = requested;
         if (credential.kind === 'kept') checkKept(present, credential.credentialType, definition.sink);
         const origin = await originFor(sql, present.tenant, requested.origin);
+        lint(origin, definition);
         const isOtherPair = origin.name !== present.origin || definition.sink !== present.sink;
         const generation = present.generation + (isOtherPair ? 1 : 0);
         const sealed = await seal(requested, present.tenant, id);
@@ -268,6 +272,12 @@ async function originFor(sql: Sql, tenant: string, name: string | undefined): Pr
     if (!(error instanceof RegistryError)) throw error;
     throw invalid([{ pointer: '/origin', rule: 'origin_unknown', detail: 'The tenant has no origin of this name.' }]);
   });
+}
+
+/** No event that keeps the origin's profile could have such a type or source. What is only unlikely is told when read. */
+function lint({ profile }: Origin, definition: Definition): void {
+  const { faults } = lintSubscription(profile, definition);
+  if (faults.length > 0) throw invalid(faults.map(faultOfBreach));
 }
 
 function nothingToKeep(): RegistryError {

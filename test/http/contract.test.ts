@@ -49,8 +49,13 @@ let clients: Record<Scope, Client>;
 beforeAll(async () => {
   registry = await startRegistry();
   nobody = supertest(registry.url);
-  const [subscribe, admin, deliver] = await Promise.all(scopes.map((scope) => registry.as(scope)));
-  clients = { 'assent:subscribe': subscribe!, 'assent:admin': admin!, 'assent:deliver': deliver! };
+  const [subscribe, admin, deliver, credentials] = await Promise.all(scopes.map((scope) => registry.as(scope)));
+  clients = {
+    'assent:subscribe': subscribe!,
+    'assent:admin': admin!,
+    'assent:deliver': deliver!,
+    'assent:credentials': credentials!,
+  };
 });
 afterAll(() => registry.stop());
 

@@ -84,7 +84,6 @@ describe('what the draft has and a webhook registry has not is told plainly', ()
   });
 
   test.each<[string, object, string, string]>([
-    ['SqlFilter', { filters: [{ sql: 'EXISTS subject' }] }, '/filters/0/sql', 'dialect_not_supported'],
     ['a method besides POST', { protocolsettings: { method: 'PUT' } }, '/protocolsettings/method', 'method_not_post'],
   ])('%s', async (_, members, pointer, rule) => {
     const answer = await client.post('/v1/subscriptions').send(request(members)).expect(400);

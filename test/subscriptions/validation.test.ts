@@ -69,7 +69,7 @@ const faulty: Array<[string, object, ...string[]]> = [
   ['an empty type', { types: ['a', ''] }, '/types/1 value_empty'],
   ['a type twice', { types: ['a', 'b', 'a'] }, '/types/2 repeated'],
   ['a subject with a line end', { subject: 'a\nb' }, '/subject control_character'],
-  ['a filter in CESQL', { filters: [{ sql: "type = 'a'" }] }, '/filters/0/sql dialect_not_supported'],
+  ['a filter in CESQL that breaks off', { filters: [{ sql: 'type =' }] }, '/filters/0/sql operand_expected'],
   ['an unknown dialect', { filters: [{ regex: { type: 'a' } }] }, '/filters/0/regex dialect_unknown'],
   ['a filter of an old draft', { filters: [{ dialect: 'basic' }] }, '/filters/0 shape_outdated'],
   [

@@ -2,7 +2,6 @@
 // acknowledged is there, once, and reaches its right status. Run it after a build:
 //
 //   node test/support/kill-registrations.mjs [seed]     on the embedded database, or on DATABASE_URL if that is set
-/* global AbortController, fetch, performance */
 import { spawn } from 'node:child_process';
 import { randomInt, randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';

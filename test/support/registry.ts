@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +59,7 @@ export async function startRegistry(settings: RegistrySettings = {}): Promise<Re
   const log = createLog('debug', { write: (line: string) => void logs.push(line) } satisfies DestinationStream);
   const service = await createService({ config: readConfig(env), log, checkAnswers: true });
   const started = settings.start === false ? undefined : await service.start();
-  const server = started?.url ?? service.app;
+  const server = started?.url ?? createServer(service.listener);
 
   return {
     service,

@@ -1,0 +1,39 @@
+import type { Authenticate } from './authenticate.js';
+import type { Principal } from './principal.js';
+
+const capacity = 10_000;
+const longestMs = 60_000;
+
+/**
+ * Remembers who a token speaks for, because checking a signature takes longer than everything else that a look-up does.
+ * An entry is dropped when its token expires, after a minute at the latest, when the cache is full (the oldest first), and
+ * all are dropped when the keys of an issuer change.
+ */
+export interface TokenCache {
+  /** The principal at once, or a promise of it where the token is new. */
+  authenticate(authorization: string | undefined, lines: number): Principal | Promise<Principal>;
+  clear(): void;
+}
+
+export function createTokenCache(authenticate: Authenticate, clock: () => number = Date.now): TokenCache {
+  const entries = new Map<string, { principal: Principal; until: number }>();
+
+  async function verify(authorization: string | undefined, lines: number): Promise<Principal> {
+    const principal = await authenticate(authorization, lines);
+    if (authorization !== undefined) {
+      if (entries.size >= capacity) entries.delete(entries.keys().next().value ?? '');
+      entries.set(authorization, { principal, until: Math.min(principal.tokenExpiresAt, clock() + longestMs) });
+    }
+    return principal;
+  }
+
+  return {
+    authenticate(authorization, lines) {
+      const known = lines === 1 && authorization !== undefined ? entries.get(authorization) : undefined;
+      if (known !== undefined && known.until > clock()) return known.principal;
+      if (known !== undefined && authorization !== undefined) entries.delete(authorization);
+      return verify(authorization, lines);
+    },
+    clear: () => entries.clear(),
+  };
+}

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+
+export interface ListenSettings {
+  databaseUrl: string;
+  channel: string;
+  /** Called on every notification, and whenever the connection is new and one may have been missed. */
+  onWake: () => void;
+  onFault: (error: unknown) => void;
+}
+
+const heartbeatMs = 5_000;
+
+/**
+ * Listens to a channel until the signal fires, and connects again when the connection is lost. A server process that hangs
+ * is silence and not an error, so the connection is asked for a sign of life every five seconds.
+ */
+export async function listen(settings: ListenSettings, signal: AbortSignal): Promise<void> {
+  const { databaseUrl, channel, onWake, onFault } = settings;
+  while (!signal.aborted) {
+    const client = new pg.Client({
+      connectionString: databaseUrl,
+      connectionTimeoutMillis: heartbeatMs,
+      query_timeout: heartbeatMs,
+      keepAlive: true,
+    });
+    const lost = new AbortController();
+    const lose = () => lost.abort();
+    client.on('error', lose);
+    client.on('end', lose);
+    client.on('notification', onWake);
+    const over = AbortSignal.any([signal, lost.signal]);
+    try {
+      await client.connect();
+      await client.query(`listen ${client.escapeIdentifier(channel)}`);
+      onWake();
+      while (!over.aborted) {
+        await sleep(heartbeatMs, undefined, { signal: over }).catch(() => undefined);
+        if (!over.aborted) await client.query('select 1');
+      }
+    } catch (error) {
+      if (!signal.aborted) onFault(error);
+    }
+    // A connection that hangs does not end either.
+    void client.end().catch(() => undefined);
+    if (!signal.aborted) await sleep(500, undefined, { signal }).catch(() => undefined);
+  }
+}
