@@ -53,26 +53,30 @@ const unambiguous = ['host', 'authorization', 'content-type'];
 
 export function createLane(settings: LaneSettings): RequestListener {
   const routes = new Map(
-    settings.routes.map((route) => [`${route.operation.method.toUpperCase()} ${route.operation.path}`, route]),
+    settings.routes.map((route) => {
+      const { method, path } = route.operation;
+      return [`${method.toUpperCase()} ${path}`, { ...route, defaults: queryParameters(route.operation, {}) }];
+    }),
   );
+  const nextId = createRequestIds();
   return (request, response) => {
     const url = request.url ?? '';
     const end = url.indexOf('?');
     const route = routes.get(`${request.method} ${end === -1 ? url : url.slice(0, end)}`);
     if (route === undefined) settings.next(request, response);
-    else take(settings, route, end === -1 ? '' : url.slice(end + 1), request, response);
+    else take(settings, route, end === -1 ? '' : url.slice(end + 1), nextId(), request, response);
   };
 }
 
 function take(
   settings: LaneSettings,
-  route: LaneRoute,
+  route: LaneRoute & { defaults: Record<string, unknown> },
   query: string,
+  requestId: string,
   request: IncomingMessage,
   response: ServerResponse,
 ) {
   const startedAt = performance.now();
-  const requestId = uuidv7();
   const finish = (status: number, mediaType: string, body: string, headers: Record<string, string> = {}) => {
     response.writeHead(status, {
       ...apiHeaders,
@@ -110,7 +114,8 @@ function take(
 
   // Most answers are made without waiting for anything, and then nothing is promised either.
   const proceed = (principal: Principal) => {
-    const parameters = admit(route.operation, principal, query, request);
+    requireScope(route.operation, principal);
+    const parameters = query === '' ? route.defaults : queryParameters(route.operation, queryOf(query));
     readBody(request, route.bodyLimit, (body) => {
       try {
         if (body instanceof RegistryError) throw body;
@@ -131,13 +136,15 @@ function take(
   }
 }
 
-/** The parameters, for whoever may call this at all; nobody else makes the service hold a body. */
-function admit(operation: Operation, principal: Principal, query: string, request: IncomingMessage) {
-  if (!operation.scopes?.some((scope) => principal.scopes.has(scope))) {
-    throw new RegistryError('scope_missing', `This needs the scope ${operation.scopes?.join(' or ')}.`);
-  }
-  const given = query === '' ? {} : queryOf(query);
-  return operation.parseParameters({ path: {}, query: given, headers: request.headers }).query;
+/** Before the body is read: nobody who may not call this makes the service hold one. */
+function requireScope(operation: Operation, principal: Principal): void {
+  if (operation.scopes?.some((scope) => principal.scopes.has(scope))) return;
+  throw new RegistryError('scope_missing', `This needs the scope ${operation.scopes?.join(' or ')}.`);
+}
+
+/** Operations of the lane have parameters in the query and nowhere else. */
+function queryParameters(operation: Operation, query: Record<string, unknown>): Record<string, unknown> {
+  return operation.parseParameters({ path: {}, query, headers: {} }).query;
 }
 
 /** A name that stands twice becomes a list, which no parameter takes. */
@@ -148,8 +155,19 @@ function queryOf(query: string): Record<string, unknown> {
   return values;
 }
 
+/** A random id is as dear as a look-up: one for the process, and a number behind it. */
+function createRequestIds(): () => string {
+  const process = uuidv7();
+  let number = 0;
+  return () => `${process}-${(number += 1)}`;
+}
+
 /** Node keeps the first of two such lines, and a proxy in front may have looked at the other. */
 function countLines(request: IncomingMessage): number {
+  // As many lines as names: nothing stands twice.
+  if (request.rawHeaders.length === 2 * Object.keys(request.headers).length) {
+    return request.headers.authorization === undefined ? 0 : 1;
+  }
   const seen = new Map<string, number>();
   for (let i = 0; i < request.rawHeaders.length; i += 2) {
     const name = request.rawHeaders[i]?.toLowerCase() ?? '';

@@ -71,9 +71,19 @@ export function createMetrics({ lagSeconds, inFlight, indexSize, indexSecondsBeh
       this.set(indexSecondsBehind());
     },
   });
+  /** The library looks its labels up anew for each observation, which costs more than the observation. */
+  const requestSeries = new Map<string, Histogram.Internal<'operation' | 'status'>>();
   return {
     registry,
-    request: ({ operation, status, seconds }) => requests.observe({ operation, status: String(status) }, seconds),
+    request: ({ operation, status, seconds }) => {
+      const key = `${operation} ${status}`;
+      let series = requestSeries.get(key);
+      if (series === undefined) {
+        series = requests.labels(operation, String(status));
+        requestSeries.set(key, series);
+      }
+      series.observe(seconds);
+    },
     handshake: ({ verdict, reason, seconds }) => {
       handshakes.inc({ verdict, reason });
       durations.observe(seconds);

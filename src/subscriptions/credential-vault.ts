@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { compactDecrypt, CompactEncrypt, decodeProtectedHeader } from 'jose';
+import { compactDecrypt, CompactEncrypt } from 'jose';
 
 export interface VaultKey {
   id: string;
@@ -17,8 +17,6 @@ export interface CredentialVault {
   seal(credential: object, context: CredentialContext): Promise<string>;
   /** Rejects when the text was altered, sealed for another context, or sealed with a key that is not configured. */
   open(sealed: string, context: CredentialContext): Promise<object>;
-  /** True when the text was sealed with another key than the first: seal the credential again. */
-  needsRotation(sealed: string): boolean;
 }
 
 /**
@@ -54,7 +52,6 @@ export function createCredentialVault(keys: readonly VaultKey[]): CredentialVaul
         throw new Error('A sink credential was sealed for another subscription.');
       return JSON.parse(Buffer.from(plaintext).toString()) as object;
     },
-    needsRotation: (sealed) => decodeProtectedHeader(sealed).kid !== current,
   };
 }
 

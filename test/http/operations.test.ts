@@ -44,7 +44,7 @@ async function metric(name: string, labels: Record<string, string> = {}): Promis
 test('a process that turns is live, and one that has everything is ready', async () => {
   expect(await untilReady(registry.operationsUrl)).toBeLessThan(5);
   expect((await watch('/livez').expect(200)).body).toEqual({ status: 'live' });
-  const checks = { process: 'ok', database: 'ok', migrations: 'ok', worker: 'ok' };
+  const checks = { process: 'ok', database: 'ok', migrations: 'ok', index: 'ok', worker: 'ok' };
   expect((await watch('/readyz').expect(200)).body).toEqual({ status: 'ready', checks });
 });
 
@@ -71,7 +71,13 @@ test('a worker that does not poll makes it not ready', async () => {
   const idle = await startRegistry({ start: false });
   others.push(idle);
   const { body } = await supertest(idle.service.operations).get('/readyz').expect(503);
-  expect(body.checks).toEqual({ process: 'ok', database: 'ok', migrations: 'ok', worker: 'does not poll' });
+  expect(body.checks).toEqual({
+    process: 'ok',
+    database: 'ok',
+    migrations: 'ok',
+    index: 'loading',
+    worker: 'does not poll',
+  });
 });
 
 test('while it stops it is not ready, still live, and finishes what it was asked', async () => {

@@ -225,13 +225,13 @@ describe('patch', () => {
     const created = await register(request);
     const { body } = await patch(created.path, {
       subject: null,
-      types: ['only.this'],
+      types: ['com.example.only'],
       config: { interval: null, nested: { list: [null] }, added: true },
       protocolsettings: { headers: { 'X-Kanaal': null, 'X-Other': 'a' } },
     }).expect(200);
     expect(body).toEqual({
       ...{ ...created, path: undefined, subject: undefined, updatedat: expect.any(String) },
-      types: ['only.this'],
+      types: ['com.example.only'],
       config: { nested: { empty: null, list: [null] }, added: true },
       protocolsettings: { headers: { 'X-Other': 'a' }, method: 'POST' },
     });
