@@ -129,14 +129,15 @@ export function createQueue({ database, publicUrl, callbackSeconds, deadlineMs }
   };
 }
 
-/** Puts a question into the queue, due at once, and returns its id. */
+/** Puts a question into the queue, due at once (a column of milliseconds would round up), and returns its id. */
 export async function enqueue(sql: Sql, question: Question, id: string = uuidv7()): Promise<string> {
   await sql.$executeRaw`
     insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, requestedrate,
       state, dueat)
     values (${id}::uuid, ${question.tenant}, ${question.origin}, ${question.sink}, ${new URL(question.sink).hostname},
       ${question.subscription ?? null}::uuid, ${question.generation ?? null}, ${question.reason}, ${question.startedBy},
-      ${question.requestedRate ?? null}, 'due', now())`;
+      ${question.requestedRate ?? null}, 'due',
+      date_trunc('milliseconds', now()))`;
   return id;
 }
 

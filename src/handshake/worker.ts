@@ -103,9 +103,12 @@ export function createWorker(settings: WorkerSettings): Worker {
           onFault(error);
           return 0;
         });
-        // Room became free, or time has passed.
-        const rest = sleep(pollMs, undefined, { signal }).catch(() => undefined);
+        // Room became free, or time has passed; a rest that is over early leaves no timer behind.
+        const woken = new AbortController();
+        const ends = AbortSignal.any([signal, woken.signal]);
+        const rest = sleep(pollMs, undefined, { signal: ends }).catch(() => undefined);
         await (claimed > 0 && running.size > 0 ? Promise.race([rest, ...running.values()]) : rest);
+        woken.abort();
       }
       isStopping = true;
       const timer = setTimeout(() => giveUp.abort(), stopMs);

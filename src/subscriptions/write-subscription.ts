@@ -3,9 +3,8 @@ import { appendChange, type ChangeKind } from '../changes/change.js';
 import { RegistryError } from '../errors.js';
 import { lintSubscription } from '../events/lint-subscription.js';
 import { faultOfBreach } from '../events/presentation.js';
-import { endGrant, lockPairs, reopenGrant } from '../grants/write-grant.js';
-import type { HandshakeReason } from '../handshake/handshake.js';
-import { closeHandshakesOf, closeHandshakesOfPair, enqueue } from '../handshake/queue.js';
+import { lockPairs, reopenGrant } from '../grants/write-grant.js';
+import { closeHandshakesOf } from '../handshake/queue.js';
 import type { Principal } from '../http/principal.js';
 import type { Origin } from '../origins/origin.js';
 import { findDefaultOrigin, findOrigin } from '../origins/store.js';
@@ -13,6 +12,7 @@ import { recordAudit, type Actor } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import { Prisma } from '../storage/generated/client.js';
 import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
+import { ask, askOnce, releasePair } from './ask-webhook.js';
 import type { CredentialVault } from './credential-vault.js';
 import { invalid, type Requested } from './definition.js';
 import { lockSubscription } from './read-subscription.js';
@@ -191,58 +191,6 @@ export function createSubscriptionWriter(settings: { database: Database; vault: 
         return { id: handshake, handshake, replayed: false };
       }),
   };
-}
-
-interface Asking {
-  id: string;
-  generation: number;
-  definition: Pick<Definition, 'sink' | 'requestedRate'>;
-  origin: Origin;
-}
-
-/** Puts the question, unless an admin revoked the pair's grant: then nothing that the webhook says would count. */
-async function ask(
-  sql: Sql,
-  actor: Actor,
-  { id, generation, definition, origin }: Asking,
-  reason: HandshakeReason,
-  handshake?: string,
-): Promise<string | undefined> {
-  const { sink } = definition;
-  const revoked = await sql.grant.count({ where: { origin: origin.name, sink, state: 'revoked' } });
-  if (revoked > 0) return undefined;
-  const requestedRate = definition.requestedRate ?? origin.requestedRate;
-  const question = { tenant: origin.tenant, origin: origin.name, sink, subscription: id, generation, reason };
-  return enqueue(sql, { ...question, startedBy: actor.name, requestedRate }, handshake);
-}
-
-/**
- * Where the same question is open already, it is due now instead of later; nobody is asked twice at the same time. One
- * that is just being asked for another rate is given up: its answer would set a rate that nobody wants any more.
- */
-async function askOnce(
-  sql: Sql,
-  actor: Actor,
-  asking: Asking,
-  reason: HandshakeReason,
-  handshake?: string,
-): Promise<string | undefined> {
-  const rate = asking.definition.requestedRate ?? asking.origin.requestedRate ?? null;
-  await sql.$executeRaw`
-    update handshake set state = 'cancelled', callbackopen = false, lease = null, leaseduntil = null, finishedat = now()
-    where subscription = ${asking.id}::uuid and state = 'asking' and requestedrate is distinct from ${rate}::int`;
-  const [open] = await sql.$queryRaw<Array<{ id: string }>>`
-    update handshake set requestedrate = ${rate}::int,
-      dueat = case when verdict = 'held_by_budget' then dueat else least(dueat, now()) end
-    where subscription = ${asking.id}::uuid and state in ('due', 'asking') and callbackopen returning id`;
-  return open ? open.id : ask(sql, actor, asking, reason, handshake);
-}
-
-/** The last subscription of a pair takes its questions and its grant along; an agreement stands by itself. */
-async function releasePair(sql: Sql, actor: Actor, { tenant, origin, sink }: Subscription): Promise<void> {
-  if ((await sql.subscription.count({ where: { origin, sink } })) > 0) return;
-  await closeHandshakesOfPair(sql, { tenant, origin, sink });
-  await endGrant(sql, actor, { tenant, origin, sink }, 'no_subscription');
 }
 
 async function tell(

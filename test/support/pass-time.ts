@@ -2,33 +2,33 @@ import type { Registry } from './registry.js';
 
 /**
  * Lets time pass without waiting for it. Windows and leases are told by the database's clock, so an end that is moved
- * to now is the same as a clock that has come there.
+ * to now is the same as a clock that has come there; a millisecond more, because the columns round to that.
  */
 
 /** Handshakes that wait for their next attempt are due. */
 export async function passDelays({ sql }: Registry): Promise<void> {
-  await sql(`update handshake set dueat = now() where state = 'due'`);
+  await sql(`update handshake set dueat = now() - interval '1 millisecond' where state = 'due'`);
 }
 
 /** Callback keys that were given out so far run out, and nobody waits for them any longer. */
 export async function passCallbacks({ sql }: Registry): Promise<void> {
-  await sql(`update attempt set callbackexpiresat = now() where callbackexpiresat > now()`);
-  await sql(`update handshake set waitinguntil = now() where state = 'waiting'`);
+  await sql(`update attempt set callbackexpiresat = now() - interval '1 millisecond' where callbackexpiresat > now()`);
+  await sql(`update handshake set waitinguntil = now() - interval '1 millisecond' where state = 'waiting'`);
 }
 
 /** What is being asked is nobody's work any more. */
 export async function passLeases({ sql }: Registry): Promise<void> {
-  await sql(`update handshake set leaseduntil = now() where state = 'asking'`);
+  await sql(`update handshake set leaseduntil = now() - interval '1 millisecond' where state = 'asking'`);
 }
 
 /** The grant of a sink is to be renewed. */
 export async function reachRenewal({ sql }: Registry, sink: string): Promise<void> {
-  await sql(`update "grant" set renewat = now() where sink = $1`, sink);
+  await sql(`update "grant" set renewat = now() - interval '1 millisecond' where sink = $1`, sink);
 }
 
 /** The grant of a sink has run out. */
 export async function passGrant({ sql }: Registry, sink: string): Promise<void> {
-  await sql(`update "grant" set expiresat = now(), renewat = null where sink = $1`, sink);
+  await sql(`update "grant" set expiresat = now() - interval '1 millisecond', renewat = null where sink = $1`, sink);
 }
 
 /** Asks what is due, lets the delays pass, and again, until no handshake is to be asked. */

@@ -1,0 +1,62 @@
+import { endGrant } from '../grants/write-grant.js';
+import type { HandshakeReason } from '../handshake/handshake.js';
+import { closeHandshakesOfPair, enqueue } from '../handshake/queue.js';
+import type { Origin } from '../origins/origin.js';
+import type { Actor } from '../storage/audit.js';
+import type { Sql } from '../storage/database.js';
+import type { Definition, Subscription } from './subscription.js';
+
+/** What a subscription asks of its webhook, and what it leaves behind; in the transaction of what changes it. */
+
+/** A subscription, as far as its webhook is asked for it. */
+export interface Asking {
+  id: string;
+  generation: number;
+  definition: Pick<Definition, 'sink' | 'requestedRate'>;
+  origin: Origin;
+}
+
+/** Puts the question, unless an admin revoked the pair's grant: then nothing that the webhook says would count. */
+export async function ask(
+  sql: Sql,
+  actor: Actor,
+  { id, generation, definition, origin }: Asking,
+  reason: HandshakeReason,
+  handshake?: string,
+): Promise<string | undefined> {
+  const { sink } = definition;
+  const revoked = await sql.grant.count({ where: { origin: origin.name, sink, state: 'revoked' } });
+  if (revoked > 0) return undefined;
+  const requestedRate = definition.requestedRate ?? origin.requestedRate;
+  const question = { tenant: origin.tenant, origin: origin.name, sink, subscription: id, generation, reason };
+  return enqueue(sql, { ...question, startedBy: actor.name, requestedRate }, handshake);
+}
+
+/**
+ * Where the same question is open already, it is due now instead of later; nobody is asked twice at the same time. One
+ * that is just being asked for another rate is given up: its answer would set a rate that nobody wants any more.
+ */
+export async function askOnce(
+  sql: Sql,
+  actor: Actor,
+  asking: Asking,
+  reason: HandshakeReason,
+  handshake?: string,
+): Promise<string | undefined> {
+  const rate = asking.definition.requestedRate ?? asking.origin.requestedRate ?? null;
+  await sql.$executeRaw`
+    update handshake set state = 'cancelled', callbackopen = false, lease = null, leaseduntil = null, finishedat = now()
+    where subscription = ${asking.id}::uuid and state = 'asking' and requestedrate is distinct from ${rate}::int`;
+  const [open] = await sql.$queryRaw<Array<{ id: string }>>`
+    update handshake set requestedrate = ${rate}::int,
+      dueat = case when verdict = 'held_by_budget' then dueat else least(dueat, now()) end
+    where subscription = ${asking.id}::uuid and state in ('due', 'asking') and callbackopen returning id`;
+  return open ? open.id : ask(sql, actor, asking, reason, handshake);
+}
+
+/** The last subscription of a pair takes its questions and its grant along; an agreement stands by itself. */
+export async function releasePair(sql: Sql, actor: Actor, { tenant, origin, sink }: Subscription): Promise<void> {
+  if ((await sql.subscription.count({ where: { origin, sink } })) > 0) return;
+  await closeHandshakesOfPair(sql, { tenant, origin, sink });
+  await endGrant(sql, actor, { tenant, origin, sink }, 'no_subscription');
+}
