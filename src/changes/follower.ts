@@ -101,12 +101,13 @@ export function createFollower({ database, followed, pollMs, onFault }: Follower
   return {
     async run(signal) {
       while (!signal.aborted) {
+        // Before the work: who wakes while it goes on cuts the rest short that follows.
+        rest = new AbortController();
         try {
           await (position === undefined ? load() : catchUp());
         } catch (error) {
           if (!signal.aborted) onFault(error);
         }
-        rest = new AbortController();
         await sleep(pollMs, undefined, { signal: AbortSignal.any([signal, rest.signal]) }).catch(() => undefined);
       }
     },

@@ -178,6 +178,14 @@ describe('an event comes', () => {
     ).toBe('media_type_unsupported');
   });
 
+  test('larger than the profile of its origin allows, and is answered 413 with the rule', async () => {
+    await admin.post('/v1/origins').send({ name: 'intg.example.com', profile: 'intg-std-015' }).expect(201);
+    const event = { ...eventOf('com.example.orders.order.created.v1'), data: 'x'.repeat(256 * 1024) };
+    const { body } = await ask(event, { query: { origin: 'intg.example.com' } }).expect(413);
+    expect(body.code).toBe('event_too_large');
+    expect(body.faults).toEqual(expect.arrayContaining([expect.objectContaining({ rule: 'intg-std-015.size' })]));
+  });
+
   test('to an origin with a profile, which refuses what breaks a MUST and warns of what breaks a SHOULD', async () => {
     const query = { origin: 'overheid.example.nl' };
     const refused = await ask(eventOf('zaak'), { query }).expect(400);
