@@ -34,8 +34,8 @@ import { close, serve, urlOf } from './http/server.js';
 import { createTokenCache } from './http/token-cache.js';
 import { dialects } from './matching/dialects.js';
 import { createExplain } from './matching/explain-match.js';
-import { createIndexKeeper } from './matching/index-keeper.js';
 import { createMatchLane } from './matching/match-lane.js';
+import { createReplica } from './matching/replica.js';
 import { createMatchHandlers } from './matching/routes.js';
 import { createOriginHandlers } from './origins/routes.js';
 import { createOriginStore } from './origins/store.js';
@@ -58,6 +58,8 @@ export interface Service {
   worker: Pick<Worker, 'drain' | 'inFlight'>;
   /** Brings about what time alone brings about, now. */
   sweep(): Promise<void>;
+  /** Takes in what was committed before this call, now. */
+  follow(): Promise<void>;
   /** Listens and works. */
   start(): Promise<{ url: string; operationsUrl: string }>;
   /** Takes no more requests, ends or hands back what is in flight within the time limit, and closes everything. */
@@ -105,17 +107,21 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     callbackSeconds: config.callbackSeconds,
     deadlineMs: config.handshakeDeadlineMs,
   });
-  const keeper = createIndexKeeper({ database, dialects, now: () => follower.now() });
   const follower = createFollower({
     database,
-    followed: keeper,
+    createReplica: (now) => createReplica({ dialects, now }),
     pollMs: config.pollMs,
     onFault: (error) => log.error({ err: error }, 'follower fault'),
   });
+  // Between two polls nobody knows of anything newer; what is older than that was not to be had.
+  const age = () => {
+    const seconds = Math.floor(follower.secondsBehind() - config.pollMs / 1_000);
+    return seconds > 1 ? seconds : undefined;
+  };
   const metrics = createMetrics({
     lagSeconds: queue.lagSeconds,
     inFlight: () => worker.inFlight(),
-    indexSize: () => keeper.size(),
+    indexSize: () => follower.replica()?.size(),
     indexSecondsBehind: () => follower.secondsBehind(),
   });
   const worker = createWorker({
@@ -202,6 +208,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       ...createGrantHandlers({
         database,
         grants: createGrantReader(database),
+        replica: () => follower.replica(),
+        age,
         faultOfSink,
         closeHandshakes: closeHandshakesOfPair,
       }),
@@ -234,7 +242,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
         operation: matchEvent,
         bodyLimit: eventLimits.bytes,
         handle: createMatchLane({
-          keeper,
+          replica: () => follower.replica(),
           explain: createExplain(database),
           position: () => follower.position(),
           waitFor: (position, timeoutMs) => follower.waitFor(position, timeoutMs),
@@ -272,8 +280,18 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     listener,
     operations,
     database,
-    worker,
-    sweep: () => sweeper.sweep(),
+    worker: {
+      inFlight: worker.inFlight,
+      async drain() {
+        await worker.drain();
+        await follower.catchUp();
+      },
+    },
+    async sweep() {
+      await sweeper.sweep();
+      await follower.catchUp();
+    },
+    follow: () => follower.catchUp(),
 
     async start() {
       const listening = await Promise.allSettled([

@@ -5,13 +5,15 @@ import type { Sql } from '../storage/database.js';
 export type ChangeKind =
   | 'subscription.created'
   | 'subscription.replaced'
+  | 'subscription.moved'
   | 'subscription.deleted'
   | 'subscription.suspended'
   | 'subscription.resumed'
   | 'origin.changed'
   | 'grant.live'
   | 'grant.ended'
-  | 'grant.revoked';
+  | 'grant.revoked'
+  | 'grant.held';
 
 export interface Change {
   kind: ChangeKind;
@@ -22,20 +24,18 @@ export interface Change {
   subscription?: string;
 }
 
-const lockId = 7_266_112_002;
-
 /** Wakes followers; a hint and nothing more, for the log is the truth. */
 export const changeChannel = 'assent_change';
 
 /**
- * Appends to the ordered log. Call it last in a transaction: the lock is held until that commits, so that positions become
- * visible in their order. A sequence alone would let a reader pass a position that commits late, and miss it for ever.
+ * Appends to the ordered log, each change with what became of its subject. Call it last in a transaction: it takes a lock
+ * that is held until that commits, so that positions become visible in their order (see the function in the database).
  */
-export async function appendChange(sql: Sql, change: Change): Promise<void> {
-  await sql.$queryRaw`select pg_advisory_xact_lock(${lockId})::text`;
-  await sql.$executeRaw`insert into change (tenant, origin, kind, sink, subscription)
-    values (${change.tenant}, ${change.origin}, ${change.kind}, ${change.sink}, ${change.subscription ?? null}::uuid)`;
-  await sql.$queryRaw`select pg_notify(${changeChannel}, '')::text`;
+export async function appendChange(sql: Sql, ...changes: readonly Change[]): Promise<void> {
+  const list = (member: (change: Change) => string | null) => changes.map(member);
+  await sql.$queryRaw`select append_changes(
+    ${list(({ tenant }) => tenant)}::text[], ${list(({ origin }) => origin)}::text[], ${list(({ kind }) => kind)}::text[],
+    ${list(({ sink }) => sink)}::text[], ${list(({ subscription }) => subscription ?? null)}::uuid[])::text`;
 }
 
 /** A change of the origin itself: its policy, or that it is there at all. */

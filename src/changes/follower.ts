@@ -1,51 +1,58 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database, Sql } from '../storage/database.js';
-import type { change as ChangeRow } from '../storage/generated/client.js';
+import type { Replica } from '../matching/replica.js';
+import type { Database } from '../storage/database.js';
+import { applyChange, putState, readEnd, readLog, readStates, type LogBounds, type LoggedChange } from './log.js';
 
 /**
- * Follows the change log in this process: loads a snapshot that stands at a position, then applies what comes after it, in
- * order. Three states: loading (no position yet; tried again until it works), following, and stopped.
+ * Keeps a replica of the registry in this process: loads it from a snapshot that stands at a position, then applies what
+ * comes after it, in order.
+ *
+ *   loading    no position yet; tried again until it works
+ *   following  at a position; what was asked is answered from the replica, also while the database is away
+ *   reloading  following, and a new replica is being made because this one cannot be followed on: the log was forgotten
+ *              behind it, or the database has another history since a failover. The new one then takes its place
  *
  * Positions become visible in their order (see change.ts), so the highest one that a snapshot sees stands for all before.
- * What a change names is read again when it is applied, so it may be newer than the change; applying it twice is no harm.
  */
 export interface Follower {
   /** Loads, then follows until the signal fires. */
   run(signal: AbortSignal): Promise<void>;
-  /** Applies everything that was committed before this call. */
+  /** Applies everything that was committed before this call; loads first if nothing is loaded. */
   catchUp(): Promise<void>;
   /** Wakes the loop; a hint. */
   wake(): void;
   /** True once this position is applied; false after the time. */
   waitFor(position: bigint, timeoutMs: number): Promise<boolean>;
+  /** Calls back with what was applied, in order, after it was applied; returns what ends that. */
+  subscribe(listener: (changes: readonly LoggedChange[]) => void): () => void;
   /** Milliseconds since 1970 by the database's clock, which tells when grants end. */
   now(): number;
+  /** Undefined while loading; ask for it anew each time. */
+  replica(): Replica | undefined;
   /** Undefined while loading. */
   position(): bigint | undefined;
+  /** Undefined while loading. */
+  bounds(): LogBounds | undefined;
   /** Since the log was last read to its end; Infinity while loading. */
   secondsBehind(): number;
 }
 
-/** What follows: it must not fail for what it is given, and never shows half of a call to its readers. */
-export interface Followed {
-  /** Replaces everything, from within one snapshot of the database. */
-  load(sql: Sql): Promise<void>;
-  /** Reads again what the changes name. */
-  apply(changes: readonly ChangeRow[]): Promise<void>;
-}
-
 export interface FollowerSettings {
   database: Database;
-  followed: Followed;
+  createReplica: (now: () => number) => Replica;
   pollMs: number;
   onFault: (error: unknown) => void;
 }
 
-const atOnce = 1_000;
-const loadTimeoutMs = 600_000;
+interface Standing extends LogBounds {
+  replica: Replica;
+  position: bigint;
+}
 
-export function createFollower({ database, followed, pollMs, onFault }: FollowerSettings): Follower {
-  let position: bigint | undefined;
+const atOnce = 1_000;
+
+export function createFollower({ database, createReplica, pollMs, onFault }: FollowerSettings): Follower {
+  let standing: Standing | undefined;
   let readAt = -Infinity;
   /** How far the database's clock is ahead of this process's, in milliseconds. */
   let aheadMs = 0;
@@ -53,30 +60,31 @@ export function createFollower({ database, followed, pollMs, onFault }: Follower
   let queued: Promise<void> | undefined;
   let rest = new AbortController();
   const waiting = new Set<() => void>();
+  const listeners = new Set<(changes: readonly LoggedChange[]) => void>();
+  const now = () => Date.now() + aheadMs;
 
   async function load(): Promise<void> {
-    await database.client.$transaction(
-      async (sql) => {
-        const [row] = await sql.$queryRaw<Array<{ position: bigint; now: Date }>>`
-          select coalesce(max(position), 0)::bigint as position, clock_timestamp() as now from change`;
-        if (row) aheadMs = row.now.getTime() - Date.now();
-        await followed.load(sql);
-        position = row?.position ?? 0n;
-      },
-      { isolationLevel: 'RepeatableRead', timeout: loadTimeoutMs, maxWait: 30_000 },
-    );
+    standing = await database.snapshot(async (query) => {
+      const { epoch, horizon, position, now: databaseNow } = await readEnd(query);
+      aheadMs = databaseNow - Date.now();
+      const replica = createReplica(now);
+      for await (const page of readStates(query)) for (const row of page) putState(replica, row);
+      return { epoch, horizon, position, replica };
+    });
     readAt = performance.now();
+    for (const check of waiting) check();
   }
 
   async function read(): Promise<void> {
-    for (let isMore = true; isMore && position !== undefined;) {
-      const changes = await database.client.change.findMany({
-        where: { position: { gt: position } },
-        orderBy: { position: 'asc' },
-        take: atOnce,
-      });
-      if (changes.length > 0) await followed.apply(changes);
-      position = changes.at(-1)?.position ?? position;
+    if (standing === undefined) return load();
+    for (let isMore = true; isMore;) {
+      const { bounds, changes, now: databaseNow } = await readLog(database.query, standing.position, atOnce);
+      if (bounds.epoch !== standing.epoch || bounds.horizon > standing.position) return load();
+      for (const change of changes) applyChange(standing.replica, change);
+      aheadMs = databaseNow - Date.now();
+      standing.horizon = bounds.horizon;
+      standing.position = changes.at(-1)?.position ?? standing.position;
+      if (changes.length > 0) for (const listener of listeners) listener(changes);
       isMore = changes.length === atOnce;
     }
     readAt = performance.now();
@@ -104,7 +112,7 @@ export function createFollower({ database, followed, pollMs, onFault }: Follower
         // Before the work: who wakes while it goes on cuts the rest short that follows.
         rest = new AbortController();
         try {
-          await (position === undefined ? load() : catchUp());
+          await catchUp();
         } catch (error) {
           if (!signal.aborted) onFault(error);
         }
@@ -115,7 +123,7 @@ export function createFollower({ database, followed, pollMs, onFault }: Follower
     wake: () => rest.abort(),
 
     waitFor(wanted, timeoutMs) {
-      const isThere = () => position !== undefined && position >= wanted;
+      const isThere = () => standing !== undefined && standing.position >= wanted;
       if (isThere()) return Promise.resolve(true);
       rest.abort();
       return new Promise((resolve) => {
@@ -129,8 +137,15 @@ export function createFollower({ database, followed, pollMs, onFault }: Follower
         waiting.add(check);
       });
     },
-    now: () => Date.now() + aheadMs,
-    position: () => position,
+
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    now,
+    replica: () => standing?.replica,
+    position: () => standing?.position,
+    bounds: () => standing,
     secondsBehind: () => (performance.now() - readAt) / 1_000,
   };
 }

@@ -43,6 +43,8 @@ export interface Grant extends Pair {
   renewAt: Date | undefined;
   endedAt: Date | undefined;
   endedBy: string | undefined;
+  /** The webhook asked every sender for a rest until then. */
+  heldUntil: Date | undefined;
   version: number;
 }
 
@@ -68,6 +70,7 @@ export function grantOf(row: GrantRow): Grant {
     renewAt: row.renewat ?? undefined,
     endedAt: row.endedat ?? undefined,
     endedBy: row.endedby ?? undefined,
+    heldUntil: row.helduntil ?? undefined,
     version: row.version,
   };
 }

@@ -3,19 +3,14 @@ import type { components } from '../http/contract.gen.js';
 import { contentTag, namesTag, requireMatch, versionTag } from '../http/entity-tag.js';
 import { actorOf, type Handlers } from '../http/handler.js';
 import { isUuid, pageHeaders, readCursor } from '../http/page.js';
+import { indexLoading, type Replica } from '../matching/replica.js';
 import { findOrigin } from '../origins/store.js';
 import type { Actor } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import { claimKey } from '../storage/idempotency.js';
 import type { Pair } from './grant.js';
-import {
-  findGrant,
-  lockGrant,
-  type Denial,
-  type GrantReader,
-  type Permission,
-  type PresentGrant,
-} from './read-grant.js';
+import { presentPermission } from './permission.js';
+import { findGrant, lockGrant, type GrantReader, type PresentGrant } from './read-grant.js';
 import { putGrant, revokeGrant } from './write-grant.js';
 
 type GrantOperation = 'getGrants' | 'createGrant' | 'getGrant' | 'revokeGrant' | 'getPermission' | 'getPermissions';
@@ -23,6 +18,10 @@ type GrantOperation = 'getGrants' | 'createGrant' | 'getGrant' | 'revokeGrant' |
 export interface GrantRoutes {
   database: Database;
   grants: GrantReader;
+  /** What look-ups are answered from; undefined while it is being loaded. */
+  replica: () => Replica | undefined;
+  /** Seconds since the replica was known to be current, if that is not just now. */
+  age: () => number | undefined;
   /** Undefined if the sink may be asked, else the fault. */
   faultOfSink: (sink: string) => { rule: string; detail: string } | undefined;
   /** Ends the pair's handshakes and their callbacks, in the transaction of the revocation and before it. */
@@ -33,6 +32,14 @@ const longestAgreementMs = 5 * 366 * 86_400_000;
 
 export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperation> {
   const { database, grants } = routes;
+
+  function lookUp(tenant: string, pair: { origin: string; sink: string }) {
+    const replica = routes.replica();
+    if (replica === undefined) throw indexLoading();
+    const origin = pair.origin.toLowerCase();
+    return presentPermission(origin, pair.sink, replica.permission(tenant, origin, pair.sink));
+  }
+
   return {
     getGrants: async ({ query, principal, address }) => {
       const { cursor, limit = 50, origin, ...where } = query;
@@ -107,26 +114,28 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
     },
 
     getPermission: async ({ query, header, principal }) => {
-      const pairs = [{ origin: query.origin.toLowerCase(), sink: query.sink }];
-      const [permission] = (await grants.permissions(principal.tenant, pairs)).map(presentPermission);
-      if (!permission) throw new Error('One pair has one answer.');
-      const headers = lookUpHeaders(permission);
+      const permission = lookUp(principal.tenant, query);
+      const headers = { ...lookUpHeaders(routes), ETag: contentTag(permission) };
       return isKnown(header, headers)
         ? { status: 304, headers, body: undefined }
         : { status: 200, headers, body: permission };
     },
 
     getPermissions: async ({ body, principal }) => {
-      const pairs = body.map(({ origin, sink }) => ({ origin: origin.toLowerCase(), sink }));
-      const permissions = (await grants.permissions(principal.tenant, pairs)).map(presentPermission);
-      return { status: 200, headers: lookUpHeaders(permissions), body: permissions };
+      const permissions = body.map((pair) => lookUp(principal.tenant, pair));
+      return { status: 200, headers: lookUpHeaders(routes), body: permissions };
     },
   };
 }
 
 /** A permission may be kept, but asked about again before each use, and never shared between callers. */
-function lookUpHeaders(content: unknown): Record<string, string> {
-  return { ETag: contentTag(content), 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
+function lookUpHeaders({ age }: GrantRoutes): Record<string, string> {
+  const seconds = age();
+  return {
+    'Cache-Control': 'private, no-cache',
+    Vary: 'Authorization',
+    ...(seconds === undefined ? {} : { Age: String(seconds) }),
+  };
 }
 
 function isKnown(header: Readonly<Record<string, string | undefined>>, { ETag }: Record<string, string>): boolean {
@@ -156,31 +165,6 @@ function answer(grant: PresentGrant) {
   return { status: 200 as const, headers: { ETag: versionTag(grant.version) }, body: presentation(grant) };
 }
 
-const denials: Record<Denial, string> = {
-  no_grant: 'The webhook has not allowed this origin to send.',
-  expired: 'The consent ran out and was not renewed.',
-  revoked: 'An admin took the grant away.',
-  ended: 'The consent is over.',
-  suspended: 'Every subscription to this sink is suspended.',
-};
-
-function presentPermission({ origin, sink, grant, denial }: Permission): components['schemas']['Permission'] {
-  if (denial === undefined && grant !== undefined) {
-    const { id, basis, allowedRate, expiresAt } = grant;
-    return {
-      origin,
-      sink,
-      allowed: true,
-      allowedrate: allowedRate,
-      expiresat: expiresAt.toISOString(),
-      basis,
-      grant: id,
-    };
-  }
-  const reason = denial ?? 'no_grant';
-  return { origin, sink, allowed: false, reason, message: denials[reason], ...(grant ? { grant: grant.id } : {}) };
-}
-
 function presentation(grant: PresentGrant): components['schemas']['Grant'] {
   return {
     id: grant.id,
@@ -201,5 +185,6 @@ function presentation(grant: PresentGrant): components['schemas']['Grant'] {
     ...(grant.renewAt === undefined ? {} : { renewat: grant.renewAt.toISOString() }),
     ...(grant.endedAt === undefined ? {} : { endedat: grant.endedAt.toISOString() }),
     ...(grant.endedBy === undefined ? {} : { endedby: grant.endedBy }),
+    ...(grant.heldUntil === undefined ? {} : { helduntil: grant.heldUntil.toISOString() }),
   };
 }

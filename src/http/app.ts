@@ -151,7 +151,7 @@ async function run(settings: AppSettings, operation: Operation, request: Request
   };
   const handle = settings.handlers[operation.id as AppOperation] as unknown as (call: object) => Promise<UntypedAnswer>;
   const answer = await handle(call);
-  if (operation.method !== 'get' || operation.scopes === undefined) await settings.onWritten();
+  if (!operation.isSafe) await settings.onWritten();
   send(settings, operation, response, answer);
 }
 

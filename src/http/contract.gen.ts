@@ -658,7 +658,12 @@ export interface components {
             expiresat?: components["schemas"]["Time"];
             basis?: string;
             grant?: string;
-            /** @description Why not: `no_grant`, `expired`, `revoked`, `ended`, or `suspended` (every subscription to this sink is suspended). */
+            /** @description The webhook asked every sender for a rest until then. */
+            helduntil?: components["schemas"]["Time"];
+            /**
+             * @description Why not: `no_grant`, `expired`, `revoked`, `ended`, `suspended` (every subscription to this sink is suspended), or
+             *     `held` (the webhook answered 429 and named a time; the consent stands, send later).
+             */
             reason?: string;
             message?: string;
         };
@@ -695,6 +700,8 @@ export interface components {
             renewat?: components["schemas"]["Time"];
             endedat?: components["schemas"]["Time"];
             endedby?: string;
+            /** @description The webhook asked every sender for a rest until then. */
+            helduntil?: components["schemas"]["Time"];
         };
         /** @description A grant by agreement between organisations, without a handshake. */
         GrantRequest: {
@@ -775,6 +782,8 @@ export interface components {
             subscriptions: string[];
             allowedrate: components["schemas"]["Rate"];
             expiresat: components["schemas"]["Time"];
+            /** @description The webhook asked for a rest until then; deliver later. */
+            helduntil?: components["schemas"]["Time"];
             /** @enum {string} */
             contentmode: "structured" | "binary";
             /** @description Those of the oldest subscription that has any. */
@@ -982,6 +991,11 @@ export interface components {
         ETag: string;
         /** @description `true` if the key was used before and nothing was created now. */
         Replayed: string;
+        /**
+         * @description Seconds since this process last knew its memory to be current (RFC 9111 section 5.1), while the database does not
+         *     answer. Absent while it does.
+         */
+        Age: string;
     };
     pathItems: never;
 }
@@ -1511,6 +1525,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    Age: components["headers"]["Age"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1565,7 +1580,7 @@ export interface operations {
             /** @description One answer for each pair, in order. */
             200: {
                 headers: {
-                    ETag: components["headers"]["ETag"];
+                    Age: components["headers"]["Age"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1980,6 +1995,7 @@ export interface operations {
             /** @description The sinks. */
             200: {
                 headers: {
+                    Age: components["headers"]["Age"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -25,6 +25,8 @@ export interface Operation {
   mediaTypes: readonly string[];
   /** Bytes of the request body, if it has a limit of its own. */
   bodyLimit: number | undefined;
+  /** It changes nothing (RFC 9110 section 9.2.1), whatever its method. */
+  isSafe: boolean;
   parseParameters(request: RequestParameters): Parameters;
   checkBody(body: unknown): Fault[];
   /** What in an answer is not as the contract says; used by the tests. */
@@ -59,6 +61,7 @@ interface OperationObject {
   requestBody?: { content: Record<string, object> };
   responses: Record<string, unknown>;
   'x-body-limit'?: number;
+  'x-safe'?: boolean;
 }
 type PathItem = Partial<Record<Method, OperationObject>> & { parameters?: unknown[] };
 export interface OpenApiDocument {
@@ -111,6 +114,8 @@ export function loadContract(): Contract {
         scopes: operation.security?.length === 0 ? undefined : scopes,
         mediaTypes: content,
         bodyLimit: operation['x-body-limit'],
+        // The callback grants by GET; it is the operation without a token.
+        isSafe: operation['x-safe'] ?? (method === 'get' && operation.security?.length !== 0),
         parseParameters: parameterParser(texts, parameters, operation.security?.length !== 0),
         checkBody: (value: unknown) => (body === undefined || body(value) ? [] : faultsOf(body.errors ?? [])),
         checkAnswer: (status: number, mediaType: string | undefined, value: unknown) => {

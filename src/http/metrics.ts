@@ -10,7 +10,8 @@ export interface MetricsSources {
   /** Seconds by which the oldest due handshake is late. */
   lagSeconds: () => Promise<number>;
   inFlight: () => number;
-  indexSize: () => number;
+  /** Undefined while the index is being loaded. */
+  indexSize: () => { subscriptions: number; pairs: number; bytes: number } | undefined;
   /** Since the change log was last read to its end. */
   indexSecondsBehind: () => number;
 }
@@ -57,10 +58,26 @@ export function createMetrics({ lagSeconds, inFlight, indexSize, indexSecondsBeh
   });
   new Gauge({
     name: 'assent_index_subscriptions',
-    help: 'Subscriptions in the match index of this process.',
+    help: 'Subscriptions in the index of this process.',
     registers,
     collect() {
-      this.set(indexSize());
+      this.set(indexSize()?.subscriptions ?? 0);
+    },
+  });
+  new Gauge({
+    name: 'assent_index_pairs',
+    help: 'Pairs of origin and sink in the index of this process.',
+    registers,
+    collect() {
+      this.set(indexSize()?.pairs ?? 0);
+    },
+  });
+  new Gauge({
+    name: 'assent_index_bytes',
+    help: 'What the index takes outside of the collected heap.',
+    registers,
+    collect() {
+      this.set(indexSize()?.bytes ?? 0);
     },
   });
   new Gauge({

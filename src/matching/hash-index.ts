@@ -84,6 +84,17 @@ export class HashIndex {
     else if (slots > firstSlots && this.#counts[shard]! * 8 < slots) this.#resize(shard, slots / 2);
   }
 
+  *values(): Generator<number> {
+    for (let shard = 0; shard < 1 << shardBits; shard += 1) {
+      const block = this.#shards[shard * 2]!;
+      const slots = block === 0 ? 0 : this.#shards[shard * 2 + 1]! + 1;
+      for (let slot = 0; slot < slots; slot += 1) {
+        const value = this.#arena.chunks[block >>> chunkBits]![(block & offsetMask) + slot * 2 + 1]!;
+        if (value !== 0) yield value;
+      }
+    }
+  }
+
   #put(shard: number, hash: number, address: number): void {
     const block = this.#shards[shard * 2]!;
     const words = this.#arena.chunks[block >>> chunkBits]!;

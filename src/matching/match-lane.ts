@@ -9,14 +9,15 @@ import type { LaneAnswer, LaneCall, LaneHandler } from '../http/lane.js';
 import type { Principal } from '../http/principal.js';
 import { TypedMatchEvent } from './event-attributes.js';
 import type { Explain } from './explain-match.js';
-import type { IndexKeeper, KnownOrigin, MatchedPair } from './index-keeper.js';
+import { indexLoading, type KnownOrigin, type MatchedPair, type Replica } from './replica.js';
 
 type MatchedSink = components['schemas']['MatchedSink'];
 type Outcome = { sinks: MatchedSink[]; warnings?: Breach[]; explanations?: components['schemas']['Explanation'][] };
 type Breach = components['schemas']['RuleBreach'];
 
 export interface MatchLaneSettings {
-  keeper: IndexKeeper;
+  /** Undefined while it is being loaded. */
+  replica: () => Replica | undefined;
   explain: Explain;
   /** The position that the index stands at; undefined while it is being loaded. */
   position: () => bigint | undefined;
@@ -38,10 +39,9 @@ export function createMatchLane(settings: MatchLaneSettings): LaneHandler {
 
   return (call) => {
     const wanted = call.query['min-revision'] as string | undefined;
-    if (position() === undefined) {
-      throw new RegistryError('index_loading', 'The index of subscriptions is being loaded.', { retryAfterSeconds: 1 });
+    if (wanted === undefined || position() === undefined || BigInt(wanted) <= (position() ?? 0n)) {
+      return answer(settings, call);
     }
-    if (wanted === undefined || BigInt(wanted) <= (position() ?? 0n)) return answer(settings, call);
     return waitFor(BigInt(wanted), longestWaitMs).then((isThere) => {
       if (isThere) return answer(settings, call);
       throw new RegistryError('revision_not_reached', 'The revision did not arrive in time; ask again.', {
@@ -53,7 +53,9 @@ export function createMatchLane(settings: MatchLaneSettings): LaneHandler {
 
 function answer(settings: MatchLaneSettings, call: LaneCall): LaneAnswer | Promise<LaneAnswer> {
   const { principal, query } = call;
-  const origin = originFor(settings.keeper, principal, query['origin'] as string | undefined);
+  const replica = settings.replica();
+  if (replica === undefined) throw indexLoading();
+  const origin = originFor(replica, principal, query['origin'] as string | undefined);
   const isDeliverer = principal.scopes.has('assent:deliver') || principal.scopes.has('assent:admin');
   if (!isDeliverer && query['explain'] !== true) {
     throw new RegistryError('scope_missing', 'Subscribers may ask with explain=true, and see what is theirs.');
@@ -62,7 +64,7 @@ function answer(settings: MatchLaneSettings, call: LaneCall): LaneAnswer | Promi
   if ('code' in read)
     throw new RegistryError(read.code, 'The message could not be read as events.', { faults: read.faults });
 
-  const judge = (event: ReadEvent) => judgeAndMatch(settings, origin, event, isDeliverer);
+  const judge = (event: ReadEvent) => judgeAndMatch(isDeliverer ? replica : undefined, origin, event);
   if (read.mode !== 'batched') {
     const [event] = read.events as [ReadEvent];
     const { faults, outcome, pairs } = judge(event);
@@ -86,11 +88,12 @@ interface Result {
   faults?: RuleBreach[];
 }
 
-function judgeAndMatch(settings: MatchLaneSettings, origin: KnownOrigin, read: ReadEvent, isDeliverer: boolean) {
+/** Without a replica the event is judged and nothing else. */
+function judgeAndMatch(replica: Replica | undefined, origin: KnownOrigin, read: ReadEvent) {
   if (!('event' in read)) return { faults: read.faults, outcome: { sinks: [] }, pairs: [] };
   const { faults, warnings } = validateEvent(origin.profile, read.event);
   if (faults.length > 0) return { faults, outcome: { sinks: [] }, pairs: [] };
-  const pairs = isDeliverer ? settings.keeper.match(origin, new TypedMatchEvent(read.event)) : [];
+  const pairs = replica?.match(origin, new TypedMatchEvent(read.event)) ?? [];
   const outcome: Outcome = { sinks: pairs.map(present) };
   if (warnings.length > 0) outcome.warnings = warnings.map(presentBreach);
   return { faults, outcome, pairs };
@@ -147,15 +150,16 @@ async function addExplanations(
   }
 }
 
-function originFor(keeper: IndexKeeper, { tenant }: Principal, name: string | undefined): KnownOrigin {
-  const origin = name === undefined ? keeper.defaultOrigin(tenant) : keeper.origin(tenant, name.toLowerCase());
+function originFor(replica: Replica, { tenant }: Principal, name: string | undefined): KnownOrigin {
+  const origin = name === undefined ? replica.defaultOrigin(tenant) : replica.origin(tenant, name.toLowerCase());
   if (origin) return origin;
   throw name === undefined
     ? new RegistryError('no_default_origin', 'Name an origin, or have an admin make one the default.')
     : new RegistryError('origin_not_found', 'The tenant has no origin of this name.');
 }
 
-function present({ sink, subscriptions, allowedRate, expiresAt, protocolSettings }: MatchedPair): MatchedSink {
+function present(pair: MatchedPair): MatchedSink {
+  const { sink, subscriptions, allowedRate, expiresAt, heldUntil, protocolSettings } = pair;
   const matched: MatchedSink = {
     sink,
     subscriptions,
@@ -163,6 +167,7 @@ function present({ sink, subscriptions, allowedRate, expiresAt, protocolSettings
     expiresat: expiresAt,
     contentmode: 'structured',
   };
+  if (heldUntil !== undefined) matched.helduntil = heldUntil;
   if (protocolSettings) matched.protocolsettings = protocolSettings;
   return matched;
 }

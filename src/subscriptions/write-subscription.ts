@@ -114,6 +114,11 @@ export function createSubscriptionWriter(settings: { database: Database; vault: 
           isOtherQuestion && present.suspended === undefined
             ? await askOnce(sql, actor, { id, generation, definition, origin }, 'change')
             : undefined;
+        if (origin.name !== present.origin) {
+          // Who follows the old origin alone must hear that it has gone.
+          const { tenant, origin: left, sink } = present;
+          await appendChange(sql, { kind: 'subscription.moved', tenant, origin: left, sink, subscription: id });
+        }
         await tell(sql, actor, 'subscription.replaced', { id, origin: origin.name, sink: definition.sink });
         return { handshake };
       });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import supertest from 'supertest';
+import { passGrant } from '../support/pass-time.js';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
 
 const origin = 'eventemitter.example.com';
@@ -67,7 +68,7 @@ describe('permission', () => {
 
   test('past its end a grant has expired, and its subscription too', async () => {
     const { sink, path } = await register();
-    await registry.sql(`update "grant" set expiresat = now() where sink = $1`, sink);
+    await passGrant(registry, sink);
     expect(await permission(sink)).toMatchObject({ allowed: false, reason: 'expired' });
     expect((await subscriber.get(path)).body).toMatchObject({
       status: 'expired',
@@ -245,7 +246,7 @@ describe('list', () => {
       const { body } = await subscriber.post('/v1/subscriptions').send(request).expect(201);
       const [grant] = (await admin.get('/v1/grants').query({ sink })).body;
       ids[state] = grant.id;
-      if (state === 'expired') await registry.sql(`update "grant" set expiresat = now() where sink = $1`, sink);
+      if (state === 'expired') await passGrant(registry, sink);
       if (state === 'ended') await subscriber.delete(`/v1/subscriptions/${body.id}`).expect(200);
       if (state === 'revoked') await admin.post(`/v1/grants/${grant.id}/revoke`).send({ reason }).expect(200);
     }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createGate } from '../support/gate.js';
-import { passCallbacks, passDelays, reachRenewal } from '../support/pass-time.js';
+import { passCallbacks, passDelays, reachRenewal, passGrant } from '../support/pass-time.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
@@ -87,7 +87,7 @@ describe('another sink', () => {
     expect(resumed).toMatchObject({ status: 'active' });
     expect(resumed.statusdetails.handshake).not.toBe(statusdetails.handshake);
 
-    await registry.sql(`update "grant" set expiresat = now() where sink = $1`, next.sink);
+    await passGrant(registry, next.sink);
     expect(await tenant.read(id)).toMatchObject({ status: 'expired' });
   });
 });

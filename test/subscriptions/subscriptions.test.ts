@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type supertest from 'supertest';
+import { passGrant } from '../support/pass-time.js';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
 
 const origin = 'eventemitter.example.com';
@@ -284,7 +285,7 @@ describe('suspend and resume', () => {
   test('resuming asks again where the consent ran out meanwhile', async () => {
     const created = await register();
     await subscriber.post(`${created.path}/suspend`).send({ reason }).expect(200);
-    await registry.sql(`update "grant" set expiresat = now() where sink = $1`, created.sink);
+    await passGrant(registry, created.sink);
     const { body } = await subscriber.post(`${created.path}/resume`).send({ reason }).expect(200);
     expect(body.status).toBe('active');
     expect(askedAt(created.sink)).toBe(2);

@@ -26,9 +26,15 @@ export async function reachRenewal({ sql }: Registry, sink: string): Promise<voi
   await sql(`update "grant" set renewat = now() - interval '1 millisecond' where sink = $1`, sink);
 }
 
-/** The grant of a sink has run out. */
-export async function passGrant({ sql }: Registry, sink: string): Promise<void> {
+/** The grant of a sink has run out; the log is told, for nothing else moves an end. */
+export async function passGrant({ sql, service }: Registry, sink: string): Promise<void> {
   await sql(`update "grant" set expiresat = now() - interval '1 millisecond', renewat = null where sink = $1`, sink);
+  await sql(
+    `select append_changes(array_agg(tenant), array_agg(origin), array_agg('grant.live'::text), array_agg(sink),
+       array_agg(null::uuid))::text from "grant" where sink = $1`,
+    sink,
+  );
+  await service.follow();
 }
 
 /** Asks what is due, lets the delays pass, and again, until no handshake is to be asked. */

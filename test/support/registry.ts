@@ -59,6 +59,7 @@ export async function startRegistry(settings: RegistrySettings = {}): Promise<Re
   const log = createLog('debug', { write: (line: string) => void logs.push(line) } satisfies DestinationStream);
   const service = await createService({ config: readConfig(env), log, checkAnswers: true });
   const started = settings.start === false ? undefined : await service.start();
+  if (started === undefined) await service.follow();
   const server = started?.url ?? createServer(service.listener);
 
   return {

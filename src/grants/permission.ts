@@ -1,0 +1,36 @@
+import type { components } from '../http/contract.gen.js';
+import type { Denial, Permission } from '../matching/replica.js';
+
+const denials: Record<Denial, string> = {
+  no_grant: 'The webhook has not allowed this origin to send.',
+  expired: 'The consent ran out and was not renewed.',
+  revoked: 'An admin took the grant away.',
+  ended: 'The consent is over.',
+  suspended: 'Every subscription to this sink is suspended.',
+  held: 'The webhook asked for a rest; its consent stands. Send later.',
+};
+
+/** What a look-up answers. `origin` in lower case. */
+export function presentPermission(
+  origin: string,
+  sink: string,
+  { denial, grant }: Permission,
+): components['schemas']['Permission'] {
+  if (denial !== undefined || grant === undefined) {
+    const reason = denial ?? 'no_grant';
+    const answer = { origin, sink, allowed: false, reason, message: denials[reason] };
+    if (grant === undefined) return answer;
+    const until = reason === 'held' ? grant.heldUntil : undefined;
+    const rest = until === undefined ? {} : { helduntil: new Date(until).toISOString() };
+    return { ...answer, grant: grant.id, ...rest };
+  }
+  return {
+    origin,
+    sink,
+    allowed: true,
+    allowedrate: grant.allowedRate,
+    expiresat: new Date(grant.expiresAt).toISOString(),
+    basis: grant.basis,
+    grant: grant.id,
+  };
+}

@@ -1,0 +1,47 @@
+import type { Profile } from '../origins/origin.js';
+import type { Filter } from './filter.js';
+
+/**
+ * What the change log tells about, as the views `originstate`, `subscriptionstate` and `grantstate` of the database make
+ * it and as the feed and snapshots carry it. It holds all that matching and permissions need, and no secret.
+ */
+export type Subject =
+  | { kind: 'origin'; tenant: string; origin: string }
+  | { kind: 'subscription'; origin: string; id: string }
+  | { kind: 'grant'; origin: string; sink: string };
+
+export type State = OriginState | SubscriptionState | GrantState;
+
+export interface OriginState {
+  name: string;
+  isdefault: boolean;
+  profile: Profile;
+}
+
+export interface SubscriptionState {
+  id: string;
+  origin: string;
+  sink: string;
+  source?: string | null;
+  types?: string[] | null;
+  subject?: string | null;
+  filters?: Filter[] | null;
+  protocolsettings?: Record<string, unknown> | null;
+  hascredential: boolean;
+  suspended: boolean;
+}
+
+export interface GrantState {
+  id: string;
+  origin: string;
+  sink: string;
+  state: (typeof grantStates)[number];
+  basis: (typeof bases)[number];
+  allowedrate: string;
+  /** RFC 3339. */
+  expiresat: string;
+  helduntil?: string | null;
+}
+
+export const grantStates = ['live', 'ended', 'revoked'] as const;
+export const bases = ['response', 'callback', 'agreement', 'policy'] as const;
