@@ -1,7 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Replica } from '../matching/replica.js';
 import type { Database } from '../storage/database.js';
-import { applyChange, putState, readEnd, readLog, readStates, type LogBounds, type LoggedChange } from './log.js';
+import {
+  applyChange,
+  putLines,
+  readEnd,
+  readLog,
+  readOwners,
+  readStates,
+  type LogBounds,
+  type LoggedChange,
+} from './log.js';
 
 /**
  * Keeps a replica of the registry in this process: loads it from a snapshot that stands at a position, then applies what
@@ -68,7 +77,8 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
       const { epoch, horizon, position, now: databaseNow } = await readEnd(query);
       aheadMs = databaseNow - Date.now();
       const replica = createReplica(now);
-      for await (const page of readStates(query)) for (const row of page) putState(replica, row);
+      const owners = await readOwners(query);
+      for await (const lines of readStates(query)) putLines(replica, lines, (name) => owners.get(name) ?? '');
       return { epoch, horizon, position, replica };
     });
     readAt = performance.now();

@@ -1,5 +1,5 @@
 import type { Replica } from '../matching/replica.js';
-import type { State, Subject } from '../matching/state.js';
+import type { GrantState, OriginState, State, Subject, SubscriptionState } from '../matching/state.js';
 import type { Query } from '../storage/database.js';
 
 /** One entry of the change log, with what became of its subject. */
@@ -62,61 +62,92 @@ export async function readEnd(query: Query): Promise<LogBounds & { position: big
   return { epoch: row.epoch, horizon: BigInt(row.horizon), position: BigInt(row.position), now: row.now };
 }
 
-/** Everything that a replica holds, origins first: in the order that it can be put. Read it within one snapshot. */
-export async function* readStates(query: Query, of: Scope = {}): AsyncGenerator<StateRow[]> {
-  const where = `($1::text is null or tenant = $1) and ($2::text is null or origin = $2)`;
+/**
+ * Everything that a replica holds, as lines of JSON, `{"kind":"grant","state":{...}}`, many at once; origins first, in the
+ * order that it can be put. Read it within one snapshot. Postgres makes the next lines while these are being used.
+ */
+export async function* readStates(query: Query, of: Scope = {}): AsyncGenerator<string> {
   const scope = [of.tenant ?? null, of.origin ?? null];
-  yield query<StateRow>(
-    `select 'origin' as kind, tenant, name as origin, '' as key, state::text as state from originstate
-     where ($1::text is null or tenant = $1) and ($2::text is null or name = $2) order by name`,
-    scope,
-  );
-  for (let last: string | undefined = '00000000-0000-0000-0000-000000000000'; last !== undefined;) {
-    const page: StateRow[] = await query<StateRow>(
-      `select 'subscription' as kind, tenant, origin, id::text as key, state::text as state from subscriptionstate
-       where ${where} and id > $3::uuid order by id limit ${pageSize}`,
-      [...scope, last],
-    );
-    yield page;
-    last = page.length < pageSize ? undefined : page.at(-1)?.key;
-  }
-  for (let last: [string, string] | undefined = ['', '']; last !== undefined;) {
-    const page: StateRow[] = await query<StateRow>(
-      `select 'grant' as kind, tenant, origin, sink as key, state::text as state from grantstate
-       where ${where} and (origin, sink) > ($3, $4) order by origin, sink limit ${pageSize}`,
-      [...scope, ...last],
-    );
-    yield page;
-    const end = page.at(-1);
-    last = page.length < pageSize || end === undefined ? undefined : [end.origin, end.key];
+  for (const { start, statement } of sources) {
+    const read = async (after: string[]) => (await query<{ lines: string | null }>(statement, [...scope, ...after]))[0];
+    let reading: ReturnType<typeof read> | undefined = read(start);
+    while (reading !== undefined) {
+      const lines: string | null | undefined = (await reading)?.lines;
+      if (!lines) break;
+      reading = read(keyOf(lines.slice(lines.lastIndexOf('\n') + 1)));
+      // Whoever stops early leaves it unread.
+      reading.catch(() => undefined);
+      yield lines;
+    }
   }
 }
 
-const pageSize = 1_000;
+/** Where the next page begins: behind the last line of this one. */
+function keyOf(line: string): string[] {
+  const { kind, state } = JSON.parse(line) as StateLine;
+  if (kind === 'origin') return [(state as OriginState).name];
+  return kind === 'subscription'
+    ? [(state as SubscriptionState).id]
+    : [(state as GrantState).origin, (state as GrantState).sink];
+}
+
+/** Large enough that the way to Postgres does not count, small enough that one page stops nobody for long. */
+const pageSize = 2_000;
+const inScope = '($1::text is null or tenant = $1) and ($2::text is null or origin = $2)';
+const linesOf = (kind: Subject['kind'], view: string, key: string, where: string) =>
+  `select string_agg('{"kind":"${kind}","state":' || state || '}', E'\\n' order by ${key}) as lines
+   from (select * from ${view} where ${where} order by ${key} limit ${pageSize}) page`;
+const sources = [
+  {
+    start: [''],
+    statement: linesOf('origin', 'originstate', 'origin', `${inScope} and origin > $3`),
+  },
+  {
+    start: ['00000000-0000-0000-0000-000000000000'],
+    statement: linesOf('subscription', 'subscriptionstate', 'id', `${inScope} and id > $3::uuid`),
+  },
+  {
+    start: ['', ''],
+    statement: linesOf('grant', 'grantstate', 'origin, sink', `${inScope} and (origin, sink) > ($3, $4)`),
+  },
+];
 
 export interface Scope {
   tenant?: string;
   origin?: string;
 }
 
-export interface StateRow {
+/** A line of a snapshot. */
+export interface StateLine {
   kind: Subject['kind'];
-  tenant: string;
-  origin: string;
-  /** The id of a subscription, the sink of a grant. */
-  key: string;
-  /** JSON. */
-  state: string;
+  state: State;
 }
 
-export function putState(replica: Replica, { kind, tenant, origin, key, state }: StateRow): void {
-  replica.put(subjectOf(kind, tenant, origin, key, key), JSON.parse(state) as State);
+/** `tenantOf` tells whose an origin is, by its name. */
+export function putLines(replica: Replica, lines: string, tenantOf: (origin: string) => string): void {
+  for (const { kind, state } of JSON.parse(`[${lines.replaceAll('\n', ',')}]`) as StateLine[]) {
+    if (kind === 'origin') {
+      const { name } = state as OriginState;
+      replica.put({ kind, tenant: tenantOf(name), origin: name }, state);
+    } else {
+      const { origin, id, sink } = state as SubscriptionState & GrantState;
+      replica.put(kind === 'grant' ? { kind, origin, sink } : { kind, origin, id }, state);
+    }
+  }
+}
+
+/** Whose each origin is. */
+export async function readOwners(query: Query): Promise<Map<string, string>> {
+  const rows = await query<{ origin: string; tenant: string }>('select origin, tenant from originstate');
+  return new Map(rows.map(({ origin, tenant }) => [origin, tenant]));
 }
 
 export function applyChange(replica: Replica, change: LoggedChange): void {
   const { kind, tenant, origin, sink, subscription, state } = change;
-  const subject = subjectOf(kindOf(kind), tenant, origin, subscription ?? '', sink);
-  replica.put(subject, state === null ? null : (JSON.parse(state) as State));
+  replica.put(
+    subjectOf(kindOf(kind), tenant, origin, subscription ?? '', sink),
+    state === null ? null : (JSON.parse(state) as State),
+  );
 }
 
 /** `grant.revoked` is about a grant. */

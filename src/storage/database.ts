@@ -99,7 +99,7 @@ function queryOn(connection: pg.Pool | pg.PoolClient): Query {
 async function readAsOfNow<T>(pool: pg.Pool, work: (query: Query) => Promise<T>): Promise<T> {
   const connection = await pool.connect();
   try {
-    await connection.query('begin isolation level repeatable read read only');
+    await connection.query(`begin isolation level repeatable read read only; set local timezone to 'UTC'`);
     const result = await work(queryOn(connection));
     await connection.query('commit');
     connection.release();

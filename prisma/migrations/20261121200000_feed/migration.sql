@@ -1,27 +1,23 @@
 -- What the log tells about, as it is now: one line of a snapshot each, and what a change carries.
 create view originstate as
-select name, tenant, jsonb_build_object(
-  'name', name, 'isdefault', isdefault, 'profile', profile
-) as state
-from origin;
+select o.name as origin, o.tenant, row_to_json(known) as state
+from origin o, lateral (select o.name, o.isdefault, o.profile) known;
 
 create view subscriptionstate as
-select id, tenant, origin, jsonb_build_object(
-  'id', id, 'origin', origin, 'sink', sink, 'source', source, 'types', types, 'subject', subject, 'filters', filters,
-  'protocolsettings', protocolsettings, 'hascredential', sinkcredential is not null, 'suspended', suspendedat is not null
-) as state
-from subscription;
+select s.id, s.tenant, s.origin, row_to_json(known) as state
+from subscription s, lateral (
+  select s.id, s.origin, s.sink, s.source, s.types, s.subject, s.filters, s.protocolsettings,
+    s.sinkcredential is not null as hascredential, s.suspendedat is not null as suspended
+) known;
 
 -- A webhook that asked for a rest (429 with Retry-After) gets it from every sender.
 alter table "grant" add column helduntil timestamptz(3);
 
 create view grantstate as
-select origin, sink, tenant, jsonb_build_object(
-  'id', id, 'origin', origin, 'sink', sink, 'state', state, 'basis', basis, 'allowedrate', allowedrate,
-  'expiresat', to_char(expiresat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-  'helduntil', to_char(helduntil at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-) as state
-from "grant";
+select g.origin, g.sink, g.tenant, row_to_json(known) as state
+from "grant" g, lateral (
+  select g.id, g.origin, g.sink, g.state, g.basis, g.allowedrate, g.expiresat, g.helduntil
+) known;
 
 -- What became of the thing that a change is about; null where it is gone.
 alter table change add column state jsonb;
@@ -46,16 +42,16 @@ from change;
 -- positions become visible in their order: a sequence alone would let a reader pass a position that commits late, and miss
 -- it for ever. One notification wakes who follows.
 create function append_changes(tenants text[], origins text[], kinds text[], sinks text[], subscriptions uuid[])
-returns void language plpgsql as $$
+returns void language plpgsql set timezone = 'UTC' as $$
 begin
   perform pg_advisory_xact_lock(7266112002);
   insert into change (tenant, origin, kind, sink, subscription, state)
-  select c.tenant, c.origin, c.kind, c.sink, c.subscription, case
-    when c.kind = 'origin.changed' then (select s.state from originstate s where s.name = c.origin)
+  select c.tenant, c.origin, c.kind, c.sink, c.subscription, (case
+    when c.kind = 'origin.changed' then (select s.state from originstate s where s.origin = c.origin)
     when c.subscription is not null
       then (select s.state from subscriptionstate s where s.id = c.subscription and s.origin = c.origin)
     else (select s.state from grantstate s where s.origin = c.origin and s.sink = c.sink)
-  end
+  end)::jsonb
   from unnest(tenants, origins, kinds, sinks, subscriptions)
     with ordinality as c (tenant, origin, kind, sink, subscription, place)
   order by c.place;

@@ -1,0 +1,138 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { dialects } from '../../src/matching/dialects.js';
+import { firstFailure } from '../../src/matching/explain.js';
+import { matchEvent } from '../../src/matching/match-event.js';
+import { createReplica, type Replica } from '../../src/matching/replica.js';
+import type { GrantState, SubscriptionState } from '../../src/matching/state.js';
+
+const now = Date.parse('2026-01-01T00:00:00Z');
+const later = '2026-01-02T00:00:00.000Z';
+const earlier = '2025-12-31T00:00:00.000Z';
+const origins = ['a.example.com', 'b.example.com'];
+let replica: Replica;
+
+beforeEach(() => {
+  replica = createReplica({ dialects, now: () => now });
+  for (const name of origins) {
+    replica.put({ kind: 'origin', tenant: name[0]!, origin: name }, { name, isdefault: true, profile: 'cloudevents' });
+  }
+});
+
+const subscription = (id: string, origin: string, sink: string, more: Partial<SubscriptionState> = {}) => ({
+  ...{ id, origin, sink, types: [], hascredential: false, suspended: false },
+  ...more,
+});
+const grant = (origin: string, sink: string, more: Partial<GrantState> = {}): GrantState => ({
+  ...{ id: '0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f', origin, sink, state: 'live', basis: 'response' },
+  ...{ allowedrate: '120', expiresat: later },
+  ...more,
+});
+
+/** What the design says, over plain rows. */
+class Model {
+  readonly subscriptions = new Map<string, SubscriptionState>();
+  readonly grants = new Map<string, GrantState>();
+
+  denial(origin: string, sink: string): string | undefined {
+    const held = this.grants.get(`${origin} ${sink}`);
+    if (held === undefined) return 'no_grant';
+    if (held.state !== 'live') return held.state;
+    if (Date.parse(held.expiresat) <= now) return 'expired';
+    const own = [...this.subscriptions.values()].filter((each) => each.origin === origin && each.sink === sink);
+    if (own.every(({ suspended }) => suspended) && (own.length > 0 || held.basis !== 'agreement')) return 'suspended';
+    return held.helduntil && Date.parse(held.helduntil) > now ? 'held' : undefined;
+  }
+
+  match(origin: string, event: ReturnType<typeof matchEvent>): Map<string, string[]> {
+    const found = new Map<string, string[]>();
+    for (const each of this.subscriptions.values()) {
+      const denial = this.denial(origin, each.sink);
+      const isDeliverable = each.origin === origin && !each.suspended && (denial === undefined || denial === 'held');
+      const { source, types, subject, filters, id, sink } = each;
+      const wants = { id, source: source ?? undefined, types: types ?? undefined, subject: subject ?? undefined };
+      if (!isDeliverable || firstFailure({ ...wants, filters: filters ?? undefined }, event) !== undefined) continue;
+      found.set(sink, [...(found.get(sink) ?? []), id].sort());
+    }
+    return found;
+  }
+}
+
+test.each([1, 2, 3])('answers what the rows say, after each of 3,000 random changes (seed %i)', (seed) => {
+  let state = seed;
+  const next = (below: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  const pick = <T>(values: readonly T[]): T => values[next(values.length)]!;
+  const model = new Model();
+  const wrong: unknown[] = [];
+  for (let turn = 0; turn < 3_000; turn += 1) {
+    const origin = pick(origins);
+    const sink = `https://hooks.example.com/${next(12)}`;
+    if (next(3) === 0) {
+      const changed = grant(origin, sink, {
+        state: pick(['live', 'live', 'ended', 'revoked']),
+        basis: pick(['response', 'agreement']),
+        expiresat: pick([later, later, earlier]),
+        helduntil: pick([null, null, earlier, later]),
+        allowedrate: pick(['*', '1', '999999999999999']),
+      });
+      const isGone = next(5) === 0;
+      replica.put({ kind: 'grant', origin, sink }, isGone ? null : changed);
+      if (isGone) model.grants.delete(`${origin} ${sink}`);
+      else model.grants.set(`${origin} ${sink}`, changed);
+    } else {
+      const id = `0197f3c2-0000-7000-8000-${String(next(60)).padStart(12, '0')}`;
+      const present = model.subscriptions.get(id);
+      if (present !== undefined && (next(2) === 0 || present.origin !== origin)) {
+        // As the log tells a move to another origin: first that it left.
+        replica.put({ kind: 'subscription', origin: present.origin, id }, null);
+        model.subscriptions.delete(id);
+      } else {
+        const changed = subscription(id, origin, sink, {
+          types: pick([[], ['a'], ['a', 'b']]),
+          subject: pick([null, 'x']),
+          filters: pick([null, [{ prefix: { source: '/s' } }], [{ not: { exact: { type: 'b' } } }]]),
+          suspended: next(3) === 0,
+        });
+        replica.put({ kind: 'subscription', origin, id }, changed);
+        model.subscriptions.set(id, changed);
+      }
+    }
+    const asked = pick(origins);
+    const askedSink = `https://hooks.example.com/${next(12)}`;
+    const { denial, grant: known } = replica.permission(asked[0]!, asked, askedSink);
+    const held = model.grants.get(`${asked} ${askedSink}`);
+    if (denial !== model.denial(asked, askedSink)) wrong.push({ turn, denial });
+    if (known?.expiresAt !== (held && Date.parse(held.expiresat))) wrong.push({ turn, known });
+    if (String(known?.allowedRate) !== String(held?.allowedrate)) wrong.push({ turn, known });
+    const event = matchEvent({ type: pick(['a', 'b', 'c']), source: pick(['/s/1', '/t']), subject: pick(['x', 'y']) });
+    const found = replica.match(replica.origin(asked[0]!, asked)!, event);
+    const told = Object.fromEntries(found.map((pair) => [pair.sink, pair.subscriptions]));
+    if (JSON.stringify(Object.entries(told).sort()) !== JSON.stringify([...model.match(asked, event)].sort())) {
+      wrong.push({ turn, told });
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(replica.size().subscriptions).toBe(model.subscriptions.size);
+});
+
+test('an origin takes everything of its own along, and comes back empty', () => {
+  const [origin, other] = origins as [string, string];
+  for (const each of origins)
+    replica.put({ kind: 'grant', origin: each, sink: 'https://h.example.com/' }, grant(each, ''));
+  replica.put({ kind: 'origin', tenant: 'a', origin }, null);
+  expect(replica.origin('a', origin)).toBeUndefined();
+  replica.put({ kind: 'grant', origin, sink: 'https://h.example.com/' }, grant(origin, ''));
+  replica.put({ kind: 'origin', tenant: 'c', origin }, { name: origin, isdefault: false, profile: 'belgif' });
+  expect(replica.permission('c', origin, 'https://h.example.com/').denial).toBe('no_grant');
+  expect(replica.permission('b', other, 'https://h.example.com/').grant?.allowedRate).toBe(120);
+  expect(replica.size().pairs).toBe(1);
+});
+
+test('no tenant is told of an origin of another', () => {
+  const origin = origins[0]!;
+  replica.put({ kind: 'grant', origin, sink: 'https://h.example.com/' }, grant(origin, ''));
+  expect(replica.permission('b', origin, 'https://h.example.com/')).toEqual({ denial: 'no_grant', grant: undefined });
+  expect(replica.origin('b', origin)).toBeUndefined();
+});
