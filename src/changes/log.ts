@@ -69,7 +69,7 @@ export async function readEnd(query: Query): Promise<LogBounds & { position: big
 export async function* readStates(query: Query, of: Scope = {}): AsyncGenerator<string> {
   const scope = [of.tenant ?? null, of.origin ?? null];
   for (const { start, statement } of sources) {
-    const read = async (after: string[]) => (await query<{ lines: string | null }>(statement, [...scope, ...after]))[0];
+    const read = async (after: string) => (await query<{ lines: string | null }>(statement, [...scope, after]))[0];
     let reading: ReturnType<typeof read> | undefined = read(start);
     while (reading !== undefined) {
       const lines: string | null | undefined = (await reading)?.lines;
@@ -83,33 +83,22 @@ export async function* readStates(query: Query, of: Scope = {}): AsyncGenerator<
 }
 
 /** Where the next page begins: behind the last line of this one. */
-function keyOf(line: string): string[] {
+function keyOf(line: string): string {
   const { kind, state } = JSON.parse(line) as StateLine;
-  if (kind === 'origin') return [(state as OriginState).name];
-  return kind === 'subscription'
-    ? [(state as SubscriptionState).id]
-    : [(state as GrantState).origin, (state as GrantState).sink];
+  return kind === 'origin' ? (state as OriginState).name : (state as SubscriptionState | GrantState).id;
 }
 
 /** Large enough that the way to Postgres does not count, small enough that one page stops nobody for long. */
 const pageSize = 2_000;
 const inScope = '($1::text is null or tenant = $1) and ($2::text is null or origin = $2)';
-const linesOf = (kind: Subject['kind'], view: string, key: string, where: string) =>
-  `select string_agg('{"kind":"${kind}","state":' || state || '}', E'\\n' order by ${key}) as lines
-   from (select * from ${view} where ${where} order by ${key} limit ${pageSize}) page`;
+const firstId = '00000000-0000-0000-0000-000000000000';
+const linesOf = (kind: Subject['kind'], view: string, key: string) =>
+  `select string_agg('{"kind":"${kind}","state":' || state || '}', E'\\n') as lines
+   from (select state from ${view} where ${inScope} and ${key} > $3 order by ${key} limit ${pageSize}) page`;
 const sources = [
-  {
-    start: [''],
-    statement: linesOf('origin', 'originstate', 'origin', `${inScope} and origin > $3`),
-  },
-  {
-    start: ['00000000-0000-0000-0000-000000000000'],
-    statement: linesOf('subscription', 'subscriptionstate', 'id', `${inScope} and id > $3::uuid`),
-  },
-  {
-    start: ['', ''],
-    statement: linesOf('grant', 'grantstate', 'origin, sink', `${inScope} and (origin, sink) > ($3, $4)`),
-  },
+  { start: '', statement: linesOf('origin', 'originstate', 'origin') },
+  { start: firstId, statement: linesOf('subscription', 'subscriptionstate', 'id') },
+  { start: firstId, statement: linesOf('grant', 'grantstate', 'id') },
 ];
 
 export interface Scope {

@@ -85,6 +85,8 @@ function other(filter: object, negated: boolean, symbols: Symbols, dialects: Dia
 }
 
 function junction(operation: number, parts: Program[]): Program {
+  // By far the most: one type, one filter. It is in its form already.
+  if (parts.length === 1) return parts[0]!;
   const children = parts.flatMap((part) => ((part[0]! & operationMask) === operation ? split(part) : [part]));
   if (children.length === 1) return children[0]!;
   children.sort(compare);

@@ -14,7 +14,7 @@ from subscription s, lateral (
 alter table "grant" add column helduntil timestamptz(3);
 
 create view grantstate as
-select g.origin, g.sink, g.tenant, row_to_json(known) as state
+select g.id, g.origin, g.sink, g.tenant, row_to_json(known) as state
 from "grant" g, lateral (
   select g.id, g.origin, g.sink, g.state, g.basis, g.allowedrate, g.expiresat, g.helduntil
 ) known;
