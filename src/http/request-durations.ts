@@ -35,7 +35,11 @@ export class RequestDurations {
       for (const [status, { counts, sum }] of statuses) {
         const labels = { operation, status };
         const add = (suffix: string, value: number, le?: number | string) =>
-          values.push({ metricName: `${this.name}_${suffix}`, labels: le === undefined ? labels : { le, ...labels }, value });
+          values.push({
+            metricName: `${this.name}_${suffix}`,
+            labels: le === undefined ? labels : { le, ...labels },
+            value,
+          });
         let count = 0;
         counts.forEach((more, place) => add('bucket', (count += more), bounds[place] ?? '+Inf'));
         add('sum', sum);
