@@ -30,7 +30,7 @@ import { createRemoteKeySource } from './http/keys.js';
 import { createLane } from './http/lane.js';
 import { createMetrics } from './http/metrics.js';
 import { createOperationsApp } from './http/operations.js';
-import { close, serve, urlOf } from './http/server.js';
+import { close, sayLast, serve, urlOf } from './http/server.js';
 import { createTokenCache } from './http/token-cache.js';
 import { dialects } from './matching/dialects.js';
 import { createExplain } from './matching/explain-match.js';
@@ -256,7 +256,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     log,
     onRequest: metrics.request,
     checkAnswers,
-    next: app,
+    stopping: stopping.signal,
+    next: sayLast(app, stopping.signal),
   });
 
   const operations = createOperationsApp({
@@ -295,8 +296,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
 
     async start() {
       const listening = await Promise.allSettled([
-        serve(listener, config.port, config.host, stopping.signal),
-        serve(operations, config.operationsPort, config.operationsHost, stopping.signal),
+        serve(listener, config.port, config.host),
+        serve(sayLast(operations, stopping.signal), config.operationsPort, config.operationsHost),
       ]);
       // One that listens while the other could not is closed by stop.
       servers.push(...listening.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));

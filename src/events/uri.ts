@@ -104,14 +104,19 @@ function skip(text: string, from: number, allowed: number): number {
 }
 
 function authorityEnd(text: string, from: number): number {
-  let end = from;
-  while (end < text.length && !'/?#'.includes(text[end] as string)) end += 1;
+  // Most are a name and nothing else.
+  let end = skip(text, from, unreservedOrSub);
+  if (end === text.length || isAuthorityEnd(text.charCodeAt(end))) return end;
+  while (end < text.length && !isAuthorityEnd(text.charCodeAt(end))) end += 1;
   const { userinfo, host, port } = splitAuthority(text.slice(from, end));
   if (userinfo !== undefined && !isAll(userinfo.replaceAll(':', ''), unreservedOrSub)) return -1;
   if (port !== undefined && !/^[0-9]*$/.test(port)) return -1;
   if (host.startsWith('[')) return host.endsWith(']') && isAddress(host.slice(1, -1)) ? end : -1;
   return isAll(host, unreservedOrSub) ? end : -1;
 }
+
+/** `/`, `?` or `#`. */
+const isAuthorityEnd = (code: number) => code === 0x2f || code === 0x3f || code === 0x23;
 
 function splitAuthority(text: string): NonNullable<UriParts['authority']> {
   const user = text.indexOf('@');

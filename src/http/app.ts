@@ -5,6 +5,7 @@ import { RegistryError } from '../errors.js';
 import type { Contract, Operation } from './contract.js';
 import type { AppOperation, Handlers } from './handler.js';
 import { parseJson } from './json.js';
+import type { OnRequest } from './metrics.js';
 import { nobody, type Principal } from './principal.js';
 import { problemHeaders, problemOf } from './problem.js';
 import { apiHeaders } from './security-headers.js';
@@ -20,7 +21,7 @@ export interface AppSettings {
   onWritten: () => Promise<void>;
   /** Recognises what others throw: a database that cannot be reached. */
   translate: (error: unknown) => unknown;
-  onRequest: (outcome: { operation: string; status: number; seconds: number }) => void;
+  onRequest: OnRequest;
   /** Bytes, where the operation has no limit of its own. */
   bodyLimit: number;
   /** Every answer is held against the contract, and one that breaks it becomes a 500. The tests run so. */
@@ -92,7 +93,7 @@ function observe(settings: AppSettings, request: Request, response: Response, ne
   response.once('close', () => {
     const seconds = (performance.now() - startedAt) / 1_000;
     const status = response.writableFinished ? response.statusCode : 499;
-    settings.onRequest({ operation: state.operation, status, seconds });
+    settings.onRequest(state.operation, status, seconds);
     settings.log.info(
       {
         requestid: state.requestId,

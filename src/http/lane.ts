@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { RegistryError } from '../errors.js';
 import type { Operation } from './contract.js';
+import type { OnRequest } from './metrics.js';
 import type { Principal } from './principal.js';
 import { problemHeaders, problemOf } from './problem.js';
 import { apiHeaders } from './security-headers.js';
@@ -27,6 +28,8 @@ export interface LaneAnswer {
   status: number;
   /** JSON text. */
   body: string;
+  /** Names and values in turn, besides those that every answer has. */
+  headers?: readonly string[];
 }
 
 export type LaneHandler = (call: LaneCall) => LaneAnswer | Promise<LaneAnswer>;
@@ -34,7 +37,7 @@ export type LaneHandler = (call: LaneCall) => LaneAnswer | Promise<LaneAnswer>;
 export interface LaneRoute {
   operation: Operation;
   handle: LaneHandler;
-  /** Bytes. */
+  /** Bytes. The body of a GET is not read at all. */
   bodyLimit: number;
 }
 
@@ -43,97 +46,121 @@ export interface LaneSettings {
   tokens: TokenCache;
   translate: (error: unknown) => unknown;
   log: Logger;
-  onRequest: (outcome: { operation: string; status: number; seconds: number }) => void;
+  onRequest: OnRequest;
   checkAnswers: boolean;
+  /** From then on every answer is the last one of its connection. */
+  stopping: AbortSignal;
   /** Everything else. */
   next: RequestListener;
 }
 
+type Route = LaneRoute & { defaults: Record<string, unknown> };
+
+/** One request, from its headers to its answer. */
+interface Exchange {
+  settings: LaneSettings;
+  route: Route;
+  request: IncomingMessage;
+  response: ServerResponse;
+  requestId: string;
+  startedAt: number;
+}
+
 const unambiguous = ['host', 'authorization', 'content-type'];
+const noBody = Buffer.alloc(0);
+const noHeaders: readonly string[] = [];
+const answerHeaders = [...Object.entries(apiHeaders).flat(), 'Content-Type', 'application/json; charset=utf-8'];
+const problemAnswerHeaders = [...Object.entries(apiHeaders).flat(), 'Content-Type', 'application/problem+json'];
 
 export function createLane(settings: LaneSettings): RequestListener {
-  const routes = new Map(
-    settings.routes.map((route) => {
-      const { method, path } = route.operation;
-      return [`${method.toUpperCase()} ${path}`, { ...route, defaults: queryParameters(route.operation, {}) }];
-    }),
-  );
+  const routes = new Map<string, Map<string, Route>>();
+  for (const route of settings.routes) {
+    const { method, path } = route.operation;
+    const byMethod = routes.get(path) ?? new Map<string, Route>();
+    const defaults = queryParameters(route.operation, {});
+    routes.set(path, byMethod.set(method.toUpperCase(), { ...route, defaults }));
+  }
   const nextId = createRequestIds();
   return (request, response) => {
     const url = request.url ?? '';
     const end = url.indexOf('?');
-    const route = routes.get(`${request.method} ${end === -1 ? url : url.slice(0, end)}`);
-    if (route === undefined) settings.next(request, response);
-    else take(settings, route, end === -1 ? '' : url.slice(end + 1), nextId(), request, response);
+    const route = routes.get(end === -1 ? url : url.slice(0, end))?.get(request.method ?? '');
+    if (route === undefined) return settings.next(request, response);
+    const exchange = { settings, route, request, response, requestId: nextId(), startedAt: performance.now() };
+    begin(exchange, end === -1 ? '' : url.slice(end + 1));
   };
 }
 
-function take(
-  settings: LaneSettings,
-  route: LaneRoute & { defaults: Record<string, unknown> },
-  query: string,
-  requestId: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-) {
-  const startedAt = performance.now();
-  const finish = (status: number, mediaType: string, body: string, headers: Record<string, string> = {}) => {
-    response.writeHead(status, {
-      ...apiHeaders,
-      'X-Request-Id': requestId,
-      ...headers,
-      'Content-Type': mediaType,
-      'Content-Length': Buffer.byteLength(body),
-    });
-    response.end(body);
-    settings.onRequest({ operation: route.operation.id, status, seconds: (performance.now() - startedAt) / 1_000 });
-  };
-  const fail = (thrown: unknown) => {
-    const error = settings.translate(thrown);
-    const known = error instanceof RegistryError ? error : undefined;
-    if (known === undefined) settings.log.error({ requestid: requestId, err: error }, 'fault');
-    const told =
-      known ??
-      new RegistryError('internal', 'Something went wrong inside of the service; the log has this request id.');
-    const problem = problemOf(told, requestId);
-    settings.log.info(
-      { requestid: requestId, operation: route.operation.id, status: problem.status, code: told.code },
-      'request',
-    );
-    if (!response.headersSent)
-      finish(problem.status, 'application/problem+json', JSON.stringify(problem), problemHeaders(told));
-  };
-  const answer = ({ status, body }: LaneAnswer) => {
-    if (settings.checkAnswers) {
-      const broken = route.operation.checkAnswer(status, 'application/json', JSON.parse(body));
-      if (broken.length > 0)
-        throw new Error(`${route.operation.id} answered against the contract: ${broken.join('; ')}`);
-    }
-    finish(status, 'application/json; charset=utf-8', body);
-  };
+// Most answers are made without waiting for anything, and then nothing is promised either.
 
-  // Most answers are made without waiting for anything, and then nothing is promised either.
-  const proceed = (principal: Principal) => {
-    requireScope(route.operation, principal);
-    const parameters = query === '' ? route.defaults : queryParameters(route.operation, queryOf(query));
-    readBody(request, route.bodyLimit, (body) => {
-      try {
-        if (body instanceof RegistryError) throw body;
-        const made = route.handle({ principal, query: parameters, request, body, requestId });
-        if (made instanceof Promise) made.then(answer).catch(fail);
-        else answer(made);
-      } catch (error) {
-        fail(error);
-      }
-    });
-  };
+function begin(exchange: Exchange, query: string): void {
   try {
-    const principal = settings.tokens.authenticate(request.headers.authorization, countLines(request));
-    if (principal instanceof Promise) principal.then(proceed).catch(fail);
-    else proceed(principal);
+    const authorization = authorizationOf(exchange.request.rawHeaders);
+    const principal = exchange.settings.tokens.authenticate(authorization, authorization === undefined ? 0 : 1);
+    if (!(principal instanceof Promise)) proceed(exchange, query, principal);
+    else principal.then((known) => proceed(exchange, query, known)).catch((error) => fail(exchange, error));
   } catch (error) {
-    fail(error);
+    fail(exchange, error);
   }
+}
+
+function proceed(exchange: Exchange, query: string, principal: Principal): void {
+  const { operation, bodyLimit, defaults } = exchange.route;
+  requireScope(operation, principal);
+  const parameters = query === '' ? defaults : queryParameters(operation, queryOf(query));
+  if (operation.method === 'get') handle(exchange, parameters, principal, noBody);
+  else readBody(exchange.request, bodyLimit, (body) => handle(exchange, parameters, principal, body));
+}
+
+function handle(
+  exchange: Exchange,
+  query: Record<string, unknown>,
+  principal: Principal,
+  body: Buffer | RegistryError,
+): void {
+  const { route, request, requestId } = exchange;
+  try {
+    if (body instanceof RegistryError) throw body;
+    const made = route.handle({ principal, query, request, body, requestId });
+    if (!(made instanceof Promise)) answer(exchange, made);
+    else made.then((later) => answer(exchange, later)).catch((error) => fail(exchange, error));
+  } catch (error) {
+    fail(exchange, error);
+  }
+}
+
+function answer(exchange: Exchange, { status, body, headers = noHeaders }: LaneAnswer): void {
+  const { operation } = exchange.route;
+  if (exchange.settings.checkAnswers) {
+    const broken = operation.checkAnswer(status, 'application/json', JSON.parse(body));
+    if (broken.length > 0) throw new Error(`${operation.id} answered against the contract: ${broken.join('; ')}`);
+  }
+  finish(exchange, status, [...answerHeaders, ...headers], body);
+}
+
+function fail(exchange: Exchange, thrown: unknown): void {
+  const { settings, route, response, requestId: requestid } = exchange;
+  const error = settings.translate(thrown);
+  const known = error instanceof RegistryError ? error : undefined;
+  if (known === undefined) settings.log.error({ requestid, err: error }, 'fault');
+  const told =
+    known ?? new RegistryError('internal', 'Something went wrong inside of the service; the log has this request id.');
+  const problem = problemOf(told, requestid);
+  settings.log.info({ requestid, operation: route.operation.id, status: problem.status, code: told.code }, 'request');
+  if (response.headersSent) return;
+  const headers = [...problemAnswerHeaders, ...Object.entries(problemHeaders(told)).flat()];
+  finish(exchange, problem.status, headers, JSON.stringify(problem));
+}
+
+function finish(exchange: Exchange, status: number, headers: string[], body: string): void {
+  const { settings, route, response, requestId, startedAt } = exchange;
+  const bytes = Buffer.byteLength(body);
+  headers.push('X-Request-Id', requestId, 'Content-Length', String(bytes));
+  if (settings.stopping.aborted) headers.push('Connection', 'close');
+  response.writeHead(status, headers);
+  // What is all ASCII is the same in Latin-1, which is copied and not converted.
+  response.end(body, bytes === body.length ? 'latin1' : 'utf8');
+  settings.onRequest(route.operation.id, status, (performance.now() - startedAt) / 1_000);
 }
 
 /** Before the body is read: nobody who may not call this makes the service hold one. */
@@ -163,24 +190,24 @@ function createRequestIds(): () => string {
 }
 
 /** Node keeps the first of two such lines, and a proxy in front may have looked at the other. */
-function countLines(request: IncomingMessage): number {
-  // As many lines as names: nothing stands twice.
-  if (request.rawHeaders.length === 2 * Object.keys(request.headers).length) {
-    return request.headers.authorization === undefined ? 0 : 1;
-  }
-  const seen = new Map<string, number>();
-  for (let i = 0; i < request.rawHeaders.length; i += 2) {
-    const name = request.rawHeaders[i]?.toLowerCase() ?? '';
-    if (unambiguous.includes(name)) seen.set(name, (seen.get(name) ?? 0) + 1);
-  }
-  for (const [name, lines] of seen) {
-    if (lines > 1) {
+function authorizationOf(rawHeaders: readonly string[]): string | undefined {
+  let authorization: string | undefined;
+  let seen = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    // By their lengths nearly all others are told apart.
+    if (name.length !== 4 && name.length !== 12 && name.length !== 13) continue;
+    const place = unambiguous.indexOf(name.toLowerCase());
+    if (place === -1) continue;
+    if ((seen & (1 << place)) !== 0) {
       throw new RegistryError('invalid_request', 'A header stands in the request twice.', {
-        faults: [{ pointer: `header/${name}`, rule: 'header_repeated', detail: 'Send it once.' }],
+        faults: [{ pointer: `header/${unambiguous[place]}`, rule: 'header_repeated', detail: 'Send it once.' }],
       });
     }
+    seen |= 1 << place;
+    if (unambiguous[place] === 'authorization') authorization = rawHeaders[at + 1];
   }
-  return seen.get('authorization') ?? 0;
+  return authorization;
 }
 
 function readBody(request: IncomingMessage, limit: number, done: (body: Buffer | RegistryError) => void): void {

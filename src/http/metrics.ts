@@ -1,8 +1,11 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { RequestDurations } from './request-durations.js';
+
+export type OnRequest = (operation: string, status: number, seconds: number) => void;
 
 export interface Metrics {
   registry: Registry;
-  request(outcome: { operation: string; status: number; seconds: number }): void;
+  request: OnRequest;
   handshake(outcome: { verdict: string; reason: string; seconds: number }): void;
 }
 
@@ -21,13 +24,8 @@ export function createMetrics({ lagSeconds, inFlight, indexSize, indexSecondsBeh
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  const requests = new Histogram({
-    name: 'assent_http_request_duration_seconds',
-    help: 'Requests by operation and status.',
-    labelNames: ['operation', 'status'],
-    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 30],
-    registers,
-  });
+  const requests = new RequestDurations();
+  registry.registerMetric(requests.asMetric());
   const handshakes = new Counter({
     name: 'assent_handshakes_total',
     help: 'Attempts to shake hands by verdict and by reason.',
@@ -88,19 +86,9 @@ export function createMetrics({ lagSeconds, inFlight, indexSize, indexSecondsBeh
       this.set(indexSecondsBehind());
     },
   });
-  /** The library looks its labels up anew for each observation, which costs more than the observation. */
-  const requestSeries = new Map<string, Histogram.Internal<'operation' | 'status'>>();
   return {
     registry,
-    request: ({ operation, status, seconds }) => {
-      const key = `${operation} ${status}`;
-      let series = requestSeries.get(key);
-      if (series === undefined) {
-        series = requests.labels(operation, String(status));
-        requestSeries.set(key, series);
-      }
-      series.observe(seconds);
-    },
+    request: (operation, status, seconds) => requests.observe(operation, status, seconds),
     handshake: ({ verdict, reason, seconds }) => {
       handshakes.inc({ verdict, reason });
       durations.observe(seconds);

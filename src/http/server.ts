@@ -1,26 +1,32 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 
-/** Resolves when it listens; after `stopping` every answer is the last one of its connection. */
-export function serve(app: RequestListener, port: number, host: string, stopping: AbortSignal): Promise<Server> {
+/** Resolves when it listens. */
+export function serve(app: RequestListener, port: number, host: string): Promise<Server> {
   // A client that sends its request slowly is cut off; waiting for a handshake does not count. Node looks every 30 s only.
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 });
-  const answering = new Set<ServerResponse>();
-  server.on('request', (request, response) => {
-    answering.add(response);
-    response.once('close', () => answering.delete(response));
-    if (stopping.aborted) sayLast(response);
-    app(request, response);
-  });
-  stopping.addEventListener('abort', () => answering.forEach(sayLast));
+  const settings = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 };
+  const server = createServer(settings, app);
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => resolve(server));
   });
 }
 
-/** Tells a client that keeps its connection that this is its last answer; a busy one would be cut off in the middle. */
-function sayLast(response: ServerResponse): void {
-  if (!response.headersSent) response.setHeader('Connection', 'close');
+/**
+ * After `stopping` every answer is the last one of its connection: a client that keeps its connection, and is busy with
+ * it, would be cut off in the middle.
+ */
+export function sayLast(app: RequestListener, stopping: AbortSignal): RequestListener {
+  const answering = new Set<ServerResponse>();
+  const say = (response: ServerResponse) => {
+    if (!response.headersSent) response.setHeader('Connection', 'close');
+  };
+  stopping.addEventListener('abort', () => answering.forEach(say));
+  return (request, response) => {
+    answering.add(response);
+    response.once('close', () => answering.delete(response));
+    if (stopping.aborted) say(response);
+    app(request, response);
+  };
 }
 
 /** Lets requests in flight end, for a while (milliseconds). */

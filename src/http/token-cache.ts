@@ -1,6 +1,12 @@
 import type { Authenticate } from './authenticate.js';
 import type { Principal } from './principal.js';
 
+interface Entry {
+  principal: Principal;
+  /** Milliseconds since 1970. */
+  until: number;
+}
+
 const capacity = 10_000;
 const longestMs = 60_000;
 
@@ -16,7 +22,9 @@ export interface TokenCache {
 }
 
 export function createTokenCache(authenticate: Authenticate, clock: () => number = Date.now): TokenCache {
-  const entries = new Map<string, { principal: Principal; until: number }>();
+  const entries = new Map<string, Entry>();
+  /** Most requests carry the token of the one before: comparing two texts is less than hashing one. */
+  let last: { authorization: string; entry: Entry } | undefined;
 
   async function verify(authorization: string | undefined, lines: number): Promise<Principal> {
     const principal = await authenticate(authorization, lines);
@@ -27,13 +35,28 @@ export function createTokenCache(authenticate: Authenticate, clock: () => number
     return principal;
   }
 
+  function find(authorization: string): Entry | undefined {
+    if (last?.authorization === authorization) return last.entry;
+    const entry = entries.get(authorization);
+    if (entry !== undefined) last = { authorization, entry };
+    return entry;
+  }
+
+  function forget(authorization: string): void {
+    entries.delete(authorization);
+    last = undefined;
+  }
+
   return {
     authenticate(authorization, lines) {
-      const known = lines === 1 && authorization !== undefined ? entries.get(authorization) : undefined;
+      const known = lines === 1 && authorization !== undefined ? find(authorization) : undefined;
       if (known !== undefined && known.until > clock()) return known.principal;
-      if (known !== undefined && authorization !== undefined) entries.delete(authorization);
+      if (known !== undefined && authorization !== undefined) forget(authorization);
       return verify(authorization, lines);
     },
-    clear: () => entries.clear(),
+    clear() {
+      entries.clear();
+      last = undefined;
+    },
   };
 }

@@ -1,17 +1,15 @@
 import { canonicalString, type AttributeValue, type CloudEvent } from '../events/cloud-event.js';
 import { MatchEvent } from './match-event.js';
 
-const specified = new Set(['type', 'source', 'subject', 'id', 'specversion', 'time', 'datacontenttype', 'dataschema']);
-
 /** An event as matching sees it. CESQL looks at the values with their types; everything else at canonical strings. */
 export class TypedMatchEvent extends MatchEvent {
   readonly attributes: ReadonlyMap<string, AttributeValue>;
 
-  constructor({ attributes }: Pick<CloudEvent, 'attributes'>) {
+  constructor({ attributes, extensions }: Pick<CloudEvent, 'attributes' | 'extensions'>) {
     const text = (name: string) => attributes.get(name) as string | undefined;
-    let extensions: Map<string, string> | undefined;
-    for (const [name, value] of attributes) {
-      if (!specified.has(name)) (extensions ??= new Map<string, string>()).set(name, canonicalString(value));
+    let texts: Map<string, string> | undefined;
+    for (const name of extensions) {
+      (texts ??= new Map<string, string>()).set(name, canonicalString(attributes.get(name) as AttributeValue));
     }
     super(
       text('type'),
@@ -22,7 +20,7 @@ export class TypedMatchEvent extends MatchEvent {
       text('time'),
       text('datacontenttype'),
       text('dataschema'),
-      extensions,
+      texts,
     );
     this.attributes = attributes;
   }

@@ -3,7 +3,7 @@ import type { ReadEvent } from '../events/draft.js';
 import { faultOfBreach, presentBreach } from '../events/presentation.js';
 import { readEvents } from '../events/read-events.js';
 import type { RuleBreach } from '../events/rule.js';
-import { validateBatch, validateEvent } from '../events/validate-event.js';
+import { validateBatch, validateEvent, type Judgement } from '../events/validate-event.js';
 import type { components } from '../http/contract.gen.js';
 import type { LaneAnswer, LaneCall, LaneHandler } from '../http/lane.js';
 import type { Principal } from '../http/principal.js';
@@ -12,8 +12,9 @@ import type { Explain } from './explain-match.js';
 import { indexLoading, type KnownOrigin, type MatchedPair, type Replica } from './replica.js';
 
 type MatchedSink = components['schemas']['MatchedSink'];
-type Outcome = { sinks: MatchedSink[]; warnings?: Breach[]; explanations?: components['schemas']['Explanation'][] };
-type Breach = components['schemas']['RuleBreach'];
+type Explanation = components['schemas']['Explanation'];
+type Member = keyof MatchedSink | keyof components['schemas']['MatchAnswer'] | 'faults';
+type Credentials = Map<string, Record<string, unknown>>;
 
 export interface MatchLaneSettings {
   /** Undefined while it is being loaded. */
@@ -23,7 +24,7 @@ export interface MatchLaneSettings {
   position: () => bigint | undefined;
   waitFor: (position: bigint, timeoutMs: number) => Promise<boolean>;
   /** Sink credentials of these subscriptions, by id. */
-  credentials: (tenant: string, subscriptions: readonly string[]) => Promise<Map<string, Record<string, unknown>>>;
+  credentials: (tenant: string, subscriptions: readonly string[]) => Promise<Credentials>;
   limits: { bytes: number; events: number };
 }
 
@@ -66,37 +67,35 @@ function answer(settings: MatchLaneSettings, call: LaneCall): LaneAnswer | Promi
 
   const judge = (event: ReadEvent) => judgeAndMatch(isDeliverer ? replica : undefined, origin, event);
   if (read.mode !== 'batched') {
-    const [event] = read.events as [ReadEvent];
-    const { faults, outcome, pairs } = judge(event);
-    if (faults.length > 0) throw refused(faults);
-    return complete(settings, call, origin, [{ event, outcome, pairs }], ([only]) => ({ ...only?.outcome }));
+    const result = judge(read.events[0] as ReadEvent);
+    if (result.faults.length > 0) throw refused(result.faults);
+    return complete(settings, call, origin, [result], (credentials) => outcomeText(result, credentials));
   }
   const batch = validateBatch(origin.profile, { count: read.events.length, bytes: read.bytes });
   if (batch.faults.length > 0) throw refused(batch.faults);
-  const results = read.events.map((event) => ({ event, ...judge(event) }));
-  return complete(settings, call, origin, results, (all) => ({
-    events: all.map(({ outcome, faults }) =>
-      faults && faults.length > 0 ? { faults: faults.map(presentBreach) } : outcome,
-    ),
-  }));
+  const results = read.events.map(judge);
+  return complete(settings, call, origin, results, (credentials) => {
+    const texts = results.map((result) =>
+      result.faults.length > 0 ? textOf('faults', result.faults.map(presentBreach)) : outcomeText(result, credentials),
+    );
+    return `"events":[${texts.map((text) => `{${text}}`).join(',')}]`;
+  });
 }
 
-interface Result {
+interface Result extends Judgement {
   event: ReadEvent;
-  outcome: Outcome;
-  pairs: MatchedPair[];
-  faults?: RuleBreach[];
+  pairs: readonly MatchedPair[];
+  explanations?: Explanation[];
 }
+
+const noPairs: readonly MatchedPair[] = [];
 
 /** Without a replica the event is judged and nothing else. */
-function judgeAndMatch(replica: Replica | undefined, origin: KnownOrigin, read: ReadEvent) {
-  if (!('event' in read)) return { faults: read.faults, outcome: { sinks: [] }, pairs: [] };
-  const { faults, warnings } = validateEvent(origin.profile, read.event);
-  if (faults.length > 0) return { faults, outcome: { sinks: [] }, pairs: [] };
-  const pairs = replica?.match(origin, new TypedMatchEvent(read.event)) ?? [];
-  const outcome: Outcome = { sinks: pairs.map(present) };
-  if (warnings.length > 0) outcome.warnings = warnings.map(presentBreach);
-  return { faults, outcome, pairs };
+function judgeAndMatch(replica: Replica | undefined, origin: KnownOrigin, event: ReadEvent): Result {
+  if (!('event' in event)) return { event, faults: event.faults, warnings: [], pairs: noPairs };
+  const { faults, warnings } = validateEvent(origin.profile, event.event);
+  const pairs = faults.length === 0 ? replica?.match(origin, new TypedMatchEvent(event.event)) : undefined;
+  return { event, faults, warnings, pairs: pairs ?? noPairs };
 }
 
 /** Adds what has to be waited for, if any of it was asked for, and writes the answer. */
@@ -104,12 +103,12 @@ function complete(
   settings: MatchLaneSettings,
   call: LaneCall,
   origin: KnownOrigin,
-  results: Result[],
-  bodyOf: (results: Result[]) => object,
+  results: readonly Result[],
+  textOfResults: (credentials: Credentials | undefined) => string,
 ): LaneAnswer | Promise<LaneAnswer> {
-  const write = () => ({
+  const write = (credentials?: Credentials) => ({
     status: 200,
-    body: JSON.stringify({ revision: String(settings.position()), origin: origin.name, ...bodyOf(results) }),
+    body: `{"revision":"${settings.position()}","origin":${JSON.stringify(origin.name)},${textOfResults(credentials)}}`,
   });
   const seesCredentials = call.principal.scopes.has('assent:credentials');
   const wantsCredentials =
@@ -117,25 +116,16 @@ function complete(
   const isExplained = call.query['explain'] === true;
   if (!wantsCredentials && !isExplained) return write();
   return Promise.all([
-    wantsCredentials ? addCredentials(settings, origin, results) : undefined,
+    wantsCredentials ? credentialsOf(settings, origin, results) : undefined,
     isExplained ? addExplanations(settings, call.principal, origin, results) : undefined,
-  ]).then(write);
+  ]).then(([credentials]) => write(credentials));
 }
 
-async function addCredentials(
-  settings: MatchLaneSettings,
-  origin: KnownOrigin,
-  results: readonly Result[],
-): Promise<void> {
+function credentialsOf(settings: MatchLaneSettings, origin: KnownOrigin, results: readonly Result[]) {
   const ids = results.flatMap(({ pairs }) =>
     pairs.filter((pair) => pair.hasCredential).flatMap((pair) => pair.subscriptions),
   );
-  const credentials = await settings.credentials(origin.tenant, [...new Set(ids)]);
-  for (const sink of results.flatMap(({ outcome }) => outcome.sinks)) {
-    const holder = sink.subscriptions.find((id) => credentials.has(id));
-    const credential = holder === undefined ? undefined : credentials.get(holder);
-    if (credential) sink.sinkcredential = credential;
-  }
+  return settings.credentials(origin.tenant, [...new Set(ids)]);
 }
 
 async function addExplanations(
@@ -144,9 +134,9 @@ async function addExplanations(
   origin: KnownOrigin,
   results: readonly Result[],
 ): Promise<void> {
-  for (const { event, outcome, faults } of results) {
-    if (!('event' in event) || (faults && faults.length > 0)) continue;
-    outcome.explanations = await settings.explain(principal, origin.name, new TypedMatchEvent(event.event));
+  for (const result of results) {
+    if (!('event' in result.event) || result.faults.length > 0) continue;
+    result.explanations = await settings.explain(principal, origin.name, new TypedMatchEvent(result.event.event));
   }
 }
 
@@ -158,18 +148,32 @@ function originFor(replica: Replica, { tenant }: Principal, name: string | undef
     : new RegistryError('origin_not_found', 'The tenant has no origin of this name.');
 }
 
-function present(pair: MatchedPair): MatchedSink {
+// The answer is put together as text: objects that only JSON.stringify will see cost more than all of matching.
+
+/** The members of the answer to one event. */
+function outcomeText({ pairs, warnings, explanations }: Result, credentials: Credentials | undefined): string {
+  let text = '"sinks":[';
+  for (let place = 0; place < pairs.length; place += 1) {
+    text += (place === 0 ? '{' : ',{') + sinkText(pairs[place] as MatchedPair, credentials) + '}';
+  }
+  text += ']';
+  if (warnings.length > 0) text += `,${textOf('warnings', warnings.map(presentBreach))}`;
+  return explanations === undefined ? text : `${text},${textOf('explanations', explanations)}`;
+}
+
+function sinkText(pair: MatchedPair, credentials: Credentials | undefined): string {
   const { sink, subscriptions, allowedRate, expiresAt, heldUntil, protocolSettings } = pair;
-  const matched: MatchedSink = {
-    sink,
-    subscriptions,
-    allowedrate: allowedRate,
-    expiresat: expiresAt,
-    contentmode: 'structured',
-  };
-  if (heldUntil !== undefined) matched.helduntil = heldUntil;
-  if (protocolSettings) matched.protocolsettings = protocolSettings;
-  return matched;
+  const rate = typeof allowedRate === 'number' ? allowedRate : `"${allowedRate}"`;
+  // Ids are UUIDs, which need no escapes.
+  let text = `"sink":${JSON.stringify(sink)},"subscriptions":["${subscriptions.join('","')}"],"allowedrate":${rate},"expiresat":"${expiresAt}","contentmode":"structured"`;
+  if (heldUntil !== undefined) text += `,"helduntil":"${heldUntil}"`;
+  if (protocolSettings !== undefined) text += `,${textOf('protocolsettings', protocolSettings)}`;
+  const holder = credentials && subscriptions.find((id) => credentials.has(id));
+  return holder === undefined ? text : `${text},${textOf('sinkcredential', credentials?.get(holder))}`;
+}
+
+function textOf(name: Member, value: unknown): string {
+  return `"${name}":${JSON.stringify(value)}`;
 }
 
 function refused(faults: readonly RuleBreach[]): RegistryError {

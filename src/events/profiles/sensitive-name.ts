@@ -23,26 +23,16 @@ const anywhere = [
   'citizenservicenumber',
   'socialsecurity',
   'rijksregisternummer',
-] as const;
+];
 /** Too short to be looked for inside of other words ("businessname" holds "ssn"). */
-const atTheEnd = ['bsn', 'ssn', 'insz', 'ssin', 'iban', 'jwt', 'pincode', 'session', 'auth', 'authorization'] as const;
+const atTheEnd = ['bsn', 'ssn', 'insz', 'ssin', 'iban', 'jwt', 'pincode', 'session', 'auth', 'authorization'];
 
-/** Extensions that CloudEvents documents; most events have no other, so they are not looked through. */
-const documented: ReadonlySet<string> = new Set([
-  'dataref',
-  'partitionkey',
-  'sequence',
-  'sequencetype',
-  'traceparent',
-  'tracestate',
-]);
+/** One expression looks at a name once, and not once for each part. */
+const sensitive = new RegExp(`${anywhere.join('|')}|(?:${atTheEnd.join('|')})$`);
 
 /** Does the name of an extension say that it carries a credential, a session or personal data? */
 export function isSensitiveName(name: string): boolean {
-  if (documented.has(name)) return false;
-  for (const part of anywhere) if (name.includes(part)) return true;
-  for (const part of atTheEnd) if (name.endsWith(part)) return true;
-  return false;
+  return sensitive.test(name);
 }
 
 /** A value that says so itself: a JSON Web Token, or the value of an Authorization header. */
