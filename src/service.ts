@@ -7,6 +7,12 @@ import { announceOrigin, changeChannel } from './changes/change.js';
 import { createFollower } from './changes/follower.js';
 import type { Config } from './config.js';
 import type { Fault } from './errors.js';
+import {
+  createPermissionLane,
+  createPermissionsLane,
+  permissionHeaders,
+  readPermissionQuery,
+} from './grants/permission-lane.js';
 import { createGrantReader } from './grants/read-grant.js';
 import { createGrantHandlers } from './grants/routes.js';
 import { removeGrantsOf } from './grants/write-grant.js';
@@ -23,11 +29,11 @@ import { createSweeper } from './handshake/sweep.js';
 import { createWorker, type Worker } from './handshake/worker.js';
 import { createApp } from './http/app.js';
 import { createAuthenticate } from './http/authenticate.js';
-import { loadContract, type OperationId } from './http/contract.js';
+import { loadContract, type Operation, type OperationId } from './http/contract.js';
 import { developmentAudience, openDevelopmentIssuer } from './http/development-issuer.js';
 import { serveDocuments } from './http/documents.js';
 import { createRemoteKeySource } from './http/keys.js';
-import { createLane } from './http/lane.js';
+import { createLane, type LaneRoute } from './http/lane.js';
 import { createMetrics } from './http/metrics.js';
 import { createOperationsApp } from './http/operations.js';
 import { close, sayLast, serve, urlOf } from './http/server.js';
@@ -196,8 +202,40 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   const attend = (handshake: string, waitMs: number, signal: AbortSignal) =>
     worker.attend(handshake, waitMs, AbortSignal.any([signal, stopping.signal]));
   const operationsById = new Map(contract.operations.map((operation) => [operation.id, operation]));
-  const checkBody = (operation: OperationId, body: unknown): Fault[] =>
-    operationsById.get(operation)?.checkBody(body) ?? [];
+  const operationOf = (id: OperationId): Operation => {
+    const operation = operationsById.get(id);
+    if (operation === undefined) throw new Error(`The contract has no operation ${id}.`);
+    return operation;
+  };
+  const checkBody = (id: OperationId, body: unknown): Fault[] => operationOf(id).checkBody(body);
+  const memory = { replica: () => follower.replica(), age };
+  const lane: LaneRoute[] = [
+    {
+      operation: operationOf('matchEvent'),
+      bodyLimit: eventLimits.bytes,
+      handle: createMatchLane({
+        ...memory,
+        explain: createExplain(database),
+        position: () => follower.position(),
+        waitFor: (position, timeoutMs) => follower.waitFor(position, timeoutMs),
+        credentials: createCredentialReader({ database, vault }),
+        limits: eventLimits,
+      }),
+    },
+    {
+      operation: operationOf('getPermission'),
+      bodyLimit: 0,
+      headers: permissionHeaders,
+      readQuery: readPermissionQuery,
+      handle: createPermissionLane(memory),
+    },
+    {
+      operation: operationOf('getPermissions'),
+      bodyLimit: operationOf('getPermissions').bodyLimit ?? bodyLimit,
+      headers: permissionHeaders,
+      handle: createPermissionsLane(memory, operationOf('getPermissions')),
+    },
+  ];
 
   const app = createApp({
     contract,
@@ -208,8 +246,6 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       ...createGrantHandlers({
         database,
         grants: createGrantReader(database),
-        replica: () => follower.replica(),
-        age,
         faultOfSink,
         closeHandshakes: closeHandshakesOfPair,
       }),
@@ -220,6 +256,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       ...createMatchHandlers({ readSubscription: (principal, id) => reader.read(principal, id), limits: eventLimits }),
       ...createAuditHandlers({ database }),
     },
+    lane,
     authenticate,
     // What a request has written is in this process's own index before the answer is sent.
     onWritten: async () => {
@@ -234,23 +271,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     checkAnswers,
   });
 
-  const matchEvent = operationsById.get('matchEvent');
-  if (matchEvent === undefined) throw new Error('The contract has no operation matchEvent.');
   const listener = createLane({
-    routes: [
-      {
-        operation: matchEvent,
-        bodyLimit: eventLimits.bytes,
-        handle: createMatchLane({
-          replica: () => follower.replica(),
-          explain: createExplain(database),
-          position: () => follower.position(),
-          waitFor: (position, timeoutMs) => follower.waitFor(position, timeoutMs),
-          credentials: createCredentialReader({ database, vault }),
-          limits: eventLimits,
-        }),
-      },
-    ],
+    routes: lane,
     tokens,
     translate: asUnavailable,
     log,

@@ -1,27 +1,21 @@
 import { RegistryError } from '../errors.js';
 import type { components } from '../http/contract.gen.js';
-import { contentTag, namesTag, requireMatch, versionTag } from '../http/entity-tag.js';
+import { requireMatch, versionTag } from '../http/entity-tag.js';
 import { actorOf, type Handlers } from '../http/handler.js';
 import { isUuid, pageHeaders, readCursor } from '../http/page.js';
-import { indexLoading, type Replica } from '../matching/replica.js';
 import { findOrigin } from '../origins/store.js';
 import type { Actor } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import { claimKey } from '../storage/idempotency.js';
 import type { Pair } from './grant.js';
-import { presentPermission } from './permission.js';
 import { findGrant, lockGrant, type GrantReader, type PresentGrant } from './read-grant.js';
 import { putGrant, revokeGrant } from './write-grant.js';
 
-type GrantOperation = 'getGrants' | 'createGrant' | 'getGrant' | 'revokeGrant' | 'getPermission' | 'getPermissions';
+type GrantOperation = 'getGrants' | 'createGrant' | 'getGrant' | 'revokeGrant';
 
 export interface GrantRoutes {
   database: Database;
   grants: GrantReader;
-  /** What look-ups are answered from; undefined while it is being loaded. */
-  replica: () => Replica | undefined;
-  /** Seconds since the replica was known to be current, if that is not just now. */
-  age: () => number | undefined;
   /** Undefined if the sink may be asked, else the fault. */
   faultOfSink: (sink: string) => { rule: string; detail: string } | undefined;
   /** Ends the pair's handshakes and their callbacks, in the transaction of the revocation and before it. */
@@ -32,13 +26,6 @@ const longestAgreementMs = 5 * 366 * 86_400_000;
 
 export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperation> {
   const { database, grants } = routes;
-
-  function lookUp(tenant: string, pair: { origin: string; sink: string }) {
-    const replica = routes.replica();
-    if (replica === undefined) throw indexLoading();
-    const origin = pair.origin.toLowerCase();
-    return presentPermission(origin, pair.sink, replica.permission(tenant, origin, pair.sink));
-  }
 
   return {
     getGrants: async ({ query, principal, address }) => {
@@ -112,35 +99,7 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
       });
       return answer(await grants.read(actor.tenant, call.path.id));
     },
-
-    getPermission: async ({ query, header, principal }) => {
-      const permission = lookUp(principal.tenant, query);
-      const headers = { ...lookUpHeaders(routes), ETag: contentTag(permission) };
-      return isKnown(header, headers)
-        ? { status: 304, headers, body: undefined }
-        : { status: 200, headers, body: permission };
-    },
-
-    getPermissions: async ({ body, principal }) => {
-      const permissions = body.map((pair) => lookUp(principal.tenant, pair));
-      return { status: 200, headers: lookUpHeaders(routes), body: permissions };
-    },
   };
-}
-
-/** A permission may be kept, but asked about again before each use, and never shared between callers. */
-function lookUpHeaders({ age }: GrantRoutes): Record<string, string> {
-  const seconds = age();
-  return {
-    'Cache-Control': 'private, no-cache',
-    Vary: 'Authorization',
-    ...(seconds === undefined ? {} : { Age: String(seconds) }),
-  };
-}
-
-function isKnown(header: Readonly<Record<string, string | undefined>>, { ETag }: Record<string, string>): boolean {
-  const known = header['if-none-match'];
-  return known !== undefined && ETag !== undefined && namesTag(known, ETag);
 }
 
 function checkAgreement(sink: string, until: Date, { faultOfSink }: GrantRoutes): void {

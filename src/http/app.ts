@@ -4,7 +4,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { RegistryError } from '../errors.js';
 import type { Contract, Operation } from './contract.js';
 import type { AppOperation, Handlers } from './handler.js';
-import { parseJson } from './json.js';
+import { readJsonBody } from './json-body.js';
+import { checkAnswer, type LaneAnswer, type LaneRoute } from './lane.js';
 import type { OnRequest } from './metrics.js';
 import { nobody, type Principal } from './principal.js';
 import { problemHeaders, problemOf } from './problem.js';
@@ -13,6 +14,8 @@ import { apiHeaders } from './security-headers.js';
 export interface AppSettings {
   contract: Contract;
   handlers: Handlers;
+  /** Operations that lane.ts takes in front; here they are for what only looks like them (HEAD, another way to write the path). */
+  lane: readonly LaneRoute[];
   authenticate: (authorization: string | undefined, lines: number) => Promise<Principal>;
   /** Routes besides the contract: the documents, the development issuer's keys. */
   extras: (app: Express) => void;
@@ -51,14 +54,14 @@ export function createApp(settings: AppSettings): Express {
   app.use(refuseAmbiguousHeaders);
   settings.extras(app);
 
-  const handlers: Readonly<Record<string, unknown>> = settings.handlers;
+  const lane = new Map(settings.lane.map((route) => [route.operation.id, route]));
   for (const [path, operations] of groupByPath(settings.contract.operations)) {
-    for (const operation of operations.filter(({ id }) => id in handlers)) {
+    for (const operation of operations) {
       app[operation.method](path, (request, response, next) => {
         // Express runs GET handlers for HEAD; where GET changes something it must not (RFC 9110 section 9.2.1).
         if (request.method === 'HEAD' && operation.scopes === undefined) return next();
         stateOf(response).operation = operation.id;
-        run(settings, operation, request, response).catch(next);
+        run(settings, operation, lane.get(operation.id), request, response).catch(next);
       });
     }
     const changesByGet = operations.some(({ method, scopes }) => method === 'get' && scopes === undefined);
@@ -122,7 +125,13 @@ function refuseAmbiguousHeaders(request: Request, _response: Response, next: Nex
   });
 }
 
-async function run(settings: AppSettings, operation: Operation, request: Request, response: Response): Promise<void> {
+async function run(
+  settings: AppSettings,
+  operation: Operation,
+  inLane: LaneRoute | undefined,
+  request: Request,
+  response: Response,
+): Promise<void> {
   const state = stateOf(response);
   if (operation.scopes) {
     const lines = request.headersDistinct['authorization']?.length ?? 0;
@@ -137,14 +146,20 @@ async function run(settings: AppSettings, operation: Operation, request: Request
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   // Only now, and only where one is due: nobody without a token makes the service hold a body.
-  if (operation.mediaTypes.length > 0) await receive(request, response, operation.bodyLimit ?? settings.bodyLimit);
+  const limit = inLane?.bodyLimit ?? operation.bodyLimit ?? settings.bodyLimit;
+  if (operation.mediaTypes.length > 0) await receive(request, response, limit);
+  const { principal, requestId } = state;
+  if (inLane) {
+    const call = { principal, requestId, query: parameters.query, request, body: bytesOf(request) };
+    return sendText(settings, inLane, response, await inLane.handle(call));
+  }
 
   // The contract has checked what the types of a handler's call and answer say.
   const call = {
     ...parameters,
     body: readBody(operation, request),
-    principal: state.principal,
-    requestId: state.requestId,
+    principal,
+    requestId,
     log: settings.log,
     address: request.path.replace(/\/$/, ''),
     rawHeaders: request.rawHeaders,
@@ -171,21 +186,13 @@ function requireScope(operation: Operation, principal: Principal): void {
 
 function readBody(operation: Operation, request: Request): unknown {
   if (operation.mediaTypes.length === 0) return undefined;
-  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  const bytes = bytesOf(request);
   // Any media type: an event in binary mode. Its handler reads the bytes.
-  if (operation.mediaTypes.includes('*/*')) return bytes;
-  const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
-  const accepted = operation.mediaTypes.includes(mediaType) || mediaType === 'application/json';
-  if (!accepted || (request.headers['content-encoding'] ?? 'identity') !== 'identity') {
-    throw new RegistryError(
-      'media_type_unsupported',
-      `The body must be ${operation.mediaTypes.join(' or ')}, without a content encoding.`,
-    );
-  }
-  const json = parseJson(bytes);
-  const faults = 'faults' in json ? json.faults : operation.checkBody(json.value);
-  if (faults.length > 0) throw new RegistryError('invalid_request', 'The body breaks a rule.', { faults });
-  return 'value' in json ? json.value : undefined;
+  return operation.mediaTypes.includes('*/*') ? bytes : readJsonBody(operation, request.headers, bytes);
+}
+
+function bytesOf(request: Request): Buffer {
+  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 }
 
 function send(settings: AppSettings, operation: Operation, response: Response, answer: UntypedAnswer): void {
@@ -200,6 +207,21 @@ function send(settings: AppSettings, operation: Operation, response: Response, a
   if (html !== undefined) response.type('html').send(html);
   else if (body === undefined) response.end();
   else response.json(body);
+}
+
+/** An answer of the lane, as the lane itself sends it. */
+function sendText(
+  { checkAnswers }: AppSettings,
+  { operation, headers }: LaneRoute,
+  response: Response,
+  answer: LaneAnswer,
+): void {
+  if (checkAnswers) checkAnswer(operation, answer.status, answer.body);
+  response.status(answer.status).set(headers ?? {});
+  const { headers: more = [] } = answer;
+  for (let at = 0; at < more.length; at += 2) response.setHeader(more[at] ?? '', more[at + 1] ?? '');
+  if (answer.body === undefined) response.end();
+  else response.type('json').send(answer.body);
 }
 
 /** OPTIONS tells the methods; any other method that is not there answers 405 with the same list (RFC 9110 section 15.5.6). */

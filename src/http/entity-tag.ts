@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { RegistryError } from '../errors.js';
 
 /** A strong validator (RFC 9110 section 8.8.3) of a stored version. */
@@ -6,9 +6,9 @@ export function versionTag(version: number): string {
   return `"${version}"`;
 }
 
-/** A strong validator of an answer. */
-export function contentTag(content: unknown): string {
-  return `"${createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 22)}"`;
+/** A strong validator of an answer, by its text. */
+export function contentTag(text: string): string {
+  return `"${hash('sha1', text, 'base64url')}"`;
 }
 
 /** Whether `If-None-Match` names this tag, strong or weak, or any (RFC 9110 section 13.1.2). */

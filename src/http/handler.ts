@@ -52,7 +52,7 @@ export type Answer<Id extends OperationId> = {
 export type Handler<Id extends OperationId> = (call: Call<Id>) => Promise<Answer<Id>>;
 
 /** Handled in lane.ts, in front of Express. */
-export type LaneOperation = 'matchEvent';
+export type LaneOperation = 'matchEvent' | 'getPermission' | 'getPermissions';
 export type AppOperation = Exclude<OperationId, LaneOperation>;
 
 export type Handlers<Id extends OperationId = AppOperation> = { [Each in Id]: Handler<Each> };

@@ -26,8 +26,8 @@ export interface LaneCall {
 
 export interface LaneAnswer {
   status: number;
-  /** JSON text. */
-  body: string;
+  /** JSON text; none with 304. */
+  body?: string;
   /** Names and values in turn, besides those that every answer has. */
   headers?: readonly string[];
 }
@@ -39,6 +39,10 @@ export interface LaneRoute {
   handle: LaneHandler;
   /** Bytes. The body of a GET is not read at all. */
   bodyLimit: number;
+  /** Reads the query as programs write it; what it gives keeps the contract. Undefined for any other, which goes the long way. */
+  readQuery?: ((query: string) => Record<string, unknown> | undefined) | undefined;
+  /** What every answer of this operation has in place of or besides what all answers have. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 export interface LaneSettings {
@@ -54,7 +58,9 @@ export interface LaneSettings {
   next: RequestListener;
 }
 
-type Route = LaneRoute & { defaults: Record<string, unknown> };
+interface Route extends LaneRoute {
+  answerHeaders: readonly string[];
+}
 
 /** One request, from its headers to its answer. */
 interface Exchange {
@@ -69,7 +75,7 @@ interface Exchange {
 const unambiguous = ['host', 'authorization', 'content-type'];
 const noBody = Buffer.alloc(0);
 const noHeaders: readonly string[] = [];
-const answerHeaders = [...Object.entries(apiHeaders).flat(), 'Content-Type', 'application/json; charset=utf-8'];
+const contentType = ['Content-Type', 'application/json; charset=utf-8'];
 const problemAnswerHeaders = [...Object.entries(apiHeaders).flat(), 'Content-Type', 'application/problem+json'];
 
 export function createLane(settings: LaneSettings): RequestListener {
@@ -77,8 +83,15 @@ export function createLane(settings: LaneSettings): RequestListener {
   for (const route of settings.routes) {
     const { method, path } = route.operation;
     const byMethod = routes.get(path) ?? new Map<string, Route>();
-    const defaults = queryParameters(route.operation, {});
-    routes.set(path, byMethod.set(method.toUpperCase(), { ...route, defaults }));
+    const answerHeaders = Object.entries({ ...apiHeaders, ...route.headers }).flat();
+    routes.set(
+      path,
+      byMethod.set(method.toUpperCase(), {
+        ...route,
+        readQuery: route.readQuery ?? withoutQuery(route.operation),
+        answerHeaders,
+      }),
+    );
   }
   const nextId = createRequestIds();
   return (request, response) => {
@@ -105,9 +118,9 @@ function begin(exchange: Exchange, query: string): void {
 }
 
 function proceed(exchange: Exchange, query: string, principal: Principal): void {
-  const { operation, bodyLimit, defaults } = exchange.route;
+  const { operation, bodyLimit, readQuery } = exchange.route;
   requireScope(operation, principal);
-  const parameters = query === '' ? defaults : queryParameters(operation, queryOf(query));
+  const parameters = readQuery?.(query) ?? queryParameters(operation, queryOf(query));
   if (operation.method === 'get') handle(exchange, parameters, principal, noBody);
   else readBody(exchange.request, bodyLimit, (body) => handle(exchange, parameters, principal, body));
 }
@@ -130,12 +143,10 @@ function handle(
 }
 
 function answer(exchange: Exchange, { status, body, headers = noHeaders }: LaneAnswer): void {
-  const { operation } = exchange.route;
-  if (exchange.settings.checkAnswers) {
-    const broken = operation.checkAnswer(status, 'application/json', JSON.parse(body));
-    if (broken.length > 0) throw new Error(`${operation.id} answered against the contract: ${broken.join('; ')}`);
-  }
-  finish(exchange, status, [...answerHeaders, ...headers], body);
+  const { operation, answerHeaders } = exchange.route;
+  if (exchange.settings.checkAnswers) checkAnswer(operation, status, body);
+  const known = body === undefined ? answerHeaders : [...answerHeaders, ...contentType];
+  finish(exchange, status, [...known, ...headers], body);
 }
 
 function fail(exchange: Exchange, thrown: unknown): void {
@@ -152,15 +163,32 @@ function fail(exchange: Exchange, thrown: unknown): void {
   finish(exchange, problem.status, headers, JSON.stringify(problem));
 }
 
-function finish(exchange: Exchange, status: number, headers: string[], body: string): void {
+function finish(exchange: Exchange, status: number, headers: string[], body: string | undefined): void {
   const { settings, route, response, requestId, startedAt } = exchange;
-  const bytes = Buffer.byteLength(body);
-  headers.push('X-Request-Id', requestId, 'Content-Length', String(bytes));
+  headers.push('X-Request-Id', requestId);
   if (settings.stopping.aborted) headers.push('Connection', 'close');
-  response.writeHead(status, headers);
-  // What is all ASCII is the same in Latin-1, which is copied and not converted.
-  response.end(body, bytes === body.length ? 'latin1' : 'utf8');
+  if (body === undefined) {
+    response.writeHead(status, headers);
+    response.end();
+  } else {
+    const bytes = Buffer.byteLength(body);
+    headers.push('Content-Length', String(bytes));
+    response.writeHead(status, headers);
+    // What is all ASCII is the same in Latin-1, which is copied and not converted.
+    response.end(body, bytes === body.length ? 'latin1' : 'utf8');
+  }
   settings.onRequest(route.operation.id, status, (performance.now() - startedAt) / 1_000);
+}
+
+export function checkAnswer(operation: Operation, status: number, body: string | undefined): void {
+  const [type, value] = body === undefined ? [undefined, undefined] : ['application/json', JSON.parse(body) as unknown];
+  const broken = operation.checkAnswer(status, type, value);
+  if (broken.length > 0) throw new Error(`${operation.id} answered against the contract: ${broken.join('; ')}`);
+}
+
+/** `Age` (RFC 9111 section 5.1) of an answer from memory, in seconds; undefined if the memory is current. */
+export function ageHeader(age: number | undefined): readonly string[] {
+  return age === undefined ? noHeaders : ['Age', String(age)];
 }
 
 /** Before the body is read: nobody who may not call this makes the service hold one. */
@@ -172,6 +200,12 @@ function requireScope(operation: Operation, principal: Principal): void {
 /** Operations of the lane have parameters in the query and nowhere else. */
 function queryParameters(operation: Operation, query: Record<string, unknown>): Record<string, unknown> {
   return operation.parseParameters({ path: {}, query, headers: {} }).query;
+}
+
+/** Most requests have no query where they need none. */
+function withoutQuery(operation: Operation): LaneRoute['readQuery'] {
+  let defaults: Record<string, unknown> | undefined;
+  return (query) => (query === '' ? (defaults ??= queryParameters(operation, {})) : undefined);
 }
 
 /** A name that stands twice becomes a list, which no parameter takes. */

@@ -5,7 +5,7 @@ import { readEvents } from '../events/read-events.js';
 import type { RuleBreach } from '../events/rule.js';
 import { validateBatch, validateEvent, type Judgement } from '../events/validate-event.js';
 import type { components } from '../http/contract.gen.js';
-import type { LaneAnswer, LaneCall, LaneHandler } from '../http/lane.js';
+import { ageHeader, type LaneAnswer, type LaneCall, type LaneHandler } from '../http/lane.js';
 import type { Principal } from '../http/principal.js';
 import { TypedMatchEvent } from './event-attributes.js';
 import type { Explain } from './explain-match.js';
@@ -22,6 +22,8 @@ export interface MatchLaneSettings {
   explain: Explain;
   /** The position that the index stands at; undefined while it is being loaded. */
   position: () => bigint | undefined;
+  /** Seconds since the replica was known to be current, if that is not just now. */
+  age: () => number | undefined;
   waitFor: (position: bigint, timeoutMs: number) => Promise<boolean>;
   /** Sink credentials of these subscriptions, by id. */
   credentials: (tenant: string, subscriptions: readonly string[]) => Promise<Credentials>;
@@ -108,6 +110,7 @@ function complete(
 ): LaneAnswer | Promise<LaneAnswer> {
   const write = (credentials?: Credentials) => ({
     status: 200,
+    headers: ageHeader(settings.age()),
     body: `{"revision":"${settings.position()}","origin":${JSON.stringify(origin.name)},${textOfResults(credentials)}}`,
   });
   const seesCredentials = call.principal.scopes.has('assent:credentials');
