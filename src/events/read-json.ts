@@ -13,8 +13,11 @@ export interface JsonBody {
 }
 
 const quote = 0x22;
-/** Above this, strings are copied out of the body, so that an attribute does not hold on to the whole of it. */
-const sharedBody = 4096;
+/**
+ * Above this, strings are copied out of the body, so that an attribute does not hold on to the whole of it. Copying costs
+ * as much as reading, and a batch of a hundred small events should not pay for it.
+ */
+const sharedBody = 64 * 1024;
 /** Only the integer component, with its minus, is an Integer; `1.0` and `1e3` are not (JSON format, section 2.2). */
 const fractionOrExponent = /[.eE]/;
 

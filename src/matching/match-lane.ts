@@ -108,10 +108,11 @@ function complete(
   results: readonly Result[],
   textOfResults: (credentials: Credentials | undefined) => string,
 ): LaneAnswer | Promise<LaneAnswer> {
+  // The name is a DNS name, which needs no escapes.
   const write = (credentials?: Credentials) => ({
     status: 200,
     headers: ageHeader(settings.age()),
-    body: `{"revision":"${settings.position()}","origin":${JSON.stringify(origin.name)},${textOfResults(credentials)}}`,
+    body: `{"revision":"${settings.position()}","origin":"${origin.name}",${textOfResults(credentials)}}`,
   });
   const seesCredentials = call.principal.scopes.has('assent:credentials');
   const wantsCredentials =

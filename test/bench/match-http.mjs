@@ -28,7 +28,7 @@ export async function measureHttp(size) {
   const children = [];
   try {
     await fill(postgres.url, size);
-    const port = 20_000 + Math.floor(Math.random() * 20_000);
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
     const env = {
       ...process.env,
       DATABASE_URL: postgres.url,
