@@ -256,15 +256,18 @@ function answerError(error: unknown, response: Response, log: Logger): void {
   }
   const problem = problemOf(known, requestId);
   for (const [name, value] of Object.entries(problemHeaders(known))) response.setHeader(name, value);
-  response.status(problem.status).type('application/problem+json').send(JSON.stringify(problem));
+  // As bytes: Express would add a charset to text, and this media type has no such parameter (RFC 9457 section 6.1).
+  response.setHeader('Content-Type', 'application/problem+json');
+  response.status(problem.status).send(Buffer.from(JSON.stringify(problem)));
 }
 
 function asRegistryError(error: unknown): RegistryError {
   if (error instanceof RegistryError) return error;
   // What Express and its body parser raise: http-errors with a status below 500.
-  const { status, type } = error as { status?: number; type?: string };
-  if (type === 'entity.too.large')
-    return new RegistryError('body_too_large', 'The body is larger than this operation takes.');
+  const { status, type, limit } = error as { status?: number; type?: string; limit?: number };
+  if (type === 'entity.too.large') {
+    return new RegistryError('body_too_large', `The body has more than ${limit} bytes.`);
+  }
   if (type === 'encoding.unsupported') {
     return new RegistryError('media_type_unsupported', 'Send the body without a content encoding.');
   }

@@ -67,8 +67,8 @@ test('a migration that this version brings and the database lacks makes it not r
   await watch('/readyz').expect(200);
 });
 
-test('a worker that does not poll makes it not ready', async () => {
-  const idle = await startRegistry({ start: false });
+test('a worker that does not poll, and a memory that is not loaded, make it not ready', async () => {
+  const idle = await startRegistry({ start: false, unloaded: true });
   others.push(idle);
   const { body } = await supertest(idle.service.operations).get('/readyz').expect(503);
   expect(body.checks).toEqual({
@@ -155,7 +155,7 @@ test('handshakes in flight are counted while they are', async () => {
 });
 
 test('the lag is by how much the oldest due handshake is late', async () => {
-  const idle = await startRegistry({ start: false });
+  const idle = await startRegistry({ start: false, unloaded: true });
   others.push(idle);
   const lag = async () => {
     const { text } = await supertest(idle.service.operations).get('/metrics').expect(200);

@@ -40,6 +40,8 @@ export interface RegistrySettings {
   env?: Record<string, string>;
   /** Without it nothing is asked by itself: tests drain the worker. */
   start?: boolean;
+  /** Nor is anything loaded into its memory. */
+  unloaded?: boolean;
   /** Offers no callback. */
   withoutPublicUrl?: boolean;
   /** The callback URLs lead to this very registry, over real HTTP, and not to a name that nobody serves. */
@@ -59,7 +61,7 @@ export async function startRegistry(settings: RegistrySettings = {}): Promise<Re
   const log = createLog('debug', { write: (line: string) => void logs.push(line) } satisfies DestinationStream);
   const service = await createService({ config: readConfig(env), log, checkAnswers: true });
   const started = settings.start === false ? undefined : await service.start();
-  if (started === undefined) await service.follow();
+  if (started === undefined && !settings.unloaded) await service.follow();
   const server = started?.url ?? createServer(service.listener);
 
   return {
