@@ -3,7 +3,7 @@ import { contentTag, namesTag } from '../http/entity-tag.js';
 import { readJsonBody } from '../http/json-body.js';
 import { ageHeader, type LaneAnswer, type LaneCall, type LaneHandler } from '../http/lane.js';
 import { indexLoading, type Replica } from '../matching/replica.js';
-import { presentPermission } from './permission.js';
+import { permissionText } from './permission.js';
 
 export interface PermissionLaneSettings {
   /** What look-ups are answered from; undefined while it is being loaded. */
@@ -44,7 +44,7 @@ export function createPermissionsLane({ replica, age }: PermissionLaneSettings, 
 function textOf(replica: Replica | undefined, tenant: string, pair: Pair): string {
   if (replica === undefined) throw indexLoading();
   const origin = pair.origin.toLowerCase();
-  return JSON.stringify(presentPermission(origin, pair.sink, replica.permission(tenant, origin, pair.sink)));
+  return permissionText(origin, pair.sink, replica.permission(tenant, origin, pair.sink));
 }
 
 const plainQuery = /^origin=([A-Za-z0-9.-]{1,253})&sink=([^&+]{1,2048})$/;

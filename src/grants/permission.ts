@@ -1,4 +1,5 @@
 import type { components } from '../http/contract.gen.js';
+import { createInstantWriter } from '../matching/instant.js';
 import type { Denial, Permission } from '../matching/replica.js';
 
 const denials: Record<Denial, string> = {
@@ -9,6 +10,20 @@ const denials: Record<Denial, string> = {
   suspended: 'Every subscription to this sink is suspended.',
   held: 'The webhook asked for a rest; its consent stands. Send later.',
 };
+
+const writeInstant = createInstantWriter();
+
+/**
+ * The same as text. Most answers say yes, and those are put together here: an object that only JSON.stringify will see
+ * costs more than the look-up.
+ */
+export function permissionText(origin: string, sink: string, permission: Permission): string {
+  const { denial, grant } = permission;
+  if (denial !== undefined || grant === undefined) return JSON.stringify(presentPermission(origin, sink, permission));
+  const { allowedRate, expiresAt, basis, id } = grant;
+  const rate = allowedRate === '*' ? '"*"' : String(allowedRate);
+  return `{"origin":${JSON.stringify(origin)},"sink":${JSON.stringify(sink)},"allowed":true,"allowedrate":${rate},"expiresat":"${writeInstant(expiresAt)}","basis":"${basis}","grant":"${id}"}`;
+}
 
 /** What a look-up answers. `origin` in lower case. */
 export function presentPermission(

@@ -103,11 +103,10 @@ export class PairTable {
 
   /** A UUID, as its 128 bits. */
   id(pair: number): string {
-    let hex = '';
-    for (let i = 0; i < 4; i += 1) {
-      hex += (this.#word(pair, word.id + i) >>> 0).toString(16).padStart(8, '0');
-    }
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+    const words = this.#records.chunks[pair >>> chunkBits]!;
+    const at = (pair & offsetMask) + word.id;
+    const [a, b, c, d] = [words[at]!, words[at + 1]!, words[at + 2]!, words[at + 3]!];
+    return `${high(a)}${low(a)}-${high(b)}-${low(b)}-${high(c)}-${low(c)}${high(d)}${low(d)}`;
   }
 
   setId(pair: number, id: string): void {
@@ -150,6 +149,11 @@ export class PairTable {
     return (this.#bytes[chunk] = Buffer.from(buffer));
   }
 }
+
+/** The upper and the lower half of a word, as hexadecimal digits. */
+const high = (value: number) => twoDigits[value >>> 24]! + twoDigits[(value >>> 16) & 0xff]!;
+const low = (value: number) => twoDigits[(value >>> 8) & 0xff]! + twoDigits[value & 0xff]!;
+const twoDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 function hashOf(origin: number, sink: string): number {
   return hashNumbers(hashText(sink), origin, 0);

@@ -1,5 +1,6 @@
 import { RegistryError } from '../errors.js';
 import { parseRate, type Rate } from '../origins/rate.js';
+import { createInstantWriter } from './instant.js';
 import type { MatchEvent } from './match-event.js';
 import { createMatchIndex, type MatchIndex } from './match-index.js';
 import { PairTable } from './pair-table.js';
@@ -94,6 +95,7 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
   const suspended = new Map<string, number>();
   let defaults = new Map<string, KnownOrigin>();
   let originNumber = 0;
+  const writeInstant = createInstantWriter();
 
   function putOrigin(tenant: string, name: string, state: OriginState | null): void {
     const home = homes.get(name);
@@ -186,8 +188,8 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     return {
       sink: pairs.sink(pair),
       allowedRate: rateOf(pair),
-      expiresAt: new Date(pairs.large(pair, 'expiresAt')).toISOString(),
-      heldUntil: heldUntil > time ? new Date(heldUntil).toISOString() : undefined,
+      expiresAt: writeInstant(pairs.large(pair, 'expiresAt')),
+      heldUntil: heldUntil > time ? writeInstant(heldUntil) : undefined,
       subscriptions: [],
       protocolSettings: undefined,
       hasCredential: false,

@@ -1,0 +1,125 @@
+// What delivery systems ask before every event, over HTTP with authentication, side by side with bare node:http servers
+// that read and parse the same body and answer a constant of the same size; and registration, beside handshakes alone.
+//
+//   npm run bench:http -- [--size N] [--seconds S] [--rounds R] [--no-register] [--json FILE]
+import { writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { origin } from './fill.mjs';
+import { load, median, requestBytes } from './load.mjs';
+import { measureHttp } from './match-http.mjs';
+import { withDatabase } from './processes.mjs';
+
+const questions = 50_000;
+const pairsAtOnce = 100;
+
+/** Look-ups with keys drawn at random, one pair and a hundred at a time, on one process and on two. */
+export async function measureLookUps(size, { seconds, rounds }) {
+  return withDatabase(size, async ({ startRegistry, startBare, token, url }) => {
+    const headers = { Authorization: `Bearer ${await token('assent:deliver')}` };
+    const sinks = await drawSinks(url);
+    const singles = sinks.map((sink) =>
+      requestBytes({
+        method: 'GET',
+        path: `/v1/permissions?origin=${origin}&sink=${encodeURIComponent(sink)}`,
+        headers,
+      }),
+    );
+    const batches = Array.from({ length: 200 }, (_, batch) => {
+      const pairs = Array.from({ length: pairsAtOnce }, (_, place) => ({
+        origin,
+        sink: sinks[(batch * pairsAtOnce + place) % sinks.length],
+      }));
+      const json = { ...headers, 'Content-Type': 'application/json' };
+      return requestBytes({ method: 'POST', path: '/v1/permissions', headers: json, body: JSON.stringify(pairs) });
+    });
+
+    const first = await startRegistry();
+    const bare = await startBare(await answerBytes(first.port, singles[0]));
+    const bareBatch = await startBare(await answerBytes(first.port, batches[0]));
+    const rows = [];
+    const measure = async (name, requests, ours, theirs) => {
+      const run = (ports, length) =>
+        Promise.all(ports.map((port) => load({ port, requests, connections: 64 / ports.length, seconds: length })));
+      await run(ours, 1);
+      await run(theirs, 1);
+      await first.longestPauseMs();
+      const runs = [];
+      for (let round = 0; round < rounds; round += 1) {
+        runs.push({ ours: sum(await run(ours, seconds)), theirs: sum(await run(theirs, seconds)) });
+      }
+      const of = (which) => Math.round(median(runs.map(which)));
+      rows.push({
+        what: name,
+        grants: size,
+        processes: ours.length,
+        ratio: round2(median(runs.map(({ ours: a, theirs: b }) => a.persecond / b.persecond))),
+        p99ratio: round2(median(runs.map(({ ours: a, theirs: b }) => a.p99us / b.p99us))),
+        persecond: of(({ ours: a }) => a.persecond),
+        barepersecond: of(({ theirs: b }) => b.persecond),
+        p99us: of(({ ours: a }) => a.p99us),
+        fullcollectionms: round2(await first.longestPauseMs()),
+      });
+    };
+    await measure('lookup', singles, [first.port], [bare.port]);
+    await measure('batch', batches, [first.port], [bareBatch.port]);
+    const second = await startRegistry();
+    const otherBare = await startBare(await answerBytes(first.port, singles[0]));
+    await measure('lookup', singles, [first.port, second.port], [bare.port, otherBare.port]);
+    return rows;
+  });
+}
+
+async function drawSinks(url) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query(`select sink from "grant" order by random() limit ${questions}`);
+  await client.end();
+  return rows.map(({ sink }) => sink);
+}
+
+/** Bytes of the body that a request is answered with. */
+async function answerBytes(port, bytes) {
+  const [head, ...rest] = bytes.toString().split('\r\n\r\n');
+  const [[method, path], ...lines] = head.split('\r\n').map((line, place) => line.split(place === 0 ? ' ' : ': '));
+  const headers = Object.fromEntries(lines.filter(([name]) => !['Host', 'Content-Length'].includes(name)));
+  const body = method === 'GET' ? undefined : rest.join('\r\n\r\n');
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body });
+  if (response.status !== 200) throw new Error(`${method} ${path} answered ${response.status}.`);
+  return (await response.text()).length;
+}
+
+/** Of processes that were asked at the same time. */
+function sum(runs) {
+  return {
+    persecond: runs.reduce((total, { persecond }) => total + persecond, 0),
+    p99us: Math.max(...runs.map(({ p99us }) => p99us)),
+  };
+}
+
+const round2 = (value) => Math.round(value * 100) / 100;
+
+const { values } = parseArgs({
+  options: {
+    size: { type: 'string' },
+    seconds: { type: 'string', default: '2' },
+    rounds: { type: 'string', default: '5' },
+    'no-register': { type: 'boolean', default: false },
+    json: { type: 'string' },
+  },
+});
+const settings = { seconds: Number(values.seconds), rounds: Number(values.rounds) };
+const sizes = values.size ? [Number(values.size)] : [100_000, 1_000_000];
+const rows = [];
+for (const size of sizes) rows.push(...(await measureLookUps(size, settings)));
+console.table(rows);
+const match = await measureHttp(Math.min(...sizes));
+console.table([match]);
+const { measureRegistration } = await import('./register.mjs');
+const register = values['no-register'] ? undefined : await measureRegistration();
+if (register) console.table([register]);
+if (values.json) {
+  const of = (what) => rows.find((row) => row.what === what && row.processes === 1);
+  const result = { lookup: of('lookup'), batch: of('batch'), match, register, rows };
+  await writeFile(values.json, `${JSON.stringify(result, undefined, 2)}\n`);
+}
