@@ -3,7 +3,7 @@ import { contentTag, namesTag } from '../http/entity-tag.js';
 import { readJsonBody } from '../http/json-body.js';
 import { ageHeader, type LaneAnswer, type LaneCall, type LaneHandler } from '../http/lane.js';
 import { indexLoading, type Replica } from '../matching/replica.js';
-import { permissionText } from './permission.js';
+import { permissionText, type Pair } from './permission.js';
 
 export interface PermissionLaneSettings {
   /** What look-ups are answered from; undefined while it is being loaded. */
@@ -12,18 +12,15 @@ export interface PermissionLaneSettings {
   age: () => number | undefined;
 }
 
-interface Pair {
-  origin: string;
-  sink: string;
-}
-
 /** A permission may be kept, but asked about again before each use, and never shared between callers. */
 export const permissionHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
 
 /** `GET /v1/permissions`: may this origin send to this sink? From memory; the database is not asked. */
 export function createPermissionLane({ replica, age }: PermissionLaneSettings): LaneHandler {
   return ({ principal, query, request }) => {
-    const body = textOf(replica(), principal.tenant, query as unknown as Pair);
+    const { origin, sink } = query as unknown as Pair;
+    const pair = { origin: origin.toLowerCase(), sink };
+    const body = textOf(replica(), principal.tenant, pair, escaped(pair));
     const tag = contentTag(body);
     const headers = ['ETag', tag, ...ageHeader(age())];
     const known = request.headers['if-none-match'];
@@ -34,17 +31,27 @@ export function createPermissionLane({ replica, age }: PermissionLaneSettings): 
 /** `POST /v1/permissions`: the same for many pairs, an answer for each in order. */
 export function createPermissionsLane({ replica, age }: PermissionLaneSettings, operation: Operation): LaneHandler {
   return ({ principal, request, body }: LaneCall): LaneAnswer => {
-    const pairs = readPairs(body, request.rawHeaders) ?? (readJsonBody(operation, request.headers, body) as Pair[]);
     const known = replica();
-    const texts = pairs.map((pair) => textOf(known, principal.tenant, pair));
-    return { status: 200, headers: ageHeader(age()), body: `[${texts.join(',')}]` };
+    const plain = readPairs(body, request.rawHeaders);
+    const pairs = plain ?? (readJsonBody(operation, request.headers, body) as Pair[]);
+    let text = '[';
+    for (let at = 0; at < pairs.length; at += 1) {
+      const { origin, sink } = pairs[at] as Pair;
+      const pair = { origin: origin.toLowerCase(), sink };
+      if (at > 0) text += ',';
+      text += textOf(known, principal.tenant, pair, plain === undefined ? escaped(pair) : pair);
+    }
+    return { status: 200, headers: ageHeader(age()), body: `${text}]` };
   };
 }
 
-function textOf(replica: Replica | undefined, tenant: string, pair: Pair): string {
+function textOf(replica: Replica | undefined, tenant: string, pair: Pair, inJson: Pair): string {
   if (replica === undefined) throw indexLoading();
-  const origin = pair.origin.toLowerCase();
-  return permissionText(origin, pair.sink, replica.permission(tenant, origin, pair.sink));
+  return permissionText(pair, replica.permission(tenant, pair.origin, pair.sink), inJson);
+}
+
+function escaped({ origin, sink }: Pair): Pair {
+  return { origin: JSON.stringify(origin).slice(1, -1), sink: JSON.stringify(sink).slice(1, -1) };
 }
 
 const plainQuery = /^origin=([A-Za-z0-9.-]{1,253})&sink=([^&+]{1,2048})$/;

@@ -15,14 +15,22 @@ const writeInstant = createInstantWriter();
 
 /**
  * The same as text. Most answers say yes, and those are put together here: an object that only JSON.stringify will see
- * costs more than the look-up.
+ * costs more than the look-up. `escaped` is the pair as it stands in JSON.
  */
-export function permissionText(origin: string, sink: string, permission: Permission): string {
+export function permissionText(pair: Pair, permission: Permission, escaped: Pair): string {
   const { denial, grant } = permission;
-  if (denial !== undefined || grant === undefined) return JSON.stringify(presentPermission(origin, sink, permission));
+  if (denial !== undefined || grant === undefined) {
+    return JSON.stringify(presentPermission(pair.origin, pair.sink, permission));
+  }
   const { allowedRate, expiresAt, basis, id } = grant;
   const rate = allowedRate === '*' ? '"*"' : String(allowedRate);
-  return `{"origin":${JSON.stringify(origin)},"sink":${JSON.stringify(sink)},"allowed":true,"allowedrate":${rate},"expiresat":"${writeInstant(expiresAt)}","basis":"${basis}","grant":"${id}"}`;
+  return `{"origin":"${escaped.origin}","sink":"${escaped.sink}","allowed":true,"allowedrate":${rate},"expiresat":"${writeInstant(expiresAt)}","basis":"${basis}","grant":"${id}"}`;
+}
+
+export interface Pair {
+  /** In lower case. */
+  origin: string;
+  sink: string;
 }
 
 /** What a look-up answers. `origin` in lower case. */
