@@ -4,7 +4,10 @@ import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { createAuditHandlers } from './changes/audit-routes.js';
 import { announceOrigin, changeChannel } from './changes/change.js';
+import { createFeedHandlers } from './changes/feed-routes.js';
+import { createFeed } from './changes/feed.js';
 import { createFollower } from './changes/follower.js';
+import { createReaders, readerKinds } from './changes/readers.js';
 import type { Config } from './config.js';
 import type { Fault } from './errors.js';
 import {
@@ -81,6 +84,9 @@ export interface ServiceOptions {
 
 const maxBackoffMs = 3_600_000;
 const bodyLimit = 65_536;
+/** The latest changes, in memory. */
+const feedMemory = { entries: 16_384, bytes: 33_554_432 };
+const snapshotsAtOnce = { snapshots: 4, snapshotsPerTenant: 2 };
 const eventLimits = { bytes: 1_048_576, events: 100 };
 
 /** The composition root: everything that lives long is created here, once, and handed down. */
@@ -124,12 +130,19 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     const seconds = Math.floor(follower.secondsBehind() - config.pollMs / 1_000);
     return seconds > 1 ? seconds : undefined;
   };
+  const readers = createReaders({
+    perProcess: config.feedReaders,
+    perTenant: config.feedReadersPerTenant,
+    ...snapshotsAtOnce,
+  });
   const metrics = createMetrics({
     lagSeconds: queue.lagSeconds,
     inFlight: () => worker.inFlight(),
     indexSize: () => follower.replica()?.size(),
     indexSecondsBehind: () => follower.secondsBehind(),
+    feedReaders: () => Object.fromEntries(readerKinds.map((kind) => [kind, readers.count(kind)])),
   });
+  const feed = createFeed({ follower, query: database.query, memory: feedMemory, onPage: metrics.feedPage });
   const worker = createWorker({
     queue,
     budgets: createBudgets({
@@ -169,7 +182,12 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     },
     onFault: (error, claim) => log.error({ handshake: claim?.id, err: error }, 'handshake fault'),
   });
-  const sweeper = createSweeper({ database, retentionDays: config.retentionDays, auditDays: config.auditDays });
+  const sweeper = createSweeper({
+    database,
+    retentionDays: config.retentionDays,
+    feedRetentionHours: config.feedRetentionHours,
+    auditDays: config.auditDays,
+  });
 
   const issuer = config.developmentIssuer ? await openDevelopmentIssuer(config.dataFolder) : undefined;
   const authenticate = createAuthenticate({
@@ -254,6 +272,11 @@ async function compose(database: Database, { config, log, checkAnswers = false }
         checkBody,
       }),
       ...createMatchHandlers({ readSubscription: (principal, id) => reader.read(principal, id), limits: eventLimits }),
+      ...createFeedHandlers({
+        ...{ feed, database, readers, age },
+        heartbeatMs: config.feedHeartbeatMs,
+        stopping: stopping.signal,
+      }),
       ...createAuditHandlers({ database }),
     },
     lane,
@@ -268,6 +291,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     onRequest: metrics.request,
     translate: asUnavailable,
     bodyLimit,
+    streams: { stallMs: config.feedStallMs, stopping: stopping.signal },
     checkAnswers,
   });
 
@@ -337,6 +361,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
                   databaseUrl: config.databaseUrl,
                   channel: changeChannel,
                   onWake: () => follower.wake(),
+                  onConnect: () => follower.distrust(),
                   onFault: (error) => log.warn({ err: error }, 'notifications of changes are interrupted'),
                 },
                 stopping.signal,
