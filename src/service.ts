@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express } from 'express';
@@ -67,6 +68,8 @@ export interface Service {
   worker: Pick<Worker, 'drain' | 'inFlight'>;
   /** Brings about what time alone brings about, now. */
   sweep(): Promise<void>;
+  /** Deletes what is older than it is kept, now. */
+  forget(): Promise<void>;
   /** Takes in what was committed before this call, now. */
   follow(): Promise<void>;
   /** Listens and works. */
@@ -214,6 +217,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
 
   const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);
   const stopping = new AbortController();
+  // Every open stream listens to it.
+  setMaxListeners(0, stopping.signal);
   const reader = createSubscriptionReader(database);
   const vault = createCredentialVault(keys);
   const writer = createSubscriptionWriter({ database, vault });
@@ -338,6 +343,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       await sweeper.sweep();
       await follower.catchUp();
     },
+    forget: () => sweeper.forget(),
     follow: () => follower.catchUp(),
 
     async start() {

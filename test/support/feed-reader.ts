@@ -25,7 +25,9 @@ export async function createFeedReader(
   const who = { tenant, subscriber: 'mailroom', scopes: ['assent:deliver' as const], minutes };
   const headers = { Authorization: `Bearer ${await createToken(who, registry.env)}` };
   const address = (path: string, query: Query) => {
-    const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+    const given = Object.entries(query).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)]],
+    );
     return `${registry.url}${path}?${new URLSearchParams(given).toString()}`;
   };
   const ask = async (path: string, query: Query = {}) => {
