@@ -26,13 +26,13 @@ export async function createFeedReader(
   const headers = { Authorization: `Bearer ${await createToken(who, registry.env)}` };
   const address = (path: string, query: Query) => {
     const given = Object.entries(query).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, String(value)]],
+      value === undefined ? [] : [[name, String(value)] as [string, string]],
     );
     return `${registry.url}${path}?${new URLSearchParams(given).toString()}`;
   };
   const ask = async (path: string, query: Query = {}) => {
     const response = await fetch(address(path, query), { headers });
-    return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) as Body };
+    return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
   };
   return {
     headers,
@@ -54,7 +54,7 @@ export async function createFeedReader(
       return text
         .split('\n')
         .filter((line) => line !== '')
-        .map((line) => JSON.parse(line) as Body);
+        .map((line) => JSON.parse(line));
     },
   };
 }
