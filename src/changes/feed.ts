@@ -10,8 +10,6 @@ import { createRing, type RingLimits } from './ring.js';
  * who is further back reads pages of the log. A reader only ever goes forward, and past nothing of its scope.
  */
 export interface Feed {
-  /** Where this process stands, as a cursor of the tenant; RegistryError `index_loading` before it stands anywhere. */
-  endCursor(tenant: string): string;
   /**
    * A reader that goes on from a cursor, or from the present end. RegistryErrors: `invalid_request` with the place, where
    * the cursor is not one of this tenant; `cursor_too_old`, `cursor_of_other_history`; `index_loading`.
@@ -48,6 +46,9 @@ export interface FeedSettings {
   memory: RingLimits;
   onPage: (source: 'memory' | 'log', changes: number) => void;
 }
+
+/** Changes that are read from the log at once; some are large. */
+const mostOfLog = 500;
 
 export function createFeed({ follower, query, memory, onPage }: FeedSettings): Feed {
   const ring = createRing(memory);
@@ -110,9 +111,12 @@ export function createFeed({ follower, query, memory, onPage }: FeedSettings): F
           onPage('memory', page.changes.length);
           return { changes: page.changes.map(textOf), isMore: own.position < ring.end };
         }
-        const page = await readLog(query, own.position, limit, scope);
+        const [most, { from }] = [Math.min(limit, mostOfLog), ring];
+        const page = await readLog(query, own.position, most, scope);
         check(page.bounds);
-        const isMore = page.changes.length === limit;
+        // A log that ends before what was seen of it is not the same log.
+        if (page.end < from) throw otherHistory();
+        const isMore = page.changes.length === most;
         goTo((isMore ? page.changes.at(-1)?.position : page.end) ?? own.position);
         onPage('log', page.changes.length);
         return { changes: page.changes.map(textOf), isMore: isMore && own.position < page.end };
@@ -148,11 +152,6 @@ export function createFeed({ follower, query, memory, onPage }: FeedSettings): F
   }
 
   return {
-    endCursor: (tenant) => {
-      const { epoch, secret } = bounds();
-      return writeCursor(secret, tenant, { epoch, position: ring.end });
-    },
-
     async open(scope, cursor, place) {
       const { epoch, secret } = bounds();
       if (cursor === undefined) return createReader(scope, { epoch, position: ring.end });

@@ -1,4 +1,4 @@
-import type { Query } from '../storage/database.js';
+import { sqlState, type Query } from '../storage/database.js';
 
 /**
  * Positions count within one history of one database. Another one begins when a backup is restored or when a standby is
@@ -12,10 +12,20 @@ const present = `case when pg_is_in_recovery() then null else
 
 /** Begins a new epoch if the database has another history than the one that was recorded; of several processes one does. */
 export async function recordHistory(query: Query): Promise<void> {
-  const [row] = await query<{ differs: boolean | null }>(`select cluster <> ${present} as differs from feed`);
-  if (row?.differs !== true) return;
+  if (!(await differs(query))) return;
   await query(
     `update feed set cluster = ${present}, epoch = case when cluster = '' then epoch else gen_random_uuid() end
      where cluster <> ${present}`,
   );
+}
+
+/** Not where Postgres does not tell: a service may have taken these functions away, or a promotion be under way. */
+async function differs(query: Query): Promise<boolean> {
+  try {
+    const [row] = await query<{ differs: boolean | null }>(`select cluster <> ${present} as differs from feed`);
+    return row?.differs === true;
+  } catch (error) {
+    if (/^(?:42|0A|55)/.test(sqlState(error) ?? '')) return false;
+    throw error;
+  }
 }

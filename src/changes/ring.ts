@@ -20,6 +20,7 @@ export interface RingLimits {
 
 /** Bytes of a page, roughly; one change is always on it. */
 const pageBytes = 262_144;
+const pageOverhead = 350;
 
 export function createRing(limits: RingLimits): Ring {
   /** The first `gone` of them are no longer there; moving all the others for each one that goes would take its time. */
@@ -73,7 +74,7 @@ export function createRing(limits: RingLimits): Ring {
       for (let place = placeOf(after); place < entries.length; place += 1) {
         const entry = entries[place] as LoggedChange;
         if (entry.tenant !== tenant || (origin !== undefined && entry.origin !== origin)) continue;
-        size += sizeOf(entry);
+        size += pageOverhead + entry.sink.length + (entry.state?.length ?? 0);
         if (changes.length === limit || (size > pageBytes && changes.length > 0)) {
           return { changes, position: changes.at(-1)?.position ?? after };
         }
@@ -87,5 +88,5 @@ export function createRing(limits: RingLimits): Ring {
 
 /** With the text that readers are sent, which is made once for all of them. */
 function sizeOf({ sink, state }: LoggedChange): number {
-  return 1_000 + 2 * (sink.length + (state?.length ?? 0));
+  return 800 + 2 * (sink.length + (state?.length ?? 0));
 }

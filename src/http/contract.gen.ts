@@ -2231,7 +2231,7 @@ export interface operations {
                 origin?: components["parameters"]["origin"];
                 /** @description How many changes a page holds at the most. A page may hold fewer although there are more. */
                 limit?: number;
-                /** @description Seconds to wait for a change if there is none. */
+                /** @description Seconds to wait for a change if there is none; a stream always waits. */
                 wait?: number;
             };
             header?: {

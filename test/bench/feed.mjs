@@ -1,7 +1,7 @@
 // The change feed on a real Postgres (fsync as it is by default): from commit to follower, to 100 streams, and catching up.
 // Run after a build:
 //
-//   node test/bench/feed.mjs [--json FILE] [--seconds N] [--rate CHANGES_A_SECOND]
+//   node test/bench/feed.mjs [--json FILE] [--seconds N] [--rate CHANGES_A_SECOND] [--delay]
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import pg from 'pg';
 import { changeChannel } from '../../dist/changes/change.js';
 import { createFollower } from '../../dist/changes/follower.js';
 import { readLog } from '../../dist/changes/log.js';
@@ -25,6 +26,7 @@ import { noise, percentile } from './measure.mjs';
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const clock = () => performance.timeOrigin + performance.now();
 const tenant = 'bench';
+const rounds = 4;
 
 /** Resolves with [batch, sent at, known to be committed at] of each. */
 async function write(url, settings) {
@@ -35,8 +37,25 @@ async function write(url, settings) {
   return commits;
 }
 
-/** Milliseconds from a commit, as the writer knows of it, to the follower's listeners. */
-async function measureDelay(url, database, { seconds, perSecond }) {
+/** Milliseconds from a commit, as the writer knows of it, to whoever `follow` leads it to. */
+async function measureDelay(url, follow, { seconds, perSecond }) {
+  const seenAt = new Map();
+  const end = await follow((changes) => {
+    const at = clock();
+    for (const { sink } of changes) seenAt.set(sink.split('/')[3], at);
+  });
+  await write(url, { perSecond, seconds: 1 });
+  const commits = await write(url, { perSecond, seconds });
+  await end();
+  return {
+    delays: commits.map(([name, , committedAt]) => Math.max(0, seenAt.get(name) - committedAt)),
+    whole: commits.map(([name, sentAt]) => seenAt.get(name) - sentAt),
+    writing: commits.map(([, sentAt, committedAt]) => committedAt - sentAt),
+  };
+}
+
+/** The follower of a process, as service.ts makes it. */
+const followAsService = (url, database) => async (onChanges) => {
   const ending = new AbortController();
   const follower = createFollower({
     database,
@@ -44,28 +63,51 @@ async function measureDelay(url, database, { seconds, perSecond }) {
     pollMs: 1_000,
     onFault: console.error,
   });
-  const seenAt = new Map();
   await follower.catchUp();
-  follower.subscribe((changes) => {
-    const at = clock();
-    for (const { sink } of changes) seenAt.set(sink.split('/')[3], at);
-  });
+  follower.subscribe(onChanges);
   const settings = { databaseUrl: url, channel: changeChannel, onFault: console.error };
   const loops = [
     follower.run(ending.signal),
     listen({ ...settings, onWake: follower.wake, onConnect: follower.distrust }, ending.signal),
   ];
-  await write(url, { perSecond, seconds: 2 });
-  const commits = await write(url, { perSecond, seconds });
-  await follower.catchUp();
-  ending.abort();
-  await Promise.all(loops);
-  const delays = commits.map(([name, , committedAt]) => Math.max(0, seenAt.get(name) - committedAt));
-  const whole = commits.map(([name, sentAt]) => seenAt.get(name) - sentAt);
-  const writing = commits.map(([, sentAt, committedAt]) => committedAt - sentAt);
-  const of = (times) => ({ p50: percentile(times, 0.5), p99: percentile(times, 0.99), worst: percentile(times, 1) });
-  return { commitToFollower: of(delays), statementToFollower: of(whole), statement: of(writing) };
-}
+  return async () => {
+    await follower.catchUp();
+    ending.abort();
+    await Promise.all(loops);
+  };
+};
+
+/** The least that can be done: one connection that listens, and reads three columns when it hears something. */
+const followBare = (url) => async (onChanges) => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  let after = (await client.query('select coalesce(max(position), 0)::text as position from change')).rows[0].position;
+  let reading;
+  let isMore = false;
+  const read = async () => {
+    do {
+      isMore = false;
+      const { rows } = await client.query({
+        name: 'read',
+        text: 'select position::text as position, sink from change where change.position > $1::bigint order by change.position limit 1000',
+        values: [after],
+      });
+      after = rows.at(-1)?.position ?? after;
+      if (rows.length > 0) onChanges(rows);
+    } while (isMore);
+    reading = undefined;
+  };
+  client.on('notification', () => {
+    isMore = true;
+    reading ??= read();
+  });
+  await client.query(`listen ${changeChannel}`);
+  return async () => {
+    await reading;
+    await read();
+    await client.end();
+  };
+};
 
 /** Opens streams that count what they get. */
 async function openStreams(port, token, count, after) {
@@ -166,7 +208,12 @@ async function measureCatchUp(database) {
 }
 
 const { values } = parseArgs({
-  options: { json: { type: 'string' }, seconds: { type: 'string' }, rate: { type: 'string' } },
+  options: {
+    json: { type: 'string' },
+    seconds: { type: 'string' },
+    rate: { type: 'string' },
+    delay: { type: 'boolean' },
+  },
 });
 const folder = await mkdtemp(join(tmpdir(), 'assent-bench-'));
 const postgres = await startPostgres([]);
@@ -174,12 +221,39 @@ const database = await openDatabase({ databaseUrl: postgres.url, dataFolder: fol
 try {
   await migrate(database);
   const perSecond = Number(values.rate ?? 2_000);
-  const delay = await measureDelay(postgres.url, database, { seconds: Number(values.seconds ?? 10), perSecond });
-  const ms = ({ p50, p99, worst }) => `p50 ${p50.toFixed(2)}  p99 ${p99.toFixed(2)}  worst ${worst.toFixed(1)} ms`;
+  const seconds = Number(values.seconds ?? 10) / rounds;
+  const found = { follower: [], bare: [] };
+  for (let round = 0; round < rounds; round += 1) {
+    found.follower.push(
+      await measureDelay(postgres.url, followAsService(postgres.url, database), { seconds, perSecond }),
+    );
+    found.bare.push(await measureDelay(postgres.url, followBare(postgres.url), { seconds, perSecond }));
+  }
+  const of = (results, member) => {
+    const times = results.flatMap((result) => result[member]);
+    return { p50: percentile(times, 0.5), p90: percentile(times, 0.9), p99: percentile(times, 0.99) };
+  };
+  const delay = Object.fromEntries(
+    Object.entries(found).map(([who, results]) => [
+      who,
+      { commit: of(results, 'delays'), statement: of(results, 'whole'), writing: of(results, 'writing') },
+    ]),
+  );
+  const ms = ({ p50, p90, p99 }) => `p50 ${p50.toFixed(2)}  p90 ${p90.toFixed(2)}  p99 ${p99.toFixed(2)} ms`;
   console.log(`${perSecond} changes/s in batches of 10; noise of the machine ${noise().toFixed(2)}`);
-  console.log(`commit (as the writer knows it) to follower  ${ms(delay.commitToFollower)}`);
-  console.log(`statement sent to follower                   ${ms(delay.statementToFollower)}`);
-  console.log(`statement sent to commit                     ${ms(delay.statement)}`);
+  for (const [who, { commit, statement, writing }] of Object.entries(delay)) {
+    console.log(`${who.padEnd(9)} commit, as the writer knows it, to follower  ${ms(commit)}`);
+    console.log(`${' '.repeat(9)} statement sent to follower                   ${ms(statement)}`);
+    console.log(`${' '.repeat(9)} statement sent to commit                     ${ms(writing)}`);
+  }
+  if (!values.delay) await measureRest(delay);
+} finally {
+  await database.close();
+  await postgres.stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function measureRest(delay) {
   const server = await measureServer(postgres.url, folder, database);
   console.log(`100 streams, 2,000 changes/s for 5 s: all there after ${server.steadySeconds.toFixed(1)} s`);
   console.log(`100 streams, a burst: ${Math.round(server.fanOut)} changes/s sent`);
@@ -189,8 +263,4 @@ try {
   const catchUp = await measureCatchUp(database);
   console.log(`catching up a process: ${Math.round(catchUp.perSecond)} changes/s (${catchUp.rows})`);
   if (values.json) await writeFile(values.json, `${JSON.stringify({ delay, server, catchUp }, null, 2)}\n`);
-} finally {
-  await database.close();
-  await postgres.stop();
-  await rm(folder, { recursive: true, force: true });
 }
