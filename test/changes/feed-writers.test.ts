@@ -160,7 +160,7 @@ onServer(
       start?.position,
     );
     const written = rows.map(({ position }) => position);
-    expect(written.length).toBeGreaterThan(1_000);
+    expect(written.length).toBeGreaterThan(100);
     for (const { seen } of results) {
       expect(seen.length).toBe(written.length);
       // One comparison, for nobody wants to read all of them.
