@@ -1,10 +1,14 @@
+import { setMaxListeners } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { createAuditHandlers } from './changes/audit-routes.js';
 import { announceOrigin, changeChannel } from './changes/change.js';
+import { createFeedHandlers } from './changes/feed-routes.js';
+import { createFeed } from './changes/feed.js';
 import { createFollower } from './changes/follower.js';
+import { createReaders, readerKinds } from './changes/readers.js';
 import type { Config } from './config.js';
 import type { Fault } from './errors.js';
 import {
@@ -64,6 +68,8 @@ export interface Service {
   worker: Pick<Worker, 'drain' | 'inFlight'>;
   /** Brings about what time alone brings about, now. */
   sweep(): Promise<void>;
+  /** Deletes what is older than it is kept, now. */
+  forget(): Promise<void>;
   /** Takes in what was committed before this call, now. */
   follow(): Promise<void>;
   /** Listens and works. */
@@ -81,6 +87,9 @@ export interface ServiceOptions {
 
 const maxBackoffMs = 3_600_000;
 const bodyLimit = 65_536;
+/** The latest changes, in memory. */
+const feedMemory = { entries: 16_384, bytes: 33_554_432 };
+const snapshotsAtOnce = { snapshots: 4, snapshotsPerTenant: 2 };
 const eventLimits = { bytes: 1_048_576, events: 100 };
 
 /** The composition root: everything that lives long is created here, once, and handed down. */
@@ -124,12 +133,19 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     const seconds = Math.floor(follower.secondsBehind() - config.pollMs / 1_000);
     return seconds > 1 ? seconds : undefined;
   };
+  const readers = createReaders({
+    perProcess: config.feedReaders,
+    perTenant: config.feedReadersPerTenant,
+    ...snapshotsAtOnce,
+  });
   const metrics = createMetrics({
     lagSeconds: queue.lagSeconds,
     inFlight: () => worker.inFlight(),
     indexSize: () => follower.replica()?.size(),
     indexSecondsBehind: () => follower.secondsBehind(),
+    feedReaders: () => Object.fromEntries(readerKinds.map((kind) => [kind, readers.count(kind)])),
   });
+  const feed = createFeed({ follower, query: database.query, memory: feedMemory, onPage: metrics.feedPage });
   const worker = createWorker({
     queue,
     budgets: createBudgets({
@@ -169,7 +185,12 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     },
     onFault: (error, claim) => log.error({ handshake: claim?.id, err: error }, 'handshake fault'),
   });
-  const sweeper = createSweeper({ database, retentionDays: config.retentionDays, auditDays: config.auditDays });
+  const sweeper = createSweeper({
+    database,
+    retentionDays: config.retentionDays,
+    feedRetentionHours: config.feedRetentionHours,
+    auditDays: config.auditDays,
+  });
 
   const issuer = config.developmentIssuer ? await openDevelopmentIssuer(config.dataFolder) : undefined;
   const authenticate = createAuthenticate({
@@ -196,6 +217,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
 
   const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);
   const stopping = new AbortController();
+  // Every open stream listens to it.
+  setMaxListeners(0, stopping.signal);
   const reader = createSubscriptionReader(database);
   const vault = createCredentialVault(keys);
   const writer = createSubscriptionWriter({ database, vault });
@@ -254,6 +277,11 @@ async function compose(database: Database, { config, log, checkAnswers = false }
         checkBody,
       }),
       ...createMatchHandlers({ readSubscription: (principal, id) => reader.read(principal, id), limits: eventLimits }),
+      ...createFeedHandlers({
+        ...{ feed, database, readers, age },
+        heartbeatMs: config.feedHeartbeatMs,
+        stopping: stopping.signal,
+      }),
       ...createAuditHandlers({ database }),
     },
     lane,
@@ -268,6 +296,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     onRequest: metrics.request,
     translate: asUnavailable,
     bodyLimit,
+    streams: { stallMs: config.feedStallMs, stopping: stopping.signal },
     checkAnswers,
   });
 
@@ -314,6 +343,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       await sweeper.sweep();
       await follower.catchUp();
     },
+    forget: () => sweeper.forget(),
     follow: () => follower.catchUp(),
 
     async start() {
@@ -337,6 +367,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
                   databaseUrl: config.databaseUrl,
                   channel: changeChannel,
                   onWake: () => follower.wake(),
+                  onConnect: () => follower.distrust(),
                   onFault: (error) => log.warn({ err: error }, 'notifications of changes are interrupted'),
                 },
                 stopping.signal,

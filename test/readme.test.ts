@@ -61,6 +61,7 @@ test('the table of metrics lists every metric of the service with its labels', a
     inFlight: () => 0,
     indexSize: () => undefined,
     indexSecondsBehind: () => 0,
+    feedReaders: () => ({}),
   });
   const own = registry.getMetricsAsArray() as unknown as Array<{ name: string; labelNames?: string[] }>;
   const known = own.filter(({ name }) => name.startsWith('assent_'));

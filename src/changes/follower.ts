@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Replica } from '../matching/replica.js';
 import type { Database } from '../storage/database.js';
+import { recordHistory } from './history.js';
 import {
   applyChange,
   putLines,
@@ -32,8 +32,13 @@ export interface Follower {
   wake(): void;
   /** True once this position is applied; false after the time. */
   waitFor(position: bigint, timeoutMs: number): Promise<boolean>;
-  /** Calls back with what was applied, in order, after it was applied; returns what ends that. */
-  subscribe(listener: (changes: readonly LoggedChange[]) => void): () => void;
+  /**
+   * Calls back with what was applied and the position that it comes right after, in order, after it was applied; with
+   * nothing where a replica was loaded that stands at that position. Returns what ends that.
+   */
+  subscribe(listener: Listener): () => void;
+  /** The database may be another one: looks before the next reading whether it has the same history. A hint. */
+  distrust(): void;
   /** Milliseconds since 1970 by the database's clock, which tells when grants end. */
   now(): number;
   /** Undefined while loading; ask for it anew each time. */
@@ -41,10 +46,12 @@ export interface Follower {
   /** Undefined while loading. */
   position(): bigint | undefined;
   /** Undefined while loading. */
-  bounds(): LogBounds | undefined;
+  bounds(): (LogBounds & { secret: Buffer }) | undefined;
   /** Since the log was last read to its end; Infinity while loading. */
   secondsBehind(): number;
 }
+
+export type Listener = (changes: readonly LoggedChange[], after: bigint) => void;
 
 export interface FollowerSettings {
   database: Database;
@@ -54,6 +61,7 @@ export interface FollowerSettings {
 }
 
 interface Standing extends LogBounds {
+  secret: Buffer;
   replica: Replica;
   position: bigint;
 }
@@ -67,25 +75,36 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
   let aheadMs = 0;
   let reading: Promise<void> | undefined;
   let queued: Promise<void> | undefined;
-  let rest = new AbortController();
+  let isTrusted = false;
+  let isWoken = false;
+  let endRest = () => {};
   const waiting = new Set<() => void>();
-  const listeners = new Set<(changes: readonly LoggedChange[]) => void>();
+  const listeners = new Set<Listener>();
   const now = () => Date.now() + aheadMs;
+  const wake = () => {
+    isWoken = true;
+    endRest();
+  };
 
   async function load(): Promise<void> {
     standing = await database.snapshot(async (query) => {
-      const { epoch, horizon, position, now: databaseNow } = await readEnd(query);
+      const { now: databaseNow, ...end } = await readEnd(query);
       aheadMs = databaseNow - Date.now();
       const replica = createReplica(now);
       const owners = await readOwners(query);
       for await (const lines of readStates(query)) putLines(replica, lines, (name) => owners.get(name) ?? '');
-      return { epoch, horizon, position, replica };
+      return { ...end, replica };
     });
     readAt = performance.now();
+    for (const listener of listeners) listener([], standing.position);
     for (const check of waiting) check();
   }
 
   async function read(): Promise<void> {
+    if (!isTrusted) {
+      isTrusted = true;
+      await recordHistory(database.query);
+    }
     if (standing === undefined) return load();
     for (let isMore = true; isMore;) {
       const { bounds, changes, now: databaseNow } = await readLog(database.query, standing.position, atOnce);
@@ -93,8 +112,9 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
       for (const change of changes) applyChange(standing.replica, change);
       aheadMs = databaseNow - Date.now();
       standing.horizon = bounds.horizon;
-      standing.position = changes.at(-1)?.position ?? standing.position;
-      if (changes.length > 0) for (const listener of listeners) listener(changes);
+      const after = standing.position;
+      standing.position = changes.at(-1)?.position ?? after;
+      if (changes.length > 0) for (const listener of listeners) listener(changes, after);
       isMore = changes.length === atOnce;
     }
     readAt = performance.now();
@@ -104,7 +124,12 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
   /** One reading at a time. A call that comes during one is served by the next, which begins after what it saw. */
   function catchUp(): Promise<void> {
     if (reading === undefined) {
-      reading = read().finally(() => (reading = undefined));
+      reading = read()
+        .catch((error: unknown) => {
+          isTrusted = false;
+          throw error;
+        })
+        .finally(() => (reading = undefined));
       return reading;
     }
     queued ??= reading
@@ -116,26 +141,40 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
     return queued;
   }
 
+  /** Without the machinery of signals and promised timers, which takes longer than what is waited for. */
+  function rest(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      endRest = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', endRest);
+        resolve();
+      };
+      const timer = setTimeout(endRest, pollMs);
+      signal.addEventListener('abort', endRest);
+      if (signal.aborted) endRest();
+    });
+  }
+
   return {
     async run(signal) {
       while (!signal.aborted) {
-        // Before the work: who wakes while it goes on cuts the rest short that follows.
-        rest = new AbortController();
+        // Before the work: who wakes while it goes on leaves out the rest that follows.
+        isWoken = false;
         try {
           await catchUp();
         } catch (error) {
           if (!signal.aborted) onFault(error);
         }
-        await sleep(pollMs, undefined, { signal: AbortSignal.any([signal, rest.signal]) }).catch(() => undefined);
+        if (!isWoken) await rest(signal);
       }
     },
     catchUp,
-    wake: () => rest.abort(),
+    wake,
 
     waitFor(wanted, timeoutMs) {
       const isThere = () => standing !== undefined && standing.position >= wanted;
       if (isThere()) return Promise.resolve(true);
-      rest.abort();
+      wake();
       return new Promise((resolve) => {
         const end = (result: boolean) => {
           clearTimeout(timer);
@@ -151,6 +190,10 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    distrust() {
+      isTrusted = false;
+      wake();
     },
     now,
     replica: () => standing?.replica,

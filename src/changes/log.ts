@@ -23,22 +23,34 @@ export interface LogBounds {
   horizon: bigint;
 }
 
-/** Changes behind a position in their order, with the bounds and the time (milliseconds since 1970) of that moment. */
+/** A tenant, or one origin of it. */
+export interface Scope {
+  tenant: string;
+  origin?: string | undefined;
+}
+
+/**
+ * Changes behind a position in their order, of everybody or of a scope, with the bounds, the end of the log and the time
+ * (milliseconds since 1970) of that moment.
+ */
 export async function readLog(
   query: Query,
   after: bigint,
   limit: number,
-): Promise<{ bounds: LogBounds; now: number; changes: LoggedChange[] }> {
+  of?: Scope,
+): Promise<{ bounds: LogBounds; end: bigint; now: number; changes: LoggedChange[] }> {
+  const { where, values } = conditions(of, 3);
   const rows = await query<LogRow>(
     `select f.epoch::text as epoch, f.horizon::text as horizon, c.position::text as position, c.tenant, c.origin, c.kind,
        c.sink, c.subscription::text as subscription, c.state::text as state,
+       greatest(f.horizon, (select max(position) from change))::text as end,
        (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
        to_char(c.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at
      from feed f left join lateral (
-       select * from change where position > $1::bigint order by position limit $2::int
+       select * from change where ${where}position > $1::bigint order by position limit $2::int
      ) c on true
      order by c.position`,
-    [String(after), limit],
+    [String(after), limit, ...values],
   );
   const [first] = rows;
   if (first === undefined) throw new Error('The table feed has no row.');
@@ -47,29 +59,40 @@ export async function readLog(
     .map(({ position, at, tenant, origin, kind, sink, subscription, state }) => {
       return { position: BigInt(position), at, tenant, origin, kind, sink, subscription, state };
     });
-  return { bounds: { epoch: first.epoch, horizon: BigInt(first.horizon) }, now: first.now, changes };
+  const bounds = { epoch: first.epoch, horizon: BigInt(first.horizon) };
+  return { bounds, end: BigInt(first.end), now: first.now, changes };
 }
 
-/** Where the log stands, and what time it is there, in milliseconds since 1970. */
-export async function readEnd(query: Query): Promise<LogBounds & { position: bigint; now: number }> {
-  const [row] = await query<{ epoch: string; horizon: string; position: string; now: number }>(
-    `select f.epoch::text as epoch, f.horizon::text as horizon,
+/** Written out for each scope, because a condition that may be absent keeps Postgres from its indexes. */
+function conditions(of: Scope | undefined, first: number): { where: string; values: string[] } {
+  if (of === undefined) return { where: '', values: [] };
+  if (of.origin === undefined) return { where: `tenant = $${first} and `, values: [of.tenant] };
+  return { where: `tenant = $${first} and origin = $${first + 1} and `, values: [of.tenant, of.origin] };
+}
+
+/** Where the log stands, what protects its cursors, and what time it is there, in milliseconds since 1970. */
+export async function readEnd(query: Query): Promise<LogBounds & { secret: Buffer; position: bigint; now: number }> {
+  const [row] = await query<{ epoch: string; horizon: string; secret: string; position: string; now: number }>(
+    `select f.epoch::text as epoch, f.horizon::text as horizon, encode(f.secret, 'hex') as secret,
        greatest(f.horizon, coalesce((select max(position) from change), 0))::text as position,
        (extract(epoch from clock_timestamp()) * 1000)::float8 as now
      from feed f`,
   );
   if (row === undefined) throw new Error('The table feed has no row.');
-  return { epoch: row.epoch, horizon: BigInt(row.horizon), position: BigInt(row.position), now: row.now };
+  const { epoch, horizon, secret, position, now } = row;
+  return { epoch, horizon: BigInt(horizon), secret: Buffer.from(secret, 'hex'), position: BigInt(position), now };
 }
 
 /**
  * Everything that a replica holds, as lines of JSON, `{"kind":"grant","state":{...}}`, many at once; origins first, in the
  * order that it can be put. Read it within one snapshot. Postgres makes the next lines while these are being used.
  */
-export async function* readStates(query: Query, of: Scope = {}): AsyncGenerator<string> {
-  const scope = [of.tenant ?? null, of.origin ?? null];
-  for (const { start, statement } of sources) {
-    const read = async (after: string) => (await query<{ lines: string | null }>(statement, [...scope, after]))[0];
+export async function* readStates(query: Query, of?: Scope): AsyncGenerator<string> {
+  const { where, values } = conditions(of, 2);
+  for (const { kind, view, key, start } of sources) {
+    const statement = `select string_agg('{"kind":"${kind}","state":' || state || '}', E'\\n') as lines
+      from (select state from ${view} where ${where}${key} > $1 order by ${key} limit ${pageSize}) page`;
+    const read = async (after: string) => (await query<{ lines: string | null }>(statement, [after, ...values]))[0];
     let reading: ReturnType<typeof read> | undefined = read(start);
     while (reading !== undefined) {
       const lines: string | null | undefined = (await reading)?.lines;
@@ -90,21 +113,12 @@ function keyOf(line: string): string {
 
 /** Large enough that the way to Postgres does not count, small enough that one page stops nobody for long. */
 const pageSize = 2_000;
-const inScope = '($1::text is null or tenant = $1) and ($2::text is null or origin = $2)';
 const firstId = '00000000-0000-0000-0000-000000000000';
-const linesOf = (kind: Subject['kind'], view: string, key: string) =>
-  `select string_agg('{"kind":"${kind}","state":' || state || '}', E'\\n') as lines
-   from (select state from ${view} where ${inScope} and ${key} > $3 order by ${key} limit ${pageSize}) page`;
 const sources = [
-  { start: '', statement: linesOf('origin', 'originstate', 'origin') },
-  { start: firstId, statement: linesOf('subscription', 'subscriptionstate', 'id') },
-  { start: firstId, statement: linesOf('grant', 'grantstate', 'id') },
+  { kind: 'origin', view: 'originstate', key: 'origin', start: '' },
+  { kind: 'subscription', view: 'subscriptionstate', key: 'id', start: firstId },
+  { kind: 'grant', view: 'grantstate', key: 'id', start: firstId },
 ];
-
-export interface Scope {
-  tenant?: string;
-  origin?: string;
-}
 
 /** A line of a snapshot. */
 export interface StateLine {
@@ -152,6 +166,7 @@ function subjectOf(kind: Subject['kind'], tenant: string, origin: string, id: st
 interface LogRow extends Omit<LoggedChange, 'position'> {
   epoch: string;
   horizon: string;
+  end: string;
   now: number;
   position: string;
 }

@@ -1,3 +1,4 @@
+import { forgetChanges } from '../changes/retention.js';
 import { endGrant } from '../grants/write-grant.js';
 import { recordAudit, service } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
@@ -14,8 +15,9 @@ export interface Sweeper {
 
 export interface SweepSettings {
   database: Database;
-  /** For handshakes and changes. */
+  /** For handshakes. */
   retentionDays: number;
+  feedRetentionHours: number;
   auditDays: number;
 }
 
@@ -85,10 +87,11 @@ async function renewDue(sql: Sql): Promise<number> {
 }
 
 /** A key is good for a day, counters for an hour, records as long as the configuration says; the latest handshake stays. */
-async function forget({ database: { client }, retentionDays, auditDays }: SweepSettings): Promise<void> {
+async function forget({ database, retentionDays, feedRetentionHours, auditDays }: SweepSettings): Promise<void> {
+  const { client } = database;
+  await forgetChanges(database.query, feedRetentionHours);
   await client.$executeRaw`delete from idempotency where createdat < now() - interval '1 day'`;
   await client.$executeRaw`delete from budget where expire < extract(epoch from now() - interval '1 hour') * 1000`;
-  await client.$executeRaw`delete from change where at < now() - make_interval(days => ${retentionDays}::int)`;
   await client.$executeRaw`delete from audit where at < now() - make_interval(days => ${auditDays}::int)`;
   await client.$executeRaw`
     delete from handshake h where finishedat < now() - make_interval(days => ${retentionDays}::int)

@@ -3,13 +3,14 @@ import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { RegistryError } from '../errors.js';
 import type { Contract, Operation } from './contract.js';
-import type { AppOperation, Handlers } from './handler.js';
+import type { AppOperation, Handlers, Stream } from './handler.js';
 import { readJsonBody } from './json-body.js';
 import { checkAnswer, type LaneAnswer, type LaneRoute } from './lane.js';
 import type { OnRequest } from './metrics.js';
 import { nobody, type Principal } from './principal.js';
 import { problemHeaders, problemOf } from './problem.js';
 import { apiHeaders } from './security-headers.js';
+import { writeStream, type StreamLimits } from './write-stream.js';
 
 export interface AppSettings {
   contract: Contract;
@@ -27,6 +28,7 @@ export interface AppSettings {
   onRequest: OnRequest;
   /** Bytes, where the operation has no limit of its own. */
   bodyLimit: number;
+  streams: StreamLimits;
   /** Every answer is held against the contract, and one that breaks it becomes a 500. The tests run so. */
   checkAnswers: boolean;
 }
@@ -42,6 +44,9 @@ interface UntypedAnswer {
   headers?: Readonly<Record<string, string>>;
   body?: unknown;
   html?: string;
+  json?: string;
+  mediaType?: string;
+  stream?: Stream;
 }
 
 /** The HTTP API: the operations of the contract, each authenticated, validated, handled and logged in the same way. */
@@ -168,7 +173,7 @@ async function run(
   const handle = settings.handlers[operation.id as AppOperation] as unknown as (call: object) => Promise<UntypedAnswer>;
   const answer = await handle(call);
   if (!operation.isSafe) await settings.onWritten();
-  send(settings, operation, response, answer);
+  await send(settings, operation, response, answer);
 }
 
 /** Puts the bytes of the body on the request. */
@@ -195,16 +200,27 @@ function bytesOf(request: Request): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 }
 
-function send(settings: AppSettings, operation: Operation, response: Response, answer: UntypedAnswer): void {
-  const { status, headers, body, html } = answer;
-  const mediaType = html !== undefined ? 'text/html' : body === undefined ? undefined : 'application/json';
+async function send(
+  settings: AppSettings,
+  operation: Operation,
+  response: Response,
+  answer: UntypedAnswer,
+): Promise<void> {
+  const { status, headers, body, html, json, stream } = answer;
+  const hasJson = body !== undefined || json !== undefined;
+  const mediaType = answer.mediaType ?? (html !== undefined ? 'text/html' : hasJson ? 'application/json' : undefined);
   if (settings.checkAnswers) {
-    const broken = operation.checkAnswer(status, mediaType, body);
+    const broken = operation.checkAnswer(status, mediaType, json === undefined ? body : JSON.parse(json));
     if (broken.length > 0) throw new Error(`${operation.id} answered against the contract: ${broken.join('; ')}`);
   }
   for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
   response.status(status);
-  if (html !== undefined) response.type('html').send(html);
+  if (stream !== undefined) {
+    response.type(mediaType ?? '');
+    if (response.req.method === 'HEAD') response.end();
+    else await writeStream(response, stream, settings.streams);
+  } else if (html !== undefined) response.type('html').send(html);
+  else if (json !== undefined) response.type('json').send(json);
   else if (body === undefined) response.end();
   else response.json(body);
 }

@@ -375,6 +375,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/snapshot": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Everything of the tenant as of one moment.
+         * @description JSON lines: one for each origin, subscription and grant, and a last one (`kind: end`) with the cursor to follow from
+         *     (`GET /changes?after=`). **A stream without that last line is incomplete**: take another one. Subscriptions
+         *     come in every state and grants too; what may be delivered is the receiver's to derive: the subscription is not
+         *     suspended, and the grant of its origin and sink is live and has not expired. A client that does not read for a while
+         *     is cut off.
+         */
+        get: operations["getSnapshot"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What became different after a cursor.
+         * @description In the order of the log, complete, and the same for every reader. As a page; as a long poll with `wait`; or, with
+         *     `Accept: text/event-stream`, as Server-Sent Events: the event's name is the kind of the change, its data the change,
+         *     its id the cursor after it. A stream that is silent gets an event `heartbeat`, whose id is the present cursor, also
+         *     when nothing of this tenant or origin changed. It ends when the token expires; go on with `Last-Event-ID`.
+         *
+         *     Each change carries the whole state of its subject at that moment, or `null` if it is gone, so applying one twice does
+         *     no harm. Take over the cursor of every page and heartbeat: it moves on when others change something, and one that
+         *     rests for longer than changes are kept answers 410.
+         */
+        get: operations["getChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/audit": {
         parameters: {
             query?: never;
@@ -852,6 +903,48 @@ export interface components {
                 warnings: components["schemas"]["RuleBreach"][];
             }[];
         };
+        /**
+         * @description What became of the origin, subscription or grant. An origin: `name`, `isdefault`, `profile`. A subscription: `id`,
+         *     `origin`, `sink`, `source`, `types`, `subject`, `filters`, `protocolsettings`, `hascredential`, `suspended`. A grant:
+         *     `id`, `origin`, `sink`, `state` (`live`, `ended` or `revoked`), `basis`, `allowedrate` (requests per minute as text, or
+         *     `*`), `expiresat`, `helduntil`.
+         */
+        State: {
+            [key: string]: unknown;
+        };
+        SnapshotLine: {
+            /** @enum {string} */
+            kind: "origin" | "subscription" | "grant" | "end";
+            state?: components["schemas"]["State"];
+            /** @description Of the last line. */
+            cursor?: string;
+            /** @description Of the last line: the position of the change log that the snapshot stands on. */
+            revision?: string;
+        };
+        Change: {
+            /** @description Where to go on after this change. */
+            cursor: string;
+            /** @description Its position in the change log, as answers of `POST /match` name it. */
+            revision: string;
+            at: components["schemas"]["Time"];
+            /**
+             * @description What happened, for people and logs; the part before the dot says what the state is of. `subscription.moved` tells
+             *     those who follow the old origin that the subscription has left it.
+             * @enum {string}
+             */
+            kind: "subscription.created" | "subscription.replaced" | "subscription.moved" | "subscription.deleted" | "subscription.suspended" | "subscription.resumed" | "origin.changed" | "grant.live" | "grant.ended" | "grant.revoked" | "grant.held";
+            origin: string;
+            sink?: string;
+            subscription?: string;
+            state: components["schemas"]["State"] | null;
+        };
+        ChangePage: {
+            changes: components["schemas"]["Change"][];
+            /** @description Where to go on; also on an empty page. */
+            cursor: string;
+            /** @description There is more already. */
+            more: boolean;
+        };
         AuditEntry: {
             id: string;
             at: components["schemas"]["Time"];
@@ -949,6 +1042,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description There is no way on from this cursor: `cursor_too_old` (changes after it have been forgotten) or
+         *     `cursor_of_other_history` (the database was restored, or failed over to a standby). Take a new snapshot.
+         */
+        Gone: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
     };
     parameters: {
         /** @description How many entries a page holds at the most. */
@@ -973,6 +1078,8 @@ export interface components {
         GrantId: string;
         /** @description The DNS expression of the sending system. */
         OriginName: string;
+        /** @description Only what is of this origin. */
+        origin: string;
     };
     requestBodies: never;
     headers: {
@@ -2085,6 +2192,77 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSnapshot: {
+        parameters: {
+            query?: {
+                /** @description Only what is of this origin. */
+                origin?: components["parameters"]["origin"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lines. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": components["schemas"]["SnapshotLine"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getChanges: {
+        parameters: {
+            query?: {
+                /** @description Where to go on. If absent, from the present end, so the first page is empty and has a cursor. */
+                after?: string;
+                /** @description Only what is of this origin. */
+                origin?: components["parameters"]["origin"];
+                /** @description How many changes a page holds at the most. A page may hold fewer although there are more. */
+                limit?: number;
+                /** @description Seconds to wait for a change if there is none; a stream always waits. */
+                wait?: number;
+            };
+            header?: {
+                /** @description The id of the last event that a client of a stream has seen; it counts instead of `after`. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangePage"];
+                    /**
+                     * @example retry: 1000
+                     *     id: AZqP...
+                     *     event: grant.revoked
+                     *     data: {"cursor":"AZqP...","revision":"42","at":"2026-11-21T12:00:00.000Z","kind":"grant.revoked", ...}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            410: components["responses"]["Gone"];
             default: components["responses"]["Problem"];
         };
     };

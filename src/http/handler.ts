@@ -43,11 +43,23 @@ export type Answer<Id extends OperationId> = {
   [Status in keyof operations[Id]['responses'] & Success]: {
     status: Status;
     headers?: Readonly<Record<string, string>>;
-    body: JsonOf<operations[Id]['responses'][Status]>;
-    /** A page in place of the JSON body, for browsers. */
-    html?: string;
-  };
+  } & (
+    | {
+        body: JsonOf<operations[Id]['responses'][Status]>;
+        /** A page in place of the JSON body, for browsers. */
+        html?: string;
+      }
+    /** The body as JSON text, where its parts are there as text already. */
+    | { json: string }
+    | { mediaType: string; stream: Stream }
+  );
 }[keyof operations[Id]['responses'] & Success];
+
+/**
+ * Writes the body piece by piece; ends it by resolving, and breaks it off by rejecting, or answers with the problem if
+ * nothing was written yet. `write` resolves when the client has room for more, and rejects when it has gone.
+ */
+export type Stream = (write: (text: string) => Promise<void>) => Promise<void>;
 
 export type Handler<Id extends OperationId> = (call: Call<Id>) => Promise<Answer<Id>>;
 

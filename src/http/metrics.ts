@@ -7,6 +7,7 @@ export interface Metrics {
   registry: Registry;
   request: OnRequest;
   handshake(outcome: { verdict: string; reason: string; seconds: number }): void;
+  feedPage(source: 'memory' | 'log', changes: number): void;
 }
 
 export interface MetricsSources {
@@ -17,10 +18,13 @@ export interface MetricsSources {
   indexSize: () => { subscriptions: number; pairs: number; bytes: number } | undefined;
   /** Since the change log was last read to its end. */
   indexSecondsBehind: () => number;
+  /** How many there are, by kind. */
+  feedReaders: () => Readonly<Record<string, number>>;
 }
 
 /** Every name and label is listed in the README; labels have few values, none of which comes from outside. */
-export function createMetrics({ lagSeconds, inFlight, indexSize, indexSecondsBehind }: MetricsSources): Metrics {
+export function createMetrics(sources: MetricsSources): Metrics {
+  const { lagSeconds, inFlight, indexSize, indexSecondsBehind, feedReaders } = sources;
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -86,12 +90,37 @@ export function createMetrics({ lagSeconds, inFlight, indexSize, indexSecondsBeh
       this.set(indexSecondsBehind());
     },
   });
+  new Gauge({
+    name: 'assent_feed_readers',
+    help: 'Readers of the feed that are connected, by kind.',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      for (const [kind, count] of Object.entries(feedReaders())) this.set({ kind }, count);
+    },
+  });
+  const sent = new Counter({
+    name: 'assent_feed_changes_sent_total',
+    help: 'Changes that readers of the feed were sent.',
+    registers,
+  });
+  const pages = new Counter({
+    name: 'assent_feed_pages_total',
+    help: 'Pages of changes by where they came from.',
+    labelNames: ['source'],
+    registers,
+  });
+  const pageSeries = { memory: pages.labels('memory'), log: pages.labels('log') };
   return {
     registry,
     request: (operation, status, seconds) => requests.observe(operation, status, seconds),
     handshake: ({ verdict, reason, seconds }) => {
       handshakes.inc({ verdict, reason });
       durations.observe(seconds);
+    },
+    feedPage: (source, changes) => {
+      pageSeries[source].inc();
+      sent.inc(changes);
     },
   };
 }

@@ -88,10 +88,17 @@ async function openServer(url: string): Promise<Database> {
   };
 }
 
+/** Statements by their text. There are as many as the program has, for none of them has values in it. */
+const names = new Map<string, string>();
+
 /** Named by its text, which is how pg knows that the connection has it prepared already. */
 function queryOn(connection: pg.Pool | pg.PoolClient): Query {
   return async <Row extends object>(text: string, values: unknown[] = []) => {
-    const name = createHash('sha1').update(text).digest('base64');
+    let name = names.get(text);
+    if (name === undefined) {
+      name = createHash('sha1').update(text).digest('base64');
+      names.set(text, name);
+    }
     return (await connection.query<Row>({ name, text, values })).rows;
   };
 }

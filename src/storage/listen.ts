@@ -4,8 +4,9 @@ import pg from 'pg';
 export interface ListenSettings {
   databaseUrl: string;
   channel: string;
-  /** Called on every notification, and whenever the connection is new and one may have been missed. */
   onWake: () => void;
+  /** The connection is new: a notification may have been missed, and it may lead to another server. */
+  onConnect: () => void;
   onFault: (error: unknown) => void;
 }
 
@@ -16,7 +17,7 @@ const heartbeatMs = 5_000;
  * is silence and not an error, so the connection is asked for a sign of life every five seconds.
  */
 export async function listen(settings: ListenSettings, signal: AbortSignal): Promise<void> {
-  const { databaseUrl, channel, onWake, onFault } = settings;
+  const { databaseUrl, channel, onWake, onConnect, onFault } = settings;
   while (!signal.aborted) {
     const client = new pg.Client({
       connectionString: databaseUrl,
@@ -33,7 +34,7 @@ export async function listen(settings: ListenSettings, signal: AbortSignal): Pro
     try {
       await client.connect();
       await client.query(`listen ${client.escapeIdentifier(channel)}`);
-      onWake();
+      onConnect();
       while (!over.aborted) {
         await sleep(heartbeatMs, undefined, { signal: over }).catch(() => undefined);
         if (!over.aborted) await client.query('select 1');

@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RegistryError } from '../errors.js';
+import type { Call, Handlers } from '../http/handler.js';
+import { asUnavailable, type Database } from '../storage/database.js';
+import type { Feed, Page, Reader } from './feed.js';
+import type { Scope } from './log.js';
+import type { Readers } from './readers.js';
+import { writeSnapshot, type Write } from './snapshot.js';
+
+export interface FeedRouteSettings {
+  feed: Feed;
+  database: Database;
+  readers: Readers;
+  heartbeatMs: number;
+  /** Seconds since the process last knew its memory to be current; undefined while it does. */
+  age: () => number | undefined;
+  /** Fires when the service stops; what is open then ends. */
+  stopping: AbortSignal;
+}
+
+const defaultLimit = 200;
+/** How long a snapshot may take: as long as one is read, Postgres keeps what was deleted meanwhile. */
+const snapshotMs = 900_000;
+const retryMs = 1_000;
+/** Before the log is asked again that could not be read. */
+const awayMs = 2_000;
+const longestTimer = 2 ** 31 - 1;
+
+export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getChanges' | 'getSnapshot'> {
+  const { feed, database, readers, stopping } = settings;
+  return {
+    getChanges: async (call) => {
+      const { query, header, principal, signal } = call;
+      const scope = scopeOf(call);
+      const isStream = header['accept']?.toLowerCase().includes('text/event-stream') ?? false;
+      const lastEvent = isStream ? header['last-event-id'] || undefined : undefined;
+      const place = lastEvent === undefined ? 'query/after' : 'header/last-event-id';
+      const headers = { Vary: 'Accept' };
+      if (isStream) {
+        readers.admit('stream', principal.tenant, signal);
+        const reader = await feed.open(scope, lastEvent ?? query.after, place);
+        const over = endOf(signal, stopping, principal.tokenExpiresAt - Date.now());
+        return {
+          ...{ status: 200, mediaType: 'text/event-stream' },
+          headers: { ...headers, 'X-Accel-Buffering': 'no' },
+          stream: (write) => sendEvents(settings, reader, write, over),
+        };
+      }
+      const waitMs = Math.min((query.wait ?? 0) * 1_000, principal.tokenExpiresAt - Date.now());
+      if (waitMs > 0) readers.admit('poll', principal.tenant, signal);
+      const reader = await feed.open(scope, query.after, place);
+      const page = await readWithin(reader, query.limit ?? defaultLimit, waitMs, endOf(signal, stopping));
+      const changes = page.changes.map(({ json }) => json).join();
+      return {
+        ...{ status: 200, headers },
+        json: `{"changes":[${changes}],"cursor":"${reader.cursor()}","more":${page.isMore}}`,
+      };
+    },
+
+    getSnapshot: async (call) => {
+      readers.admit('snapshot', call.principal.tenant, call.signal);
+      const over = endOf(call.signal, stopping, snapshotMs);
+      return {
+        ...{ status: 200, mediaType: 'application/jsonl' },
+        stream: (write) => writeSnapshot(database, scopeOf(call), write, over),
+      };
+    },
+  };
+}
+
+function scopeOf({ principal, query }: Call<'getChanges'> | Call<'getSnapshot'>): Scope {
+  return { tenant: principal.tenant, origin: query.origin };
+}
+
+/** When the client has gone, the service stops, or the time is over. It leaves nothing behind on what lives longer. */
+function endOf(gone: AbortSignal, stopping: AbortSignal, milliseconds?: number): AbortSignal {
+  const over = new AbortController();
+  const end = () => over.abort();
+  const timer = milliseconds === undefined ? undefined : setTimeout(end, Math.min(milliseconds, longestTimer));
+  const leave = () => {
+    clearTimeout(timer);
+    stopping.removeEventListener('abort', end);
+    end();
+  };
+  stopping.addEventListener('abort', end);
+  gone.addEventListener('abort', leave);
+  if (gone.aborted) leave();
+  if (stopping.aborted) end();
+  return over.signal;
+}
+
+/** A page with something on it, or an empty one after the time. Others of the tenant may be all that happens meanwhile. */
+async function readWithin(reader: Reader, limit: number, waitMs: number, signal: AbortSignal): Promise<Page> {
+  const until = performance.now() + waitMs;
+  for (;;) {
+    const page = await reader.read(limit);
+    const left = until - performance.now();
+    if (page.changes.length > 0 || (!page.isMore && (left <= 0 || !(await reader.wait(left, signal))))) return page;
+  }
+}
+
+/**
+ * Server-Sent Events (WHATWG HTML, section 9.2). Whoever is slow holds one page and no more, because the next one is read
+ * when this one has been taken. A cursor that is lost on the way ends the stream; the next request is told why.
+ */
+async function sendEvents(
+  { heartbeatMs, age }: FeedRouteSettings,
+  reader: Reader,
+  write: Write,
+  signal: AbortSignal,
+): Promise<void> {
+  const heartbeat = () => {
+    const data = JSON.stringify({ revision: reader.revision(), age: age() });
+    return write(`id: ${reader.cursor()}\nevent: heartbeat\ndata: ${data}\n\n`);
+  };
+  await write(`retry: ${retryMs}\n`);
+  await heartbeat();
+  while (!signal.aborted) {
+    const page = await readOn(reader);
+    if (page === 'lost') return;
+    if (page === 'away') {
+      await heartbeat();
+      await sleep(Math.min(heartbeatMs, awayMs), undefined, { signal }).catch(() => undefined);
+      continue;
+    }
+    if (page.changes.length > 0) {
+      await write(
+        page.changes.map(({ cursor, kind, json }) => `id: ${cursor}\nevent: ${kind}\ndata: ${json}\n\n`).join(''),
+      );
+    }
+    if (!page.isMore && !(await reader.wait(heartbeatMs, signal)) && !signal.aborted) await heartbeat();
+  }
+}
+
+async function readOn(reader: Reader): Promise<Page | 'lost' | 'away'> {
+  try {
+    return await reader.read(defaultLimit);
+  } catch (thrown) {
+    const error = asUnavailable(thrown);
+    if (!(error instanceof RegistryError)) throw error;
+    return error.code === 'database_unavailable' ? 'away' : 'lost';
+  }
+}

@@ -1,0 +1,188 @@
+import { RegistryError } from '../errors.js';
+import type { Query } from '../storage/database.js';
+import { readCursor, writeCursor } from './cursor.js';
+import type { Follower } from './follower.js';
+import { readLog, type LoggedChange, type Scope } from './log.js';
+import { createRing, type RingLimits } from './ring.js';
+
+/**
+ * The log as delivery systems read it. The latest changes are in memory, as the follower applied them, and cost no query;
+ * who is further back reads pages of the log. A reader only ever goes forward, and past nothing of its scope.
+ */
+export interface Feed {
+  /**
+   * A reader that goes on from a cursor, or from the present end. RegistryErrors: `invalid_request` with the place, where
+   * the cursor is not one of this tenant; `cursor_too_old`, `cursor_of_other_history`; `index_loading`.
+   */
+  open(scope: Scope, cursor: string | undefined, place: string): Promise<Reader>;
+}
+
+export interface Reader {
+  /** The next page, which is empty at the end. Rejects with `cursor_too_old` or `cursor_of_other_history`. */
+  read(limit: number): Promise<Page>;
+  /** Resolves when there is something to read, after the time, or when the signal fires; says which: true for something. */
+  wait(milliseconds: number, signal: AbortSignal): Promise<boolean>;
+  /** Where it stands now. */
+  cursor(): string;
+  revision(): string;
+}
+
+export interface Page {
+  changes: readonly TextOfChange[];
+  /** The process knows of more behind it. */
+  isMore: boolean;
+}
+
+/** A change as it is sent. */
+export interface TextOfChange {
+  kind: string;
+  cursor: string;
+  json: string;
+}
+
+export interface FeedSettings {
+  follower: Pick<Follower, 'subscribe' | 'bounds' | 'position' | 'catchUp'>;
+  query: Query;
+  memory: RingLimits;
+  onPage: (source: 'memory' | 'log', changes: number) => void;
+}
+
+/** Changes that are read from the log at once; some are large. */
+const mostOfLog = 500;
+
+export function createFeed({ follower, query, memory, onPage }: FeedSettings): Feed {
+  const ring = createRing(memory);
+  let epoch: string | undefined;
+  const texts = new WeakMap<LoggedChange, TextOfChange>();
+  /** Those who stand at the end, by tenant; each is called with the position before what wakes it. */
+  const waiting = new Map<string, Set<(before: bigint) => void>>();
+
+  follower.subscribe((changes, after) => {
+    const present = follower.bounds()?.epoch;
+    const isOther = present !== epoch || after !== ring.end;
+    if (isOther) ring.reset(after);
+    epoch = present;
+    ring.append(changes);
+    const tenants = isOther ? [...waiting.keys()] : new Set(changes.map(({ tenant }) => tenant));
+    for (const tenant of tenants) {
+      const readers = waiting.get(tenant);
+      waiting.delete(tenant);
+      readers?.forEach((wake) => wake(isOther ? 0n : after));
+    }
+  });
+
+  function bounds() {
+    const present = follower.bounds();
+    if (present !== undefined) return present;
+    throw new RegistryError('index_loading', 'The index is being loaded; try again.', { retryAfterSeconds: 1 });
+  }
+
+  function textOf(change: LoggedChange): TextOfChange {
+    const known = texts.get(change);
+    if (known !== undefined) return known;
+    const { epoch, secret } = bounds();
+    const { position, at, tenant, kind, origin, sink, subscription, state } = change;
+    const cursor = writeCursor(secret, tenant, { epoch, position });
+    const members = {
+      ...{ cursor, revision: String(position), at, kind, origin },
+      ...(sink === '' ? {} : { sink }),
+      ...(subscription === null ? {} : { subscription }),
+    };
+    const text = { kind, cursor, json: `${JSON.stringify(members).slice(0, -1)},"state":${state ?? 'null'}}` };
+    texts.set(change, text);
+    return text;
+  }
+
+  function createReader(scope: Scope, own: { epoch: string; position: bigint }): Reader {
+    const { tenant } = scope;
+    const goTo = (position: bigint) => {
+      if (position > own.position) own.position = position;
+    };
+    const check = (now: { epoch: string; horizon: bigint }) => {
+      if (now.epoch !== own.epoch) throw otherHistory();
+      if (own.position < now.horizon) throw tooOld();
+    };
+    return {
+      async read(limit) {
+        check(bounds());
+        if (own.position >= ring.from) {
+          const page = ring.read(scope, own.position, limit);
+          goTo(page.position);
+          onPage('memory', page.changes.length);
+          return { changes: page.changes.map(textOf), isMore: own.position < ring.end };
+        }
+        const [most, { from }] = [Math.min(limit, mostOfLog), ring];
+        const page = await readLog(query, own.position, most, scope);
+        check(page.bounds);
+        // A log that ends before what was seen of it is not the same log.
+        if (page.end < from) throw otherHistory();
+        const isMore = page.changes.length === most;
+        goTo((isMore ? page.changes.at(-1)?.position : page.end) ?? own.position);
+        onPage('log', page.changes.length);
+        return { changes: page.changes.map(textOf), isMore: isMore && own.position < page.end };
+      },
+
+      wait: (milliseconds, signal) =>
+        new Promise((resolve) => {
+          if (own.position < ring.end || signal.aborted) return resolve(!signal.aborted);
+          const readers = waiting.get(tenant) ?? new Set();
+          waiting.set(tenant, readers.add(wake));
+          const timer = setTimeout(end, milliseconds, false);
+          signal.addEventListener('abort', abort);
+          function end(isThere: boolean) {
+            clearTimeout(timer);
+            signal.removeEventListener('abort', abort);
+            readers.delete(wake);
+            if (readers.size === 0 && waiting.get(tenant) === readers) waiting.delete(tenant);
+            // Not called until now, so there was nothing of this tenant.
+            if (!isThere && own.epoch === epoch) goTo(ring.end);
+            resolve(isThere);
+          }
+          function abort() {
+            end(false);
+          }
+          function wake(before: bigint) {
+            goTo(before);
+            end(true);
+          }
+        }),
+      cursor: () => writeCursor(bounds().secret, tenant, own),
+      revision: () => String(own.position),
+    };
+  }
+
+  return {
+    async open(scope, cursor, place) {
+      const { epoch, secret } = bounds();
+      if (cursor === undefined) return createReader(scope, { epoch, position: ring.end });
+      const own = readCursor(secret, scope.tenant, cursor);
+      if (own === undefined) throw unknownCursor(place);
+      // Another process may have given it out that is ahead of this one.
+      if (own.epoch !== epoch || own.position > ring.end) await follower.catchUp();
+      const present = bounds();
+      if (own.epoch !== present.epoch || own.position > ring.end) throw otherHistory();
+      if (own.position < present.horizon) throw tooOld();
+      return createReader(scope, own);
+    },
+  };
+}
+
+function unknownCursor(place: string): RegistryError {
+  return new RegistryError('invalid_request', 'The cursor is not one that this tenant was given.', {
+    faults: [{ pointer: place, rule: 'cursor_unknown', detail: 'Take it from a snapshot, a page or an event.' }],
+  });
+}
+
+function tooOld(): RegistryError {
+  return new RegistryError(
+    'cursor_too_old',
+    'Changes after this cursor have been forgotten. Take a new snapshot and follow from its cursor.',
+  );
+}
+
+function otherHistory(): RegistryError {
+  return new RegistryError(
+    'cursor_of_other_history',
+    'The database was restored or failed over since this cursor was given. Take a new snapshot and follow from its cursor.',
+  );
+}

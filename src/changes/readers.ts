@@ -1,0 +1,59 @@
+import { RegistryError } from '../errors.js';
+
+/** Who reads at the moment: each holds a connection and a little memory, so there are only so many of them. */
+export interface Readers {
+  /**
+   * Counts a reader until the signal fires. RegistryErrors `feed_full` (this process has enough of them) and
+   * `too_many_readers` (the tenant has).
+   */
+  admit(kind: ReaderKind, tenant: string, signal: AbortSignal): void;
+  count(kind: ReaderKind): number;
+}
+
+export const readerKinds = ['stream', 'poll', 'snapshot'] as const;
+export type ReaderKind = (typeof readerKinds)[number];
+
+export interface ReaderLimits {
+  perProcess: number;
+  perTenant: number;
+  snapshots: number;
+  snapshotsPerTenant: number;
+}
+
+export function createReaders(limits: ReaderLimits): Readers {
+  const counts: Record<ReaderKind, number> = { stream: 0, poll: 0, snapshot: 0 };
+  const followers = new Map<string, number>();
+  const snapshots = new Map<string, number>();
+
+  return {
+    admit(kind, tenant, signal) {
+      const isSnapshot = kind === 'snapshot';
+      const [all, most, mostOfTenant] = isSnapshot
+        ? [counts.snapshot, limits.snapshots, limits.snapshotsPerTenant]
+        : [counts.stream + counts.poll, limits.perProcess, limits.perTenant];
+      const byTenant = isSnapshot ? snapshots : followers;
+      const own = byTenant.get(tenant) ?? 0;
+      if (own >= mostOfTenant) {
+        throw new RegistryError('too_many_readers', `The tenant has ${own} of them at this process already.`, {
+          retryAfterSeconds: 5,
+        });
+      }
+      if (all >= most) {
+        throw new RegistryError('feed_full', `This process has ${all} of them already; another one may have room.`, {
+          retryAfterSeconds: 5,
+        });
+      }
+      counts[kind] += 1;
+      byTenant.set(tenant, own + 1);
+      const leave = () => {
+        counts[kind] -= 1;
+        const left = (byTenant.get(tenant) ?? 1) - 1;
+        if (left > 0) byTenant.set(tenant, left);
+        else byTenant.delete(tenant);
+      };
+      if (signal.aborted) leave();
+      else signal.addEventListener('abort', leave, { once: true });
+    },
+    count: (kind) => counts[kind],
+  };
+}

@@ -1,0 +1,378 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createFeedReader, type FeedReader } from '../support/feed-reader.js';
+import { startRegistry, type Client, type Registry } from '../support/registry.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
+
+const other = 'other.example.com';
+let registry: Registry;
+let tenant: Tenant;
+let sender: FeedReader;
+let stranger: FeedReader;
+let neighbour: Client;
+
+beforeAll(async () => {
+  registry = await startRegistry({ env: { ASSENT_FEED_HEARTBEAT_SECONDS: '1', ASSENT_FEED_READERS_PER_TENANT: '8' } });
+  tenant = await createTenant(registry);
+  await tenant.admin.post('/v1/origins').send({ name: other }).expect(201);
+  sender = await createFeedReader(registry);
+  stranger = await createFeedReader(registry, { tenant: 'provincie' });
+  neighbour = await registry.as('assent:admin', { tenant: 'provincie' });
+});
+afterAll(() => registry.stop());
+
+let paths = 0;
+function newSink(): string {
+  const path = `/f${(paths += 1)}`;
+  registry.receiver.consent(path);
+  return registry.receiver.sink(path);
+}
+const end = async (query = {}): Promise<string> => (await sender.page(query)).cursor;
+const kinds = (changes: Array<{ kind: string }>) => changes.map(({ kind }) => kind);
+
+async function readAll(after: string, limit: number): Promise<Array<{ revision: string }>> {
+  const read = [];
+  for (let [at, isMore] = [after, true]; isMore;) {
+    const page = await sender.page({ after: at, limit });
+    expect(page.changes.length).toBeLessThanOrEqual(limit);
+    read.push(...page.changes);
+    [at, isMore] = [page.cursor, page.more];
+  }
+  return read;
+}
+
+/** A change of another tenant. */
+let origins = 0;
+async function changeElsewhere(): Promise<void> {
+  await neighbour
+    .post('/v1/origins')
+    .send({ name: `origin${(origins += 1)}.example.net` })
+    .expect(201);
+}
+
+/** So many changes of the tenant, as a writer would log them, each with so many characters of text. */
+async function log(count: number, characters = 0): Promise<void> {
+  await registry.sql(
+    `select append_changes(array_fill('gemeente'::text, array[$1::int]), array_fill($2::text, array[$1::int]),
+       array_fill('grant.ended'::text, array[$1::int]),
+       (select array_agg('https://a.example/' || n || repeat('x', $3::int)) from generate_series(1, $1::int) n),
+       array_fill(null::uuid, array[$1::int]))::text`,
+    count,
+    tenant.origin,
+    characters,
+  );
+  await registry.service.follow();
+}
+
+describe('pages', () => {
+  test('hold what happened after a cursor, in its order, with the state that it led to', async () => {
+    const after = await end();
+    const sink = newSink();
+    const { id } = await tenant.register(sink, { types: ['com.example.a'] });
+    await tenant.admin.post(`/v1/subscriptions/${id}/suspend`).send({ reason: 'Because.' }).expect(200);
+    await tenant.revoke(sink);
+    await tenant.admin.delete(`/v1/subscriptions/${id}`).expect(200);
+    const { changes, more } = await sender.page({ after });
+    expect(more).toBe(false);
+    expect(changes).toMatchObject([
+      { kind: 'subscription.created', origin: tenant.origin, sink, subscription: id, state: { id, suspended: false } },
+      { kind: 'grant.live', sink, state: { sink, state: 'live' } },
+      { kind: 'subscription.suspended', subscription: id, state: { suspended: true } },
+      { kind: 'grant.revoked', sink, state: { state: 'revoked' } },
+      { kind: 'subscription.deleted', subscription: id, state: null },
+    ]);
+    const revisions = changes.map(({ revision }: { revision: string }) => BigInt(revision));
+    expect(revisions).toEqual([...revisions].sort((a, b) => (a < b ? -1 : 1)));
+  });
+
+  test('go on from every cursor with exactly what comes after it, from memory and from the log alike', async () => {
+    const after = await end();
+    await log(25);
+    const { changes } = await sender.page({ after });
+    expect(changes).toHaveLength(25);
+    for (const [place, { cursor }] of changes.entries()) {
+      expect((await sender.page({ after: cursor })).changes).toEqual(changes.slice(place + 1));
+    }
+    // More than memory holds, so that these are read from the log.
+    for (let i = 0; i < 4; i += 1) await log(5_000);
+    for (const [place, { cursor }] of changes.entries()) {
+      const page = await sender.page({ after: cursor, limit: 25 });
+      expect(page.changes.slice(0, 24 - place)).toEqual(changes.slice(place + 1));
+      expect(page).toMatchObject({ more: true, cursor: page.changes.at(-1).cursor });
+    }
+  });
+
+  test('of every size hold together everything once', async () => {
+    const after = await end();
+    await log(1_100);
+    const all = await readAll(after, 1_000);
+    expect(new Set(all.map(({ revision }) => revision)).size).toBe(1_100);
+    for (const limit of [7, 200, 999]) expect(await readAll(after, limit)).toEqual(all);
+  });
+
+  test('without a cursor stand at the present end', async () => {
+    await log(1);
+    const page = await sender.page();
+    expect(page).toEqual({ changes: [], cursor: expect.any(String), more: false });
+    await log(1);
+    expect((await sender.page({ after: page.cursor })).changes).toHaveLength(1);
+  });
+
+  test('have a cursor that moves on when only others change something', async () => {
+    const after = await end();
+    await changeElsewhere();
+    const page = await sender.page({ after });
+    expect(page).toMatchObject({ changes: [], more: false });
+    expect(page.cursor).not.toBe(after);
+    expect((await stranger.page({ after: (await stranger.page()).cursor })).changes).toEqual([]);
+  });
+});
+
+test('a reader of one origin sees a subscription leave it and nothing of others; a reader of the other sees it come', async () => {
+  const [after, sink] = [await end(), newSink()];
+  const { id } = await tenant.register(sink);
+  await tenant.replace(id, { sink, origin: other });
+  const left = await sender.page({ after, origin: tenant.origin });
+  expect(left.changes).toMatchObject([
+    { kind: 'subscription.created', state: { id } },
+    { kind: 'grant.live' },
+    { kind: 'grant.ended' },
+    { kind: 'subscription.moved', origin: tenant.origin, subscription: id, state: null },
+  ]);
+  const come = await sender.page({ after, origin: other });
+  expect(come.changes[0]).toMatchObject({ kind: 'subscription.replaced', origin: other, state: { id, origin: other } });
+  expect([...left.changes, ...come.changes].every(({ subscription = id }) => subscription === id)).toBe(true);
+  expect(come.changes.every(({ origin }: { origin: string }) => origin === other)).toBe(true);
+});
+
+test('another tenant sees nothing of it, in pages, streams or by naming its origin', async () => {
+  const { cursor: after } = await stranger.page();
+  const stream = await stranger.stream({ after });
+  await tenant.register(newSink());
+  await changeElsewhere();
+  expect(kinds((await stranger.page({ after })).changes)).toEqual(['origin.changed']);
+  expect((await stranger.page({ after, origin: tenant.origin })).changes).toEqual([]);
+  expect(await stream.change()).toMatchObject({
+    event: 'origin.changed',
+    data: { origin: expect.stringMatching(/example\.net$/) },
+  });
+  stream.close();
+});
+
+describe('cursors', () => {
+  const refused = { status: 400, body: { code: 'invalid_request' } };
+
+  test('that were changed, invented or given to another tenant are refused with the place', async () => {
+    const own = await end();
+    const { cursor: foreign } = await stranger.page();
+    const changed = `${own.startsWith('A') ? 'B' : 'A'}${own.slice(1)}`;
+    for (const after of [foreign, changed, 'AAAA', '']) {
+      expect(await sender.ask('/v1/changes', { after })).toMatchObject({
+        ...refused,
+        body: { code: 'invalid_request', faults: [{ pointer: 'query/after', rule: 'cursor_unknown' }] },
+      });
+    }
+    const stream = await sender.stream({}, foreign);
+    expect(stream.status).toBe(400);
+  });
+
+  test('that are older than what is kept get 410 and never an empty page; younger ones lose nothing', async () => {
+    const old = await end();
+    await log(10);
+    const { changes } = await sender.page({ after: old });
+    const [third, last] = [changes[2], changes[9]];
+    await registry.sql(
+      `update change set at = now() - interval '169 hours' where position <= $1::bigint returning 1`,
+      BigInt(third.revision),
+    );
+    await registry.service.forget();
+    await registry.service.follow();
+    for (const after of [old, changes[1].cursor]) {
+      expect(await sender.ask('/v1/changes', { after })).toMatchObject({
+        status: 410,
+        body: { code: 'cursor_too_old' },
+      });
+      expect(await sender.ask('/v1/changes', { after, wait: 1 })).toMatchObject({ status: 410 });
+      expect((await sender.stream({ after })).status).toBe(410);
+    }
+    expect((await sender.page({ after: third.cursor })).changes).toEqual(changes.slice(3));
+    expect((await sender.page({ after: last.cursor })).changes).toEqual([]);
+    const rows = await registry.sql('select 1 from change where position <= $1::bigint', BigInt(third.revision));
+    expect(rows).toEqual([]);
+  });
+
+  test('of another history get 410; open streams end, and the process loads anew and goes on', async () => {
+    const [after, stream] = [await end(), await sender.stream()];
+    const waiting = sender.ask('/v1/changes', { after, wait: 30 });
+    await stream.next();
+    await registry.sql('update feed set epoch = gen_random_uuid() returning 1');
+    await registry.service.follow();
+    expect(await waiting).toMatchObject({ status: 410, body: { code: 'cursor_of_other_history' } });
+    expect(await stream.ended).toBe(true);
+    expect(await sender.ask('/v1/changes', { after })).toMatchObject({
+      status: 410,
+      body: { code: 'cursor_of_other_history' },
+    });
+    const now = (await sender.snapshot()).at(-1).cursor;
+    await log(2);
+    expect((await sender.page({ after: now })).changes).toHaveLength(2);
+  });
+
+  test('ahead of the log, which happens when a backup is restored in place, get 410', async () => {
+    const before = await end();
+    await log(3);
+    const ahead = await end();
+    await registry.sql('delete from change where position > (select max(position) - 3 from change) returning 1');
+    // A process that starts on the restored database knows nothing of the others.
+    await registry.sql('update feed set epoch = gen_random_uuid() returning 1');
+    await registry.service.follow();
+    await registry.sql(`update feed set epoch = $1::uuid returning 1`, epochOf(ahead));
+    await registry.service.follow();
+    expect(await sender.ask('/v1/changes', { after: ahead })).toMatchObject({
+      status: 410,
+      body: { code: 'cursor_of_other_history' },
+    });
+    expect(await sender.page({ after: before })).toMatchObject({ changes: [] });
+  });
+});
+
+function epochOf(cursor: string): string {
+  return Buffer.from(cursor, 'base64url').toString('hex', 0, 16);
+}
+
+describe('long polls', () => {
+  test('answer when something happens, and not when it happens to others', async () => {
+    const after = await end();
+    const waiting = sender.page({ after, wait: 30 });
+    const ofOther = sender.page({ after, wait: 1, origin: other });
+    await changeElsewhere();
+    await log(2);
+    expect((await waiting).changes).toHaveLength(2);
+    expect(await ofOther).toMatchObject({ changes: [], more: false });
+  });
+
+  test('answer at their time with a cursor that has moved on', async () => {
+    const after = await end();
+    const startedAt = performance.now();
+    const waiting = sender.page({ after, wait: 1 });
+    await changeElsewhere();
+    const page = await waiting;
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(990);
+    expect(page.changes).toEqual([]);
+    expect(page.cursor).not.toBe(after);
+  });
+
+  test('answer at once where there is something already', async () => {
+    const after = await end();
+    await log(1);
+    expect((await sender.page({ after, wait: 60 })).changes).toHaveLength(1);
+  });
+});
+
+describe('streams', () => {
+  test('say first where they stand, then tell each change with its cursor', async () => {
+    const stream = await sender.stream();
+    expect(stream.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    });
+    expect(await stream.next()).toMatchObject({ event: 'heartbeat', id: await end() });
+    const after = await end();
+    await log(3);
+    const { changes } = await sender.page({ after });
+    for (const change of changes) {
+      expect(await stream.change()).toEqual({ id: change.cursor, event: 'grant.ended', data: change });
+    }
+    stream.close();
+  });
+
+  test('go on after Last-Event-ID, which counts more than `after`', async () => {
+    const after = await end();
+    await log(4);
+    const { changes } = await sender.page({ after });
+    const stream = await sender.stream({ after }, changes[1].cursor);
+    expect([await stream.change(), await stream.change()].map((event) => event?.data)).toEqual(changes.slice(2));
+    stream.close();
+    const again = await sender.stream({ after });
+    expect((await again.change())?.data).toEqual(changes[0]);
+    again.close();
+  });
+
+  test('get heartbeats whose id moves on when only others change something', async () => {
+    const stream = await sender.stream();
+    const first = await stream.next();
+    await changeElsewhere();
+    let beat = await stream.next();
+    while (beat?.id === first?.id) beat = await stream.next();
+    expect(beat).toMatchObject({ event: 'heartbeat' });
+    expect(await sender.page({ after: beat?.id ?? '' })).toMatchObject({ changes: [] });
+    stream.close();
+  });
+
+  test('that nobody reads hold a bounded part in memory, and lose nothing when they are read on', async () => {
+    const stream = await sender.stream();
+    await stream.next();
+    stream.response.pause();
+    const count = 16_000;
+    for (let i = 0; i < count / 1_000; i += 1) await log(1_000, 2_000);
+    const before = await changesSent();
+    expect(await settled(changesSent)).toBeLessThan(before + count / 2);
+    stream.response.resume();
+    const revisions: bigint[] = [];
+    while (revisions.length < count) revisions.push(BigInt((await stream.change())?.data.revision));
+    expect(revisions).toEqual([...new Set(revisions)].sort((a, b) => (a < b ? -1 : 1)));
+    stream.close();
+  }, 60_000);
+
+  test('are so many for a tenant and no more', async () => {
+    const streams = await Promise.all(Array.from({ length: 8 }, () => sender.stream()));
+    expect(streams.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
+    expect(await sender.ask('/v1/changes', { wait: 1 })).toMatchObject({
+      status: 429,
+      body: { code: 'too_many_readers' },
+    });
+    expect((await sender.ask('/v1/changes')).status).toBe(200);
+    expect((await stranger.ask('/v1/changes', { wait: 1 })).status).toBe(200);
+    streams.forEach((stream) => stream.close());
+    while ((await sender.ask('/v1/changes', { wait: 1 })).status !== 200);
+  });
+
+  test('end when their token expires', async () => {
+    const brief = await createFeedReader(registry, { minutes: 0.05 });
+    const stream = await brief.stream();
+    expect(stream.status).toBe(200);
+    expect(await stream.ended).toBe(true);
+  });
+});
+
+test('a stop ends streams and long polls at once, as they should end', async () => {
+  const closing = await startRegistry({ env: { ASSENT_STOP_SECONDS: '60' } });
+  await closing.service.follow();
+  const reader = await createFeedReader(closing);
+  const streams = await Promise.all([reader.stream(), reader.stream()]);
+  await Promise.all(streams.map((stream) => stream.next()));
+  const { cursor: after } = await reader.page();
+  const waiting = reader.page({ after, wait: 60 });
+  while (!/assent_feed_readers{kind="poll"} 1/.test(await metrics(closing)));
+  await closing.stop();
+  expect(await Promise.all(streams.map(({ ended }) => ended))).toEqual([true, true]);
+  expect(await waiting).toMatchObject({ changes: [] });
+});
+
+async function metrics(where: Registry): Promise<string> {
+  return (await fetch(`${where.operationsUrl}/metrics`)).text();
+}
+
+async function changesSent(): Promise<number> {
+  return Number(/^assent_feed_changes_sent_total (\d+)/m.exec(await metrics(registry))?.[1]);
+}
+
+/** The value when it no longer changes. */
+async function settled(read: () => Promise<number>): Promise<number> {
+  for (let before = NaN; ;) {
+    const value = await read();
+    if (value === before) return value;
+    before = value;
+    await sender.page();
+  }
+}

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { createFeedReader, type FeedReader } from '../support/feed-reader.js';
+import { isServer, startRegistry, type Registry } from '../support/registry.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
+
+const other = 'other.example.com';
+let registry: Registry;
+let tenant: Tenant;
+let sender: FeedReader;
+let stranger: FeedReader;
+
+beforeAll(async () => {
+  registry = await startRegistry({ env: { ASSENT_FEED_STALL_SECONDS: '2', ASSENT_STOP_SECONDS: '3' } });
+  tenant = await createTenant(registry);
+  await tenant.admin.post('/v1/origins').send({ name: other }).expect(201);
+  sender = await createFeedReader(registry);
+  stranger = await createFeedReader(registry, { tenant: 'provincie' });
+});
+afterAll(() => registry.stop());
+
+let paths = 0;
+function newSink(): string {
+  const path = `/s${(paths += 1)}`;
+  registry.receiver.consent(path);
+  return registry.receiver.sink(path);
+}
+
+test('a snapshot holds every origin, subscription and grant of the tenant, and ends with the cursor to follow from', async () => {
+  const sink = newSink();
+  const { id } = await tenant.register(sink, { types: ['com.example.a'], source: 'urn:example:a' });
+  const lines = await sender.snapshot();
+  expect(lines).toEqual([
+    { kind: 'origin', state: expect.objectContaining({ name: tenant.origin, isdefault: true }) },
+    { kind: 'origin', state: expect.objectContaining({ name: other, isdefault: false }) },
+    { kind: 'subscription', state: expect.objectContaining({ id, sink, types: ['com.example.a'], suspended: false }) },
+    { kind: 'grant', state: expect.objectContaining({ sink, state: 'live', allowedrate: expect.any(String) }) },
+    { kind: 'end', cursor: expect.any(String), revision: expect.stringMatching(/^\d+$/) },
+  ]);
+  const after = lines.at(-1).cursor;
+  expect(await sender.page({ after })).toMatchObject({ changes: [], more: false });
+  await tenant.revoke(sink);
+  const { changes } = await sender.page({ after });
+  expect(changes).toEqual([
+    expect.objectContaining({ kind: 'grant.revoked', sink, state: expect.objectContaining({ state: 'revoked' }) }),
+  ]);
+});
+
+test('a snapshot of one origin holds nothing of another', async () => {
+  const sink = newSink();
+  const { id } = await tenant.register(sink, { origin: other });
+  expect(await sender.snapshot({ origin: other })).toEqual([
+    { kind: 'origin', state: expect.objectContaining({ name: other }) },
+    { kind: 'subscription', state: expect.objectContaining({ id, origin: other }) },
+    { kind: 'grant', state: expect.objectContaining({ origin: other, sink }) },
+    { kind: 'end', cursor: expect.any(String), revision: expect.any(String) },
+  ]);
+});
+
+test('another tenant sees nothing of it', async () => {
+  expect(await stranger.snapshot()).toEqual([expect.objectContaining({ kind: 'end' })]);
+  expect(await stranger.snapshot({ origin: tenant.origin })).toEqual([expect.objectContaining({ kind: 'end' })]);
+});
+
+test('a snapshot carries no credential', async () => {
+  const secret = 'planted-secret-7c1d';
+  await tenant.register(newSink(), { sinkcredential: { credentialtype: 'PLAIN', identifier: 'a', secret } });
+  const lines = await sender.snapshot();
+  expect(JSON.stringify(lines)).not.toContain(secret);
+  expect(lines.filter(({ state }) => state?.hascredential)).toHaveLength(1);
+});
+
+test('a snapshot that is not read is cut off, two at a time are what a tenant gets, and then there is room again', async () => {
+  await registry.sql(`
+    insert into subscription (id, tenant, subscriber, origin, sink, protocol, types)
+    select gen_random_uuid(), 'gemeente', 'zaaksysteem', '${other}', sink, protocol, array[repeat('x', 1000), n::text]
+    from (select * from subscription limit 1) one, generate_series(1, 20000) n returning 1`);
+  const { hostname, port } = new URL(registry.url);
+  const open = async () => {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    socket.write(`GET /v1/snapshot HTTP/1.1\r\nHost: a\r\nAuthorization: ${sender.headers['Authorization']}\r\n\r\n`);
+    await once(socket, 'readable');
+    return socket;
+  };
+  const silent = isServer ? [await open(), await open()] : [await open()];
+  if (isServer) {
+    const refused = await sender.ask('/v1/snapshot');
+    expect(refused).toMatchObject({ status: 429, body: { code: 'too_many_readers' } });
+    expect(refused.headers.get('Retry-After')).toBe('5');
+  }
+  const readers = /assent_feed_readers{kind="snapshot"} 0/;
+  while (!readers.test(await (await fetch(`${registry.operationsUrl}/metrics`)).text()));
+  for (const socket of silent) {
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    await once(socket, 'close');
+    expect(text).not.toContain('"kind":"end"');
+  }
+  const lines = await sender.snapshot();
+  expect(lines.length).toBeGreaterThan(20_000);
+  expect(lines.at(-1)).toMatchObject({ kind: 'end' });
+}, 60_000);
