@@ -202,6 +202,7 @@ function same(value: unknown): unknown {
   const text = JSON.stringify(value)
     .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
     .replace(/"revision":"\d+"/g, '"revision":"<revision>"')
+    .replace(/"cursor":"[^"]+"/g, '"cursor":"<cursor>"')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replace(/[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} [\d:]{8} GMT/g, '<time>')
     .replace(/key=[\w-]{43}/g, 'key=<key>');

@@ -16,6 +16,7 @@ interface Series {
 export class RequestDurations {
   readonly name = 'assent_http_request_duration_seconds';
   readonly help = 'Requests by operation and status.';
+  readonly labelNames = ['operation', 'status'];
   readonly type = 'histogram';
   readonly aggregator = 'sum';
   readonly #series = new Map<string, Map<number, Series>>();
