@@ -6,6 +6,8 @@ import { createAuditHandlers } from './changes/audit-routes.js';
 import { announceOrigin, changeChannel } from './changes/change.js';
 import { createFollower } from './changes/follower.js';
 import type { Config } from './config.js';
+import { createLeaseHandlers } from './deliveries/lease-routes.js';
+import { createLeases } from './deliveries/lease.js';
 import type { Fault } from './errors.js';
 import {
   createPermissionLane,
@@ -64,6 +66,8 @@ export interface Service {
   worker: Pick<Worker, 'drain' | 'inFlight'>;
   /** Brings about what time alone brings about, now. */
   sweep(): Promise<void>;
+  /** Removes what is old enough, now. */
+  forget(): Promise<void>;
   /** Takes in what was committed before this call, now. */
   follow(): Promise<void>;
   /** Listens and works. */
@@ -171,6 +175,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   });
   const sweeper = createSweeper({ database, retentionDays: config.retentionDays, auditDays: config.auditDays });
 
+  const leases = createLeases(database);
+
   const issuer = config.developmentIssuer ? await openDevelopmentIssuer(config.dataFolder) : undefined;
   const authenticate = createAuthenticate({
     issuers: [
@@ -253,6 +259,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
         origins: createOriginStore({ database, removeDependents: removeGrantsOf, announce: announceOrigin }),
         checkBody,
       }),
+      ...createLeaseHandlers({ leases, onLease: metrics.lease }),
       ...createMatchHandlers({ readSubscription: (principal, id) => reader.read(principal, id), limits: eventLimits }),
       ...createAuditHandlers({ database }),
     },
@@ -297,6 +304,10 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     },
   });
 
+  const forget = async () => {
+    await sweeper.forget();
+    await leases.forget();
+  };
   const servers: Server[] = [];
   const loops: Promise<void>[] = [];
   return {
@@ -314,6 +325,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       await sweeper.sweep();
       await follower.catchUp();
     },
+    forget,
     follow: () => follower.catchUp(),
 
     async start() {
@@ -343,7 +355,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
               ),
             ]),
         repeat(() => sweeper.sweep(), config.pollMs * 2, stopping.signal, onFault),
-        repeat(() => sweeper.forget(), 3_600_000, stopping.signal, onFault),
+        repeat(forget, 3_600_000, stopping.signal, onFault),
       );
       return { url: urlOf(api, config.host), operationsUrl: urlOf(watch, config.operationsHost) };
     },

@@ -202,6 +202,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/leases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a share of a rate.
+         * @description A rate is granted to the origin as a whole. Each instance of its sender takes a share before it sends: so many
+         *     requests within the next seconds. Over all instances, no more than the rate is sent in any 60 seconds. What an
+         *     instance does not send it can hand back; what it neither sends nor hands back is free again a minute later.
+         */
+        post: operations["takeLease"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/leases/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Hand back what was not sent. */
+        delete: operations["returnLease"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/grants": {
         parameters: {
             query?: never;
@@ -670,6 +711,66 @@ export interface components {
         PermissionQuestion: {
             origin: string;
             sink: string;
+        };
+        LeaseRequest: {
+            origin: string;
+            sink: string;
+            /** @description Names this process among the senders of the origin. Give it a new name at each start. */
+            instance: string;
+            /** @description How many requests it has to send. */
+            requests: number;
+            /**
+             * @description Earlier leases of this instance for the same pair, each with how many of its requests were not sent and will not
+             *     be. Each of the latest four can be handed back; others are passed over.
+             */
+            returns?: {
+                lease: string;
+                unused: number;
+            }[];
+        };
+        /**
+         * @description A share of the rate of a pair of origin and sink.
+         * @example {
+         *       "origin": "eventemitter.example.com",
+         *       "sink": "https://webhook.example.com/events",
+         *       "requests": 5,
+         *       "allowedrate": 600,
+         *       "lease": "0197f3c2-4a5b-4c6d-8e9f-0a1b2c3d4e5f.12",
+         *       "seconds": 2,
+         *       "until": "2026-11-21T12:00:02.000Z",
+         *       "retryafter": 2.042
+         *     }
+         */
+        Lease: {
+            origin: string;
+            sink: string;
+            /** @description How many requests this instance may send with this lease; 0 if there is nothing at present. */
+            requests: number;
+            /** @description The rate of the pair */
+            allowedrate: components["schemas"]["Rate"];
+            /** @description The rate is `*`. Nothing is counted and no lease is needed. */
+            unlimited?: boolean;
+            /** @description Names the lease when what was not sent of it is handed back. */
+            lease?: string;
+            /**
+             * @description How long the lease lasts, counted from when the instance sent this request, so that its clock need not be right.
+             *     What was not sent by then must not be sent with this lease.
+             */
+            seconds?: number;
+            /** @description The same end by the clock of the database. */
+            until?: components["schemas"]["Time"];
+            /**
+             * @description Seconds, with a fraction, after which it makes sense to ask for more. Who asks then has its turn; who asks
+             *     earlier keeps it and gets nothing while others wait.
+             */
+            retryafter?: number;
+            /** @description The webhook asked every sender for a rest until then. */
+            helduntil?: components["schemas"]["Time"];
+        };
+        ReturnedLease: {
+            lease: string;
+            /** @description How many requests can be given to others again; 0 if they had come back before, or it was too late. */
+            returned: number;
         };
         /** @description The fact that an origin may send to a sink, or no longer may. */
         Grant: {
@@ -1590,6 +1691,125 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    takeLease: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "origin": "eventemitter.example.com",
+                 *       "sink": "https://webhook.example.com/events",
+                 *       "instance": "mailroom-1",
+                 *       "requests": 5,
+                 *       "returns": [
+                 *         {
+                 *           "lease": "0197f3c2-4a5b-4c6d-8e9f-0a1b2c3d4e5f.11",
+                 *           "unused": 2
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["LeaseRequest"];
+            };
+        };
+        responses: {
+            /** @description Nothing at present, or no lease is needed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "origin": "eventemitter.example.com",
+                     *       "sink": "https://webhook.example.com/events",
+                     *       "requests": 0,
+                     *       "allowedrate": 600,
+                     *       "retryafter": 0.42
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Lease"];
+                };
+            };
+            /** @description A share. */
+            201: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Lease"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            /**
+             * @description The token's scopes do not allow this (`scope_missing`), or the origin may not send there (`not_permitted`): the
+             *     rule of the fault at `/sink` is the reason, as look-ups of permissions name it.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:problem-type:assent:not_permitted",
+                     *       "title": "The origin may not send to this sink.",
+                     *       "status": 403,
+                     *       "detail": "An admin took the grant away.",
+                     *       "code": "not_permitted",
+                     *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f",
+                     *       "faults": [
+                     *         {
+                     *           "pointer": "/sink",
+                     *           "rule": "revoked",
+                     *           "detail": "An admin took the grant away."
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    returnLease: {
+        parameters: {
+            query: {
+                /** @description How many requests of the lease were not sent and will not be. */
+                unused: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What came back. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReturnedLease"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             default: components["responses"]["Problem"];
         };
     };

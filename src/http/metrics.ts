@@ -7,6 +7,7 @@ export interface Metrics {
   registry: Registry;
   request: OnRequest;
   handshake(outcome: { verdict: string; reason: string; seconds: number }): void;
+  lease(outcome: string, requests: number): void;
 }
 
 export interface MetricsSources {
@@ -86,9 +87,24 @@ export function createMetrics({ lagSeconds, inFlight, indexSize, indexSecondsBeh
       this.set(indexSecondsBehind());
     },
   });
+  const leases = new Counter({
+    name: 'assent_leases_total',
+    help: 'Answers to instances that asked for a share of a rate.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const leased = new Counter({
+    name: 'assent_leased_requests_total',
+    help: 'Requests that instances may send by their leases.',
+    registers,
+  });
   return {
     registry,
     request: (operation, status, seconds) => requests.observe(operation, status, seconds),
+    lease: (outcome, requests) => {
+      leases.inc({ outcome });
+      if (requests > 0) leased.inc(requests);
+    },
     handshake: ({ verdict, reason, seconds }) => {
       handshakes.inc({ verdict, reason });
       durations.observe(seconds);
