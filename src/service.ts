@@ -8,6 +8,9 @@ import { createFollower } from './changes/follower.js';
 import type { Config } from './config.js';
 import { createLeaseHandlers } from './deliveries/lease-routes.js';
 import { createLeases } from './deliveries/lease.js';
+import { createOutcomeHandlers } from './deliveries/outcome-routes.js';
+import { createDeliveryReader } from './deliveries/read-deliveries.js';
+import { createRecordOutcomes } from './deliveries/record-outcomes.js';
 import type { Fault } from './errors.js';
 import {
   createPermissionLane,
@@ -260,6 +263,14 @@ async function compose(database: Database, { config, log, checkAnswers = false }
         checkBody,
       }),
       ...createLeaseHandlers({ leases, onLease: metrics.lease }),
+      ...createOutcomeHandlers({
+        record: createRecordOutcomes(database),
+        deliveries: createDeliveryReader(database),
+        readSubscription: (principal, id) => reader.read(principal, id),
+        checkBody,
+        onDelivery: metrics.delivery,
+        onHeld: metrics.held,
+      }),
       ...createMatchHandlers({ readSubscription: (principal, id) => reader.read(principal, id), limits: eventLimits }),
       ...createAuditHandlers({ database }),
     },

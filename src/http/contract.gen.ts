@@ -148,6 +148,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/subscriptions/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * How deliveries to a subscription's sink go.
+         * @description What senders reported of the subscription's origin and sink, which it may share with other subscriptions, and what
+         *     to change if deliveries fail. The status code of the webhook is for admins.
+         */
+        get: operations["getDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/callbacks/{handshake}": {
         parameters: {
             query: {
@@ -196,6 +220,29 @@ export interface paths {
         put?: never;
         /** Ask for many pairs at once. */
         post: operations["getPermissions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/deliveries/outcomes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report what became of deliveries.
+         * @description Each entry stands for itself: one that breaks a rule spoils no other. 2xx ends a series of failures. 410 retires the
+         *     webhook when it comes as often in a row as the origin's `goneafter` says: the grant ends, and so do agreements.
+         *     429, and 503 with `Retry-After`, give the webhook a rest from every sender. The others are counted, and shown to the
+         *     subscribers with advice.
+         */
+        post: operations["reportOutcomes"];
         delete?: never;
         options?: never;
         head?: never;
@@ -682,6 +729,50 @@ export interface components {
             finishedat?: components["schemas"]["Time"];
             attempts: components["schemas"]["Attempt"][];
         };
+        /**
+         * @description What senders reported of a pair of origin and sink.
+         * @example {
+         *       "origin": "eventemitter.example.com",
+         *       "sink": "https://webhook.example.com/events",
+         *       "counts": {
+         *         "delivered": 1204,
+         *         "mediarefused": 3
+         *       },
+         *       "failures": 3,
+         *       "failingsince": "2026-11-20T12:00:00.000Z",
+         *       "deliveredat": "2026-11-20T11:59:00.000Z",
+         *       "lastkind": "mediarefused",
+         *       "lastat": "2026-11-20T12:00:02.000Z",
+         *       "message": "The webhook refuses the format of the event (415).",
+         *       "advice": "Accept application/cloudevents+json, or choose the other content mode with contentmode in protocolsettings."
+         *     }
+         */
+        Deliveries: {
+            origin: string;
+            sink: string;
+            /**
+             * @description Deliveries by what they came to; what never happened is left out. `delivered` (2xx), `gone` (410), `throttled`
+             *     (429), `unavailable` (503), `mediarefused` (415), `unauthorized` (401, 403), `redirected` (3xx), `rejected` (any
+             *     other 4xx), `failed` (any other 5xx), `unanswered` (no answer).
+             */
+            counts: {
+                [key: string]: number;
+            };
+            /** @description Since the last success. */
+            failures: number;
+            failingsince?: components["schemas"]["Time"];
+            /** @description When a success was reported last. */
+            deliveredat?: components["schemas"]["Time"];
+            lastkind?: string;
+            lastat?: components["schemas"]["Time"];
+            /** @description For admins. */
+            laststatus?: number;
+            /** @description The webhook asked every sender for a rest until then. */
+            helduntil?: components["schemas"]["Time"];
+            message?: string;
+            /** @description What to change. */
+            advice?: string;
+        };
         /** @description What the callback granted. */
         CallbackGrant: {
             granted: boolean;
@@ -711,6 +802,38 @@ export interface components {
         PermissionQuestion: {
             origin: string;
             sink: string;
+        };
+        /** @description What one delivery came to, or `count` alike. */
+        Outcome: {
+            origin: string;
+            sink: string;
+            /** @description The status of the webhook's answer, or `error` if there was none. */
+            status: number | "error";
+            /**
+             * Format: date-time
+             * @description When the answer came, by the clock of the sender.
+             */
+            at?: string;
+            /**
+             * @description `Retry-After` of the answer, as it stood there: seconds, or an HTTP date, which is measured against `at`. It counts
+             *     with 429 and 503, for a day at the most.
+             */
+            retryafter?: number | string;
+            /** @default 1 */
+            count: number;
+        };
+        ReportFault: {
+            /** @description JSON pointer into the report. */
+            pointer: string;
+            rule: string;
+            detail: string;
+        };
+        OutcomeResult: {
+            accepted: boolean;
+            /** @description Why it was not accepted. `no_grant`: the origin never had a grant for this sink. */
+            faults?: components["schemas"]["ReportFault"][];
+            /** @description It was accepted, but something in it was passed over. */
+            warnings?: components["schemas"]["ReportFault"][];
         };
         LeaseRequest: {
             origin: string;
@@ -825,6 +948,7 @@ export interface components {
          *       "judgement": "strict",
          *       "leaseseconds": 864000,
          *       "profile": "nl-gov",
+         *       "goneafter": 1,
          *       "createdat": "2026-11-20T12:00:00.000Z",
          *       "updatedat": "2026-11-20T12:00:00.000Z"
          *     }
@@ -840,6 +964,7 @@ export interface components {
             leaseseconds: number;
             /** @enum {string} */
             profile: "cloudevents" | "nl-gov" | "intg-std-015" | "belgif";
+            goneafter: number;
             createdat: components["schemas"]["Time"];
             updatedat: components["schemas"]["Time"];
         };
@@ -874,6 +999,11 @@ export interface components {
              * @enum {string}
              */
             profile: "cloudevents" | "nl-gov" | "intg-std-015" | "belgif";
+            /**
+             * @description How often in a row a webhook answers deliveries with 410 Gone before it counts as retired.
+             * @default 1
+             */
+            goneafter: number;
             readonly createdat?: unknown;
             readonly updatedat?: unknown;
         };
@@ -1540,6 +1670,33 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getDeliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts and the present state. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deliveries"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
     grantByGet: {
         parameters: {
             query: {
@@ -1691,6 +1848,83 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    reportOutcomes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
+                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example [
+                 *       {
+                 *         "origin": "eventemitter.example.com",
+                 *         "sink": "https://webhook.example.com/events",
+                 *         "status": 204,
+                 *         "count": 25
+                 *       },
+                 *       {
+                 *         "origin": "eventemitter.example.com",
+                 *         "sink": "https://webhook.example.com/busy",
+                 *         "status": 429,
+                 *         "retryafter": "120"
+                 *       },
+                 *       {
+                 *         "origin": "eventemitter.example.com",
+                 *         "sink": "https://webhook.example.com/down",
+                 *         "status": "error"
+                 *       }
+                 *     ]
+                 */
+                "application/json": components["schemas"]["Outcome"][];
+            };
+        };
+        responses: {
+            /** @description One result for each entry, in order. */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "accepted": true
+                     *       },
+                     *       {
+                     *         "accepted": true
+                     *       },
+                     *       {
+                     *         "accepted": false,
+                     *         "faults": [
+                     *           {
+                     *             "pointer": "/2/sink",
+                     *             "rule": "no_grant",
+                     *             "detail": "The origin never had a grant for this sink."
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["OutcomeResult"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
             default: components["responses"]["Problem"];
         };
     };

@@ -208,7 +208,7 @@ begin
   end if;
   retryafter := ceil(retryafter * 1000) / 1000;
 
-  update leasebook b set rate = book.rate, slot = book.slot, slots = filled, tokens = book.tokens, tokensat = book.tokensat,
+  update leasebook b set tenant = by_tenant, rate = book.rate, slot = book.slot, slots = filled, tokens = book.tokens, tokensat = book.tokensat,
     lastturn = book.lastturn, epoch = book.epoch, active = book.active, activebefore = book.activebefore
   where b.pair = key;
   update leaseholder h set number = holder.number, leaseslots = holder.leaseslots, leasecounts = holder.leasecounts,
@@ -248,3 +248,82 @@ begin
   return back;
 end
 $$;
+
+-- How often a webhook answers 410 Gone before it counts as retired.
+alter table origin add column goneafter integer not null default 1;
+alter table origin add constraint origin_goneafter_check check (goneafter > 0);
+
+-- What senders reported of a pair: one row, however many deliveries. The kinds: src/deliveries/outcome.ts.
+create table delivery (
+  origin text not null,
+  sink text not null,
+  tenant text not null,
+  delivered bigint not null default 0,
+  gone bigint not null default 0,
+  throttled bigint not null default 0,
+  unavailable bigint not null default 0,
+  mediarefused bigint not null default 0,
+  unauthorized bigint not null default 0,
+  redirected bigint not null default 0,
+  rejected bigint not null default 0,
+  failed bigint not null default 0,
+  unanswered bigint not null default 0,
+  -- Since the last success: failures, since when, how many of them 410, the first of these, and rests without a named end.
+  failures bigint not null default 0,
+  failingsince timestamptz(3),
+  gonecount bigint not null default 0,
+  gonesince timestamptz(3),
+  rests integer not null default 0,
+  lastkind text not null,
+  laststatus integer,
+  lastat timestamptz(3) not null,
+  deliveredat timestamptz(3),
+  constraint delivery_pkey primary key (origin, sink),
+  constraint delivery_origin_fkey foreign key (origin) references origin (name) on delete cascade on update restrict
+) with (fillfactor = 70);
+
+-- A webhook that answered a delivery with 410 is retired, until a handshake says something else.
+create or replace view subscriptionstatus as
+select
+  s.id,
+  h.id as handshake,
+  h.state as handshakestate,
+  h.reason as handshakereason,
+  h.verdict,
+  h.attempts,
+  h.dueat,
+  h.waitinguntil,
+  a.answerheaders,
+  g.state as grantstate,
+  g.endreason as grantendreason,
+  g.basis,
+  g.allowedrate,
+  g.warnings,
+  g.expiresat,
+  g.renewat,
+  case
+    when s.suspendedat is not null then 'suspended'
+    when g.state = 'live' and g.expiresat > now() then 'active'
+    when g.state = 'revoked' then 'refused'
+    when h.state in ('due', 'asking', 'waiting') then 'pending'
+    when g.state = 'ended' and g.endreason = 'target_gone' and (h.finishedat is null or h.finishedat <= g.endedat) then 'retired'
+    when g.state = 'live' and (h.state = 'granted' or h.reason = 'renewal' or h.state is null) then 'expired'
+    when h.state in ('refused', 'unreachable', 'retired') then h.state
+    else 'expired'
+  end as status
+from subscription s
+left join "grant" g on g.origin = s.origin and g.sink = s.sink
+left join lateral (
+  select * from (
+    (select * from handshake own
+      where own.subscription = s.id and own.generation = s.generation and own.state <> 'cancelled'
+      order by own.createdat desc, own.id desc limit 1)
+    union all
+    (select * from handshake renewal
+      where renewal.origin = s.origin and renewal.sink = s.sink and renewal.reason = 'renewal' and renewal.state <> 'cancelled'
+        and renewal.createdat >= s.createdat
+      order by renewal.createdat desc, renewal.id desc limit 1)
+  ) latest
+  order by createdat desc, id desc limit 1
+) h on true
+left join attempt a on a.handshake = h.id and a.number = h.attempts;
