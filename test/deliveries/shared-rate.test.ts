@@ -201,6 +201,27 @@ describe('the flow', () => {
     expect(await drain(startsAt - 540, 70)).toBeGreaterThan(550);
   });
 
+  test('after a restart of the database what may have been lost of it counts as leased', async () => {
+    const sink = await newPair(600);
+    const [server] = await database.query<{ startedat: number }>(
+      'select extract(epoch from pg_postmaster_start_time())::float8 as startedat',
+    );
+    const startedAt = server?.startedat ?? 0;
+    const roomOf = async () =>
+      (
+        await database.query<{ room: number }>(
+          'select 600 - (select sum(each) from unnest(slots) each)::int as room from leasebook order by tokensat limit 1',
+        )
+      )[0]?.room;
+    expect((await take(sink, 'one', 10, startedAt - 2)).granted).toBe(10);
+    expect(await roomOf()).toBe(590);
+    expect(await take(sink, 'one', 10, startedAt + 1)).toMatchObject({ granted: 0 });
+    // Four seconds of the pace, and one more.
+    expect(await roomOf()).toBe(590 - 38 - 10);
+    expect((await take(sink, 'one', 10, startedAt + 4)).granted).toBe(10);
+    expect(await roomOf()).toBe(590 - 38 - 20);
+  });
+
   test('a lowered rate gives nothing until what was sent is no more than it', async () => {
     const sink = await newPair(600);
     let sum = 0;
