@@ -29,6 +29,8 @@ export const errorCodes = [
   'subscription_not_found',
   'handshake_not_found',
   'grant_not_found',
+  'not_permitted',
+  'lease_not_found',
   'callback_unknown',
   'callback_rate_malformed',
   'precondition_failed',

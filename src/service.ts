@@ -10,6 +10,11 @@ import { createFeed } from './changes/feed.js';
 import { createFollower } from './changes/follower.js';
 import { createReaders, readerKinds } from './changes/readers.js';
 import type { Config } from './config.js';
+import { createLeaseHandlers } from './deliveries/lease-routes.js';
+import { createLeases } from './deliveries/lease.js';
+import { createOutcomeHandlers } from './deliveries/outcome-routes.js';
+import { createDeliveryReader } from './deliveries/read-deliveries.js';
+import { createRecordOutcomes } from './deliveries/record-outcomes.js';
 import type { Fault } from './errors.js';
 import {
   createPermissionLane,
@@ -192,6 +197,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     auditDays: config.auditDays,
   });
 
+  const leases = createLeases(database);
+
   const issuer = config.developmentIssuer ? await openDevelopmentIssuer(config.dataFolder) : undefined;
   const authenticate = createAuthenticate({
     issuers: [
@@ -276,6 +283,15 @@ async function compose(database: Database, { config, log, checkAnswers = false }
         origins: createOriginStore({ database, removeDependents: removeGrantsOf, announce: announceOrigin }),
         checkBody,
       }),
+      ...createLeaseHandlers({ leases, onLease: metrics.lease }),
+      ...createOutcomeHandlers({
+        record: createRecordOutcomes(database),
+        deliveries: createDeliveryReader(database),
+        readSubscription: (principal, id) => reader.read(principal, id),
+        checkBody,
+        onDelivery: metrics.delivery,
+        onHeld: metrics.held,
+      }),
       ...createMatchHandlers({ readSubscription: (principal, id) => reader.read(principal, id), limits: eventLimits }),
       ...createFeedHandlers({
         ...{ feed, database, readers, age },
@@ -326,6 +342,10 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     },
   });
 
+  const forget = async () => {
+    await sweeper.forget();
+    await leases.forget();
+  };
   const servers: Server[] = [];
   const loops: Promise<void>[] = [];
   return {
@@ -343,7 +363,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       await sweeper.sweep();
       await follower.catchUp();
     },
-    forget: () => sweeper.forget(),
+    forget,
     follow: () => follower.catchUp(),
 
     async start() {
@@ -374,7 +394,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
               ),
             ]),
         repeat(() => sweeper.sweep(), config.pollMs * 2, stopping.signal, onFault),
-        repeat(() => sweeper.forget(), 3_600_000, stopping.signal, onFault),
+        repeat(forget, 3_600_000, stopping.signal, onFault),
       );
       return { url: urlOf(api, config.host), operationsUrl: urlOf(watch, config.operationsHost) };
     },

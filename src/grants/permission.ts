@@ -2,7 +2,8 @@ import type { components } from '../http/contract.gen.js';
 import { createInstantWriter } from '../matching/instant.js';
 import type { Denial, Permission } from '../matching/replica.js';
 
-const denials: Record<Denial, string> = {
+/** A sentence for each reason. */
+export const denials: Record<Denial, string> = {
   no_grant: 'The webhook has not allowed this origin to send.',
   expired: 'The consent ran out and was not renewed.',
   revoked: 'An admin took the grant away.',

@@ -47,6 +47,8 @@ export async function putGrant(sql: Sql, actor: Actor, consent: Consent): Promis
       allowedorigin = excluded.allowedorigin, allowedrate = excluded.allowedrate, requestedrate = excluded.requestedrate,
       warnings = excluded.warnings, handshake = excluded.handshake, recordedby = excluded.recordedby,
       grantedat = excluded.grantedat, version = present.version + 1,
+      -- A rest that the webhook asked for goes on through a renewal, and ends with the grant that it was for.
+      helduntil = case when present.state = 'live' and present.expiresat > now() then present.helduntil end,
       basis = case when ${keepsAgreement} then present.basis else excluded.basis end,
       reference = case when ${keepsAgreement} then present.reference else excluded.reference end,
       expiresat = case when ${keepsAgreement} then present.expiresat else excluded.expiresat end,
@@ -77,7 +79,11 @@ export async function lockPairs(sql: Sql, ...pairs: Array<Omit<Pair, 'tenant'>>)
   for (const name of names) await sql.$queryRaw`select pg_advisory_xact_lock(hashtextextended(${name}, 0))::text`;
 }
 
-/** live -> ended. A grant that is newer than `grantedBefore` stands: it rests on a consent that came later. */
+/**
+ * live -> ended. An agreement stands by itself, but not against a webhook that is gone: no paper brings it back (webhook
+ * specification, section 2.1: the sender refrains from sending any further). A grant that is newer than
+ * `grantedBefore` stands: it rests on a consent that came later.
+ */
 export async function endGrant(
   sql: Sql,
   actor: Actor,
@@ -89,7 +95,8 @@ export async function endGrant(
     update "grant" set state = 'ended', endreason = ${reason}, endedat = now(), endedby = ${actor.name},
       renewat = null, version = version + 1
     where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'live'
-      and basis <> 'agreement' and (${grantedBefore ?? null}::timestamptz is null or grantedat <= ${grantedBefore ?? null})
+      and (basis <> 'agreement' or ${reason} = 'target_gone')
+      and (${grantedBefore ?? null}::timestamptz is null or grantedat <= ${grantedBefore ?? null})
     returning *`;
   return row && tell(sql, actor, grantOf(row), 'grant.ended', reason);
 }

@@ -148,6 +148,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/subscriptions/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * How deliveries to a subscription's sink go.
+         * @description What senders reported of the subscription's origin and sink, which it may share with other subscriptions, and what
+         *     to change if deliveries fail. The status code of the webhook is for admins.
+         */
+        get: operations["getDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/callbacks/{handshake}": {
         parameters: {
             query: {
@@ -197,6 +221,70 @@ export interface paths {
         /** Ask for many pairs at once. */
         post: operations["getPermissions"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/deliveries/outcomes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report what became of deliveries.
+         * @description Each entry stands for itself: one that breaks a rule spoils no other. 2xx ends a series of failures. 410 retires the
+         *     webhook when it comes as often in a row as the origin's `goneafter` says: the grant ends, and so do agreements.
+         *     429, and 503 with `Retry-After`, give the webhook a rest from every sender. The others are counted, and shown to the
+         *     subscribers with advice.
+         */
+        post: operations["reportOutcomes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/leases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a share of a rate.
+         * @description A rate is granted to the origin as a whole. Each instance of its sender takes a share before it sends: so many
+         *     requests within the next seconds. Over all instances, no more than the rate is sent in any 60 seconds. What an
+         *     instance does not send it can hand back; what it neither sends nor hands back is free again a minute later.
+         */
+        post: operations["takeLease"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/leases/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Hand back what was not sent. */
+        delete: operations["returnLease"];
         options?: never;
         head?: never;
         patch?: never;
@@ -692,6 +780,50 @@ export interface components {
             finishedat?: components["schemas"]["Time"];
             attempts: components["schemas"]["Attempt"][];
         };
+        /**
+         * @description What senders reported of a pair of origin and sink.
+         * @example {
+         *       "origin": "eventemitter.example.com",
+         *       "sink": "https://webhook.example.com/events",
+         *       "counts": {
+         *         "delivered": 1204,
+         *         "mediarefused": 3
+         *       },
+         *       "failures": 3,
+         *       "failingsince": "2026-11-20T12:00:00.000Z",
+         *       "deliveredat": "2026-11-20T11:59:00.000Z",
+         *       "lastkind": "mediarefused",
+         *       "lastat": "2026-11-20T12:00:02.000Z",
+         *       "message": "The webhook refuses the format of the event (415).",
+         *       "advice": "Accept application/cloudevents+json, or choose the other content mode with contentmode in protocolsettings."
+         *     }
+         */
+        Deliveries: {
+            origin: string;
+            sink: string;
+            /**
+             * @description Deliveries by what they came to; what never happened is left out. `delivered` (2xx), `gone` (410), `throttled`
+             *     (429), `unavailable` (503), `mediarefused` (415), `unauthorized` (401, 403), `redirected` (3xx), `rejected` (any
+             *     other 4xx), `failed` (any other 5xx), `unanswered` (no answer).
+             */
+            counts: {
+                [key: string]: number;
+            };
+            /** @description Since the last success. */
+            failures: number;
+            failingsince?: components["schemas"]["Time"];
+            /** @description When a success was reported last. */
+            deliveredat?: components["schemas"]["Time"];
+            lastkind?: string;
+            lastat?: components["schemas"]["Time"];
+            /** @description For admins. */
+            laststatus?: number;
+            /** @description The webhook asked every sender for a rest until then. */
+            helduntil?: components["schemas"]["Time"];
+            message?: string;
+            /** @description What to change. */
+            advice?: string;
+        };
         /** @description What the callback granted. */
         CallbackGrant: {
             granted: boolean;
@@ -721,6 +853,98 @@ export interface components {
         PermissionQuestion: {
             origin: string;
             sink: string;
+        };
+        /** @description What one delivery came to, or `count` alike. */
+        Outcome: {
+            origin: string;
+            sink: string;
+            /** @description The status of the webhook's answer, or `error` if there was none. */
+            status: number | "error";
+            /**
+             * Format: date-time
+             * @description When the answer came, by the clock of the sender.
+             */
+            at?: string;
+            /**
+             * @description `Retry-After` of the answer, as it stood there: seconds, or an HTTP date, which is measured against `at`. It counts
+             *     with 429 and 503, for a day at the most.
+             */
+            retryafter?: number | string;
+            /** @default 1 */
+            count: number;
+        };
+        ReportFault: {
+            /** @description JSON pointer into the report. */
+            pointer: string;
+            rule: string;
+            detail: string;
+        };
+        OutcomeResult: {
+            accepted: boolean;
+            /** @description Why it was not accepted. `no_grant`: the origin never had a grant for this sink. */
+            faults?: components["schemas"]["ReportFault"][];
+            /** @description It was accepted, but something in it was passed over. */
+            warnings?: components["schemas"]["ReportFault"][];
+        };
+        LeaseRequest: {
+            origin: string;
+            sink: string;
+            /** @description Names this process among the senders of the origin. Give it a new name at each start. */
+            instance: string;
+            /** @description How many requests it has to send. */
+            requests: number;
+            /**
+             * @description Earlier leases of this instance for the same pair, each with how many of its requests were not sent and will not
+             *     be. Each of the latest four can be handed back; others are passed over.
+             */
+            returns?: {
+                lease: string;
+                unused: number;
+            }[];
+        };
+        /**
+         * @description A share of the rate of a pair of origin and sink.
+         * @example {
+         *       "origin": "eventemitter.example.com",
+         *       "sink": "https://webhook.example.com/events",
+         *       "requests": 5,
+         *       "allowedrate": 600,
+         *       "lease": "0197f3c2-4a5b-4c6d-8e9f-0a1b2c3d4e5f.12",
+         *       "seconds": 2,
+         *       "until": "2026-11-21T12:00:02.000Z",
+         *       "retryafter": 2.042
+         *     }
+         */
+        Lease: {
+            origin: string;
+            sink: string;
+            /** @description How many requests this instance may send with this lease; 0 if there is nothing at present. */
+            requests: number;
+            /** @description The rate of the pair */
+            allowedrate: components["schemas"]["Rate"];
+            /** @description The rate is `*`. Nothing is counted and no lease is needed. */
+            unlimited?: boolean;
+            /** @description Names the lease when what was not sent of it is handed back. */
+            lease?: string;
+            /**
+             * @description How long the lease lasts, counted from when the instance sent this request, so that its clock need not be right.
+             *     What was not sent by then must not be sent with this lease.
+             */
+            seconds?: number;
+            /** @description The same end by the clock of the database. */
+            until?: components["schemas"]["Time"];
+            /**
+             * @description Seconds, with a fraction, after which it makes sense to ask for more. Who asks then has its turn; who asks
+             *     earlier keeps it and gets nothing while others wait.
+             */
+            retryafter?: number;
+            /** @description The webhook asked every sender for a rest until then. */
+            helduntil?: components["schemas"]["Time"];
+        };
+        ReturnedLease: {
+            lease: string;
+            /** @description How many requests can be given to others again; 0 if they had come back before, or it was too late. */
+            returned: number;
         };
         /** @description The fact that an origin may send to a sink, or no longer may. */
         Grant: {
@@ -775,6 +999,7 @@ export interface components {
          *       "judgement": "strict",
          *       "leaseseconds": 864000,
          *       "profile": "nl-gov",
+         *       "goneafter": 1,
          *       "createdat": "2026-11-20T12:00:00.000Z",
          *       "updatedat": "2026-11-20T12:00:00.000Z"
          *     }
@@ -790,6 +1015,7 @@ export interface components {
             leaseseconds: number;
             /** @enum {string} */
             profile: "cloudevents" | "nl-gov" | "intg-std-015" | "belgif";
+            goneafter: number;
             createdat: components["schemas"]["Time"];
             updatedat: components["schemas"]["Time"];
         };
@@ -824,6 +1050,11 @@ export interface components {
              * @enum {string}
              */
             profile: "cloudevents" | "nl-gov" | "intg-std-015" | "belgif";
+            /**
+             * @description How often in a row a webhook answers deliveries with 410 Gone before it counts as retired.
+             * @default 1
+             */
+            goneafter: number;
             readonly createdat?: unknown;
             readonly updatedat?: unknown;
         };
@@ -1546,6 +1777,33 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getDeliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts and the present state. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deliveries"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
     grantByGet: {
         parameters: {
             query: {
@@ -1697,6 +1955,202 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    reportOutcomes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
+                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example [
+                 *       {
+                 *         "origin": "eventemitter.example.com",
+                 *         "sink": "https://webhook.example.com/events",
+                 *         "status": 204,
+                 *         "count": 25
+                 *       },
+                 *       {
+                 *         "origin": "eventemitter.example.com",
+                 *         "sink": "https://webhook.example.com/busy",
+                 *         "status": 429,
+                 *         "retryafter": "120"
+                 *       },
+                 *       {
+                 *         "origin": "eventemitter.example.com",
+                 *         "sink": "https://webhook.example.com/down",
+                 *         "status": "error"
+                 *       }
+                 *     ]
+                 */
+                "application/json": components["schemas"]["Outcome"][];
+            };
+        };
+        responses: {
+            /** @description One result for each entry, in order. */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "accepted": true
+                     *       },
+                     *       {
+                     *         "accepted": true
+                     *       },
+                     *       {
+                     *         "accepted": false,
+                     *         "faults": [
+                     *           {
+                     *             "pointer": "/2/sink",
+                     *             "rule": "no_grant",
+                     *             "detail": "The origin never had a grant for this sink."
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["OutcomeResult"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    takeLease: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "origin": "eventemitter.example.com",
+                 *       "sink": "https://webhook.example.com/events",
+                 *       "instance": "mailroom-1",
+                 *       "requests": 5,
+                 *       "returns": [
+                 *         {
+                 *           "lease": "0197f3c2-4a5b-4c6d-8e9f-0a1b2c3d4e5f.11",
+                 *           "unused": 2
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["LeaseRequest"];
+            };
+        };
+        responses: {
+            /** @description Nothing at present, or no lease is needed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "origin": "eventemitter.example.com",
+                     *       "sink": "https://webhook.example.com/events",
+                     *       "requests": 0,
+                     *       "allowedrate": 600,
+                     *       "retryafter": 0.42
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Lease"];
+                };
+            };
+            /** @description A share. */
+            201: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Lease"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            /**
+             * @description The token's scopes do not allow this (`scope_missing`), or the origin may not send there (`not_permitted`): the
+             *     rule of the fault at `/sink` is the reason, as look-ups of permissions name it.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:problem-type:assent:not_permitted",
+                     *       "title": "The origin may not send to this sink.",
+                     *       "status": 403,
+                     *       "detail": "An admin took the grant away.",
+                     *       "code": "not_permitted",
+                     *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f",
+                     *       "faults": [
+                     *         {
+                     *           "pointer": "/sink",
+                     *           "rule": "revoked",
+                     *           "detail": "An admin took the grant away."
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    returnLease: {
+        parameters: {
+            query: {
+                /** @description How many requests of the lease were not sent and will not be. */
+                unused: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What came back. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReturnedLease"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             default: components["responses"]["Problem"];
         };
     };

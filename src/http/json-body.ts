@@ -13,7 +13,7 @@ export function readJsonBody(operation: Operation, headers: IncomingHttpHeaders,
     throw new RegistryError('media_type_unsupported', `The body must be ${operation.mediaTypes.join(' or ')}.`);
   }
   const json = parseJson(bytes);
-  const faults = 'faults' in json ? json.faults : operation.checkBody(json.value);
+  const faults = 'faults' in json ? json.faults : operation.isByEntry ? [] : operation.checkBody(json.value);
   if (faults.length > 0) throw new RegistryError('invalid_request', 'The body breaks a rule.', { faults });
   return 'value' in json ? json.value : undefined;
 }

@@ -8,6 +8,9 @@ export interface Metrics {
   request: OnRequest;
   handshake(outcome: { verdict: string; reason: string; seconds: number }): void;
   feedPage(source: 'memory' | 'log', changes: number): void;
+  lease(outcome: string, requests: number): void;
+  delivery(kind: string, count: number): void;
+  held(grants: number): void;
 }
 
 export interface MetricsSources {
@@ -111,9 +114,37 @@ export function createMetrics(sources: MetricsSources): Metrics {
     registers,
   });
   const pageSeries = { memory: pages.labels('memory'), log: pages.labels('log') };
+  const leases = new Counter({
+    name: 'assent_leases_total',
+    help: 'Answers to instances that asked for a share of a rate.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const leased = new Counter({
+    name: 'assent_leased_requests_total',
+    help: 'Requests that instances may send by their leases.',
+    registers,
+  });
+  const deliveries = new Counter({
+    name: 'assent_deliveries_reported_total',
+    help: 'Deliveries that senders reported, by what they came to.',
+    labelNames: ['kind'],
+    registers,
+  });
+  const holds = new Counter({
+    name: 'assent_grants_held_total',
+    help: 'Rests that webhooks asked for and got.',
+    registers,
+  });
   return {
     registry,
     request: (operation, status, seconds) => requests.observe(operation, status, seconds),
+    delivery: (kind, count) => deliveries.inc({ kind }, count),
+    held: (grants) => holds.inc(grants),
+    lease: (outcome, requests) => {
+      leases.inc({ outcome });
+      if (requests > 0) leased.inc(requests);
+    },
     handshake: ({ verdict, reason, seconds }) => {
       handshakes.inc({ verdict, reason });
       durations.observe(seconds);

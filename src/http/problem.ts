@@ -24,6 +24,8 @@ const statuses: Record<ErrorCode, { status: number; title: string }> = {
   subscription_not_found: { status: 404, title: 'There is no such subscription.' },
   handshake_not_found: { status: 404, title: 'There is no such handshake.' },
   grant_not_found: { status: 404, title: 'There is no such grant.' },
+  not_permitted: { status: 403, title: 'The origin may not send to this sink.' },
+  lease_not_found: { status: 404, title: 'There is no such lease.' },
   callback_unknown: { status: 404, title: 'This callback is not known, or no longer.' },
   callback_rate_malformed: { status: 400, title: 'WebHook-Allowed-Rate is malformed.' },
   precondition_failed: { status: 412, title: 'The resource has another version.' },

@@ -21,6 +21,8 @@ export interface Origin {
   unsupportedRate: number | undefined;
   leaseSeconds: number;
   profile: Profile;
+  /** How often a webhook answers 410 Gone before it counts as retired. */
+  goneAfter: number;
   version: number;
   createdAt: Date;
   updatedAt: Date;

@@ -97,6 +97,7 @@ function policyOf(settings: Settings): OriginPolicy {
     unsupportedRate: settings.unsupportedrate,
     leaseSeconds: settings.leaseseconds ?? 864_000,
     profile: settings.profile ?? 'cloudevents',
+    goneAfter: settings.goneafter ?? 1,
   };
 }
 
@@ -114,6 +115,7 @@ function present(origin: Origin): components['schemas']['Origin'] {
     ...(origin.unsupportedRate === undefined ? {} : { unsupportedrate: origin.unsupportedRate }),
     leaseseconds: origin.leaseSeconds,
     profile: origin.profile,
+    goneafter: origin.goneAfter,
     createdat: origin.createdAt.toISOString(),
     updatedat: origin.updatedAt.toISOString(),
   };

@@ -129,6 +129,7 @@ function columnsOf(policy: OriginPolicy) {
     unsupportedrate: policy.unsupportedRate ?? null,
     leaseseconds: policy.leaseSeconds,
     profile: policy.profile,
+    goneafter: policy.goneAfter,
   };
 }
 
@@ -144,6 +145,7 @@ export function originOf(row: OriginRow): Origin {
     unsupportedRate: row.unsupportedrate ?? undefined,
     leaseSeconds: row.leaseseconds,
     profile: row.profile as Profile,
+    goneAfter: row.goneafter,
     version: row.version,
     createdAt: row.createdat,
     updatedAt: row.updatedat,

@@ -47,6 +47,10 @@ export function statusDetails(subscription: Subscription): StatusDetails {
     const ending = last === undefined || last === 'granted' ? '' : ` The last renewal: ${verdicts[last].title}`;
     return { ...base, reason: 'expired', message: `The consent ran out.${ending}`, next: askAgain };
   }
+  if (status === 'retired' && handshake?.verdict !== 'gone') {
+    // A delivery was answered so.
+    return { ...base, reason: 'gone', message: verdicts.gone.title, advice: verdicts.gone.advice, next: askAgain };
+  }
   if (handshake === undefined || (status === 'pending' && handshake.verdict === undefined)) {
     return {
       ...base,

@@ -1,0 +1,67 @@
+import { RegistryError } from '../errors.js';
+import { denials } from '../grants/permission.js';
+import type { components } from '../http/contract.gen.js';
+import type { Handlers } from '../http/handler.js';
+import { leaseSeconds, type LeaseAnswer, type Leases } from './lease.js';
+
+export interface LeaseRoutes {
+  leases: Leases;
+  /** For the metrics. */
+  onLease: (outcome: LeaseOutcome, requests: number) => void;
+}
+
+export type LeaseOutcome = 'granted' | 'empty' | 'held' | 'unlimited' | 'denied';
+
+export function createLeaseHandlers({ leases, onLease }: LeaseRoutes): Handlers<'takeLease' | 'returnLease'> {
+  return {
+    takeLease: async ({ body, principal, address }) => {
+      const { sink, instance, requests, returns = [] } = body;
+      const origin = body.origin.toLowerCase();
+      const answer = await leases.take({ tenant: principal.tenant, origin, sink, instance, requests, returns });
+      onLease(outcomeOf(answer), answer.kind === 'counted' ? answer.requests : 0);
+      if (answer.kind === 'denied') {
+        const detail = denials[answer.denial];
+        throw new RegistryError('not_permitted', detail, {
+          faults: [{ pointer: '/sink', rule: answer.denial, detail }],
+        });
+      }
+      const presented = { origin, sink, ...present(answer, requests) };
+      return answer.kind === 'counted' && answer.lease !== undefined
+        ? { status: 201, headers: { Location: `${address}/${answer.lease.id}` }, body: presented }
+        : { status: 200, body: presented };
+    },
+
+    returnLease: async ({ path, query, principal }) => {
+      const returned = await leases.handBack(principal.tenant, path.id, query.unused);
+      if (returned === undefined) throw new RegistryError('lease_not_found', 'There is no such lease, or no longer.');
+      return { status: 200, body: { lease: path.id, returned } };
+    },
+  };
+}
+
+function outcomeOf(answer: LeaseAnswer): LeaseOutcome {
+  if (answer.kind !== 'counted') return answer.kind;
+  return answer.requests > 0 ? 'granted' : 'empty';
+}
+
+type Presented = Omit<components['schemas']['Lease'], 'origin' | 'sink'>;
+
+function present(answer: Exclude<LeaseAnswer, { kind: 'denied' }>, wanted: number): Presented {
+  switch (answer.kind) {
+    case 'unlimited':
+      return { requests: wanted, allowedrate: '*', unlimited: true };
+    case 'held':
+      return {
+        requests: 0,
+        allowedrate: answer.rate,
+        helduntil: answer.until.toISOString(),
+        retryafter: answer.retryAfterSeconds,
+      };
+    case 'counted': {
+      const { lease, rate, requests, retryAfterSeconds } = answer;
+      const share =
+        lease === undefined ? {} : { lease: lease.id, seconds: leaseSeconds, until: lease.until.toISOString() };
+      return { requests, allowedrate: rate, ...share, retryafter: retryAfterSeconds };
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { RegistryError, type Fault } from '../errors.js';
+import type { components } from '../http/contract.gen.js';
+import { actorOf, type Handlers } from '../http/handler.js';
+import type { Principal } from '../http/principal.js';
+import { kindOf, restOf, type Outcome } from './outcome.js';
+import type { DeliveryReader } from './read-deliveries.js';
+import type { RecordOutcomes } from './record-outcomes.js';
+
+type Entry = components['schemas']['Outcome'];
+type Result = components['schemas']['OutcomeResult'];
+
+export interface OutcomeRoutes {
+  record: RecordOutcomes;
+  deliveries: DeliveryReader;
+  /** RegistryError `subscription_not_found` for one that the principal may not see. */
+  readSubscription: (principal: Principal, id: string) => Promise<{ tenant: string; origin: string; sink: string }>;
+  /** Holds a body against the contract of the operation. */
+  checkBody: (operation: 'reportOutcomes', body: unknown) => Fault[];
+  /** For the metrics. */
+  onDelivery: (kind: string, count: number) => void;
+  onHeld: (grants: number) => void;
+}
+
+const most = 1_000;
+
+export function createOutcomeHandlers(routes: OutcomeRoutes): Handlers<'reportOutcomes' | 'getDeliveries'> {
+  const { record, deliveries, readSubscription, checkBody, onDelivery, onHeld } = routes;
+  return {
+    reportOutcomes: async (call) => {
+      const entries: unknown = call.body;
+      if (!Array.isArray(entries) || entries.length === 0 || entries.length > most) {
+        const faults = checkBody('reportOutcomes', entries);
+        throw new RegistryError('invalid_request', 'The body breaks a rule.', { faults });
+      }
+      const now = new Date();
+      const results: Result[] = [];
+      const outcomes: Outcome[] = [];
+      for (const [index, entry] of entries.entries()) {
+        const faults = checkBody('reportOutcomes', [entry]).map((fault) => placed(fault, index));
+        if (faults.length > 0) {
+          results.push({ accepted: false, faults });
+          continue;
+        }
+        const { outcome, warnings } = read(entry as Entry, index, now);
+        outcomes.push(outcome);
+        results.push({ accepted: true, ...(warnings.length > 0 ? { warnings } : {}) });
+      }
+      const { unknown, replayed, held } = await record(actorOf(call), outcomes, {
+        tenant: call.principal.tenant,
+        subscriber: call.principal.subscriber,
+        key: call.header['idempotency-key'],
+        operation: 'reportOutcomes',
+        content: entries,
+      });
+      for (const index of unknown) results[index] = { accepted: false, faults: [withoutGrant(index)] };
+      if (!replayed) {
+        for (const { index, kind, count } of outcomes) if (results[index]?.accepted) onDelivery(kind, count);
+        if (held > 0) onHeld(held);
+      }
+      const headers: Record<string, string> = replayed ? { 'Idempotency-Replayed': 'true' } : {};
+      return { status: 200, headers, body: results };
+    },
+
+    getDeliveries: async ({ path, principal }) => {
+      const subscription = await readSubscription(principal, path.id);
+      return { status: 200, body: await deliveries.read(subscription, principal.scopes.has('assent:admin')) };
+    },
+  };
+}
+
+/** An entry was checked as the only one of its list. */
+function placed({ pointer, rule, detail }: Fault, index: number): Fault {
+  return { pointer: pointer.replace(/^\/0/, `/${index}`), rule, detail };
+}
+
+function withoutGrant(index: number): Fault {
+  return { pointer: `/${index}/sink`, rule: 'no_grant', detail: 'The origin never had a grant for this sink.' };
+}
+
+function read(entry: Entry, index: number, now: Date): { outcome: Outcome; warnings: Fault[] } {
+  const { sink, status, count = 1 } = entry;
+  const named = new Date(entry.at ?? NaN);
+  // A leap second is a time for the contract, and none for JavaScript.
+  const at = Number.isNaN(named.getTime()) ? undefined : named;
+  const asks = (status === 429 || status === 503) && entry.retryafter !== undefined;
+  const restSeconds = asks ? restOf(String(entry.retryafter), at, now) : undefined;
+  const detail = 'It is neither a number of seconds nor an HTTP date, so it counts as absent.';
+  const isMalformed = asks && restSeconds === undefined;
+  return {
+    outcome: { index, origin: entry.origin.toLowerCase(), sink, status, kind: kindOf(status), count, at, restSeconds },
+    warnings: isMalformed ? [{ pointer: `/${index}/retryafter`, rule: 'retryafter_malformed', detail }] : [],
+  };
+}

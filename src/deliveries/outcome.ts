@@ -1,0 +1,166 @@
+import { parseRetryAfter } from '../handshake/backoff.js';
+
+/**
+ * What a delivery came to, by the status of the answer (webhook specification, section 2.2). It decides what follows:
+ *
+ *   delivered                the failures since the last success are forgotten
+ *   gone                     410: so many in a row as the origin's policy says, and the webhook is retired
+ *   throttled, unavailable   429, and 503 that names a time: every sender rests until then
+ *   the others               counted, and shown to the subscriber with advice
+ */
+export const outcomeKinds = [
+  'delivered',
+  'gone',
+  'throttled',
+  'unavailable',
+  'mediarefused',
+  'unauthorized',
+  'redirected',
+  'rejected',
+  'failed',
+  'unanswered',
+] as const;
+export type OutcomeKind = (typeof outcomeKinds)[number];
+
+/** Of the answer to a delivery; `error` if there was none. */
+export type DeliveryStatus = number | 'error';
+
+export function kindOf(status: DeliveryStatus): OutcomeKind {
+  if (status === 'error') return 'unanswered';
+  if (status < 300) return 'delivered';
+  if (status < 400) return 'redirected';
+  return kindsByStatus[status] ?? (status < 500 ? 'rejected' : 'failed');
+}
+
+const kindsByStatus: Record<number, OutcomeKind> = {
+  401: 'unauthorized',
+  403: 'unauthorized',
+  410: 'gone',
+  415: 'mediarefused',
+  429: 'throttled',
+  503: 'unavailable',
+};
+
+interface Sentences {
+  title: string;
+  /** What the subscriber can change. */
+  advice: string;
+}
+
+/** One row for each kind: stable codes, sentences for people. */
+export const outcomeSentences: Record<OutcomeKind, Sentences> = {
+  delivered: { title: 'The last delivery was accepted.', advice: '' },
+  gone: {
+    title: 'The webhook answered 410 Gone: it says that it is retired.',
+    advice: 'Register the sink that replaces this one, or stop answering 410 and ask for another handshake.',
+  },
+  throttled: {
+    title: 'The webhook has too many requests (429) and gets a rest.',
+    advice: 'Answer the next handshake with a lower WebHook-Allowed-Rate, and say with Retry-After how long to rest.',
+  },
+  unavailable: {
+    title: 'The webhook is unavailable at present (503).',
+    advice: 'Bring it back into service, and say with Retry-After when to send again.',
+  },
+  mediarefused: {
+    title: 'The webhook refuses the format of the event (415).',
+    advice:
+      'Accept application/cloudevents+json, or choose the other content mode with contentmode in protocolsettings.',
+  },
+  unauthorized: {
+    title: 'The webhook refuses the credentials of the delivery.',
+    advice: 'Give the subscription a sinkcredential that the webhook accepts, or renew the one that it has.',
+  },
+  redirected: {
+    title: 'The webhook answers with a redirect, which senders do not follow.',
+    advice: 'Register the address that the redirect leads to.',
+  },
+  rejected: {
+    title: 'The webhook rejects the deliveries as faulty requests.',
+    advice: 'Check that the address takes POST with CloudEvents, and look for the reason in the log of the webhook.',
+  },
+  failed: {
+    title: 'The webhook fails while it takes the delivery.',
+    advice: 'Look for the error in the log of the webhook.',
+  },
+  unanswered: {
+    title: 'The webhook gave the senders no answer.',
+    advice: 'Check that its host is up and answers within the time that senders wait.',
+  },
+};
+
+/** One entry of a report that was read. `index` is its place. */
+export interface Outcome {
+  index: number;
+  /** In lower case. */
+  origin: string;
+  sink: string;
+  status: DeliveryStatus;
+  kind: OutcomeKind;
+  count: number;
+  at: Date | undefined;
+  /** Seconds for which the webhook asked to be left alone. */
+  restSeconds: number | undefined;
+}
+
+/** A webhook must not park its senders for years. */
+const longestRestSeconds = 86_400;
+
+/**
+ * `Retry-After` (RFC 9110, section 10.2.3) in seconds, one at the least and a day at the most; undefined if it is neither form. A date is
+ * measured against `at`, when the answer came, or against now.
+ */
+export function restOf(retryAfter: string, at: Date | undefined, now: Date): number | undefined {
+  const ms = parseRetryAfter(retryAfter, (at ?? now).toUTCString());
+  return ms === undefined ? undefined : Math.max(1, Math.min(Math.ceil(ms / 1_000), longestRestSeconds));
+}
+
+/** Everything that one report says of one pair. */
+export interface PairReport {
+  origin: string;
+  sink: string;
+  counts: Partial<Record<OutcomeKind, number>>;
+  succeeded: boolean;
+  /** Behind the last success, or all if there was none. */
+  failures: number;
+  gone: number;
+  /** The latest time at which a 410 behind the last success came, if each one named one. */
+  goneAt: Date | undefined;
+  /** Seconds that were asked for; 0 if a rest was due and no time was named. */
+  restSeconds: number | undefined;
+  lastKind: OutcomeKind;
+  lastStatus: number | undefined;
+}
+
+/** Sums up by pair, sorted: everybody takes locks in this order. */
+export function pairReports(outcomes: readonly Outcome[]): PairReport[] {
+  const byPair = new Map<string, PairReport>();
+  for (const outcome of outcomes) {
+    const key = `${outcome.origin} ${outcome.sink}`;
+    const before = byPair.get(key) ?? { ...nothing, origin: outcome.origin, sink: outcome.sink, counts: {} };
+    byPair.set(key, add(before, outcome));
+  }
+  return [...byPair.entries()].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, report]) => report);
+}
+
+const nothing = {
+  ...{ succeeded: false, failures: 0, gone: 0, goneAt: undefined, restSeconds: undefined },
+  ...{ lastKind: 'delivered' as const, lastStatus: undefined },
+};
+
+function add(before: PairReport, { kind, status, count, at, restSeconds }: Outcome): PairReport {
+  const counts = { ...before.counts, [kind]: (before.counts[kind] ?? 0) + count };
+  const last = { counts, lastKind: kind, lastStatus: status === 'error' ? undefined : status };
+  // A rest that was asked for stands, whatever else got through.
+  if (kind === 'delivered') {
+    return { ...before, ...last, succeeded: true, failures: 0, gone: 0, goneAt: undefined };
+  }
+  const rest = restSeconds ?? (kind === 'throttled' ? 0 : undefined);
+  return {
+    ...before,
+    ...last,
+    failures: before.failures + count,
+    ...(kind === 'gone' ? { gone: before.gone + count, goneAt: at } : {}),
+    restSeconds: rest === undefined ? before.restSeconds : Math.max(rest, before.restSeconds ?? 0),
+  };
+}

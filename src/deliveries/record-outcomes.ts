@@ -1,0 +1,187 @@
+import { appendChange } from '../changes/change.js';
+import { endGrant } from '../grants/write-grant.js';
+import { recordAudit, type Actor } from '../storage/audit.js';
+import type { Database, Sql } from '../storage/database.js';
+import type { grant as GrantRow } from '../storage/generated/client.js';
+import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
+import { pairReports, type Outcome, type PairReport } from './outcome.js';
+
+/**
+ * Takes a report into account: the counters of its pairs in one statement, and what follows for grants, in one transaction.
+ * Returns the indexes of entries whose pair the tenant never had a grant for; nothing is counted for them.
+ */
+export type RecordOutcomes = (
+  actor: Actor,
+  outcomes: readonly Outcome[],
+  request: IdempotentRequest,
+) => Promise<Recorded>;
+
+export interface Recorded {
+  unknown: number[];
+  replayed: boolean;
+  held: number;
+  retired: number;
+}
+
+/** For a 429 that names no time: twice as long each time, until a delivery succeeds. */
+const firstRestSeconds = 10;
+const longestRestSeconds = 600;
+
+interface Counted {
+  origin: string;
+  sink: string;
+  gonecount: bigint;
+  gonesince: Date | null;
+  rests: number;
+}
+
+type Standing = GrantRow & { goneafter: number; isheld: boolean };
+
+export function createRecordOutcomes({ transaction }: Pick<Database, 'transaction'>): RecordOutcomes {
+  return (actor, outcomes, request) =>
+    transaction(async (sql) => {
+      const earlier = await claimKey(sql, request, '');
+      if (earlier !== undefined) {
+        return { unknown: JSON.parse(earlier || '[]') as number[], replayed: true, held: 0, retired: 0 };
+      }
+      const reports = pairReports(outcomes);
+      const counted = new Map((await count(sql, actor, reports)).map((row) => [keyOf(row), row]));
+      const unknown = outcomes.filter((outcome) => !counted.has(keyOf(outcome))).map(({ index }) => index);
+      if (request.key !== undefined && unknown.length > 0) {
+        await sql.$executeRaw`
+          update idempotency set resource = ${JSON.stringify(unknown)}
+          where tenant = ${request.tenant} and subscriber = ${request.subscriber} and key = ${request.key}`;
+      }
+      const telling = reports.filter(
+        (report) => counted.has(keyOf(report)) && (report.gone > 0 || report.restSeconds !== undefined),
+      );
+      return { unknown, replayed: false, ...(await follow(sql, actor, telling, counted)) };
+    });
+}
+
+/** Adds to the counters; rows are taken in the order of the reports, as everybody takes them. */
+function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Promise<Counted[]> {
+  const rows = reports.map(({ counts, lastKind, lastStatus, succeeded, failures, gone, origin, sink }, place) => {
+    return {
+      place,
+      origin,
+      sink,
+      succeeded,
+      failures,
+      gones: gone,
+      lastkind: lastKind,
+      laststatus: lastStatus,
+      ...counts,
+    };
+  });
+  return sql.$queryRaw<Counted[]>`
+    insert into delivery as present (origin, sink, tenant, delivered, gone, throttled, unavailable, mediarefused,
+      unauthorized, redirected, rejected, failed, unanswered, failures, failingsince, gonecount, gonesince, lastkind,
+      laststatus, lastat, deliveredat)
+    select g.origin, g.sink, g.tenant, coalesce(r.delivered, 0), coalesce(r.gone, 0), coalesce(r.throttled, 0),
+      coalesce(r.unavailable, 0), coalesce(r.mediarefused, 0), coalesce(r.unauthorized, 0), coalesce(r.redirected, 0),
+      coalesce(r.rejected, 0), coalesce(r.failed, 0), coalesce(r.unanswered, 0),
+      r.failures, case when r.failures > 0 then now() end, r.gones, case when r.gones > 0 then now() end,
+      r.lastkind, r.laststatus, now(), case when r.succeeded then now() end
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (place int, origin text, sink text, succeeded boolean,
+      failures bigint, gones bigint, lastkind text, laststatus int, delivered bigint, gone bigint, throttled bigint,
+      unavailable bigint, mediarefused bigint, unauthorized bigint, redirected bigint, rejected bigint, failed bigint,
+      unanswered bigint)
+    join "grant" g on g.origin = r.origin and g.sink = r.sink and g.tenant = ${tenant}
+    order by r.place
+    on conflict (origin, sink) do update set
+      delivered = present.delivered + excluded.delivered, gone = present.gone + excluded.gone,
+      throttled = present.throttled + excluded.throttled, unavailable = present.unavailable + excluded.unavailable,
+      mediarefused = present.mediarefused + excluded.mediarefused,
+      unauthorized = present.unauthorized + excluded.unauthorized,
+      redirected = present.redirected + excluded.redirected, rejected = present.rejected + excluded.rejected,
+      failed = present.failed + excluded.failed, unanswered = present.unanswered + excluded.unanswered,
+      failures = excluded.failures + case when excluded.deliveredat is null then present.failures else 0 end,
+      failingsince = case when excluded.deliveredat is null then coalesce(present.failingsince, excluded.failingsince)
+        else excluded.failingsince end,
+      gonecount = excluded.gonecount + case when excluded.deliveredat is null then present.gonecount else 0 end,
+      gonesince = case when excluded.deliveredat is null then coalesce(present.gonesince, excluded.gonesince)
+        else excluded.gonesince end,
+      rests = case when excluded.deliveredat is null then present.rests else 0 end,
+      lastkind = excluded.lastkind, laststatus = excluded.laststatus, lastat = excluded.lastat,
+      deliveredat = coalesce(excluded.deliveredat, present.deliveredat)
+    returning origin, sink, gonecount, gonesince, rests`;
+}
+
+/** What 410, 429 and 503 do to live grants. All of them are locked before the change log is: others take them so, too. */
+async function follow(
+  sql: Sql,
+  actor: Actor,
+  reports: readonly PairReport[],
+  counted: ReadonlyMap<string, Counted>,
+): Promise<{ held: number; retired: number }> {
+  if (reports.length === 0) return { held: 0, retired: 0 };
+  const grants = await sql.$queryRaw<Standing[]>`
+    select g.*, o.goneafter, coalesce(g.helduntil > clock_timestamp(), false) as isheld
+    from unnest(${reports.map(({ origin }) => origin)}::text[], ${reports.map(({ sink }) => sink)}::text[])
+      with ordinality as r (origin, sink, place)
+    join "grant" g on g.origin = r.origin and g.sink = r.sink and g.tenant = ${actor.tenant}
+    join origin o on o.name = g.origin
+    where g.state = 'live' order by r.place for update of g`;
+  const byPair = new Map(grants.map((grant) => [keyOf(grant), grant]));
+  const rests: Rest[] = [];
+  const retired: Standing[] = [];
+  for (const report of reports) {
+    const grant = byPair.get(keyOf(report));
+    const row = counted.get(keyOf(report));
+    if (grant === undefined || row === undefined) continue;
+    if (await isGone(sql, report, row, grant)) retired.push(grant);
+    else if (report.restSeconds !== undefined) {
+      const own = Math.min(firstRestSeconds * 2 ** row.rests, longestRestSeconds);
+      if (report.restSeconds > 0) rests.push({ grant, seconds: report.restSeconds, isOwn: false });
+      else if (!grant.isheld) rests.push({ grant, seconds: own, isOwn: true });
+    }
+  }
+  const held = await hold(sql, actor, rests);
+  for (const grant of retired) await endGrant(sql, actor, grant, 'target_gone');
+  return { held, retired: retired.length };
+}
+
+/** What was said before the present consent counts no longer: the webhook has answered since. */
+async function isGone(sql: Sql, report: PairReport, row: Counted, grant: Standing): Promise<boolean> {
+  if (report.gone === 0 || (report.goneAt !== undefined && report.goneAt < grant.grantedat)) return false;
+  if (row.gonesince !== null && row.gonesince >= grant.grantedat) return Number(row.gonecount) >= grant.goneafter;
+  await sql.$executeRaw`
+    update delivery set gonecount = ${report.gone}, gonesince = now() where origin = ${row.origin} and sink = ${row.sink}`;
+  return report.gone >= grant.goneafter;
+}
+
+interface Rest {
+  grant: Standing;
+  seconds: number;
+  /** The webhook named no time. */
+  isOwn: boolean;
+}
+
+async function hold(sql: Sql, actor: Actor, rests: readonly Rest[]): Promise<number> {
+  if (rests.length === 0) return 0;
+  const own = rests.filter(({ isOwn }) => isOwn).map(({ grant }) => grant);
+  await sql.$executeRaw`
+    update delivery d set rests = d.rests + 1
+    from unnest(${own.map(({ origin }) => origin)}::text[], ${own.map(({ sink }) => sink)}::text[]) as r (origin, sink)
+    where d.origin = r.origin and d.sink = r.sink`;
+  const held = await sql.$queryRaw<GrantRow[]>`
+    update "grant" g set helduntil = clock_timestamp() + make_interval(secs => r.seconds)
+    from unnest(${rests.map(({ grant }) => grant.id)}::uuid[], ${rests.map(({ seconds }) => seconds)}::int[]) as r (id, seconds)
+    where g.id = r.id and (g.helduntil is null or g.helduntil < clock_timestamp() + make_interval(secs => r.seconds))
+    returning g.*`;
+  for (const { id, origin, sink, helduntil } of held) {
+    await recordAudit(sql, actor, 'grant.held', `grant:${id}`, { origin, sink, helduntil });
+  }
+  if (held.length > 0) {
+    await appendChange(
+      sql,
+      ...held.map(({ tenant, origin, sink }) => ({ kind: 'grant.held' as const, tenant, origin, sink })),
+    );
+  }
+  return held.length;
+}
+
+function keyOf({ origin, sink }: { origin: string; sink: string }): string {
+  return `${origin} ${sink}`;
+}

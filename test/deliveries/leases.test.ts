@@ -1,0 +1,215 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { isServer, startRegistry, type Client, type Registry } from '../support/registry.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
+
+let registry: Registry;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  tenant = await createTenant(registry);
+});
+afterAll(() => registry.stop());
+
+let count = 0;
+/** A sink that consented, with its subscription. */
+async function newSink(rate = '600') {
+  const path = `/l${(count += 1)}`;
+  registry.receiver.consent(path, { rate });
+  const sink = registry.receiver.sink(path);
+  const { id } = await tenant.register(sink);
+  return { sink, id, path };
+}
+
+const ask = (sink: string, more: object = {}, client: Client = tenant.sender) =>
+  client.post('/v1/leases').send({ origin: tenant.origin, sink, instance: 'one', requests: 1_000, ...more });
+
+describe('a lease', () => {
+  test('gives a share of the rate for two seconds, and says when to ask for more', async () => {
+    const { sink } = await newSink();
+    const before = Date.now();
+    const taken = await ask(sink).expect(201);
+    const { lease, until } = taken.body;
+    expect(taken.body).toEqual({
+      ...{ origin: tenant.origin, sink, allowedrate: 600, seconds: 2 },
+      // Four seconds of the pace.
+      requests: 38,
+      lease: expect.stringMatching(/^[0-9a-f-]{36}\.1$/),
+      until: expect.any(String),
+      retryafter: expect.any(Number),
+    });
+    expect(taken.get('Location')).toBe(`/v1/leases/${lease}`);
+    expect(Math.abs(Date.parse(until) - before - 2_000)).toBeLessThan(1_000);
+    expect(taken.body.retryafter).toBeGreaterThan(0);
+    expect(taken.body.retryafter).toBeLessThan(2.1);
+  });
+
+  test('is given for no more than was asked, whatever the case of the origin', async () => {
+    const { sink } = await newSink();
+    const { body } = await ask(sink, { requests: 3, origin: tenant.origin.toUpperCase() }).expect(201);
+    expect(body).toMatchObject({ origin: tenant.origin, requests: 3, retryafter: 0 });
+  });
+
+  test('is not given where nothing is left, and then the answer says when to ask again', async () => {
+    const { sink } = await newSink('2');
+    expect((await ask(sink).expect(201)).body.requests).toBe(1);
+    const { body } = await ask(sink, { instance: 'two' }).expect(200);
+    expect(body).toEqual({
+      ...{ origin: tenant.origin, sink, requests: 0, allowedrate: 2 },
+      retryafter: expect.any(Number),
+    });
+    expect(body.retryafter).toBeGreaterThan(25);
+  });
+
+  test('of a rate without limit is not needed, and nothing is counted', async () => {
+    const { sink } = await newSink('*');
+    const [{ books }] = (await registry.sql<{ books: bigint }>('select count(*) as books from leasebook')) as [never];
+    const { body } = await ask(sink).expect(200);
+    expect(body).toEqual({ origin: tenant.origin, sink, requests: 1_000, allowedrate: '*', unlimited: true });
+    expect(await registry.sql('select count(*) as books from leasebook')).toEqual([{ books }]);
+  });
+
+  test('takes a changed rate at once', async () => {
+    const { sink, id, path } = await newSink('600');
+    expect((await ask(sink).expect(201)).body.requests).toBe(38);
+    registry.receiver.consent(path, { rate: '30' });
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).set('Prefer', 'wait=10').expect(201);
+    expect((await ask(sink).expect(200)).body).toMatchObject({ requests: 0, allowedrate: 30 });
+    registry.receiver.consent(path, { rate: '6000' });
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).set('Prefer', 'wait=10').expect(201);
+    expect((await ask(sink, { instance: 'two' }).expect(201)).body).toMatchObject({ allowedrate: 6_000 });
+  });
+
+  test('is held back while the webhook rests', async () => {
+    const { sink } = await newSink();
+    await registry.sql(`update "grant" set helduntil = now() + interval '90 seconds' where sink = $1`, sink);
+    const { body } = await ask(sink).expect(200);
+    expect(body).toMatchObject({ requests: 0, allowedrate: 600, helduntil: expect.any(String) });
+    expect(body.retryafter).toBeGreaterThan(80);
+    await registry.sql(`update "grant" set helduntil = now() where sink = $1`, sink);
+    await ask(sink).expect(201);
+  });
+});
+
+describe('nobody gets a lease', () => {
+  const denied = async (sink: string, reason: string, client?: Client) => {
+    const { body } = await ask(sink, {}, client).expect(403);
+    expect(body).toMatchObject({ code: 'not_permitted', faults: [{ pointer: '/sink', rule: reason }] });
+    if (client === undefined) expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason });
+  };
+
+  test('for a sink that never consented', () => denied('https://nobody.example.com/', 'no_grant'));
+
+  test('once an admin revoked the grant', async () => {
+    const { sink } = await newSink();
+    await ask(sink).expect(201);
+    await tenant.revoke(sink);
+    await denied(sink, 'revoked');
+  });
+
+  test('while every subscription of the pair is suspended', async () => {
+    const { sink, id } = await newSink();
+    const reason = { reason: 'Maintenance.' };
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/suspend`).send(reason).expect(200);
+    await denied(sink, 'suspended');
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/resume`).send(reason).expect(200);
+    await ask(sink).expect(201);
+  });
+
+  test('for an agreement without a subscription it is given', async () => {
+    const sink = registry.receiver.sink(`/l${(count += 1)}`);
+    const expiresat = new Date(Date.now() + 86_400_000).toISOString();
+    const agreement = { origin: tenant.origin, sink, allowedrate: 60, expiresat, reference: 'A-1' };
+    await tenant.admin.post('/v1/grants').send(agreement).expect(201);
+    await ask(sink).expect(201);
+    const { id } = await tenant.register(sink);
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/suspend`).send({ reason: 'Enough.' }).expect(200);
+    await denied(sink, 'suspended');
+  });
+
+  test('of another tenant, and nobody of another tenant hands one back', async () => {
+    const { sink } = await newSink();
+    const { lease } = (await ask(sink).expect(201)).body;
+    const stranger = await registry.as('assent:deliver', { tenant: 'provincie' });
+    await denied(sink, 'no_grant', stranger);
+    await stranger.delete(`/v1/leases/${lease}`).query({ unused: 1 }).expect(404);
+    expect((await tenant.sender.delete(`/v1/leases/${lease}`).query({ unused: 1 }).expect(200)).body.returned).toBe(1);
+  });
+
+  test('without the scope, or with a request that breaks the contract', async () => {
+    const { sink } = await newSink();
+    await ask(sink, {}, tenant.subscriber).expect(403);
+    await ask(sink, {}, tenant.admin).expect(403);
+    for (const wrong of [{ requests: 0 }, { requests: 1.5 }, { instance: '' }, { other: 1 }, { returns: [{}] }]) {
+      expect((await ask(sink, wrong).expect(400)).body.code).toBe('invalid_request');
+    }
+  });
+});
+
+describe('what is handed back', () => {
+  test('goes to others, once, and no more of it than was leased', async () => {
+    const { sink } = await newSink('60');
+    const { lease, requests } = (await ask(sink).expect(201)).body;
+    expect(requests).toBe(4);
+    const back = async (unused: number) =>
+      (await tenant.sender.delete(`/v1/leases/${lease}`).query({ unused }).expect(200)).body;
+    expect(await back(1)).toEqual({ lease, returned: 1 });
+    expect(await back(100)).toEqual({ lease, returned: 3 });
+    expect(await back(4)).toEqual({ lease, returned: 0 });
+    // There are two instances now.
+    expect((await ask(sink, { instance: 'two' }).expect(201)).body.requests).toBe(2);
+    expect((await ask(sink, { instance: 'three' }).expect(201)).body.requests).toBe(1);
+  });
+
+  test('may come with the next question, and leases of others or of nobody are passed over', async () => {
+    const { sink } = await newSink('60');
+    const { lease } = (await ask(sink).expect(201)).body;
+    const returns = (...leases: string[]) => ({ returns: leases.map((each) => ({ lease: each, unused: 3 })) });
+    const passed = returns(lease, `${randomUUID()}.1`, 'nonsense', `${lease}0`);
+    expect((await ask(sink, { instance: 'two', ...passed }).expect(200)).body.requests).toBe(0);
+    expect((await ask(sink, { ...returns(lease, lease, `${lease}0`) }).expect(201)).body.requests).toBe(2);
+    const rest = await tenant.sender.delete(`/v1/leases/${lease}`).query({ unused: 4 }).expect(200);
+    expect(rest.body.returned).toBe(0);
+  });
+
+  test.each(['nonsense', `${randomUUID()}.1`])('is 404 for a lease that nobody has: %s', async (lease) => {
+    const { body } = await tenant.sender.delete(`/v1/leases/${lease}`).query({ unused: 1 }).expect(404);
+    expect(body.code).toBe('lease_not_found');
+  });
+
+  test('books and holders that nobody uses are removed, and a lease later is a first one', async () => {
+    const { sink } = await newSink();
+    await ask(sink).expect(201);
+    await registry.sql(`update leasebook set tokensat = now() - interval '2 hours'`);
+    await registry.sql(`update leaseholder set askedat = now() - interval '2 hours'`);
+    await registry.service.forget();
+    expect(await registry.sql('select pair from leasebook union select pair from leaseholder')).toEqual([]);
+    expect((await ask(sink).expect(201)).body.lease).toMatch(/\.1$/);
+  });
+});
+
+(isServer ? test : test.skip)('instances at two services share one rate, and none is left out', async () => {
+  const { sink } = await newSink('600');
+  const beside = await startRegistry({ beside: registry });
+  const scope = 'assent:deliver';
+  const clients = [await registry.as(scope), await beside.as(scope)];
+  const got = Array.from({ length: 8 }, () => 0);
+  const endAt = performance.now() + 6_000;
+  await Promise.all(
+    got.map(async (_, instance) => {
+      while (performance.now() < endAt) {
+        const { body } = await ask(sink, { instance: `i${instance}` }, clients[instance % 2]);
+        got[instance] = (got[instance] ?? 0) + body.requests;
+        await sleep(Math.min(body.retryafter * 1_000, Math.max(0, endAt - performance.now())));
+      }
+    }),
+  );
+  await beside.stop();
+  const sum = got.reduce((all, each) => all + each, 0);
+  // The bucket of four seconds, and what seven seconds add to it.
+  expect(sum).toBeLessThanOrEqual(38 + Math.ceil((600 / 63.5) * 7));
+  expect(sum).toBeGreaterThan(40);
+  expect(Math.min(...got)).toBeGreaterThan(0);
+});

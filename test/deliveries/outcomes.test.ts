@@ -1,0 +1,372 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { isServer, startRegistry, type Client, type Registry } from '../support/registry.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
+
+let registry: Registry;
+let tenant: Tenant;
+let stranger: Client;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  tenant = await createTenant(registry);
+  stranger = await registry.as(['assent:deliver', 'assent:subscribe'], { tenant: 'provincie', subscriber: 'vreemd' });
+});
+afterAll(() => registry.stop());
+
+let count = 0;
+/** A sink that consented, with its subscription. */
+async function newSink(more: object = {}) {
+  const path = `/o${(count += 1)}`;
+  registry.receiver.consent(path);
+  const sink = registry.receiver.sink(path);
+  const { id } = await tenant.register(sink, more);
+  return { sink, id, path };
+}
+
+const report = async (entries: object[], client: Client = tenant.sender, key?: string) => {
+  const request = client.post('/v1/deliveries/outcomes');
+  if (key !== undefined) void request.set('Idempotency-Key', key);
+  return (await request.send(entries.map((entry) => ({ origin: tenant.origin, ...entry }))).expect(200)).body;
+};
+const deliveries = async (id: string, client: Client = tenant.subscriber) =>
+  (await client.get(`/v1/subscriptions/${id}/deliveries`).expect(200)).body;
+const secondsUntil = (time: string) => (Date.parse(time) - Date.now()) / 1_000;
+const kinds = async (sink: string) => (await tenant.changes(sink)).filter((kind) => kind.startsWith('grant.'));
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000);
+const gone = { accepted: true };
+
+describe('a report', () => {
+  test('is counted by kind, and a success ends the series of failures', async () => {
+    const { sink, id } = await newSink();
+    expect(await deliveries(id)).toEqual({ origin: tenant.origin, sink, counts: {}, failures: 0 });
+    const failures = [{ status: 500, count: 3 }, { status: 415 }, { status: 'error' }, { status: 404 }];
+    await report([{ status: 204, count: 40 }, ...failures].map((entry) => ({ sink, ...entry })));
+    const counts = { delivered: 40, mediarefused: 1, rejected: 1, failed: 3, unanswered: 1 };
+    expect(await deliveries(id)).toMatchObject({ counts, failures: 6, lastkind: 'rejected' });
+    await report([{ sink, status: 202, origin: tenant.origin.toUpperCase() }]);
+    const after = await deliveries(id);
+    expect(after).toMatchObject({ counts: { ...counts, delivered: 41 }, failures: 0, lastkind: 'delivered' });
+    expect(after).not.toHaveProperty('failingsince');
+    expect(after).not.toHaveProperty('advice');
+  });
+
+  test.each<[number | 'error', string, RegExp]>([
+    [415, 'mediarefused', /contentmode/],
+    [401, 'unauthorized', /sinkcredential/],
+    [403, 'unauthorized', /sinkcredential/],
+    [301, 'redirected', /address that the redirect leads to/],
+    [400, 'rejected', /log of the webhook/],
+    [502, 'failed', /log of the webhook/],
+    [503, 'unavailable', /back into service/],
+    ['error', 'unanswered', /host is up/],
+  ])('of %s is shown to the subscriber as %s, with advice', async (status, lastkind, advice) => {
+    const { sink, id } = await newSink();
+    await report([{ sink, status }]);
+    const shown = await deliveries(id);
+    expect(shown).toMatchObject({ counts: { [lastkind]: 1 }, failures: 1, lastkind });
+    expect(shown.advice).toMatch(advice);
+    expect(secondsUntil(shown.failingsince)).toBeGreaterThan(-30);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
+  });
+
+  test('shows the status of the webhook to admins only', async () => {
+    const { sink, id } = await newSink();
+    await report([{ sink, status: 418 }]);
+    expect(await deliveries(id)).not.toHaveProperty('laststatus');
+    expect(await deliveries(id, tenant.admin)).toMatchObject({ laststatus: 418 });
+  });
+
+  test('with entries at fault takes the others in, and names each fault in its place', async () => {
+    const { sink, id } = await newSink();
+    const results = await report([
+      { sink, status: 200 },
+      { sink, status: 199 },
+      { sink: 'https://nobody.example.com/', status: 200 },
+      { sink, status: 200, count: 0, more: 1 },
+      { sink, status: 'timeout', at: 'yesterday' },
+      { sink, status: 201 },
+    ]);
+    const places = results.map((each: { accepted: boolean; faults?: Array<{ pointer: string; rule: string }> }) =>
+      each.accepted ? 'accepted' : each.faults?.map(({ pointer, rule }) => `${pointer} ${rule}`).sort(),
+    );
+    expect(places).toEqual([
+      'accepted',
+      ['/1/status value_not_allowed'],
+      ['/2/sink no_grant'],
+      ['/3/count value_out_of_range', '/3/more member_unknown'],
+      ['/4/at format_wrong', '/4/status value_not_allowed'],
+      'accepted',
+    ]);
+    expect((await deliveries(id)).counts).toEqual({ delivered: 2 });
+  });
+
+  test('holds a thousand entries, and not one more', async () => {
+    const { sink, id } = await newSink();
+    const entries = Array.from({ length: 1_000 }, () => ({ origin: tenant.origin, sink, status: 200 }));
+    expect(await report(entries)).toEqual(entries.map(() => ({ accepted: true })));
+    expect((await deliveries(id)).counts).toEqual({ delivered: 1_000 });
+    for (const body of [[...entries, entries[0]], [], {}, 1]) {
+      const answer = await tenant.sender.post('/v1/deliveries/outcomes').type('json').send(JSON.stringify(body));
+      expect([answer.status, answer.body.code, answer.body.faults?.[0].pointer]).toEqual([400, 'invalid_request', '']);
+    }
+  });
+
+  test('with the same key again answers the same and counts nothing, with another report it is refused', async () => {
+    const { sink, id } = await newSink();
+    const entries = [
+      { sink, status: 200 },
+      { sink: 'https://nobody.example.com/', status: 200 },
+      { sink, status: 1 },
+    ];
+    const first = await report(entries, tenant.sender, 'report-1');
+    expect(first.map(({ accepted }: { accepted: boolean }) => accepted)).toEqual([true, false, false]);
+    expect(await report(entries, tenant.sender, 'report-1')).toEqual(first);
+    expect((await deliveries(id)).counts).toEqual({ delivered: 1 });
+    const other = tenant.sender.post('/v1/deliveries/outcomes').set('Idempotency-Key', 'report-1');
+    expect((await other.send([{ origin: tenant.origin, sink, status: 200 }]).expect(409)).body.code).toBe(
+      'idempotency_key_reused',
+    );
+  });
+
+  test('of another tenant changes nothing, and is not shown there', async () => {
+    const { sink, id } = await newSink();
+    expect(await report([{ sink, status: 410 }], stranger)).toMatchObject([
+      { accepted: false, faults: [{ pointer: '/0/sink', rule: 'no_grant' }] },
+    ]);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
+    await stranger.get(`/v1/subscriptions/${id}/deliveries`).expect(404);
+    const colleague = await registry.as('assent:subscribe', { subscriber: 'other' });
+    await colleague.get(`/v1/subscriptions/${id}/deliveries`).expect(404);
+    for (const client of [tenant.subscriber, tenant.admin]) {
+      await client.post('/v1/deliveries/outcomes').send([]).expect(403);
+    }
+  });
+});
+
+describe('410 Gone', () => {
+  test('ends the grant at once, retires its subscriptions, and is in the audit record and the log', async () => {
+    const { sink, id } = await newSink();
+    expect(await report([{ sink, status: 410 }])).toEqual([gone]);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
+    expect(await tenant.grant(sink)).toMatchObject({ state: 'ended', endreason: 'target_gone', endedby: 'mailroom' });
+    expect(await tenant.read(id)).toMatchObject({
+      status: 'retired',
+      statusdetails: { reason: 'gone', advice: expect.stringMatching(/replaces this one/) },
+    });
+    expect(await kinds(sink)).toEqual(['grant.live', 'grant.ended']);
+    const [entry] = (await tenant.admin.get('/v1/audit').query({ limit: 1 }).expect(200)).body;
+    expect(entry).toMatchObject({ action: 'grant.ended', actor: 'mailroom', detail: { reason: 'target_gone' } });
+    await tenant.sender
+      .post('/v1/leases')
+      .send({ origin: tenant.origin, sink, instance: 'one', requests: 1 })
+      .expect(403);
+  });
+
+  test('is waited for as often as the policy says, in a row', async () => {
+    const origin = 'patient.example.com';
+    await tenant.admin.post('/v1/origins').send({ name: origin, goneafter: 3 }).expect(201);
+    const { sink } = await newSink({ origin });
+    const reportOf = (...statuses: number[]) => report(statuses.map((status) => ({ origin, sink, status })));
+    await reportOf(410, 410, 200, 410);
+    await reportOf(500, 410);
+    expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: true });
+    await reportOf(204);
+    await reportOf(410, 410);
+    expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: true });
+    await reportOf(410);
+    expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: false, reason: 'ended' });
+  });
+
+  test('of a webhook that got better within the same report retires nothing', async () => {
+    const { sink } = await newSink();
+    await report([410, 410, 200].map((status) => ({ sink, status })));
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
+  });
+
+  test('ends an agreement too', async () => {
+    const sink = registry.receiver.sink(`/o${(count += 1)}`);
+    const agreement = { origin: tenant.origin, sink, allowedrate: 60, reference: 'A-1' };
+    await tenant.admin
+      .post('/v1/grants')
+      .send({ ...agreement, expiresat: inSeconds(86_400).toISOString() })
+      .expect(201);
+    await report([{ sink, status: 410 }]);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
+  });
+
+  test('before a new consent counts no longer after it', async () => {
+    const origin = 'twice.example.com';
+    await tenant.admin.post('/v1/origins').send({ name: origin, goneafter: 2 }).expect(201);
+    const { sink, id } = await newSink({ origin });
+    const askAgain = () =>
+      tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).set('Prefer', 'wait=10').expect(201);
+    const before = inSeconds(-60).toISOString();
+    await report([{ origin, sink, status: 410 }]);
+    await askAgain();
+    await report([{ origin, sink, status: 410 }]);
+    expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: true });
+    await report([{ origin, sink, status: 410 }]);
+    expect(await tenant.read(id)).toMatchObject({ status: 'retired' });
+    await askAgain();
+    expect(await tenant.read(id)).toMatchObject({ status: 'active' });
+    await report([{ origin, sink, status: 410, count: 5, at: before }]);
+    expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: true });
+  });
+
+  test('retires until a handshake says something else', async () => {
+    const { sink, id, path } = await newSink();
+    await report([{ sink, status: 410 }]);
+    registry.receiver.consent(path, { origin: 'somebody-else.example.com' });
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).set('Prefer', 'wait=10').expect(201);
+    expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'origin_mismatch' } });
+  });
+});
+
+describe('a rest', () => {
+  const retryAfters: Array<[string, () => string | number, number]> = [
+    ['seconds', () => '120', 120],
+    ['seconds as a number', () => 120, 120],
+    ['a date', () => inSeconds(300).toUTCString(), 300],
+    ['more than a day', () => '999999999999999999999', 86_400],
+  ];
+  test.each(retryAfters)('that a 429 asks for in %s is given by every sender', async (_, retryafter, seconds) => {
+    const { sink, id } = await newSink();
+    expect(await report([{ sink, status: 429, retryafter: retryafter() }])).toEqual([{ accepted: true }]);
+    const permission = await tenant.permission(sink);
+    expect(permission).toMatchObject({ allowed: false, reason: 'held' });
+    expect(Math.abs(secondsUntil(permission.helduntil) - seconds)).toBeLessThan(3);
+    const lease = { origin: tenant.origin, sink, instance: 'one', requests: 1 };
+    expect((await tenant.sender.post('/v1/leases').send(lease).expect(200)).body).toMatchObject({
+      requests: 0,
+      helduntil: permission.helduntil,
+    });
+    expect(await deliveries(id)).toMatchObject({ helduntil: permission.helduntil, advice: expect.any(String) });
+    expect(await kinds(sink)).toEqual(['grant.live', 'grant.held']);
+    expect(await tenant.read(id)).toMatchObject({ status: 'active' });
+  });
+
+  test('measured by a date is told from the clock of the sender', async () => {
+    const { sink } = await newSink();
+    const date = new Date('2020-01-01T00:01:40Z').toUTCString();
+    await report([{ sink, status: 429, retryafter: date, at: '2020-01-01T00:00:00Z' }]);
+    expect(secondsUntil((await tenant.permission(sink)).helduntil)).toBeGreaterThan(95);
+  });
+
+  test('that a 503 asks for is given, one without Retry-After is a failure and no more', async () => {
+    const { sink } = await newSink();
+    await report([{ sink, status: 503 }]);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
+    await report([{ sink, status: 503, retryafter: '60' }]);
+    expect(await tenant.permission(sink)).toMatchObject({ reason: 'held' });
+  });
+
+  test('is never made shorter by another report', async () => {
+    const { sink } = await newSink();
+    const restOf = async (...entries: object[]) => {
+      await report(entries.map((entry) => ({ sink, status: 429, ...entry })));
+      return secondsUntil((await tenant.permission(sink)).helduntil);
+    };
+    expect(await restOf({ retryafter: '600' }, { retryafter: '5' })).toBeGreaterThan(590);
+    expect(await restOf({ retryafter: '5' }, { status: 200 })).toBeGreaterThan(590);
+    expect(await restOf({ retryafter: '1200' })).toBeGreaterThan(1_190);
+    expect(await kinds(sink)).toEqual(['grant.live', 'grant.held', 'grant.held']);
+  });
+
+  test('for which a 429 names no time is ten seconds, then twice as long, until a success', async () => {
+    const { sink } = await newSink();
+    const rest = async (entry: object = {}) => {
+      await registry.sql(`update "grant" set helduntil = now() where sink = $1`, sink);
+      await report([{ sink, status: 429, ...entry }]);
+      // A second report of the same burst changes nothing.
+      await report([{ sink, status: 429 }]);
+      return Math.round(secondsUntil((await tenant.permission(sink)).helduntil) / 10) * 10;
+    };
+    expect([await rest(), await rest(), await rest()]).toEqual([10, 20, 40]);
+    const warned = await report([{ sink, status: 429, retryafter: '1.5' }]);
+    expect(warned).toMatchObject([
+      { accepted: true, warnings: [{ pointer: '/0/retryafter', rule: 'retryafter_malformed' }] },
+    ]);
+    await registry.sql(`update delivery set rests = 30 where sink = $1`, sink);
+    expect(await rest()).toBe(600);
+    await report([{ sink, status: 200 }]);
+    expect(await rest()).toBe(10);
+  });
+
+  test('goes on through a renewed consent, and is over with the grant that it was for', async () => {
+    const { sink, id } = await newSink();
+    const askAgain = () =>
+      tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).set('Prefer', 'wait=10').expect(201);
+    await report([{ sink, status: 429, retryafter: '600' }]);
+    await askAgain();
+    expect(await tenant.permission(sink)).toMatchObject({ reason: 'held' });
+    await report([{ sink, status: 410 }]);
+    await askAgain();
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
+  });
+
+  test('of a grant that is over changes nothing', async () => {
+    const { sink } = await newSink();
+    await tenant.revoke(sink);
+    await report([
+      { sink, status: 429, retryafter: '60' },
+      { sink, status: 410 },
+    ]);
+    expect(await tenant.permission(sink)).toMatchObject({ reason: 'revoked' });
+    expect(await kinds(sink)).toEqual(['grant.live', 'grant.revoked']);
+  });
+});
+
+(isServer ? test : test.skip)(
+  'reports of the same sinks in any order, at once, neither fail nor miscount',
+  async () => {
+    const sinks = await Promise.all(Array.from({ length: 6 }, () => newSink()));
+    const beside = await startRegistry({ beside: registry });
+    const senders = [tenant.sender, await beside.as('assent:deliver', { subscriber: 'mailroom' })];
+    const statuses = [{ status: 200 }, { status: 429, retryafter: '1' }, { status: 500 }];
+    for (let round = 0; round < 25; round += 1) {
+      const entries = sinks.map(({ sink }, place) => ({ sink, ...statuses[(round + place) % 3] }));
+      const orders = [entries, entries.toReversed(), entries, entries.toReversed()];
+      const answers = await Promise.all(orders.map((order, each) => report(order, senders[each % 2])));
+      expect(answers.flat()).toEqual(Array.from({ length: 24 }, () => ({ accepted: true })));
+    }
+    await beside.stop();
+    for (const { id } of sinks) {
+      const { counts } = await deliveries(id);
+      expect(counts.delivered + counts.throttled + counts.failed).toBe(100);
+    }
+    const deadlocks = await registry.sql<{ deadlocks: bigint }>(
+      'select deadlocks from pg_stat_database where datname = current_database()',
+    );
+    expect(Number(deadlocks[0]?.deadlocks)).toBe(0);
+  },
+);
+
+(isServer ? test : test.skip)('a 410 that one process was told of is seen by permissions of another', async () => {
+  const { sink } = await newSink();
+  const beside = await startRegistry({ beside: registry });
+  const sender = await beside.as('assent:deliver');
+  const ask = async () =>
+    (await sender.get('/v1/permissions').query({ origin: tenant.origin, sink }).expect(200)).body.reason;
+  await beside.service.follow();
+  expect(await ask()).toBeUndefined();
+  await report([{ sink, status: 410 }]);
+  await beside.service.follow();
+  expect(await ask()).toBe('ended');
+  await beside.stop();
+});
+
+test('the metrics tell what was leased, reported and held', async () => {
+  const { sink } = await newSink();
+  const lease = { origin: tenant.origin, sink, instance: 'one', requests: 2 };
+  await tenant.sender.post('/v1/leases').send(lease).expect(201);
+  await report([{ sink, status: 429, retryafter: 5 }]);
+  const metrics = await (await fetch(`${registry.operationsUrl}/metrics`)).text();
+  for (const line of [
+    /^assent_leases_total\{outcome="granted"\} [1-9]/m,
+    /^assent_leased_requests_total [1-9]/m,
+    /^assent_deliveries_reported_total\{kind="throttled"\} [1-9]/m,
+    /^assent_grants_held_total [1-9]/m,
+  ]) {
+    expect(metrics).toMatch(line);
+  }
+});
