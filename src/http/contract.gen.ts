@@ -2548,6 +2548,21 @@ export interface operations {
                  *     }
                  */
                 "application/cloudevents+json": Record<string, never>;
+                /**
+                 * @example [
+                 *       {
+                 *         "specversion": "1.0",
+                 *         "id": "f3dce042-cd6e-4977-844d-05be8dce7cea",
+                 *         "source": "urn:nld:oin:00000001823288444000:systeem:BRP-component",
+                 *         "type": "nl.overheid.zaken.zaakstatus-gewijzigd"
+                 *       },
+                 *       {
+                 *         "specversion": "1.0",
+                 *         "id": "2",
+                 *         "source": "urn:nld:oin:00000001823288444000:systeem:BRP-component"
+                 *       }
+                 *     ]
+                 */
                 "application/cloudevents-batch+json": unknown[];
                 "*/*": unknown;
             };
@@ -2607,6 +2622,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "matched": true
+                     *     }
+                     */
                     "application/json": components["schemas"]["FilterTestAnswer"];
                 };
             };
@@ -2628,7 +2648,25 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "f3dce042-cd6e-4977-844d-05be8dce7cea",
+                 *       "source": "urn:nld:oin:00000001823288444000:systeem:BRP-component",
+                 *       "type": "nl.overheid.zaken.zaakstatus-gewijzigd"
+                 *     }
+                 */
                 "application/cloudevents+json": Record<string, never>;
+                /**
+                 * @example [
+                 *       {
+                 *         "specversion": "1.0",
+                 *         "id": "1",
+                 *         "source": "https://cases.example.com",
+                 *         "type": "com.example.case.created"
+                 *       }
+                 *     ]
+                 */
                 "application/cloudevents-batch+json": unknown[];
                 "*/*": unknown;
             };
@@ -2640,6 +2678,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "profile": "cloudevents",
+                     *       "valid": true,
+                     *       "events": [
+                     *         {
+                     *           "valid": true,
+                     *           "faults": [],
+                     *           "warnings": []
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Validation"];
                 };
             };
