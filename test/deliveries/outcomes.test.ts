@@ -323,7 +323,7 @@ describe('a rest', () => {
     const beside = await startRegistry({ beside: registry });
     const senders = [tenant.sender, await beside.as('assent:deliver', { subscriber: 'mailroom' })];
     const statuses = [{ status: 200 }, { status: 429, retryafter: '1' }, { status: 500 }];
-    for (let round = 0; round < 25; round += 1) {
+    for (let round = 0; round < 50; round += 1) {
       const entries = sinks.map(({ sink }, place) => ({ sink, ...statuses[(round + place) % 3] }));
       const orders = [entries, entries.toReversed(), entries, entries.toReversed()];
       const answers = await Promise.all(orders.map((order, each) => report(order, senders[each % 2])));
@@ -332,7 +332,7 @@ describe('a rest', () => {
     await beside.stop();
     for (const { id } of sinks) {
       const { counts } = await deliveries(id);
-      expect(counts.delivered + counts.throttled + counts.failed).toBe(100);
+      expect(counts.delivered + counts.throttled + counts.failed).toBe(200);
     }
     const deadlocks = await registry.sql<{ deadlocks: bigint }>(
       'select deadlocks from pg_stat_database where datname = current_database()',
