@@ -1,6 +1,6 @@
 import type { Rate } from '../origins/rate.js';
 import { parseRate } from '../origins/rate.js';
-import type { Denial } from '../matching/replica.js';
+import type { Denial } from '../matching/known-pairs.js';
 import type { Database } from '../storage/database.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { components } from '../http/contract.gen.js';
 import { createInstantWriter } from '../matching/instant.js';
-import type { Denial, Permission } from '../matching/replica.js';
+import type { Denial, Permission } from '../matching/known-pairs.js';
 
 /** A sentence for each reason. */
 export const denials: Record<Denial, string> = {

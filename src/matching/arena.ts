@@ -16,7 +16,7 @@
 export const chunkBits = 18;
 const chunkWords = 1 << chunkBits;
 /** The first chunks of a size are smaller, so that a small index is small. */
-const firstChunkWords = 1 << 12;
+const firstChunkWords = 1 << 8;
 export const offsetMask = chunkWords - 1;
 const smallestBits = 2;
 const none = -1;
@@ -96,7 +96,7 @@ export class Arena {
     const before = this.#ofSize[bits] ?? 0;
     this.#ofSize[bits] = before + 1;
     this.chunks[chunk] = new Int32Array(
-      Math.max(1 << bits, Math.min(chunkWords, firstChunkWords << Math.min(before * 2, 8))),
+      Math.max(1 << bits, Math.min(chunkWords, firstChunkWords << Math.min(before * 2, 10))),
     );
     this.#bits[chunk] = bits;
     this.#live[chunk] = 0;

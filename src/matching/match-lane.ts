@@ -9,7 +9,8 @@ import { ageHeader, type LaneAnswer, type LaneCall, type LaneHandler } from '../
 import type { Principal } from '../http/principal.js';
 import { TypedMatchEvent } from './event-attributes.js';
 import type { Explain } from './explain-match.js';
-import { indexLoading, type KnownOrigin, type MatchedPair, type Replica } from './replica.js';
+import type { MatchedPair } from './known-pairs.js';
+import { indexLoading, type KnownOrigin, type Replica } from './replica.js';
 
 type MatchedSink = components['schemas']['MatchedSink'];
 type Explanation = components['schemas']['Explanation'];

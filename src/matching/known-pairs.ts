@@ -1,0 +1,145 @@
+import { parseRate, type Rate } from '../origins/rate.js';
+import { createInstantWriter } from './instant.js';
+import { PairTable } from './pair-table.js';
+import { bases, grantStates, type GrantState } from './state.js';
+
+export interface MatchedPair {
+  sink: string;
+  allowedRate: Rate;
+  /** RFC 3339. */
+  expiresAt: string;
+  /** RFC 3339: the webhook asked for a rest until then. */
+  heldUntil: string | undefined;
+  subscriptions: string[];
+  protocolSettings: Record<string, unknown> | undefined;
+  /** Of these subscriptions some has a sink credential. */
+  hasCredential: boolean;
+}
+
+/** Why not: no grant, one that is over, all subscriptions of the pair suspended (an agreement needs none), or a rest. */
+export type Denial = 'no_grant' | 'expired' | 'revoked' | 'ended' | 'suspended' | 'held';
+
+export interface Permission {
+  denial: Denial | undefined;
+  /** Of a pair that has or had one. Times are milliseconds since 1970. */
+  grant:
+    | { id: string; basis: GrantState['basis']; allowedRate: Rate; expiresAt: number; heldUntil: number | undefined }
+    | undefined;
+}
+
+const nothing: Permission = { denial: 'no_grant', grant: undefined };
+/** A standing is a state and a basis in one number, and never 0. */
+const standingOf = ({ state, basis }: GrantState) => 1 + grantStates.indexOf(state) + 4 * bases.indexOf(basis);
+const stateOf = (standing: number) => grantStates[(standing & 3) - 1];
+const basisOf = (standing: number) => bases[standing >>> 2] ?? 'response';
+
+/**
+ * What is known of pairs of origin and sink: the grant, and how many subscriptions hold on to the pair. Origins are numbers
+ * here, and so are pairs; a pair is there as long as it has a grant or a subscription.
+ */
+export class KnownPairs {
+  readonly #table = new PairTable();
+  readonly #writeInstant = createInstantWriter();
+
+  get size(): number {
+    return this.#table.size;
+  }
+
+  get bytes(): number {
+    return this.#table.bytes;
+  }
+
+  /** A subscription comes to a pair, which is returned. */
+  join(origin: number, sink: string, isSuspended: boolean): number {
+    const pair = this.#table.acquire(origin, sink);
+    this.#count(pair, 1, isSuspended);
+    return pair;
+  }
+
+  leave(pair: number, wasSuspended: boolean): void {
+    this.#count(pair, -1, wasSuspended);
+    this.#releaseEmpty(pair);
+  }
+
+  putGrant(origin: number, sink: string, state: GrantState | null): void {
+    const table = this.#table;
+    const pair = table.acquire(origin, sink);
+    table.setSmall(pair, 'standing', state === null ? 0 : standingOf(state));
+    if (state !== null) {
+      const rate = parseRate(state.allowedrate) ?? 1;
+      table.setLarge(pair, 'rate', rate === '*' ? 0 : rate);
+      table.setLarge(pair, 'expiresAt', Date.parse(state.expiresat));
+      table.setLarge(pair, 'heldUntil', state.helduntil ? Date.parse(state.helduntil) : 0);
+      table.setId(pair, state.id);
+    }
+    this.#releaseEmpty(pair);
+  }
+
+  /** Forgets an origin. */
+  releaseOrigin(origin: number): void {
+    this.#table.releaseOrigin(origin);
+  }
+
+  /** Whether the grant of a pair is live; who has a subscription that is not suspended needs no more. */
+  isLive(pair: number, time: number): boolean {
+    const standing = this.#table.small(pair, 'standing');
+    return stateOf(standing) === 'live' && this.#table.large(pair, 'expiresAt') > time;
+  }
+
+  matched(pair: number, time: number): MatchedPair {
+    const heldUntil = this.#table.large(pair, 'heldUntil');
+    return {
+      sink: this.#table.sink(pair),
+      allowedRate: this.#rate(pair),
+      expiresAt: this.#writeInstant(this.#table.large(pair, 'expiresAt')),
+      heldUntil: heldUntil > time ? this.#writeInstant(heldUntil) : undefined,
+      subscriptions: [],
+      protocolSettings: undefined,
+      hasCredential: false,
+    };
+  }
+
+  permission(origin: number, sink: string, time: number): Permission {
+    const table = this.#table;
+    const pair = table.find(origin, sink);
+    const standing = pair === 0 ? 0 : table.small(pair, 'standing');
+    if (standing === 0) return nothing;
+    const heldUntil = table.large(pair, 'heldUntil');
+    return {
+      denial: this.#denial(pair, standing, time),
+      grant: {
+        id: table.id(pair),
+        basis: basisOf(standing),
+        allowedRate: this.#rate(pair),
+        expiresAt: table.large(pair, 'expiresAt'),
+        heldUntil: heldUntil === 0 ? undefined : heldUntil,
+      },
+    };
+  }
+
+  #denial(pair: number, standing: number, time: number): Denial | undefined {
+    const table = this.#table;
+    const state = stateOf(standing);
+    if (state !== 'live') return state ?? 'no_grant';
+    if (table.large(pair, 'expiresAt') <= time) return 'expired';
+    const all = table.small(pair, 'subscriptions');
+    const isSuspended = all === table.small(pair, 'suspended') && (all > 0 || basisOf(standing) !== 'agreement');
+    if (isSuspended) return 'suspended';
+    return table.large(pair, 'heldUntil') > time ? 'held' : undefined;
+  }
+
+  #rate(pair: number): Rate {
+    return this.#table.large(pair, 'rate') || '*';
+  }
+
+  #count(pair: number, change: 1 | -1, isSuspended: boolean): void {
+    const table = this.#table;
+    table.setSmall(pair, 'subscriptions', table.small(pair, 'subscriptions') + change);
+    if (isSuspended) table.setSmall(pair, 'suspended', table.small(pair, 'suspended') + change);
+  }
+
+  #releaseEmpty(pair: number): void {
+    const table = this.#table;
+    if (table.small(pair, 'subscriptions') === 0 && table.small(pair, 'standing') === 0) table.release(pair);
+  }
+}
