@@ -396,14 +396,9 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       const onFault = (error: unknown) => log.error({ err: error }, 'sweep fault');
       loops.push(follower.run(stopping.signal));
       if (standby !== undefined) {
-        loops.push(
-          repeat(
-            () => standby.look(),
-            followMs,
-            stopping.signal,
-            () => undefined,
-          ),
-        );
+        // Where it cannot be asked, the follower cannot read it either, and says so.
+        const quiet = () => undefined;
+        loops.push(repeat(() => standby.look(), followMs, stopping.signal, quiet));
         return urls;
       }
       loops.push(

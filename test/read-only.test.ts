@@ -94,6 +94,20 @@ onServer('what an admin takes away is refused by a process that follows the repl
   expect(await until(async () => (await lookUp(taken)).body.allowed === false)).toBeLessThan(1);
 });
 
+onServer(
+  'snapshot and feed are served by a process that follows the replica, with cursors that hold everywhere',
+  async () => {
+    const lines = (await sender.get('/v1/snapshot').buffer().expect(200)).text.trim().split('\n');
+    const { cursor } = JSON.parse(lines.at(-1) ?? '') as { cursor: string };
+    await tenant.register(sink, { types: ['com.example.followed'] });
+    const followed = await sender.get('/v1/changes').query({ after: cursor, wait: 5 }).expect(200);
+    expect(followed.body.changes[0]).toMatchObject({ kind: 'subscription.created' });
+    const there = await writer.as('assent:deliver');
+    const same = await there.get('/v1/changes').query({ after: cursor, limit: 1 }).expect(200);
+    expect(same.body.changes).toEqual(followed.body.changes.slice(0, 1));
+  },
+);
+
 const unsafe = loadContract()
   .operations.filter(({ isSafe }) => !isSafe)
   .map((operation) => [operation.id, operation] as const);
@@ -129,6 +143,8 @@ onServer.each([
     expect(body.sinks).toHaveLength(1);
     expect(await lag()).toBeGreaterThanOrEqual(2);
     await operations('/readyz/reads').expect(200);
+    const page = await sender.get('/v1/changes').expect(200);
+    expect(Number(page.headers['age'])).toBeGreaterThanOrEqual(2);
 
     await server().restart();
     const took = await until(async () => (await lookUp().expect(200)).headers['age'] === undefined);
