@@ -43,6 +43,8 @@ const publicUrl = httpUrl.refine((value) => {
   return username + password + search + hash === '';
 }, 'must have no user name, password, query or fragment: callbacks are built on it');
 
+const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
+
 const issuer = z.strictObject({
   issuer: text,
   audience: z.union([text.transform((value) => [value]), z.array(text).min(1)]),
@@ -72,7 +74,8 @@ const credentialKey = z.string().transform((value, context) => {
 
 const variables = {
   NODE_ENV: z.string().default('development'),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
+  DATABASE_URL: postgresUrl.optional(),
+  DATABASE_REPLICA_URL: postgresUrl.optional(),
   ASSENT_EMBEDDED_DATABASE: flag.optional(),
   ASSENT_DATA: text.default('.assent'),
   ASSENT_HOST: text.default('127.0.0.1'),
@@ -129,7 +132,8 @@ function contradictions(present: Readonly<Record<string, string>>): string[] {
   /** Undefined too for one that is faulty, which is told elsewhere. */
   const valueOf = <N extends Name>(name: N) =>
     variables[name].safeParse(present[name]).data as z.output<(typeof variables)[N]> | undefined;
-  const hasServer = 'DATABASE_URL' in present;
+  const servers = ['DATABASE_URL', 'DATABASE_REPLICA_URL'].filter((name) => name in present);
+  const hasServer = servers.length > 0;
   const embedded = valueOf('ASSENT_EMBEDDED_DATABASE');
   const issuers = valueOf('ASSENT_ISSUERS');
   const keys = valueOf('ASSENT_CREDENTIAL_KEYS');
@@ -142,7 +146,12 @@ function contradictions(present: Readonly<Record<string, string>>): string[] {
       'DATABASE_URL',
       'is required in production; ASSENT_EMBEDDED_DATABASE=true asks for the embedded database',
     ],
-    [hasServer && embedded === true, 'ASSENT_EMBEDDED_DATABASE', 'contradicts DATABASE_URL; set one of them'],
+    [hasServer && embedded === true, 'ASSENT_EMBEDDED_DATABASE', `contradicts ${servers[0]}; set one of them`],
+    [
+      servers.length > 1,
+      'DATABASE_REPLICA_URL',
+      'contradicts DATABASE_URL; set one of them: a process that follows a replica writes nothing',
+    ],
     [
       !production && !hasServer && embedded === false,
       'ASSENT_EMBEDDED_DATABASE',
@@ -203,6 +212,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   return Object.freeze({
     production,
     databaseUrl: values.DATABASE_URL,
+    replicaUrl: values.DATABASE_REPLICA_URL,
     dataFolder: resolve(values.ASSENT_DATA),
     host: values.ASSENT_HOST,
     port: values.ASSENT_PORT,

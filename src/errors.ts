@@ -39,6 +39,7 @@ export const errorCodes = [
   'grant_revoked',
   'conflict',
   'database_unavailable',
+  'read_only',
   'revision_not_reached',
   'cursor_too_old',
   'cursor_of_other_history',

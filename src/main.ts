@@ -34,7 +34,9 @@ async function main(): Promise<void> {
       `Assent listens on ${url} (documentation: ${url}/docs); health and metrics on ${operationsUrl}`,
       `Data: ${service.database.place}`,
       ...(config.developmentIssuer ? ['A token: npx assent token --scope assent:subscribe'] : []),
-      ...(config.publicUrl === undefined ? ['No callback is offered to webhooks: ASSENT_PUBLIC_URL is not set'] : []),
+      ...(config.publicUrl === undefined && config.replicaUrl === undefined
+        ? ['No callback is offered to webhooks: ASSENT_PUBLIC_URL is not set']
+        : []),
       '',
     ].join('\n'),
   );

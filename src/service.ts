@@ -56,7 +56,8 @@ import { createOriginHandlers } from './origins/routes.js';
 import { createOriginStore } from './origins/store.js';
 import { asUnavailable, openDatabase, type Database } from './storage/database.js';
 import { listen } from './storage/listen.js';
-import { migrate, pendingMigrations, readMigrations } from './storage/migrate.js';
+import { awaitMigrations, migrate, pendingMigrations, readMigrations } from './storage/migrate.js';
+import { createStandby } from './storage/standby.js';
 import { createCredentialReader } from './subscriptions/credential-reader.js';
 import { createCredentialVault } from './subscriptions/credential-vault.js';
 import { openDevelopmentKeys } from './subscriptions/development-keys.js';
@@ -110,8 +111,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
 async function compose(database: Database, { config, log, checkAnswers = false }: ServiceOptions): Promise<Service> {
   const contract = loadContract();
-  const applied = await migrate(database);
-  if (applied.length > 0) log.info({ migrations: applied }, 'migrated');
+  const readsOnly = config.replicaUrl !== undefined;
+  if (readsOnly) {
+    const onPending = (pending: string[]) => log.warn({ migrations: pending }, 'waiting for migrations');
+    await awaitMigrations(database, { pollMs: config.pollMs, onPending });
+  } else {
+    const applied = await migrate(database);
+    if (applied.length > 0) log.info({ migrations: applied }, 'migrated');
+  }
   const migrations = await readMigrations();
 
   const ownHosts = config.publicUrl === undefined ? [] : [new URL(config.publicUrl).hostname];
@@ -127,16 +134,20 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     callbackSeconds: config.callbackSeconds,
     deadlineMs: config.handshakeDeadlineMs,
   });
+  // A standby tells nobody of changes, so it is asked more often.
+  const followMs = readsOnly ? Math.min(config.pollMs, 100) : config.pollMs;
   const follower = createFollower({
     database,
     createReplica: (now) => createReplica({ dialects, now }),
-    pollMs: config.pollMs,
+    pollMs: followMs,
     onFault: (error) => log.error({ err: error }, 'follower fault'),
   });
+  const standby = readsOnly ? createStandby(database.query) : undefined;
+  const secondsBehind = () => Math.max(follower.secondsBehind(), standby?.secondsBehind() ?? 0);
   // Between two polls nobody knows of anything newer; what is older than that was not to be had.
   const age = () => {
-    const seconds = Math.floor(follower.secondsBehind() - config.pollMs / 1_000);
-    return seconds > 1 ? seconds : undefined;
+    const seconds = secondsBehind();
+    return seconds > 1 + followMs / 1_000 ? Math.floor(seconds) : undefined;
   };
   const readers = createReaders({
     perProcess: config.feedReaders,
@@ -147,7 +158,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     lagSeconds: queue.lagSeconds,
     inFlight: () => worker.inFlight(),
     indexSize: () => follower.replica()?.size(),
-    indexSecondsBehind: () => follower.secondsBehind(),
+    indexSecondsBehind: secondsBehind,
     feedReaders: () => Object.fromEntries(readerKinds.map((kind) => [kind, readers.count(kind)])),
   });
   const feed = createFeed({ follower, query: database.query, memory: feedMemory, onPage: metrics.feedPage });
@@ -301,6 +312,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       ...createAuditHandlers({ database }),
     },
     lane,
+    readsOnly,
     authenticate,
     // What a request has written is in this process's own index before the answer is sent.
     onWritten: async () => {
@@ -338,8 +350,13 @@ async function compose(database: Database, { config, log, checkAnswers = false }
         return pending.length > 0 ? `pending: ${pending.join(', ')}` : undefined;
       },
       index: async () => (follower.position() === undefined ? 'loading' : undefined),
-      worker: async () => (worker.secondsSincePoll() > config.pollMs / 1_000 + 30 ? 'does not poll' : undefined),
+      ...(readsOnly
+        ? { writes: async () => 'read only' }
+        : {
+            worker: async () => (worker.secondsSincePoll() > config.pollMs / 1_000 + 30 ? 'does not poll' : undefined),
+          }),
     },
+    readChecks: ['process', 'index'],
   });
 
   const forget = async () => {
@@ -375,10 +392,17 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       servers.push(...listening.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
       for (const one of listening) if (one.status === 'rejected') throw one.reason;
       const [api, watch] = servers as [Server, Server];
+      const urls = { url: urlOf(api, config.host), operationsUrl: urlOf(watch, config.operationsHost) };
       const onFault = (error: unknown) => log.error({ err: error }, 'sweep fault');
+      loops.push(follower.run(stopping.signal));
+      if (standby !== undefined) {
+        // Where it cannot be asked, the follower cannot read it either, and says so.
+        const quiet = () => undefined;
+        loops.push(repeat(() => standby.look(), followMs, stopping.signal, quiet));
+        return urls;
+      }
       loops.push(
         worker.run(stopping.signal),
-        follower.run(stopping.signal),
         ...(config.databaseUrl === undefined
           ? []
           : [
@@ -396,7 +420,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
         repeat(() => sweeper.sweep(), config.pollMs * 2, stopping.signal, onFault),
         repeat(forget, 3_600_000, stopping.signal, onFault),
       );
-      return { url: urlOf(api, config.host), operationsUrl: urlOf(watch, config.operationsHost) };
+      return urls;
     },
 
     async stop() {

@@ -51,8 +51,9 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
       const reader = await feed.open(scope, query.after, place);
       const page = await readWithin(reader, query.limit ?? defaultLimit, waitMs, endOf(signal, stopping));
       const changes = page.changes.map(({ json }) => json).join();
+      const age = settings.age();
       return {
-        ...{ status: 200, headers },
+        ...{ status: 200, headers: age === undefined ? headers : { ...headers, Age: String(age) } },
         json: `{"changes":[${changes}],"cursor":"${reader.cursor()}","more":${page.isMore}}`,
       };
     },

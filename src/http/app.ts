@@ -17,6 +17,8 @@ export interface AppSettings {
   handlers: Handlers;
   /** Operations that lane.ts takes in front; here they are for what only looks like them (HEAD, another way to write the path). */
   lane: readonly LaneRoute[];
+  /** What changes anything is refused. */
+  readsOnly: boolean;
   authenticate: (authorization: string | undefined, lines: number) => Promise<Principal>;
   /** Routes besides the contract: the documents, the development issuer's keys. */
   extras: (app: Express) => void;
@@ -142,6 +144,15 @@ async function run(
     const lines = request.headersDistinct['authorization']?.length ?? 0;
     state.principal = await settings.authenticate(request.headers.authorization, lines);
     requireScope(operation, state.principal);
+  }
+  if (settings.readsOnly && !operation.isSafe) {
+    throw new RegistryError(
+      'read_only',
+      'This process follows a replica of the database. Send changes to one that writes.',
+      {
+        retryAfterSeconds: 5,
+      },
+    );
   }
   const parameters = operation.parseParameters({
     path: request.params,

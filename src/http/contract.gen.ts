@@ -1330,8 +1330,8 @@ export interface components {
         /** @description `true` if the key was used before and nothing was created now. */
         Replayed: string;
         /**
-         * @description Seconds since this process last knew its memory to be current (RFC 9111 section 5.1), while the database does not
-         *     answer. Absent while it does.
+         * @description Seconds since this process last knew its memory to be current (RFC 9111 section 5.1): the database does not answer, or
+         *     the replica that the process follows has lost its primary or is behind it. Absent while it is current.
          */
         Age: string;
     };
@@ -2751,6 +2751,7 @@ export interface operations {
             /** @description The changes. */
             200: {
                 headers: {
+                    Age: components["headers"]["Age"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -1,4 +1,4 @@
-import express, { type Express } from 'express';
+import express, { type Express, type Request, type Response } from 'express';
 import type { Registry } from 'prom-client';
 
 /** What must hold for requests to be sent here; each rejects or gives a reason if it does not. */
@@ -7,27 +7,33 @@ export type ReadinessCheck = () => Promise<string | undefined>;
 export interface OperationsSettings {
   metrics: Registry;
   checks: Readonly<Record<string, ReadinessCheck>>;
+  /** Those of them that look-ups and matches need; they wait for nothing. */
+  readChecks: readonly string[];
   /** Milliseconds for each check. */
   timeoutMs: number;
 }
 
 /**
  * For whoever runs the service, on a listener of its own that nobody else reaches: `/livez` (the process turns), `/readyz`
- * (503 and the reason while something is missing), `/metrics` (Prometheus).
+ * (503 and the reason while something is missing), `/readyz/reads` (the same for what is answered from memory, so that an
+ * outage of the database does not take every process out of a balancer at once), `/metrics` (Prometheus).
  */
-export function createOperationsApp({ metrics, checks, timeoutMs }: OperationsSettings): Express {
+export function createOperationsApp({ metrics, checks, readChecks, timeoutMs }: OperationsSettings): Express {
   const app = express();
   app.disable('x-powered-by');
   app.get('/livez', (_request, response) => void response.json({ status: 'live' }));
-  app.get('/readyz', async (_request, response) => {
+  const reads = Object.entries(checks).filter(([name]) => readChecks.includes(name));
+  const answer = (wanted: Array<[string, ReadinessCheck]>) => async (_request: Request, response: Response) => {
     const results = await Promise.all(
-      Object.entries(checks).map(async ([name, check]) => [name, (await failureOf(check, timeoutMs)) ?? 'ok'] as const),
+      wanted.map(async ([name, check]) => [name, (await failureOf(check, timeoutMs)) ?? 'ok'] as const),
     );
     const isReady = results.every(([, result]) => result === 'ok');
     response
       .status(isReady ? 200 : 503)
       .json({ status: isReady ? 'ready' : 'not ready', checks: Object.fromEntries(results) });
-  });
+  };
+  app.get('/readyz', answer(Object.entries(checks)));
+  app.get('/readyz/reads', answer(reads));
   app.get('/metrics', async (_request, response) => {
     response.type(metrics.contentType).send(await metrics.metrics());
   });

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
-import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
@@ -8,6 +7,7 @@ import { RegistryError } from '../errors.js';
 import { lockFolder } from './folder-lock.js';
 import type { Prisma } from './generated/client.js';
 import { PrismaClient } from './generated/client.js';
+import { WatchedPool } from './watched-pool.js';
 
 /**
  * Postgres, on a server or embedded in the process (PGlite in the data folder). The rest of the program sees one Prisma
@@ -37,52 +37,44 @@ export type Query = <Row extends object>(text: string, values?: unknown[]) => Pr
 
 export interface DatabaseSettings {
   databaseUrl: string | undefined;
+  /** A standby, which is read and never written; in place of the other one. */
+  replicaUrl?: string | undefined;
   dataFolder: string;
 }
 
-export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
-  return settings.databaseUrl === undefined
-    ? openEmbedded(join(settings.dataFolder, 'database'))
-    : openServer(settings.databaseUrl);
+export async function openDatabase({ databaseUrl, replicaUrl, dataFolder }: DatabaseSettings): Promise<Database> {
+  if (databaseUrl !== undefined) return openServer(databaseUrl, false);
+  return replicaUrl === undefined ? openEmbedded(join(dataFolder, 'database')) : openServer(replicaUrl, true);
 }
 
 const statementMs = 8_000;
-const silenceMs = 10_000;
 
-async function openServer(url: string): Promise<Database> {
-  const pool = new pg.Pool({
+async function openServer(url: string, readsOnly: boolean): Promise<Database> {
+  const pool = new WatchedPool({
     connectionString: url,
     max: 20,
-    connectionTimeoutMillis: 5_000,
-    // Shorter than the silence below, so that only a connection that is in use is ever found silent.
-    idleTimeoutMillis: 5_000,
     // A statement or a transaction that hangs must not hold its locks for ever.
     statement_timeout: statementMs,
     idle_in_transaction_session_timeout: 30_000,
+    // Also where the replica has become a primary: whoever reads it was told not to write.
+    ...(readsOnly ? { options: '-c default_transaction_read_only=on' } : {}),
   });
-  // Without a listener the loss of an idle connection would end the process; the next query opens another one.
-  pool.on('error', () => undefined);
-  // A server that is frozen or cut off says nothing at all, and no time limit of its own will ever be told.
-  const sockets = new Set<Socket>();
-  pool.on('connect', (connected) => {
-    const { stream } = (connected as pg.PoolClient & { connection: { stream: Socket } }).connection;
-    sockets.add(stream);
-    stream.once('close', () => sockets.delete(stream));
-    stream.setTimeout(silenceMs, () => stream.destroy());
-  });
+  const closing = new AbortController();
+  const watching = pool.watch(closing.signal);
   const client = new PrismaClient({ adapter: new PrismaPg(pool, { disposeExternalPool: true }) });
   const { host, pathname } = new URL(url);
   return {
     kind: 'server',
-    place: `Postgres at ${host}${pathname}`,
+    place: `Postgres at ${host}${pathname}${readsOnly ? ', read only' : ''}`,
     client,
     transaction: (work) => transact(client, work),
     query: queryOn(pool),
     snapshot: (work) => readAsOfNow(pool, work),
     execute: (statements) => executeAlone(url, statements),
     close: async () => {
-      const hangUp = setTimeout(() => sockets.forEach((socket) => socket.destroy()), 2_000);
-      await client.$disconnect();
+      closing.abort();
+      const hangUp = setTimeout(() => pool.hangUp(), 2_000);
+      await Promise.all([client.$disconnect(), watching]);
       clearTimeout(hangUp);
     },
   };

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
-import type { Database } from './database.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sqlState, type Database } from './database.js';
 
 /**
  * Applies prisma/migrations in order, each in one transaction, and keeps the table that `prisma migrate deploy` keeps, so
@@ -49,6 +50,24 @@ export async function migrate(database: Database): Promise<string[]> {
     );
   }
   return pending;
+}
+
+/** For a standby, which gets its migrations from its primary: returns when it has them all. */
+export async function awaitMigrations(
+  database: Database,
+  { pollMs, onPending }: { pollMs: number; onPending: (names: string[]) => void },
+): Promise<void> {
+  const migrations = await readMigrations();
+  for (let told = false; ; told = true) {
+    const pending = await pendingMigrations(database, migrations).catch((error: unknown) => {
+      const isEmpty = sqlState(error) === '42P01';
+      if (isEmpty) return migrations.map(({ name }) => name);
+      throw error;
+    });
+    if (pending.length === 0) return;
+    if (!told) onPending(pending);
+    await sleep(pollMs);
+  }
 }
 
 /** A block is one statement and so one transaction, also where several connections are pooled. */

@@ -75,7 +75,7 @@ test('a worker that does not poll, and a memory that is not loaded, make it not 
     process: 'ok',
     database: 'ok',
     migrations: 'ok',
-    index: 'loading',
+    index: 'ok',
     worker: 'does not poll',
   });
 });
@@ -103,7 +103,7 @@ test('a check that does not answer is not waited for, and a cause is not told to
     silent: () => new Promise<undefined>(() => undefined),
     broken: () => Promise.reject(new Error('password=canary')),
   };
-  const app = createOperationsApp({ metrics: new Metrics(), checks, timeoutMs: 20 });
+  const app = createOperationsApp({ metrics: new Metrics(), checks, readChecks: [], timeoutMs: 20 });
   const { body, text } = await supertest(app).get('/readyz').expect(503);
   expect(body.checks).toEqual({ silent: 'no answer in time', broken: 'failed' });
   expect(text).not.toContain('canary');

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 
-export interface Postgres {
+export interface PostgresServer {
   /** Of its maintenance database, as superuser. */
   url: string;
   process: ChildProcess;
@@ -11,6 +11,12 @@ export interface Postgres {
   /** All its processes stand still until the thaw: connections stay open and nothing is answered. Linux only. */
   freeze(): void;
   thaw(): void;
+}
+
+export interface Postgres extends PostgresServer {
+  /** A hot standby that streams from it; it is stopped with it. */
+  startStandby(settings?: string[]): Promise<PostgresServer>;
+  /** Ends it and forgets its data. */
   stop(): Promise<void>;
 }
 

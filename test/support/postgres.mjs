@@ -4,7 +4,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { chown, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { chown, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
@@ -35,6 +35,45 @@ export async function startPostgres(settings = ['fsync = off', 'synchronous_comm
   );
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr ?? made.error}`);
 
+  const primary = await startServer({ folder, run, data, settings });
+  const standbys = [];
+  return {
+    ...primary,
+    /** A hot standby that streams from it, made of a copy of its data; `settings` as above. */
+    async startStandby(settings = []) {
+      const copy = join(folder, `standby${standbys.length + 1}`);
+      await copyData(primary.url, data, copy, run);
+      const { hostname, port } = new URL(primary.url);
+      const source = `primary_conninfo = host=${hostname} port=${port} user=postgres`;
+      const standby = await startServer({ folder, run, data: copy, settings: ['fsync = off', source, ...settings] });
+      standbys.push(standby);
+      return standby;
+    },
+    async stop() {
+      for (const standby of standbys) await standby.end('SIGINT');
+      await primary.end('SIGINT');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** pg_basebackup is not among the binaries; this is what it does. */
+async function copyData(url, data, copy, run) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`select pg_backup_start('standby', true)`);
+  // Files may come and go meanwhile; the log brings the copy up to date.
+  spawnSync('cp', ['-a', data, copy], { stdio: 'ignore' });
+  const { rows } = await client.query('select labelfile from pg_backup_stop(false)');
+  await client.end();
+  await rm(join(copy, 'postmaster.pid'), { force: true });
+  for (const [name, text] of Object.entries({ backup_label: rows[0].labelfile, 'standby.signal': '' })) {
+    await writeFile(join(copy, name), text);
+    if (run.uid !== undefined) await chown(join(copy, name), run.uid, run.gid);
+  }
+}
+
+async function startServer({ folder, run, data, settings }) {
   const port = await freePort();
   const options = [`port = ${port}`, 'max_connections = 300', "unix_socket_directories = ''", ...settings];
   const launch = () =>
@@ -67,6 +106,7 @@ export async function startPostgres(settings = ['fsync = off', 'synchronous_comm
   return {
     url,
     process: server,
+    end,
     // At once and without a checkpoint, as a crash is; what was committed is recovered at the next start.
     crash: () => end('SIGQUIT'),
     async restart() {
@@ -75,10 +115,6 @@ export async function startPostgres(settings = ['fsync = off', 'synchronous_comm
     },
     freeze: () => hold(true),
     thaw: () => hold(false),
-    async stop() {
-      await end('SIGINT');
-      await rm(folder, { recursive: true, force: true });
-    },
   };
 }
 

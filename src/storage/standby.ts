@@ -1,0 +1,41 @@
+import type { Query } from './database.js';
+
+/** How far a standby is behind its primary, as far as it knows itself. */
+export interface Standby {
+  /** Asks it. */
+  look(): Promise<void>;
+  /** An upper bound; Infinity before the first look. */
+  secondsBehind(): number;
+}
+
+/**
+ * A standby is current while it hears from its primary and has replayed what it received. Otherwise it is at most as old as
+ * the last transaction that it replayed, and as the last time that it was current here. A primary that is frozen or cut off
+ * is missed only when the standby misses it (`wal_receiver_timeout`). Any user may ask for all of this.
+ */
+export function createStandby(query: Query): Standby {
+  let lookedAt = -Infinity;
+  let currentAt = -Infinity;
+  /** Of what was replayed last, at the last look. */
+  let replayed = Infinity;
+
+  return {
+    async look() {
+      const startedAt = performance.now();
+      const [row] = await query<{ behind: number | null }>(
+        `select case
+           when not pg_is_in_recovery() then 0
+           when exists (select from pg_stat_wal_receiver) and pg_last_wal_receive_lsn() <= pg_last_wal_replay_lsn() then 0
+           else extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::float8
+         end as behind`,
+      );
+      lookedAt = startedAt;
+      replayed = row?.behind ?? Infinity;
+      if (replayed === 0) currentAt = startedAt;
+    },
+    secondsBehind() {
+      const now = performance.now();
+      return Math.min((now - currentAt) / 1_000, replayed + (now - lookedAt) / 1_000);
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { isServer, startRegistry, type Client, type Registry } from '../support/registry.js';
+import { startSilentProxy, type SilentProxy } from '../support/silent-proxy.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
+
+/** Three services on one database: one that writes, one that listens, one that no notification reaches. */
+const onServer = isServer ? test : test.skip;
+const longPollMs = 30_000;
+const pollMs = 500;
+let registry: Registry;
+let listening: Registry;
+let polling: Registry;
+let proxy: SilentProxy;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  if (!isServer) return;
+  registry = await startRegistry();
+  tenant = await createTenant(registry);
+  const env = { ASSENT_POLL_MS: String(longPollMs) };
+  listening = await startRegistry({ beside: registry, env });
+  proxy = await startSilentProxy(registry.env['DATABASE_URL'] ?? '');
+  polling = await startRegistry({ beside: registry, env: { ASSENT_POLL_MS: String(pollMs), DATABASE_URL: proxy.url } });
+}, 60_000);
+afterAll(async () => {
+  if (!isServer) return;
+  await Promise.all([listening.stop(), polling.stop()]);
+  await proxy.stop();
+  await registry.stop();
+});
+
+/** Asks until the answer is no; returns the seconds that took and the reason. */
+async function untilRefused(sender: Client, sink: string): Promise<{ seconds: number; reason: string }> {
+  const startedAt = performance.now();
+  const seconds = () => (performance.now() - startedAt) / 1_000;
+  for (;;) {
+    const { body } = await sender.get('/v1/permissions').query({ origin: tenant.origin, sink }).expect(200);
+    if (!body.allowed || seconds() > 10) return { seconds: seconds(), reason: body.reason };
+    await sleep(10);
+  }
+}
+
+/** A grant that every process knows, and who asks the other two about it. */
+async function granted(path: string) {
+  registry.receiver.consent(path);
+  const sink = registry.receiver.sink(path);
+  await tenant.register(sink);
+  await Promise.all([listening.service.follow(), polling.service.follow()]);
+  const senders = await Promise.all([listening.as('assent:deliver'), polling.as('assent:deliver')]);
+  for (const sender of senders) {
+    const { body } = await sender.get('/v1/permissions').query({ origin: tenant.origin, sink }).expect(200);
+    expect(body.allowed).toBe(true);
+  }
+  return { sink, senders };
+}
+
+onServer.each([
+  ['an admin takes away', 'revoked', async (sink: string) => tenant.revoke(sink)],
+  [
+    'a renewal is refused for',
+    'renewal_refused',
+    async (sink: string) => {
+      registry.receiver.consent(new URL(sink).pathname, { origin: 'somebody-else.example.com' });
+      await registry.sql('update "grant" set renewat = now() where sink = $1', sink);
+      await registry.service.sweep();
+      await registry.service.worker.drain();
+    },
+  ],
+])(
+  'what %s is refused by a process that listens within a second, and by one that cannot within its poll interval (real server)',
+  async (_what, reason, takeAway) => {
+    const { sink, senders } = await granted(`/${reason}`);
+    const keptBefore = proxy.kept();
+    await takeAway(sink);
+    const [heard, polled] = await Promise.all(senders.map((sender) => untilRefused(sender, sink)));
+    process.stdout.write(`${reason}: heard ${heard?.seconds.toFixed(3)} s, polled ${polled?.seconds.toFixed(3)} s\n`);
+    expect(heard?.seconds).toBeLessThan(1);
+    expect(polled?.seconds).toBeLessThan(pollMs / 1_000 + 1);
+    expect(proxy.kept()).toBeGreaterThan(keptBefore);
+    const told = await tenant.permission(sink);
+    expect([heard?.reason, polled?.reason]).toEqual([told.reason, told.reason]);
+  },
+);

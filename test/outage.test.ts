@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import supertest, { type Response } from 'supertest';
+import { startPostgres, type Postgres } from './support/postgres.mjs';
+import { isServer, startRegistry, type Registry } from './support/registry.js';
+import { createTenant, type Tenant } from './support/tenant.js';
+
+/** How long the database is away; the time that is promised is 20 s. */
+const seconds = Number(process.env['ASSENT_TEST_SECONDS'] ?? 4);
+const timeoutMs = seconds * 1_000 + 60_000;
+
+let postgres: Postgres;
+let registry: Registry;
+let tenant: Tenant;
+let sink: string;
+
+beforeAll(async () => {
+  if (!isServer) return;
+  // Commits are written before they are acknowledged, as in production; only the disk itself is not waited for.
+  postgres = await startPostgres(['fsync = off', 'full_page_writes = off']);
+  registry = await startRegistry({
+    env: { DATABASE_URL: postgres.url, ASSENT_POLL_MS: '250', ASSENT_STOP_SECONDS: '3' },
+  });
+  tenant = await createTenant(registry);
+  registry.receiver.consent('/events');
+  sink = registry.receiver.sink('/events');
+  const { id } = await tenant.register(sink, { types: ['com.example.kept'] });
+  expect((await tenant.read(id)).status).toBe('active');
+}, 60_000);
+afterAll(async () => {
+  if (!isServer) return;
+  await postgres.stop();
+  await registry.stop();
+});
+
+interface Answered {
+  response: Response;
+  /** Seconds on the clock of the test. */
+  askedAt: number;
+  took: number;
+}
+
+const now = () => performance.now() / 1_000;
+const event = { specversion: '1.0', id: '1', source: 'urn:example:a', type: 'com.example.kept' };
+const mediaType = 'application/cloudevents+json';
+
+const reads = (): Array<PromiseLike<Response>> => [
+  tenant.sender.get('/v1/permissions').query({ origin: tenant.origin, sink }),
+  tenant.sender.post('/v1/permissions').send([{ origin: tenant.origin, sink }]),
+  tenant.sender.post('/v1/match').set('Content-Type', mediaType).send(JSON.stringify(event)),
+];
+const write = (key: string) =>
+  tenant.subscriber
+    .post('/v1/subscriptions')
+    .set({ 'Idempotency-Key': key, Prefer: 'respond-async' })
+    .send({ sink, protocol: 'HTTP', source: `urn:load:${key}` });
+
+/** Readers and writers that go on until they are ended, with what each was answered. */
+function startLoad() {
+  const ending = new AbortController();
+  const found = { reads: [] as Answered[], writes: [] as Array<Answered & { key: string }> };
+  const ask = async (request: PromiseLike<Response>): Promise<Answered> => {
+    const askedAt = now();
+    return { response: await request, askedAt, took: now() - askedAt };
+  };
+  const loops = [
+    ...Array.from({ length: 4 }, async () => {
+      while (!ending.signal.aborted) {
+        found.reads.push(...(await Promise.all(reads().map(ask))));
+        await sleep(10);
+      }
+    }),
+    ...Array.from({ length: 16 }, async () => {
+      while (!ending.signal.aborted) {
+        const key = randomUUID();
+        found.writes.push({ key, ...(await ask(write(key))) });
+        await sleep(20);
+      }
+    }),
+  ];
+  const end = async () => {
+    ending.abort();
+    await Promise.all(loops);
+  };
+  return { found, end };
+}
+
+/** Asks until it holds; returns the seconds that took. */
+async function until(holds: () => Promise<boolean>): Promise<number> {
+  const startedAt = now();
+  while (!(await holds()) && now() - startedAt < 30) await sleep(20);
+  return now() - startedAt;
+}
+
+/** A webhook that nobody knew is asked and agrees, and is matched, at no age. */
+async function isWhole(): Promise<boolean> {
+  const name = `n${randomUUID().replaceAll('-', '')}`;
+  const request = {
+    sink: registry.receiver.sink('/events', `${name}.hooks.test`),
+    protocol: 'HTTP',
+    types: [`com.example.${name}`],
+  };
+  const registered = await tenant.subscriber.post('/v1/subscriptions').set('Prefer', 'wait=2').send(request);
+  if (registered.body.status !== 'active') return false;
+  const { body, headers } = await tenant.sender
+    .post('/v1/match')
+    .set('Content-Type', mediaType)
+    .send(JSON.stringify({ ...event, type: `com.example.${name}` }));
+  const ready = await supertest(registry.operationsUrl).get('/readyz');
+  return body.sinks?.length === 1 && headers['age'] === undefined && ready.status === 200;
+}
+
+const onServer = isServer ? test : test.skip;
+onServer.each([
+  ['stopped', () => postgres.crash(), () => postgres.restart()],
+  ['frozen', async () => postgres.freeze(), async () => postgres.thaw()],
+])(
+  'with Postgres %s under load, look-ups and matches go on and say how old they are, writes are refused soon, nothing that was acknowledged is lost, and all is well again by itself',
+  async (how, leave, comeBack) => {
+    const { found, end } = startLoad();
+    await until(async () => found.writes.filter(({ response }) => response.status === 201).length > 30);
+    const leftAt = now();
+    await leave();
+    const goneAt = now();
+
+    await sleep((seconds - 1) * 1_000);
+    // Tokens that nobody has shown before need the database no more than others.
+    const stranger = await registry.as('assent:deliver', { subscriber: randomUUID() });
+    await stranger.get('/v1/permissions').query({ origin: tenant.origin, sink }).expect(200);
+    const explained = tenant.sender.post('/v1/match').query({ explain: true }).set('Content-Type', mediaType);
+    expect(await explained.send(JSON.stringify(event))).toMatchObject({
+      status: 503,
+      body: { code: 'database_unavailable' },
+    });
+    const operations = supertest(registry.operationsUrl);
+    await operations.get('/readyz').expect(503);
+    await operations.get('/readyz/reads').expect(200);
+    await sleep(Math.max(0, goneAt + seconds - now()) * 1_000);
+
+    const returnedAt = now();
+    await comeBack();
+    const backAt = now();
+    const recovery = await until(isWhole);
+    await end();
+
+    const during = <T extends Answered>(answers: T[]) =>
+      answers.filter(({ askedAt, took }) => askedAt > goneAt && askedAt + took < returnedAt);
+    const refused = found.writes.filter(({ response }) => response.status !== 201);
+    const ages = during(found.reads).map(({ response }) => Number(response.headers['age'] ?? 0));
+    const longest = (answers: Answered[]) => Math.max(0, ...answers.map(({ took }) => took));
+    process.stdout.write(
+      `${how} for ${(backAt - leftAt).toFixed(1)} s: ${during(found.reads).length} reads from memory, the longest ` +
+        `${longest(during(found.reads)).toFixed(2)} s, age up to ${Math.max(...ages)} s; ${refused.length} writes refused, the ` +
+        `longest ${longest(refused).toFixed(2)} s; whole ${recovery.toFixed(2)} s after it was back\n`,
+    );
+
+    for (const { response } of found.reads) {
+      expect(response.status).toBe(200);
+      const [first] = [response.body].flat();
+      expect(first.sinks?.[0].sink === sink || first.allowed).toBe(true);
+    }
+    // Whoever asks late enough is told, and the age is no smaller than it is.
+    for (const { response, askedAt } of during(found.reads)) {
+      const away = askedAt - goneAt;
+      if (away > 2) expect(Number(response.headers['age'])).toBeGreaterThanOrEqual(Math.floor(away) - 1);
+    }
+    expect(Math.max(...ages)).toBeGreaterThanOrEqual(Math.floor(seconds) - 1);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { response } of refused) {
+      expect(response).toMatchObject({ status: 503, body: { code: 'database_unavailable' } });
+      expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
+    }
+    expect(longest(refused)).toBeLessThan(5);
+    expect(recovery).toBeLessThan(5);
+
+    // A key that was refused may be sent again; one that was acknowledged leads to what was acknowledged.
+    const acknowledged = found.writes.filter(({ response }) => response.status === 201);
+    for (const { key, response } of acknowledged) {
+      const rows = await registry.sql<{ id: string }>(
+        'select id::text from subscription where source = $1',
+        `urn:load:${key}`,
+      );
+      expect(rows).toEqual([{ id: response.body.id }]);
+    }
+    const [again] = refused;
+    expect((await write(again?.key ?? '')).status).toBe(201);
+  },
+  timeoutMs,
+);
+
+onServer(
+  'more requests than a frozen Postgres has connections for are all answered, and soon, however many come',
+  async () => {
+    postgres.freeze();
+    const startedAt = now();
+    const responses = await Promise.all(Array.from({ length: 1_500 }, () => write(randomUUID())));
+    const took = now() - startedAt;
+    const startedAgainAt = now();
+    const later = await Promise.all(Array.from({ length: 200 }, () => write(randomUUID())));
+    const tookAgain = now() - startedAgainAt;
+    postgres.thaw();
+    process.stdout.write(`1,500 at once ${took.toFixed(1)} s, the next 200 ${tookAgain.toFixed(1)} s\n`);
+    for (const { status } of [...responses, ...later]) expect(status).toBe(503);
+    expect(took).toBeLessThan(10);
+    expect(tookAgain).toBeLessThan(2);
+    expect(await until(isWhole)).toBeLessThan(5);
+  },
+  timeoutMs,
+);

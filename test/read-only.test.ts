@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import supertest from 'supertest';
+import { loadContract } from '../src/http/contract.js';
+import { startPostgres, type Postgres, type PostgresServer } from './support/postgres.mjs';
+import { isServer, startRegistry, type Client, type Registry } from './support/registry.js';
+import { createTenant, type Tenant } from './support/tenant.js';
+
+/** A primary with a streaming standby; one registry writes to the one, another follows the other. */
+const onServer = isServer ? test : test.skip;
+let postgres: Postgres;
+let standby: PostgresServer;
+let writer: Registry;
+let reader: Registry;
+let tenant: Tenant;
+let sender: Client;
+let sink: string;
+let readerWaited: boolean;
+
+beforeAll(async () => {
+  if (!isServer) return;
+  postgres = await startPostgres(['fsync = off', 'full_page_writes = off']);
+  standby = await postgres.startStandby(['wal_retrieve_retry_interval = 200ms']);
+  const empty = await startPostgres();
+  // What stands around a registry is made together with one, and this one is not needed.
+  const first = await startRegistry({ env: { DATABASE_URL: empty.url }, start: false });
+  const starting = startRegistry({
+    beside: first,
+    env: { DATABASE_URL: '', DATABASE_REPLICA_URL: standby.url, ASSENT_STOP_SECONDS: '3' },
+  });
+  readerWaited = await Promise.race([starting.then(() => false), sleep(500, true)]);
+  writer = await startRegistry({ beside: first, env: { DATABASE_URL: postgres.url, ASSENT_STOP_SECONDS: '3' } });
+  reader = await starting;
+  leftOver = async () => {
+    await first.stop();
+    await empty.stop();
+  };
+  tenant = await createTenant(writer);
+  sender = await reader.as('assent:deliver', { subscriber: 'mailroom' });
+  writer.receiver.consent('/events');
+  sink = writer.receiver.sink('/events');
+  await tenant.register(sink, { types: ['com.example.kept'] });
+}, 60_000);
+let leftOver = async () => {};
+afterAll(async () => {
+  if (!isServer) return;
+  await Promise.all([reader.stop(), writer.stop()]);
+  await leftOver();
+  await postgres.stop();
+}, 60_000);
+
+const lookUp = (to = sink) => sender.get('/v1/permissions').query({ origin: tenant.origin, sink: to });
+const match = (type = 'com.example.kept') =>
+  sender
+    .post('/v1/match')
+    .set('Content-Type', 'application/cloudevents+json')
+    .send(JSON.stringify({ specversion: '1.0', id: '1', source: 'urn:example:a', type }));
+const operations = (path: string) => supertest(reader.operationsUrl).get(path);
+
+/** Asks until it holds, for ten seconds at the most; returns the seconds that took. */
+async function until(holds: () => Promise<boolean>): Promise<number> {
+  const startedAt = performance.now();
+  const seconds = () => (performance.now() - startedAt) / 1_000;
+  while (!(await holds()) && seconds() < 10) await sleep(10);
+  return seconds();
+}
+
+onServer('a process that follows a replica waits for the migrations, and makes none', () => {
+  expect(readerWaited).toBe(true);
+  expect(reader.logs.some((line) => line.includes('"waiting for migrations"'))).toBe(true);
+});
+
+onServer(
+  'what is registered on the primary is answered and matched by a process that follows the replica',
+  async () => {
+    const took = await until(
+      async () => (await lookUp()).body.allowed === true && (await match()).body.sinks.length === 1,
+    );
+    process.stdout.write(`known to the reader after ${took.toFixed(2)} s\n`);
+    expect((await lookUp().expect(200)).body).toEqual(await tenant.permission(sink));
+    expect((await match().expect(200)).headers['age']).toBeUndefined();
+    const subscriber = await reader.as('assent:subscribe');
+    expect((await subscriber.get('/v1/subscriptions').expect(200)).body).toHaveLength(1);
+  },
+);
+
+onServer('what an admin takes away is refused by a process that follows the replica, within a second', async () => {
+  writer.receiver.consent('/taken');
+  const taken = writer.receiver.sink('/taken');
+  await tenant.register(taken);
+  await until(async () => (await lookUp(taken)).body.allowed === true);
+  await tenant.revoke(taken);
+  expect(await until(async () => (await lookUp(taken)).body.allowed === false)).toBeLessThan(1);
+});
+
+onServer(
+  'snapshot and feed are served by a process that follows the replica, with cursors that hold everywhere',
+  async () => {
+    const lines = (await sender.get('/v1/snapshot').buffer().expect(200)).text.trim().split('\n');
+    const { cursor } = JSON.parse(lines.at(-1) ?? '') as { cursor: string };
+    await tenant.register(sink, { types: ['com.example.followed'] });
+    const followed = await sender.get('/v1/changes').query({ after: cursor, wait: 5 }).expect(200);
+    expect(followed.body.changes[0]).toMatchObject({ kind: 'subscription.created' });
+    const there = await writer.as('assent:deliver');
+    const same = await there.get('/v1/changes').query({ after: cursor, limit: 1 }).expect(200);
+    expect(same.body.changes).toEqual(followed.body.changes.slice(0, 1));
+  },
+);
+
+const unsafe = loadContract()
+  .operations.filter(({ isSafe }) => !isSafe)
+  .map((operation) => [operation.id, operation] as const);
+onServer.each(unsafe)('%s is refused by a process that only reads, with a code of its own', async (_id, operation) => {
+  const client = await reader.as(['assent:admin', 'assent:subscribe', 'assent:deliver']);
+  const path = operation.path.replace(/[:{][A-Za-z]+}?/g, randomUUID());
+  const { status, body, headers } = await client[operation.method](path);
+  expect([status, body.code]).toEqual([503, 'read_only']);
+  expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+});
+
+onServer('a process that only reads says so to balancers: it takes look-ups, and not everything', async () => {
+  const { body } = await operations('/readyz').expect(503);
+  const others = { process: 'ok', database: 'ok', migrations: 'ok', index: 'ok' };
+  expect(body).toEqual({ status: 'not ready', checks: { ...others, writes: 'read only' } });
+  await operations('/readyz/reads').expect(200, { status: 'ready', checks: { process: 'ok', index: 'ok' } });
+  await supertest(writer.operationsUrl).get('/readyz').expect(200);
+});
+
+const lag = async () =>
+  Number(/^assent_index_lag_seconds (\S+)$/m.exec((await operations('/metrics').expect(200)).text)?.[1]);
+
+onServer.each([
+  ['primary', () => postgres],
+  ['replica', () => standby],
+])(
+  'while the %s is away a process that follows the replica goes on, says how old it is, and is current again by itself',
+  async (_name, server) => {
+    await server().crash();
+    expect(await until(async () => Number((await lookUp().expect(200)).headers['age']) >= 2)).toBeLessThan(6);
+    const { headers, body } = await match().expect(200);
+    expect(Number(headers['age'])).toBeGreaterThanOrEqual(2);
+    expect(body.sinks).toHaveLength(1);
+    expect(await lag()).toBeGreaterThanOrEqual(2);
+    await operations('/readyz/reads').expect(200);
+    const page = await sender.get('/v1/changes').expect(200);
+    expect(Number(page.headers['age'])).toBeGreaterThanOrEqual(2);
+
+    await server().restart();
+    const took = await until(async () => (await lookUp().expect(200)).headers['age'] === undefined);
+    process.stdout.write(`current again after ${took.toFixed(2)} s\n`);
+    expect(took).toBeLessThan(5);
+    expect(await lag()).toBeLessThan(2);
+    const type = `com.example.t${randomUUID().replaceAll('-', '')}`;
+    await until(async () => (await tenant.subscriber.get('/v1/subscriptions')).status === 200);
+    await tenant.register(sink, { types: [type] });
+    expect(await until(async () => (await match(type)).body.sinks.length === 1)).toBeLessThan(5);
+  },
+  60_000,
+);
