@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RegistryRefusal, type RegistryClient } from './registry-client.js';
+
+/** What a webhook answered to a delivery. */
+export interface OutcomeReport {
+  origin: string;
+  sink: string;
+  /** Of HTTP, or `error` if no answer came. */
+  status: number | 'error';
+  /** The header `Retry-After` as it came; it counts with 429 and 503. */
+  retryAfter?: string | null | undefined;
+}
+
+/**
+ * Outcomes on their way to the registry: collected for a moment, sent in their order, kept while it is away. Of a sink that
+ * answers alike again and again only one is kept, with their number; the oldest are forgotten where there are too many.
+ */
+export interface Outcomes {
+  report(outcome: OutcomeReport): void;
+  /** Sends until the signal fires. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Sends what is left, once. */
+  flush(signal: AbortSignal): Promise<void>;
+}
+
+const collectMs = 200;
+const batchSize = 500;
+const mostKept = 10_000;
+const longestDelayMs = 10_000;
+
+interface Kept {
+  origin: string;
+  sink: string;
+  status: number | 'error';
+  /** RFC 3339. */
+  at: string;
+  retryafter?: string;
+  count: number;
+}
+
+export function createOutcomes(
+  client: RegistryClient,
+  onFault: (error: unknown) => void,
+  random: () => number,
+): Outcomes {
+  const kept: Kept[] = [];
+  /** Of each pair the last one, as long as it is not on its way. */
+  const lastOf = new Map<string, Kept>();
+  /** What was sent and not answered: it is sent again as it was, so that nothing counts twice. */
+  let underWay: { idempotencyKey: string; body: Kept[] } | undefined;
+  let wake = new AbortController();
+
+  async function send(signal: AbortSignal): Promise<void> {
+    while (underWay !== undefined || kept.length > 0) {
+      lastOf.clear();
+      underWay ??= { idempotencyKey: randomUUID(), body: kept.splice(0, batchSize) };
+      const path = 'v1/deliveries/outcomes';
+      try {
+        const answer = await client.call({ method: 'POST', path, ...underWay, signal });
+        const results = (await answer.json()) as Array<{ accepted: boolean; faults?: Array<{ detail: string }> }>;
+        for (const [place, { accepted, faults }] of results.entries()) {
+          const { origin, sink } = underWay.body[place] as Kept;
+          const why = faults?.map(({ detail }) => detail).join(' ');
+          if (!accepted) onFault(new Error(`An outcome of ${origin} at ${sink} was not accepted. ${why}`));
+        }
+      } catch (error) {
+        // What the registry does not want will not be wanted later.
+        const isUnwanted = error instanceof RegistryRefusal && [400, 404, 409, 413, 422].includes(error.status);
+        if (!isUnwanted) throw error;
+        onFault(error);
+      }
+      underWay = undefined;
+    }
+  }
+
+  return {
+    report({ origin, sink, status, retryAfter }) {
+      const pair = `${origin} ${sink}`;
+      const at = new Date().toISOString();
+      const last = lastOf.get(pair);
+      if (last !== undefined && last.status === status && last.retryafter === (retryAfter ?? undefined)) {
+        Object.assign(last, { at, count: last.count + 1 });
+        return;
+      }
+      if (kept.length >= mostKept) {
+        kept.shift();
+        lastOf.clear();
+      }
+      const next: Kept = { origin, sink, status, at, count: 1 };
+      if (typeof retryAfter === 'string') next.retryafter = retryAfter;
+      lastOf.set(pair, next);
+      kept.push(next);
+      wake.abort();
+    },
+
+    async run(signal) {
+      for (let failures = 0; !signal.aborted;) {
+        if (kept.length === 0 && underWay === undefined) {
+          wake = new AbortController();
+          await new Promise((resolve) => AbortSignal.any([signal, wake.signal]).addEventListener('abort', resolve));
+        }
+        const delayMs = failures === 0 ? collectMs : Math.min(collectMs * 2 ** failures, longestDelayMs);
+        await sleep(delayMs * (0.5 + random()), undefined, { signal, ref: false }).catch(() => undefined);
+        try {
+          await send(signal);
+          failures = 0;
+        } catch (error) {
+          if (signal.aborted) return;
+          failures += 1;
+          onFault(error);
+        }
+      }
+    },
+    flush: send,
+  };
+}
