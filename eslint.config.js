@@ -22,6 +22,7 @@ const downwardOnly = stages.map((stage, place) => ({
     ...stages.slice(0, place).map((earlier) => `./src/${earlier}`),
     './src/cli',
     './src/console',
+    './src/sender',
     './src/service.ts',
     './src/main.ts',
   ],

@@ -1,0 +1,125 @@
+import { RegistryError } from '../errors.js';
+import type { ReadEvent } from '../events/draft.js';
+import { faultOfBreach, presentBreach } from '../events/presentation.js';
+import { readEvents, type EventLimits, type EventRequest } from '../events/read-events.js';
+import type { RuleBreach } from '../events/rule.js';
+import { validateBatch, validateEvent, type Judgement } from '../events/validate-event.js';
+import type { components } from '../http/contract.gen.js';
+import { TypedMatchEvent } from './event-attributes.js';
+import type { MatchedPair } from './known-pairs.js';
+import type { KnownOrigin, Replica } from './replica.js';
+
+type MatchedSink = components['schemas']['MatchedSink'];
+type Explanation = components['schemas']['Explanation'];
+type Member = keyof MatchedSink | keyof components['schemas']['MatchAnswer'] | 'faults';
+export type MatchAnswer = components['schemas']['MatchAnswer'];
+export type BatchAnswer = components['schemas']['BatchAnswer'];
+
+/** What became of one event of a message. */
+export interface Result extends Judgement {
+  event: ReadEvent;
+  pairs: readonly MatchedPair[];
+  explanations?: Explanation[];
+}
+
+/** A message that was read, judged and matched. */
+export interface MatchedMessage {
+  isBatch: boolean;
+  results: Result[];
+}
+
+/** By the id of the subscription that has one. */
+export type Credentials = Map<string, Record<string, unknown>>;
+
+const tooLarge = new Set(['intg-std-015.size']);
+const noPairs: readonly MatchedPair[] = [];
+
+/** The origin of this name in any letter case, or the default one. Errors: `origin_not_found`, `no_default_origin`. */
+export function originFor(replica: Replica, tenant: string, name: string | undefined): KnownOrigin {
+  const origin = name === undefined ? replica.defaultOrigin(tenant) : replica.origin(tenant, name.toLowerCase());
+  if (origin) return origin;
+  throw name === undefined
+    ? new RegistryError('no_default_origin', 'Name an origin, or have an admin make one the default.')
+    : new RegistryError('origin_not_found', 'The tenant has no origin of this name.');
+}
+
+/**
+ * Which sinks get the events of a message in any content mode. Without a replica they are judged and nothing else. An event
+ * at fault spoils no other of its batch. Errors: those of reading, and `invalid_event` or `event_too_large` with the places.
+ */
+export function matchMessage(
+  replica: Replica | undefined,
+  origin: KnownOrigin,
+  message: EventRequest,
+  limits?: EventLimits,
+): MatchedMessage {
+  const read = readEvents(message, limits);
+  if ('code' in read)
+    throw new RegistryError(read.code, 'The message could not be read as events.', { faults: read.faults });
+  if (read.mode !== 'batched') {
+    const result = judgeAndMatch(replica, origin, read.events[0] as ReadEvent);
+    if (result.faults.length > 0) throw refused(result.faults);
+    return { isBatch: false, results: [result] };
+  }
+  const batch = validateBatch(origin.profile, { count: read.events.length, bytes: read.bytes });
+  if (batch.faults.length > 0) throw refused(batch.faults);
+  return { isBatch: true, results: read.events.map((event) => judgeAndMatch(replica, origin, event)) };
+}
+
+function judgeAndMatch(replica: Replica | undefined, origin: KnownOrigin, event: ReadEvent): Result {
+  if (!('event' in event)) return { event, faults: event.faults, warnings: [], pairs: noPairs };
+  const { faults, warnings } = validateEvent(origin.profile, event.event);
+  const pairs = faults.length === 0 ? replica?.match(origin, new TypedMatchEvent(event.event)) : undefined;
+  return { event, faults, warnings, pairs: pairs ?? noPairs };
+}
+
+// The answer is put together as text: objects that only JSON.stringify will see cost more than all of matching.
+
+/** The body of the answer of `POST /v1/match`: a MatchAnswer, of a batch a BatchAnswer. */
+export function textOfMatch(
+  revision: string,
+  origin: KnownOrigin,
+  { isBatch, results }: MatchedMessage,
+  credentials?: Credentials,
+): string {
+  // The name is a DNS name, which needs no escapes.
+  const head = `{"revision":"${revision}","origin":"${origin.name}",`;
+  if (!isBatch) return `${head}${outcomeText(results[0] as Result, credentials)}}`;
+  const texts = results.map((result) =>
+    result.faults.length > 0 ? textOf('faults', result.faults.map(presentBreach)) : outcomeText(result, credentials),
+  );
+  return `${head}"events":[${texts.map((text) => `{${text}}`).join(',')}]}`;
+}
+
+/** The members of the answer to one event. */
+function outcomeText({ pairs, warnings, explanations }: Result, credentials: Credentials | undefined): string {
+  let text = '"sinks":[';
+  for (let place = 0; place < pairs.length; place += 1) {
+    text += (place === 0 ? '{' : ',{') + sinkText(pairs[place] as MatchedPair, credentials) + '}';
+  }
+  text += ']';
+  if (warnings.length > 0) text += `,${textOf('warnings', warnings.map(presentBreach))}`;
+  return explanations === undefined ? text : `${text},${textOf('explanations', explanations)}`;
+}
+
+function sinkText(pair: MatchedPair, credentials: Credentials | undefined): string {
+  const { sink, subscriptions, allowedRate, expiresAt, heldUntil, protocolSettings } = pair;
+  const rate = typeof allowedRate === 'number' ? allowedRate : `"${allowedRate}"`;
+  // Ids are UUIDs, which need no escapes.
+  let text = `"sink":${JSON.stringify(sink)},"subscriptions":["${subscriptions.join('","')}"],"allowedrate":${rate},"expiresat":"${expiresAt}","contentmode":"structured"`;
+  if (heldUntil !== undefined) text += `,"helduntil":"${heldUntil}"`;
+  if (protocolSettings !== undefined) text += `,${textOf('protocolsettings', protocolSettings)}`;
+  const holder = credentials && subscriptions.find((id) => credentials.has(id));
+  return holder === undefined ? text : `${text},${textOf('sinkcredential', credentials?.get(holder))}`;
+}
+
+function textOf(name: Member, value: unknown): string {
+  return `"${name}":${JSON.stringify(value)}`;
+}
+
+function refused(faults: readonly RuleBreach[]): RegistryError {
+  const code = faults.some(({ rule }) => tooLarge.has(rule)) ? 'event_too_large' : 'invalid_event';
+  return new RegistryError(code, 'The event breaks a rule of its profile.', {
+    faults: faults.map(faultOfBreach),
+  });
+}
