@@ -8,17 +8,22 @@ import { kill, pid } from 'node:process';
  * time as well: a lock on the lock is held meanwhile, or the second would remove what the first has just written.
  * Throws an Error that says who holds it.
  */
-export function lockFolder(folder: string): Promise<() => Promise<void>> {
-  return lock(`${folder}.lock`, folder);
+export function lockFolder(folder: string, refuse: Refuse = databaseInUse): Promise<() => Promise<void>> {
+  return lock(`${folder}.lock`, (owner) => refuse(folder, owner));
 }
 
-async function lock(path: string, folder: string): Promise<() => Promise<void>> {
+/** The error for who comes second. */
+export type Refuse = (folder: string, owner: number) => Error;
+const databaseInUse: Refuse = (folder, owner) =>
+  new Error(`The database in ${folder} is in use by process ${owner}. Stop that first, or set ASSENT_DATA.`);
+
+async function lock(path: string, refuse: (owner: number) => Error): Promise<() => Promise<void>> {
   while (!(await create(path))) {
-    await refuseIfHeld(path, folder);
-    const release = await lock(`${path}.lock`, folder);
+    await refuseIfHeld(path, refuse);
+    const release = await lock(`${path}.lock`, refuse);
     try {
       // Nobody else removes it now, so what is found here stays until then; nothing may be somebody's new lock the next moment.
-      if (await refuseIfHeld(path, folder)) await rm(path);
+      if (await refuseIfHeld(path, refuse)) await rm(path);
     } finally {
       await release();
     }
@@ -42,14 +47,14 @@ async function create(path: string): Promise<boolean> {
 }
 
 /** True if there is a lock and its owner has died. */
-async function refuseIfHeld(path: string, folder: string): Promise<boolean> {
+async function refuseIfHeld(path: string, refuse: (owner: number) => Error): Promise<boolean> {
   const content = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
   const owner = Number(content);
   if (owner === pid || !isAlive(owner)) return content !== undefined;
-  throw new Error(`The database in ${folder} is in use by process ${owner}. Stop that first, or set ASSENT_DATA.`);
+  throw refuse(owner);
 }
 
 function isAlive(owner: number): boolean {

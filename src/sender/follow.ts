@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Replica } from '../matching/replica.js';
+import { readEventStream } from './event-stream.js';
+import type { Journal } from './journal.js';
+import { putLine, type ChangeLine, type SnapshotLine, type Standing } from './lines.js';
+import { readLines } from './read-lines.js';
+import { RegistryRefusal, type RegistryClient } from './registry-client.js';
+
+/**
+ * Keeps a replica of what the registry knows in this process, and on disk if there is a journal.
+ *
+ *   empty      nothing yet: neither on disk nor from the registry
+ *   following  at a cursor; connected to the feed, or trying to be, and what is asked is answered in both cases
+ *   reloading  following, and a new snapshot is read because the registry cannot go on from our cursor (410)
+ */
+export interface Follower {
+  /** Loads and follows until the signal fires. */
+  run(signal: AbortSignal): Promise<void>;
+  replica(): Replica | undefined;
+  standing(): Standing | undefined;
+  /** Seconds since the replica was known to be current; Infinity while empty. */
+  age(): number;
+  /** Resolves when there is a replica not older than this; rejects if the registry refuses us while there is none. */
+  ready(maxAgeMs: number): Promise<void>;
+  /** Notes on disk how current the replica was. */
+  settle(): void;
+}
+
+export interface FollowerSettings {
+  client: RegistryClient;
+  journal: Journal | undefined;
+  /** Only this origin. */
+  origin: string | undefined;
+  createReplica: () => Replica;
+  /** After a change of this pair was applied; of an origin, or of everything, if no more is told. */
+  onChange: (origin?: string, sink?: string) => void;
+  onFault: (error: unknown) => void;
+  random: () => number;
+}
+
+/** `age` is in seconds: how long ago the registry itself was known to be current, if that is not just now. */
+type Heartbeat = Partial<Standing> & { age?: number };
+
+interface Waiting {
+  maxAgeMs: number;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+/** The feed is heard of every 15 seconds. */
+const silenceMs = 40_000;
+const noteEveryMs = 60_000;
+const firstDelayMs = 100;
+const longestDelayMs = 10_000;
+
+export function createFollower(settings: FollowerSettings): Follower {
+  const { client, journal, origin, onChange, onFault, random } = settings;
+  let replica: Replica | undefined;
+  let standing: Standing | undefined;
+  /** By the clock that only goes forward. */
+  let currentAt = -Infinity;
+  let notedAt = -Infinity;
+  const waiting = new Set<Waiting>();
+  const scope = origin === undefined ? '' : `origin=${encodeURIComponent(origin)}`;
+
+  async function loadFromDisk(): Promise<void> {
+    const fresh = settings.createReplica();
+    const found = await journal?.replay((line) => putLine(fresh, line));
+    if (found === undefined) return;
+    const { cursor, revision } = found;
+    replica = fresh;
+    standing = { cursor, revision };
+    isCurrent(performance.now() - Math.max(0, Date.now() - found.currentAt));
+  }
+
+  async function loadFromRegistry(signal: AbortSignal): Promise<void> {
+    const askedAt = performance.now();
+    const path = `v1/snapshot${scope === '' ? '' : `?${scope}`}`;
+    const body = await client.call({
+      method: 'GET',
+      path,
+      accept: 'application/jsonl',
+      signal,
+      silenceMs,
+      freshToken: true,
+    });
+    const fresh = settings.createReplica();
+    const file = journal?.begin();
+    let end: Standing | undefined;
+    try {
+      for await (const texts of readLines(body)) {
+        for (const text of texts) {
+          const line = JSON.parse(text) as SnapshotLine;
+          if (line.kind === 'end') end = { cursor: line.cursor, revision: line.revision };
+          else putLine(fresh, line);
+        }
+        await file?.write(end === undefined ? texts : texts.slice(0, -1));
+      }
+      if (end === undefined) throw new Error('The snapshot was cut.');
+    } catch (error) {
+      await file?.abandon();
+      throw error;
+    }
+    replica = fresh;
+    standing = end;
+    await file?.complete(end);
+    isCurrent(askedAt);
+    note();
+    onChange();
+  }
+
+  /** Ends when the registry ends the stream. */
+  async function follow(from: Standing, signal: AbortSignal, onEvent: () => void): Promise<void> {
+    const path = `v1/changes?after=${encodeURIComponent(from.cursor)}${scope === '' ? '' : `&${scope}`}`;
+    const accept = 'text/event-stream';
+    const body = await client.call({ method: 'GET', path, accept, signal, silenceMs, freshToken: true });
+    // Heartbeats come when there is nothing else to tell: until the first one there may be changes that are still to come.
+    let isCaughtUp = false;
+    for await (const events of readEventStream(body)) {
+      if (events.length === 0) continue;
+      const kept = events.filter(({ event }) => event !== 'heartbeat').map(({ data }) => data);
+      const changes = kept.map((text) => JSON.parse(text) as ChangeLine);
+      // One task: whoever asks in between sees all of it or nothing.
+      for (const change of changes) if (replica !== undefined) putLine(replica, change);
+      const last = events.at(-1) as (typeof events)[number];
+      const { revision = standing?.revision ?? '', age = 0 } = JSON.parse(last.data) as Heartbeat;
+      standing = { cursor: last.id, revision };
+      if (kept.length > 0) journal?.append(kept);
+      isCaughtUp ||= last.event === 'heartbeat';
+      if (isCaughtUp) isCurrent(performance.now() - age * 1_000);
+      if (performance.now() - notedAt > noteEveryMs) note();
+      for (const change of changes) onChange(change.origin, change.sink);
+      onEvent();
+    }
+  }
+
+  function isCurrent(at: number): void {
+    currentAt = Math.max(at, currentAt);
+    for (const one of waiting) {
+      if (performance.now() - currentAt > one.maxAgeMs) continue;
+      waiting.delete(one);
+      one.resolve();
+    }
+  }
+
+  function note(): void {
+    notedAt = performance.now();
+    if (standing !== undefined) journal?.noteCurrent(standing, Date.now() - (performance.now() - currentAt));
+  }
+
+  function failed(error: unknown): void {
+    onFault(error);
+    const isFinal = error instanceof RegistryRefusal && [400, 401, 403, 404].includes(error.status);
+    if (replica !== undefined || !isFinal) return;
+    for (const one of waiting) one.reject(error);
+    waiting.clear();
+  }
+
+  return {
+    async run(signal) {
+      await loadFromDisk().catch(onFault);
+      let mustLoad = standing === undefined;
+      for (let failures = 0; !signal.aborted;) {
+        try {
+          if (mustLoad) await loadFromRegistry(signal);
+          mustLoad = false;
+          await follow(standing as Standing, signal, () => (failures = 0));
+        } catch (error) {
+          if (signal.aborted) break;
+          const isForgotten = error instanceof RegistryRefusal && (error.status === 410 || error.status === 400);
+          const isNews = isForgotten && !mustLoad;
+          mustLoad ||= isForgotten;
+          if (isNews && failures === 0) {
+            failures = 1;
+            continue;
+          }
+          if (!isNews) failed(error);
+        }
+        const delayMs = Math.min(firstDelayMs * 2 ** failures, longestDelayMs) * (0.5 + random());
+        failures += 1;
+        await sleep(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
+      }
+      for (const one of waiting) one.reject(signal.reason);
+      waiting.clear();
+    },
+
+    replica: () => replica,
+    standing: () => standing,
+    age: () => Math.max(0, performance.now() - currentAt) / 1_000,
+    ready(maxAgeMs) {
+      if (replica !== undefined && performance.now() - currentAt <= maxAgeMs) return Promise.resolve();
+      return new Promise((resolve, reject) => waiting.add({ maxAgeMs, resolve, reject }));
+    },
+    settle: note,
+  };
+}

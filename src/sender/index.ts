@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { presentPermission } from '../grants/permission.js';
+import { parseRetryAfter } from '../handshake/backoff.js';
+import { dialects } from '../matching/dialects.js';
+import {
+  matchMessage,
+  originFor,
+  presentMatch,
+  type BatchAnswer,
+  type MatchAnswer,
+} from '../matching/match-message.js';
+import { createReplica, indexLoading } from '../matching/replica.js';
+import { createFollower } from './follow.js';
+import { openJournal } from './journal.js';
+import { createLeaseClient } from './leases.js';
+import { ownTenant } from './lines.js';
+import { messageOf, type EventMessage } from './message.js';
+import { createOutcomes, type OutcomeReport } from './outcomes.js';
+import { createPermits, type Denied, type Permission, type Permit } from './permits.js';
+import { createRegistryClient } from './registry-client.js';
+
+export { RegistryError } from '../errors.js';
+export { RegistryRefusal } from './registry-client.js';
+export type { BatchAnswer, Denied, EventMessage, MatchAnswer, OutcomeReport, Permission, Permit };
+
+/**
+ * The registry within a delivery system: a replica that follows it and answers in this process, with the code of the
+ * registry, and this instance's share of the rates. While the registry is away the replica goes on, and `age` tells how
+ * old it is; of a rate only what was leased can be used then, because a rate is never exceeded.
+ */
+export interface Sender {
+  /**
+   * Resolves when there is a replica, from disk or from the registry, that was current at most so many milliseconds ago
+   * (any age, if absent). Rejects with RegistryRefusal where the registry refuses us, and when the sender is closed.
+   */
+  ready(maxAgeMs?: number): Promise<void>;
+  /** What `GET /v1/permissions` answers. RegistryError `index_loading` before there is a replica. */
+  permission(origin: string, sink: string): Permission;
+  /**
+   * What `POST /v1/match` answers, without sink credentials: `event` is a CloudEvent in the JSON format, a list of them, or
+   * the request that it came in. RegistryErrors as there: `invalid_event` with the places, `origin_not_found`, ...
+   */
+  match(event: readonly object[], of?: { origin?: string }): BatchAnswer;
+  match(event: EventMessage, of?: { origin?: string }): MatchAnswer | BatchAnswer;
+  match(event: object, of?: { origin?: string }): MatchAnswer;
+  /**
+   * Resolves with a permit when one request may be sent to the sink: send it then, and at once. Resolves with why not as
+   * soon as nothing may be sent. Rejects with the reason of the signal, and when the sender is closed.
+   */
+  acquire(origin: string, sink: string, signal?: AbortSignal): Promise<Permit | Denied>;
+  /** Tells the registry what a webhook answered; returns at once. */
+  report(outcome: OutcomeReport): void;
+  /** Seconds since the replica was known to be current; Infinity before there is one. */
+  age(): number;
+  /** Ends everything: hands back what was leased, tells the last outcomes, closes files and connections. */
+  close(): Promise<void>;
+}
+
+export interface SenderSettings {
+  /** Where the registry is, or several of its processes. */
+  registry: string | readonly string[];
+  /** An access token with the scope `assent:deliver`. Asked for each stream and whenever one is refused. */
+  token: () => Promise<string> | string;
+  /** Follows this origin only; absent, all of the tenant. */
+  origin?: string;
+  /** Who leases: one name for each instance that runs, made up if absent. */
+  instance?: string;
+  /** Keeps the replica in this folder, which is this process's own. */
+  folder?: string;
+  /** PEM of the authority of the registry's certificate. */
+  ca?: string;
+  /** Closes the sender when it fires. */
+  signal?: AbortSignal;
+  /** What went wrong in the background and is tried again. */
+  onFault?: (error: unknown) => void;
+}
+
+const lastWordsMs = 3_000;
+/** By then the feed has told of it. */
+const longestOwnHoldMs = 60_000;
+
+/** Throws an Error for settings that make no sense, and for a folder that is in use or cannot be written. */
+export async function createSender(settings: SenderSettings): Promise<Sender> {
+  const { token, ca, folder, onFault = () => undefined, instance = randomUUID() } = settings;
+  const addresses = [settings.registry].flat().map(addressOf);
+  if (addresses.length === 0) throw new Error('The registry needs an address.');
+  const origin = settings.origin?.toLowerCase();
+  const registry = addresses
+    .map(({ href }) => href)
+    .sort()
+    .join(' ');
+  const journal = folder === undefined ? undefined : await openJournal({ folder, registry, origin, onFault });
+
+  const closing = new AbortController();
+  const last = new AbortController();
+  const client = createRegistryClient({ addresses, token, ca });
+  const now = () => Date.now() + client.aheadMs();
+  const follower = createFollower({
+    ...{ client, journal, origin, onFault, random: Math.random },
+    createReplica: () => createReplica({ dialects, now }),
+    onChange: (of, sink) => permits.recheck(of, sink),
+  });
+  /** Webhooks that asked for a rest, by pair, until when by the clock of the registry. */
+  const holds = new Map<string, number>();
+  const outcomes = createOutcomes(client, onFault, Math.random);
+  const permits = createPermits({
+    permission: (of, sink) => permission(of, sink, holds.get(`${of} ${sink}`)),
+    leases: createLeaseClient(client, instance, last.signal),
+    onFault,
+    random: Math.random,
+  });
+
+  function known() {
+    const replica = follower.replica();
+    if (replica === undefined) throw indexLoading();
+    return replica;
+  }
+
+  function permission(name: string, sink: string, heldUntil = 0): Permission {
+    const of = name.toLowerCase();
+    const { denial, grant } = known().permission(ownTenant, of, sink);
+    if (denial !== undefined || grant === undefined || heldUntil <= now()) {
+      return presentPermission(of, sink, { denial, grant });
+    }
+    return presentPermission(of, sink, { denial: 'held', grant: { ...grant, heldUntil } });
+  }
+
+  function hold(of: string, sink: string, retryAfter: string): void {
+    const restMs = parseRetryAfter(retryAfter, new Date(now()).toUTCString());
+    if (restMs === undefined) return;
+    for (const [pair, until] of holds) if (until <= now()) holds.delete(pair);
+    holds.set(`${of} ${sink}`, now() + Math.min(restMs, longestOwnHoldMs));
+    permits.recheck(of, sink);
+  }
+
+  const work = [follower.run(closing.signal), outcomes.run(closing.signal)];
+  let closed: Promise<void> | undefined;
+
+  async function end(): Promise<void> {
+    settings.signal?.removeEventListener('abort', close);
+    closing.abort(new Error('The sender is closed.'));
+    const timer = setTimeout(() => last.abort(), lastWordsMs);
+    await Promise.all(work);
+    await Promise.all([permits.close(), outcomes.flush(last.signal).catch(onFault)]);
+    clearTimeout(timer);
+    follower.settle();
+    await Promise.all([client.close(), journal?.close()]);
+  }
+
+  const close = () => (closed ??= end());
+  settings.signal?.addEventListener('abort', close, { once: true });
+  if (settings.signal?.aborted) await close();
+
+  return {
+    ready: (maxAgeMs = Infinity) => follower.ready(maxAgeMs),
+    permission: (of, sink) => permission(of, sink),
+    match(event: object, { origin: name = settings.origin } = {}) {
+      const replica = known();
+      const of = originFor(replica, ownTenant, name);
+      const revision = follower.standing()?.revision ?? '';
+      return presentMatch(revision, of, matchMessage(replica, of, messageOf(event))) as MatchAnswer & BatchAnswer;
+    },
+    acquire: (of, sink, signal) => permits.acquire(of.toLowerCase(), sink, signal),
+    report(outcome) {
+      outcomes.report(outcome);
+      const { status, retryAfter } = outcome;
+      if (status === 429 && retryAfter !== undefined) hold(outcome.origin.toLowerCase(), outcome.sink, retryAfter);
+    },
+    age: () => follower.age(),
+    close,
+  };
+}
+
+function addressOf(text: string): URL {
+  const address = new URL(text);
+  if (!['https:', 'http:'].includes(address.protocol)) throw new Error(`${text} is no address of a registry.`);
+  if (!address.pathname.endsWith('/')) address.pathname += '/';
+  return address;
+}

@@ -1,0 +1,56 @@
+import { RegistryRefusal, type RegistryClient } from './registry-client.js';
+
+/** So many requests of a lease may still be sent until it ends, by the clock that only goes forward. */
+export interface Share {
+  lease: string;
+  left: number;
+  endsAt: number;
+}
+
+export interface LeaseRequest {
+  origin: string;
+  sink: string;
+  requests: number;
+  returns: ReadonlyArray<{ lease: string; unused: number }>;
+}
+
+export interface LeaseClient {
+  take(request: LeaseRequest): Promise<{ share: Share | undefined; retryAfterMs: number | undefined }>;
+  handBack(lease: string, unused: number): Promise<void>;
+  /** The same would be refused again. */
+  isFinal(error: unknown): boolean;
+}
+
+/** A request needs some time from here to the webhook, and must not come there after the end of its lease. */
+const wayMs = 250;
+
+/** `POST /v1/leases` and `DELETE /v1/leases/{id}` for one instance. */
+export function createLeaseClient(client: RegistryClient, instance: string, signal: AbortSignal): LeaseClient {
+  return {
+    async take(request) {
+      const askedAt = performance.now();
+      const { returns, ...rest } = request;
+      const body = { ...rest, instance, ...(returns.length === 0 ? {} : { returns }) };
+      const answer = await client.call({ method: 'POST', path: 'v1/leases', body, signal });
+      const { lease, requests, seconds, retryafter } = (await answer.json()) as LeaseAnswer;
+      const endsAt = askedAt + (seconds ?? 0) * 1_000 - wayMs;
+      return {
+        share: lease === undefined || requests < 1 ? undefined : { lease, left: requests, endsAt },
+        retryAfterMs: retryafter === undefined ? undefined : retryafter * 1_000,
+      };
+    },
+    async handBack(lease, unused) {
+      const path = `v1/leases/${encodeURIComponent(lease)}?unused=${unused}`;
+      const answer = await client.call({ method: 'DELETE', path, signal });
+      await answer.dump();
+    },
+    isFinal: (error) => error instanceof RegistryRefusal && [400, 401, 403, 404].includes(error.status),
+  };
+}
+
+interface LeaseAnswer {
+  lease?: string;
+  requests: number;
+  seconds?: number;
+  retryafter?: number;
+}

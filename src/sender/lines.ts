@@ -1,0 +1,54 @@
+import type { Replica } from '../matching/replica.js';
+import type { GrantState, OriginState, State, Subject, SubscriptionState } from '../matching/state.js';
+
+/** Where a replica stands: what comes after the cursor is what it does not know. */
+export interface Standing {
+  cursor: string;
+  /** The position of the change log, as answers of the registry tell it. */
+  revision: string;
+}
+
+/** A line of a snapshot. The last one is `end`; without it the snapshot was cut. */
+export type SnapshotLine = { kind: 'origin' | 'subscription' | 'grant'; state: State } | ({ kind: 'end' } & Standing);
+
+/** A change as the feed tells it: what became of its subject, null where that is gone. */
+export interface ChangeLine extends Standing {
+  /** `grant.revoked` is about a grant. */
+  kind: string;
+  /** RFC 3339. */
+  at: string;
+  origin: string;
+  sink?: string;
+  subscription?: string;
+  state: State | null;
+}
+
+/** A replica of the kit has one tenant: that of its token. */
+export const ownTenant = '';
+
+/** Undefined for a kind that this version does not know. */
+export function subjectOf(line: SnapshotLine | ChangeLine): Subject | undefined {
+  if ('cursor' in line && line.kind === 'end') return undefined;
+  return 'cursor' in line ? subjectOfChange(line as ChangeLine) : subjectOfState(line as StateLine);
+}
+
+type StateLine = Exclude<SnapshotLine, { kind: 'end' }>;
+
+function subjectOfState({ kind, state }: StateLine): Subject | undefined {
+  if (kind === 'origin') return { kind, tenant: ownTenant, origin: (state as OriginState).name };
+  if (kind === 'grant') return { kind, origin: (state as GrantState).origin, sink: (state as GrantState).sink };
+  if (kind !== 'subscription') return undefined;
+  return { kind, origin: (state as SubscriptionState).origin, id: (state as SubscriptionState).id };
+}
+
+function subjectOfChange({ kind, origin, sink, subscription }: ChangeLine): Subject | undefined {
+  const subject = kind.slice(0, kind.indexOf('.'));
+  if (subject === 'origin') return { kind: 'origin', tenant: ownTenant, origin };
+  if (subject === 'subscription' && subscription) return { kind: 'subscription', origin, id: subscription };
+  return subject === 'grant' && sink ? { kind: 'grant', origin, sink } : undefined;
+}
+
+export function putLine(replica: Replica, line: SnapshotLine | ChangeLine): void {
+  const subject = subjectOf(line);
+  if (subject !== undefined && 'state' in line) replica.put(subject, line.state);
+}

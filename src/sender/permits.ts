@@ -1,0 +1,251 @@
+import type { components } from '../http/contract.gen.js';
+import type { LeaseClient, Share } from './leases.js';
+
+export type Permission = components['schemas']['Permission'];
+
+/** One request may be sent, now: not later, and not twice. */
+export interface Permit extends Permission {
+  allowed: true;
+  /** It was not sent after all. */
+  giveBack(): void;
+}
+
+/** Nothing may be sent: `reason` and `message` say why, `helduntil` how long if the webhook asked for a rest. */
+export interface Denied extends Permission {
+  allowed: false;
+}
+
+/**
+ * Hands out one request after the other of what this instance has leased of the rate of a pair, first come, first served.
+ *
+ *   idle      nobody waits, and what was leased is enough for about a second at the pace of the last ones
+ *   asking    one request for a lease is on its way
+ *   resting   the registry, or a failure, has told when to ask again
+ *
+ * A share counts from before it was asked for, and by a clock that only goes forward, so that it ends here before it ends
+ * there. Without the registry there are no new shares: who sends stops when the last one is used up.
+ */
+export interface Permits {
+  /** Rejects with the reason of the signal, when the kit is closed, and when the registry refuses us for good. */
+  acquire(origin: string, sink: string, signal: AbortSignal | undefined): Promise<Permit | Denied>;
+  /** Something else may hold for this pair now; for all of an origin, or for all, if no more is told. */
+  recheck(origin?: string, sink?: string): void;
+  /** Hands back what was not used. */
+  close(): Promise<void>;
+}
+
+export interface PermitSettings {
+  /** What holds now. */
+  permission: (origin: string, sink: string) => Permission;
+  leases: LeaseClient;
+  onFault: (error: unknown) => void;
+  random: () => number;
+}
+
+interface Waiter {
+  give: (outcome: Permit | Denied) => void;
+  refuse: (error: unknown) => void;
+}
+
+interface Pair {
+  origin: string;
+  sink: string;
+  shares: Share[];
+  waiting: Set<Waiter>;
+  /** What was not sent of shares that are over. */
+  returns: Map<string, number>;
+  /** Requests of about the last two seconds; of those before, less and less. */
+  recent: number;
+  recentAt: number;
+  asking: Promise<void> | undefined;
+  /** By the clock that only goes forward, as all times here. */
+  notBefore: number;
+  failures: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+const aheadMs = 2_000;
+const firstDelayMs = 100;
+const longestDelayMs = 5_000;
+
+export function createPermits({ permission, leases, onFault, random }: PermitSettings): Permits {
+  const pairs = new Map<string, Pair>();
+  let isClosed = false;
+
+  function pairOf(origin: string, sink: string): Pair {
+    const key = `${origin} ${sink}`;
+    let pair = pairs.get(key);
+    if (pair === undefined) {
+      pair = {
+        ...{ origin, sink, shares: [], waiting: new Set(), returns: new Map() },
+        ...{ recent: 0, recentAt: 0, asking: undefined, notBefore: 0, failures: 0, timer: undefined },
+      };
+      pairs.set(key, pair);
+    }
+    return pair;
+  }
+
+  function recentOf(pair: Pair, now: number): number {
+    pair.recent *= Math.exp((pair.recentAt - now) / aheadMs);
+    pair.recentAt = now;
+    return pair.recent;
+  }
+
+  /** Requests that may be sent at this moment; shares that are over leave. */
+  function atHand(pair: Pair, now: number): number {
+    let requests = 0;
+    pair.shares = pair.shares.filter((share) => {
+      if (share.endsAt > now) requests += share.left;
+      else if (share.left > 0) pair.returns.set(share.lease, share.left);
+      return share.endsAt > now;
+    });
+    return requests;
+  }
+
+  /** Undefined if a share is needed and there is none. */
+  function tryTake(pair: Pair): Permit | Denied | undefined {
+    const held = permission(pair.origin, pair.sink);
+    if (!held.allowed) return { ...held, allowed: false };
+    if (held.allowedrate === '*') return { ...held, allowed: true, giveBack: () => undefined };
+    const now = performance.now();
+    if (atHand(pair, now) === 0) return undefined;
+    const share = pair.shares.find(({ left }) => left > 0) as Share;
+    share.left -= 1;
+    recentOf(pair, now);
+    pair.recent += 1;
+    let isOpen = true;
+    const giveBack = () => {
+      if (!isOpen) return;
+      isOpen = false;
+      if (pair.shares.includes(share)) share.left += 1;
+      else pair.returns.set(share.lease, (pair.returns.get(share.lease) ?? 0) + 1);
+      serve(pair);
+    };
+    return { ...held, allowed: true, giveBack };
+  }
+
+  function serve(pair: Pair): void {
+    for (const waiter of pair.waiting) {
+      const outcome = tryTake(pair);
+      if (outcome === undefined) break;
+      pair.waiting.delete(waiter);
+      waiter.give(outcome);
+    }
+    proceed(pair);
+  }
+
+  /** Asks for more if more is needed, and else sees to what is left over. */
+  function proceed(pair: Pair): void {
+    if (isClosed || pair.asking !== undefined) return;
+    clearTimeout(pair.timer);
+    const now = performance.now();
+    const left = atHand(pair, now);
+    const recent = Math.floor(recentOf(pair, now));
+    const wanted = pair.waiting.size + recent - left;
+    if (wanted > 0 && (pair.waiting.size > 0 || left < recent / 2)) {
+      if (now >= pair.notBefore) ask(pair, wanted);
+      else wake(pair, pair.notBefore - now);
+      return;
+    }
+    const nextEnd = Math.min(...pair.shares.map(({ endsAt }) => endsAt));
+    if (pair.shares.length > 0) return wake(pair, nextEnd - now);
+    for (const [lease, unused] of pair.returns) void leases.handBack(lease, unused).catch(onFault);
+    pair.returns.clear();
+    if (now < pair.notBefore) wake(pair, pair.notBefore - now);
+    else if (pair.waiting.size === 0) pairs.delete(`${pair.origin} ${pair.sink}`);
+  }
+
+  function wake(pair: Pair, milliseconds: number): void {
+    pair.timer = setTimeout(() => serve(pair), Math.ceil(milliseconds));
+    // Only who waits may keep a process from its end.
+    if (pair.waiting.size === 0) pair.timer.unref();
+  }
+
+  function ask(pair: Pair, wanted: number): void {
+    const { allowed, allowedrate } = permission(pair.origin, pair.sink);
+    const most = typeof allowedrate === 'number' ? Math.ceil((allowedrate * aheadMs) / 60_000) : 1;
+    if (!allowed) return;
+    const returns = [...pair.returns].map(([lease, unused]) => ({ lease, unused }));
+    pair.returns.clear();
+    pair.asking = leases
+      .take({ origin: pair.origin, sink: pair.sink, requests: Math.min(wanted, most), returns })
+      .then(
+        ({ share, retryAfterMs }) => {
+          pair.failures = 0;
+          if (share !== undefined) pair.shares.push(share);
+          // Without a share and without a time there is something that the feed has yet to tell.
+          pair.notBefore = performance.now() + (retryAfterMs ?? (share === undefined ? 1_000 : 0));
+        },
+        (error: unknown) => {
+          for (const { lease, unused } of returns) pair.returns.set(lease, unused);
+          const delayMs = Math.min(firstDelayMs * 2 ** pair.failures, longestDelayMs) * (0.5 + random());
+          pair.failures += 1;
+          pair.notBefore = performance.now() + delayMs;
+          onFault(error);
+          if (!leases.isFinal(error)) return;
+          for (const waiter of pair.waiting) waiter.refuse(error);
+          pair.waiting.clear();
+        },
+      )
+      .then(() => {
+        pair.asking = undefined;
+        serve(pair);
+      });
+  }
+
+  return {
+    async acquire(origin, sink, signal) {
+      signal?.throwIfAborted();
+      if (isClosed) throw new Error('The sender is closed.');
+      const pair = pairOf(origin, sink);
+      // Nobody passes those who wait.
+      const outcome = pair.waiting.size === 0 ? tryTake(pair) : undefined;
+      if (outcome !== undefined) {
+        proceed(pair);
+        return outcome;
+      }
+      return new Promise((resolve, reject) => {
+        const leave = () => {
+          pair.waiting.delete(waiter);
+          reject(signal?.reason as Error);
+        };
+        const settled = <T>(settle: (value: T) => void) => {
+          return (value: T) => {
+            signal?.removeEventListener('abort', leave);
+            settle(value);
+          };
+        };
+        const waiter: Waiter = { give: settled(resolve), refuse: settled(reject) };
+        signal?.addEventListener('abort', leave, { once: true });
+        pair.waiting.add(waiter);
+        serve(pair);
+      });
+    },
+
+    recheck(origin, sink) {
+      if (origin !== undefined && sink !== undefined) {
+        const pair = pairs.get(`${origin} ${sink}`);
+        if (pair !== undefined) serve(pair);
+        return;
+      }
+      for (const pair of [...pairs.values()]) if (origin === undefined || origin === pair.origin) serve(pair);
+    },
+
+    async close() {
+      isClosed = true;
+      const closed = new Error('The sender is closed.');
+      const all = [...pairs.values()];
+      for (const { waiting, timer } of all) {
+        clearTimeout(timer);
+        for (const waiter of waiting) waiter.refuse(closed);
+        waiting.clear();
+      }
+      await Promise.all(all.map(({ asking }) => asking));
+      const left = all.flatMap(({ shares, returns }) => [
+        ...shares.filter((share) => share.left > 0).map((share) => [share.lease, share.left] as const),
+        ...returns,
+      ]);
+      await Promise.all(left.map(([lease, unused]) => leases.handBack(lease, unused).catch(onFault)));
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { Agent, request, type Dispatcher } from 'undici';
+
+/** The registry answered, and not with a success. */
+export class RegistryRefusal extends Error {
+  override readonly name = 'RegistryRefusal';
+
+  constructor(
+    readonly status: number,
+    /** Of the problem; see the table of errors. Undefined if the answer held none. */
+    readonly code: string | undefined,
+    readonly retryAfterSeconds: number | undefined,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface RegistryCall {
+  method: 'GET' | 'POST' | 'DELETE';
+  /** Below the address of the registry, without a slash at its beginning. */
+  path: string;
+  /** Sent as JSON. */
+  body?: unknown;
+  accept?: string;
+  signal?: AbortSignal | undefined;
+  /** How long the answer may be silent; for streams. */
+  silenceMs?: number;
+  /** Asks for a token first, and does not go on with the last one. */
+  freshToken?: boolean;
+}
+
+/**
+ * HTTP to the processes of one registry. They are equal: after a failure the next call goes to the next one. Rejects with
+ * what undici throws where there was no answer, and with RegistryRefusal where it was no success.
+ */
+export interface RegistryClient {
+  call(call: RegistryCall): Promise<Dispatcher.ResponseData['body']>;
+  /** How far the clock of the registry is ahead of this process's, in milliseconds; differences below two seconds are none. */
+  aheadMs(): number;
+  close(): Promise<void>;
+}
+
+export interface RegistryClientSettings {
+  /** Each with a slash at its end. */
+  addresses: readonly URL[];
+  token: () => Promise<string> | string;
+  /** PEM, trusted instead of the usual authorities. */
+  ca: string | undefined;
+}
+
+const answerMs = 10_000;
+const smallestSkewMs = 2_000;
+
+export function createRegistryClient({ addresses, token, ca }: RegistryClientSettings): RegistryClient {
+  const agent = new Agent({
+    connect: { timeout: 5_000, ...(ca === undefined ? {} : { ca }) },
+    headersTimeout: answerMs,
+    keepAliveTimeout: 10_000,
+  });
+  let turn = 0;
+  let skewMs = 0;
+  let kept: string | undefined;
+
+  async function send({ method, path, body, accept, signal, silenceMs }: RegistryCall, bearer: string) {
+    const address = addresses[turn % addresses.length] as URL;
+    const chosen = turn;
+    const failed = () => {
+      if (turn === chosen) turn += 1;
+    };
+    try {
+      const answer = await request(new URL(path, address), {
+        method,
+        dispatcher: agent,
+        bodyTimeout: silenceMs ?? answerMs,
+        signal: signal ?? null,
+        headers: {
+          authorization: `Bearer ${bearer}`,
+          ...(accept === undefined ? {} : { accept }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      if (answer.statusCode >= 500) failed();
+      noteClock(answer.headers['date']);
+      return answer;
+    } catch (error) {
+      if (signal?.aborted !== true) failed();
+      throw error;
+    }
+  }
+
+  /** Dates have whole seconds: what is told lies between this and a second later. */
+  function noteClock(date: string | string[] | undefined): void {
+    const told = typeof date === 'string' ? Date.parse(date) : NaN;
+    if (Number.isNaN(told)) return;
+    const ahead = told + 500 - Date.now();
+    skewMs = Math.abs(ahead) < smallestSkewMs ? 0 : ahead;
+  }
+
+  async function bearer(isFresh: boolean): Promise<string> {
+    if (isFresh || kept === undefined) kept = await token();
+    return kept;
+  }
+
+  return {
+    async call(call) {
+      let answer = await send(call, await bearer(call.freshToken ?? false));
+      if (answer.statusCode === 401) {
+        await answer.body.dump();
+        answer = await send(call, await bearer(true));
+      }
+      if (answer.statusCode < 300) return answer.body;
+      throw await refusalOf(answer);
+    },
+    aheadMs: () => skewMs,
+    close: () => agent.destroy(),
+  };
+}
+
+async function refusalOf({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<RegistryRefusal> {
+  const text = await body.text().catch(() => '');
+  let problem: { code?: unknown; detail?: unknown } = {};
+  try {
+    problem = JSON.parse(text) as typeof problem;
+  } catch {
+    // Something between here and the registry has answered.
+  }
+  const code = typeof problem.code === 'string' ? problem.code : undefined;
+  const detail = typeof problem.detail === 'string' ? ` ${problem.detail}` : '';
+  const after = Number(headers['retry-after']);
+  return new RegistryRefusal(
+    statusCode,
+    code,
+    headers['retry-after'] !== undefined && after >= 0 ? after : undefined,
+    `The registry answered ${statusCode}${code === undefined ? '' : ` (${code})`}.${detail}`,
+  );
+}
