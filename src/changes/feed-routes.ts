@@ -110,17 +110,19 @@ async function sendEvents(
   write: Write,
   signal: AbortSignal,
 ): Promise<void> {
-  const heartbeat = () => {
-    const data = JSON.stringify({ revision: reader.revision(), age: age() });
+  const heartbeat = (more: boolean) => {
+    const data = JSON.stringify({ revision: reader.revision(), more, age: age() });
     return write(`id: ${reader.cursor()}\nevent: heartbeat\ndata: ${data}\n\n`);
   };
+  // The first one tells that the stream is open, and the next one that the reader has all that there is.
   await write(`retry: ${retryMs}\n`);
-  await heartbeat();
+  await heartbeat(true);
+  let isAtEnd = false;
   while (!signal.aborted) {
     const page = await readOn(reader);
     if (page === 'lost') return;
     if (page === 'away') {
-      await heartbeat();
+      await heartbeat(true);
       await sleep(Math.min(heartbeatMs, awayMs), undefined, { signal }).catch(() => undefined);
       continue;
     }
@@ -129,7 +131,10 @@ async function sendEvents(
         page.changes.map(({ cursor, kind, json }) => `id: ${cursor}\nevent: ${kind}\ndata: ${json}\n\n`).join(''),
       );
     }
-    if (!page.isMore && !(await reader.wait(heartbeatMs, signal)) && !signal.aborted) await heartbeat();
+    if (page.isMore) continue;
+    if (!isAtEnd) await heartbeat(false);
+    isAtEnd = true;
+    if (!(await reader.wait(heartbeatMs, signal)) && !signal.aborted) await heartbeat(false);
   }
 }
 

@@ -33,7 +33,7 @@ async function survey(path: string) {
       number += 1;
       const line = JSON.parse(text) as SnapshotLine | ChangeLine;
       if ('cursor' in line) standing = { cursor: line.cursor, revision: line.revision };
-      if ((line.kind as string) === 'current') current = text;
+      if (line.kind === 'current') current = text;
       const subject = number === 1 ? undefined : subjectOf(line);
       if (subject === undefined || !('state' in line)) continue;
       const isGone = line.state === null;

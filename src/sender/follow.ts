@@ -20,7 +20,10 @@ export interface Follower {
   standing(): Standing | undefined;
   /** Seconds since the replica was known to be current; Infinity while empty. */
   age(): number;
-  /** Resolves when there is a replica not older than this; rejects if the registry refuses us while there is none. */
+  /**
+   * Resolves when there is a replica that was current this long before the call, or later; rejects if the registry refuses
+   * us while there is none.
+   */
   ready(maxAgeMs: number): Promise<void>;
   /** Notes on disk how current the replica was. */
   settle(): void;
@@ -38,11 +41,15 @@ export interface FollowerSettings {
   random: () => number;
 }
 
-/** `age` is in seconds: how long ago the registry itself was known to be current, if that is not just now. */
-type Heartbeat = Partial<Standing> & { age?: number };
+/**
+ * `more` says that there is more already; `age` how many seconds ago the registry itself was known to be current, if that
+ * is not just now.
+ */
+type Heartbeat = Partial<Standing> & { more?: boolean; age?: number };
 
 interface Waiting {
-  maxAgeMs: number;
+  /** By the clock that only goes forward. */
+  since: number;
   resolve: () => void;
   reject: (error: unknown) => void;
 }
@@ -61,6 +68,7 @@ export function createFollower(settings: FollowerSettings): Follower {
   let currentAt = -Infinity;
   let notedAt = -Infinity;
   const waiting = new Set<Waiting>();
+  let ended: Error | undefined;
   const scope = origin === undefined ? '' : `origin=${encodeURIComponent(origin)}`;
 
   async function loadFromDisk(): Promise<void> {
@@ -114,7 +122,7 @@ export function createFollower(settings: FollowerSettings): Follower {
     const path = `v1/changes?after=${encodeURIComponent(from.cursor)}${scope === '' ? '' : `&${scope}`}`;
     const accept = 'text/event-stream';
     const body = await client.call({ method: 'GET', path, accept, signal, silenceMs, freshToken: true });
-    // Heartbeats come when there is nothing else to tell: until the first one there may be changes that are still to come.
+    // Until a heartbeat has said that there is no more, changes of before are still to come.
     let isCaughtUp = false;
     for await (const events of readEventStream(body)) {
       if (events.length === 0) continue;
@@ -123,10 +131,10 @@ export function createFollower(settings: FollowerSettings): Follower {
       // One task: whoever asks in between sees all of it or nothing.
       for (const change of changes) if (replica !== undefined) putLine(replica, change);
       const last = events.at(-1) as (typeof events)[number];
-      const { revision = standing?.revision ?? '', age = 0 } = JSON.parse(last.data) as Heartbeat;
+      const { revision = standing?.revision ?? '', more, age = 0 } = JSON.parse(last.data) as Heartbeat;
       standing = { cursor: last.id, revision };
       if (kept.length > 0) journal?.append(kept);
-      isCaughtUp ||= last.event === 'heartbeat';
+      if (last.event === 'heartbeat') isCaughtUp = more === false;
       if (isCaughtUp) isCurrent(performance.now() - age * 1_000);
       if (performance.now() - notedAt > noteEveryMs) note();
       for (const change of changes) onChange(change.origin, change.sink);
@@ -137,7 +145,7 @@ export function createFollower(settings: FollowerSettings): Follower {
   function isCurrent(at: number): void {
     currentAt = Math.max(at, currentAt);
     for (const one of waiting) {
-      if (performance.now() - currentAt > one.maxAgeMs) continue;
+      if (currentAt < one.since) continue;
       waiting.delete(one);
       one.resolve();
     }
@@ -180,7 +188,8 @@ export function createFollower(settings: FollowerSettings): Follower {
         failures += 1;
         await sleep(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
       }
-      for (const one of waiting) one.reject(signal.reason);
+      ended = signal.reason as Error;
+      for (const one of waiting) one.reject(ended);
       waiting.clear();
     },
 
@@ -188,8 +197,10 @@ export function createFollower(settings: FollowerSettings): Follower {
     standing: () => standing,
     age: () => Math.max(0, performance.now() - currentAt) / 1_000,
     ready(maxAgeMs) {
-      if (replica !== undefined && performance.now() - currentAt <= maxAgeMs) return Promise.resolve();
-      return new Promise((resolve, reject) => waiting.add({ maxAgeMs, resolve, reject }));
+      const since = performance.now() - maxAgeMs;
+      if (replica !== undefined && currentAt >= since) return Promise.resolve();
+      if (ended !== undefined) return Promise.reject(ended);
+      return new Promise((resolve, reject) => waiting.add({ since, resolve, reject }));
     },
     settle: note,
   };

@@ -30,8 +30,8 @@ export type { BatchAnswer, Denied, EventMessage, MatchAnswer, OutcomeReport, Per
  */
 export interface Sender {
   /**
-   * Resolves when there is a replica, from disk or from the registry, that was current at most so many milliseconds ago
-   * (any age, if absent). Rejects with RegistryRefusal where the registry refuses us, and when the sender is closed.
+   * Resolves when there is a replica, from disk or from the registry, that was current at most so many milliseconds before
+   * this call (any age, if absent). Rejects with RegistryRefusal where the registry refuses us, and when the sender is closed.
    */
   ready(maxAgeMs?: number): Promise<void>;
   /** What `GET /v1/permissions` answers. RegistryError `index_loading` before there is a replica. */
@@ -63,10 +63,12 @@ export interface SenderSettings {
   token: () => Promise<string> | string;
   /** Follows this origin only; absent, all of the tenant. */
   origin?: string;
-  /** Who leases: one name for each instance that runs, made up if absent. */
+  /** Begins the name under which this instance leases; what follows is new at each start. */
   instance?: string;
   /** Keeps the replica in this folder, which is this process's own. */
   folder?: string;
+  /** Bytes: a file below that is not compacted (1 MiB if absent). Above, it is when it has twice of what it holds. */
+  compactAbove?: number;
   /** PEM of the authority of the registry's certificate. */
   ca?: string;
   /** Closes the sender when it fires. */
@@ -81,7 +83,7 @@ const longestOwnHoldMs = 60_000;
 
 /** Throws an Error for settings that make no sense, and for a folder that is in use or cannot be written. */
 export async function createSender(settings: SenderSettings): Promise<Sender> {
-  const { token, ca, folder, onFault = () => undefined, instance = randomUUID() } = settings;
+  const { token, ca, folder, compactAbove, onFault = () => undefined } = settings;
   const addresses = [settings.registry].flat().map(addressOf);
   if (addresses.length === 0) throw new Error('The registry needs an address.');
   const origin = settings.origin?.toLowerCase();
@@ -89,7 +91,12 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     .map(({ href }) => href)
     .sort()
     .join(' ');
-  const journal = folder === undefined ? undefined : await openJournal({ folder, registry, origin, onFault });
+  const journal =
+    folder === undefined ? undefined : await openJournal({ folder, registry, origin, onFault, compactAbove });
+
+  const instance = [...(settings.instance === undefined ? [] : [settings.instance.slice(0, 60)]), randomUUID()].join(
+    '.',
+  );
 
   const closing = new AbortController();
   const last = new AbortController();
@@ -137,7 +144,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
   let closed: Promise<void> | undefined;
 
   async function end(): Promise<void> {
-    settings.signal?.removeEventListener('abort', close);
+    settings.signal?.removeEventListener('abort', onAbort);
     closing.abort(new Error('The sender is closed.'));
     const timer = setTimeout(() => last.abort(), lastWordsMs);
     await Promise.all(work);
@@ -148,7 +155,8 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
   }
 
   const close = () => (closed ??= end());
-  settings.signal?.addEventListener('abort', close, { once: true });
+  const onAbort = () => void close();
+  settings.signal?.addEventListener('abort', onAbort, { once: true });
   if (settings.signal?.aborted) await close();
 
   return {

@@ -40,8 +40,8 @@ export interface JournalSettings {
   registry: string;
   origin: string | undefined;
   onFault: (error: unknown) => void;
-  /** Bytes. A file is not compacted below. */
-  smallest?: number;
+  /** Bytes. */
+  compactAbove?: number | undefined;
 }
 
 interface CurrentLine extends Standing {
@@ -55,7 +55,7 @@ const pendingLimit = 64 * 1_048_576;
 
 /** Throws an Error for a folder that cannot be written, or that another process holds. */
 export async function openJournal(settings: JournalSettings): Promise<Journal> {
-  const { folder, registry, origin, onFault, smallest = 1_048_576 } = settings;
+  const { folder, registry, origin, onFault, compactAbove = 1_048_576 } = settings;
   const path = join(folder, 'replica.jsonl');
   const [fresh, compacted] = [`${path}.new`, `${path}.compact`];
   const head = JSON.stringify({
@@ -90,7 +90,7 @@ export async function openJournal(settings: JournalSettings): Promise<Journal> {
     try {
       await file.appendFile(text);
       size += Buffer.byteLength(text);
-      if (size > 2 * Math.max(compactedSize, smallest / 2)) await shrink();
+      if (size > 2 * Math.max(compactedSize, compactAbove / 2)) await shrink();
     } catch (error) {
       fail(error);
     }

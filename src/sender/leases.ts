@@ -14,8 +14,12 @@ export interface LeaseRequest {
   returns: ReadonlyArray<{ lease: string; unused: number }>;
 }
 
+/** Nothing may be sent, with the reason and its sentence; or a share, if there is one, and when to ask for the next. */
+export type Taken =
+  { denied: { reason: string; message: string } } | { share: Share | undefined; retryAfterMs: number | undefined };
+
 export interface LeaseClient {
-  take(request: LeaseRequest): Promise<{ share: Share | undefined; retryAfterMs: number | undefined }>;
+  take(request: LeaseRequest): Promise<Taken>;
   handBack(lease: string, unused: number): Promise<void>;
   /** The same would be refused again. */
   isFinal(error: unknown): boolean;
@@ -31,7 +35,8 @@ export function createLeaseClient(client: RegistryClient, instance: string, sign
       const askedAt = performance.now();
       const { returns, ...rest } = request;
       const body = { ...rest, instance, ...(returns.length === 0 ? {} : { returns }) };
-      const answer = await client.call({ method: 'POST', path: 'v1/leases', body, signal });
+      const answer = await client.call({ method: 'POST', path: 'v1/leases', body, signal }).catch(deniedBy);
+      if ('denied' in answer) return answer;
       const { lease, requests, seconds, retryafter } = (await answer.json()) as LeaseAnswer;
       const endsAt = askedAt + (seconds ?? 0) * 1_000 - wayMs;
       return {
@@ -46,6 +51,12 @@ export function createLeaseClient(client: RegistryClient, instance: string, sign
     },
     isFinal: (error) => error instanceof RegistryRefusal && [400, 401, 403, 404].includes(error.status),
   };
+}
+
+function deniedBy(error: unknown): { denied: { reason: string; message: string } } {
+  const [fault] = error instanceof RegistryRefusal && error.code === 'not_permitted' ? error.faults : [];
+  if (fault === undefined) throw error;
+  return { denied: { reason: fault.rule, message: fault.detail } };
 }
 
 interface LeaseAnswer {

@@ -29,7 +29,7 @@ export const ownTenant = '';
 /** Undefined for a kind that this version does not know. */
 export function subjectOf(line: SnapshotLine | ChangeLine): Subject | undefined {
   if ('cursor' in line && line.kind === 'end') return undefined;
-  return 'cursor' in line ? subjectOfChange(line as ChangeLine) : subjectOfState(line as StateLine);
+  return 'cursor' in line ? subjectOfChange(line as ChangeLine) : subjectOfState(line);
 }
 
 type StateLine = Exclude<SnapshotLine, { kind: 'end' }>;

@@ -18,8 +18,6 @@ export function messageOf(event: object): EventRequest {
   }
   const lines = Array.isArray(headers)
     ? (headers as string[])
-    : Object.entries(headers).flatMap(([name, value]) =>
-        [value ?? []].flat().flatMap((line) => [name, line as string]),
-      );
+    : Object.entries(headers).flatMap(([name, value]) => [value ?? []].flat().flatMap((line) => [name, line]));
   return { headers: lines, body: typeof body === 'string' ? Buffer.from(body) : (body ?? Buffer.alloc(0)) };
 }

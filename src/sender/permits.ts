@@ -67,6 +67,7 @@ interface Pair {
 const aheadMs = 2_000;
 const firstDelayMs = 100;
 const longestDelayMs = 5_000;
+const unknownMs = 1_000;
 
 export function createPermits({ permission, leases, onFault, random }: PermitSettings): Permits {
   const pairs = new Map<string, Pair>();
@@ -165,16 +166,25 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
     const { allowed, allowedrate } = permission(pair.origin, pair.sink);
     const most = typeof allowedrate === 'number' ? Math.ceil((allowedrate * aheadMs) / 60_000) : 1;
     if (!allowed) return;
-    const returns = [...pair.returns].map(([lease, unused]) => ({ lease, unused }));
+    // Of older ones the registry takes nothing back.
+    const returns = [...pair.returns].slice(-4).map(([lease, unused]) => ({ lease, unused }));
     pair.returns.clear();
     pair.asking = leases
       .take({ origin: pair.origin, sink: pair.sink, requests: Math.min(wanted, most), returns })
       .then(
-        ({ share, retryAfterMs }) => {
+        (taken) => {
           pair.failures = 0;
+          if ('denied' in taken) {
+            // The feed will tell the same in a moment.
+            pair.notBefore = performance.now() + unknownMs;
+            const { origin, sink } = pair;
+            settle(pair, ({ give }) => give({ origin, sink, allowed: false, ...taken.denied }));
+            return;
+          }
+          const { share, retryAfterMs } = taken;
           if (share !== undefined) pair.shares.push(share);
           // Without a share and without a time there is something that the feed has yet to tell.
-          pair.notBefore = performance.now() + (retryAfterMs ?? (share === undefined ? 1_000 : 0));
+          pair.notBefore = performance.now() + (retryAfterMs ?? (share === undefined ? unknownMs : 0));
         },
         (error: unknown) => {
           for (const { lease, unused } of returns) pair.returns.set(lease, unused);
@@ -182,15 +192,19 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
           pair.failures += 1;
           pair.notBefore = performance.now() + delayMs;
           onFault(error);
-          if (!leases.isFinal(error)) return;
-          for (const waiter of pair.waiting) waiter.refuse(error);
-          pair.waiting.clear();
+          if (leases.isFinal(error)) settle(pair, ({ refuse }) => refuse(error));
         },
       )
       .then(() => {
         pair.asking = undefined;
         serve(pair);
       });
+  }
+
+  function settle(pair: Pair, each: (waiter: Waiter) => void): void {
+    const all = [...pair.waiting];
+    pair.waiting.clear();
+    all.forEach(each);
   }
 
   return {
@@ -235,12 +249,11 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
       isClosed = true;
       const closed = new Error('The sender is closed.');
       const all = [...pairs.values()];
-      for (const { waiting, timer } of all) {
-        clearTimeout(timer);
-        for (const waiter of waiting) waiter.refuse(closed);
-        waiting.clear();
+      for (const pair of all) {
+        clearTimeout(pair.timer);
+        settle(pair, ({ refuse }) => refuse(closed));
       }
-      await Promise.all(all.map(({ asking }) => asking));
+      await Promise.all(all.map(async ({ asking }) => asking));
       const left = all.flatMap(({ shares, returns }) => [
         ...shares.filter((share) => share.left > 0).map((share) => [share.lease, share.left] as const),
         ...returns,

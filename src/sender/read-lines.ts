@@ -10,7 +10,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   const decoder = new StringDecoder('utf8');
   let rest = '';
   for await (const chunk of chunks) {
-    const lines = (rest + decoder.write(chunk as Buffer)).split('\n');
+    const lines = (rest + decoder.write(chunk)).split('\n');
     rest = lines.pop() ?? '';
     if (rest.length > longestLine) throw new Error('The stream has a line without an end.');
     if (lines.length > 0) yield lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));

@@ -1,3 +1,4 @@
+import type { Fault } from '../errors.js';
 import { Agent, request, type Dispatcher } from 'undici';
 
 /** The registry answered, and not with a success. */
@@ -8,7 +9,7 @@ export class RegistryRefusal extends Error {
     readonly status: number,
     /** Of the problem; see the table of errors. Undefined if the answer held none. */
     readonly code: string | undefined,
-    readonly retryAfterSeconds: number | undefined,
+    readonly faults: readonly Fault[],
     message: string,
   ) {
     super(message);
@@ -117,9 +118,9 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
   };
 }
 
-async function refusalOf({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<RegistryRefusal> {
+async function refusalOf({ statusCode, body }: Dispatcher.ResponseData): Promise<RegistryRefusal> {
   const text = await body.text().catch(() => '');
-  let problem: { code?: unknown; detail?: unknown } = {};
+  let problem: { code?: unknown; detail?: unknown; faults?: unknown } = {};
   try {
     problem = JSON.parse(text) as typeof problem;
   } catch {
@@ -127,11 +128,10 @@ async function refusalOf({ statusCode, headers, body }: Dispatcher.ResponseData)
   }
   const code = typeof problem.code === 'string' ? problem.code : undefined;
   const detail = typeof problem.detail === 'string' ? ` ${problem.detail}` : '';
-  const after = Number(headers['retry-after']);
   return new RegistryRefusal(
     statusCode,
     code,
-    headers['retry-after'] !== undefined && after >= 0 ? after : undefined,
+    Array.isArray(problem.faults) ? (problem.faults as Fault[]) : [],
     `The registry answered ${statusCode}${code === undefined ? '' : ` (${code})`}.${detail}`,
   );
 }

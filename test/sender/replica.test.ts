@@ -1,0 +1,343 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { appendFile, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RegistryError, RegistryRefusal, type MatchAnswer, type Sender } from '../../src/sender/index.js';
+import { createFeedReader, type FeedReader } from '../support/feed-reader.js';
+import { startRegistry, type Registry } from '../support/registry.js';
+import { startRelay, type Relay } from '../support/relay.js';
+import { createSenders, untilRevision, type Senders } from '../support/senders.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
+
+let registry: Registry;
+let tenant: Tenant;
+let reader: FeedReader;
+let senders: Senders;
+let relay: Relay;
+let folders: string;
+
+beforeAll(async () => {
+  registry = await startRegistry({ env: { ASSENT_FEED_HEARTBEAT_SECONDS: '1', ASSENT_STOP_SECONDS: '3' } });
+  tenant = await createTenant(registry);
+  reader = await createFeedReader(registry);
+  senders = createSenders(registry);
+  relay = await startRelay(registry.url);
+  folders = await mkdtemp(join(tmpdir(), 'assent-sender-'));
+  await tenant.admin.post('/v1/origins').send({ name: 'second.example.com', profile: 'nl-gov' }).expect(201);
+});
+afterAll(async () => {
+  await senders.stop();
+  await relay.stop();
+  await registry.stop();
+  await rm(folders, { recursive: true, force: true });
+});
+
+const newFolder = () => mkdtemp(join(folders, 'replica-'));
+const fileIn = (folder: string) => join(folder, 'replica.jsonl');
+const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T;
+const types = Array.from({ length: 12 }, (_, n) => `com.example.type${n}`);
+const sources = ['urn:example:a', 'urn:example:b'];
+const eventOf = (type: string, more: object = {}) => ({
+  ...{ specversion: '1.0', id: '1', source: 'urn:example:a', type },
+  ...more,
+});
+
+let paths = 0;
+function newSink(): string {
+  const path = `/r${(paths += 1)}`;
+  registry.receiver.consent(path, { rate: pick(['*', '100', '7']) });
+  return registry.receiver.sink(path);
+}
+
+const filters = () =>
+  pick<object[]>([[], [{ prefix: { subject: 'a' } }], [{ sql: 'count > 5' }], [{ not: { exact: { subject: 'b' } } }]]);
+
+/** One of what people do with the registry all day. */
+async function write(mine: Array<{ id: string; sink: string }>): Promise<void> {
+  const one = mine.length < 3 ? undefined : pick(mine);
+  const turn = one === undefined ? 0 : Math.random();
+  if (one === undefined || turn < 0.4) {
+    const sink = mine.length > 0 && turn > 0.3 ? pick(mine).sink : newSink();
+    const wanted = { types: [pick(types)], filters: filters(), ...(turn > 0.2 ? { source: pick(sources) } : {}) };
+    mine.push(await tenant.register(sink, wanted));
+  } else if (turn < 0.55) {
+    await tenant.replace(one.id, { sink: one.sink, types: [pick(types)], filters: filters() });
+  } else if (turn < 0.65) {
+    await tenant.replace(one.id, { sink: newSink(), types: [pick(types)] });
+  } else if (turn < 0.75) {
+    await tenant.subscriber.post(`/v1/subscriptions/${one.id}/suspend`).send({ reason: 'Test.' });
+  } else if (turn < 0.83) {
+    await tenant.subscriber.post(`/v1/subscriptions/${one.id}/resume`).send({ reason: 'Test.' });
+  } else if (turn < 0.92) {
+    await tenant.subscriber.delete(`/v1/subscriptions/${one.id}`).expect(200);
+    mine.splice(mine.indexOf(one), 1);
+  } else {
+    await tenant.revoke(one.sink).catch(() => undefined);
+  }
+}
+
+async function writeMuch(writers = 6, writes = 25): Promise<string> {
+  const all = await Promise.all(
+    Array.from({ length: writers }, async () => {
+      const mine: Array<{ id: string; sink: string }> = [];
+      for (let n = 0; n < writes; n += 1) await write(mine);
+      return mine;
+    }),
+  );
+  expect(all.flat().length).toBeGreaterThan(writers);
+  return (await reader.snapshot()).at(-1).revision as string;
+}
+
+interface Line {
+  kind: string;
+  origin?: string;
+  sink?: string;
+  subscription?: string;
+  state?: { name?: string; id: string; origin: string; sink: string } | null;
+}
+
+/** What a file of the kit says of each thing. */
+async function statesIn(file: string): Promise<Map<string, unknown>> {
+  const states = new Map<string, unknown>();
+  for (const text of (await readFile(file, 'utf8')).split('\n').slice(1, -1)) {
+    const { kind, state, origin, sink, subscription } = JSON.parse(text) as Line;
+    const [what] = kind.split('.');
+    if (!['origin', 'subscription', 'grant'].includes(what ?? '')) continue;
+    const of = origin ?? state?.name ?? state?.origin;
+    const key = what === 'grant' ? (sink ?? state?.sink) : what === 'origin' ? '' : (subscription ?? state?.id);
+    if (state === null) states.delete(`${what} ${of} ${key}`);
+    else states.set(`${what} ${of} ${key}`, state);
+  }
+  return states;
+}
+
+async function statesOfServer(): Promise<Map<string, unknown>> {
+  const lines = (await reader.snapshot()).slice(0, -1);
+  return new Map(
+    lines.map(({ kind, state }) => {
+      const key = kind === 'grant' ? state.sink : kind === 'origin' ? '' : state.id;
+      return [`${kind} ${state.name ?? state.origin} ${key}`, state];
+    }),
+  );
+}
+
+const bySink = ({ sinks, ...rest }: MatchAnswer) => ({
+  ...rest,
+  sinks: [...sinks].sort((a, b) => (a.sink < b.sink ? -1 : 1)),
+});
+
+async function expectSameAnswers(sender: Sender): Promise<void> {
+  for (const type of types) {
+    const more = {
+      subject: pick(['a1', 'b', 'c']),
+      source: pick(sources),
+      ...(Math.random() < 0.5 ? { count: 7 } : {}),
+    };
+    const event = eventOf(type, more);
+    const asked = tenant.sender.post('/v1/match').set('Content-Type', 'application/cloudevents+json');
+    const { body } = await asked.send(JSON.stringify(event)).expect(200);
+    expect(bySink(sender.match(event))).toEqual(bySink(body as MatchAnswer));
+  }
+  const known = [...(await statesOfServer()).values()].map((state) => (state as { sink?: string }).sink ?? '');
+  for (const sink of [...new Set(known), 'https://nobody.example.com/']) {
+    if (sink === '') continue;
+    expect(sender.permission(tenant.origin, sink)).toEqual(await tenant.permission(sink));
+  }
+}
+
+test('after many writes at once the replica is, state by state, the snapshot of the server, and it answers alike', async () => {
+  const folder = await newFolder();
+  const sender = await senders.start({ folder });
+  await untilRevision(sender, await writeMuch());
+  await expectSameAnswers(sender);
+  await sender.close();
+  expect(await statesIn(fileIn(folder))).toEqual(await statesOfServer());
+}, 120_000);
+
+describe('the kit says of a message what the server says of it', () => {
+  test('where an event breaks a rule, is for an origin that is not there, or is no event', async () => {
+    const sender = await senders.start();
+    await sender.ready();
+    const cases: Array<[object, string | undefined]> = [
+      [eventOf('com.example.a', { source: '' }), undefined],
+      [eventOf('zaak'), 'second.example.com'],
+      [eventOf('com.example.a'), 'nobody.example.com'],
+      [{ hello: 'world' }, undefined],
+    ];
+    for (const [event, origin] of cases) {
+      const asked = tenant.sender.post('/v1/match').query(origin === undefined ? {} : { origin });
+      const { body } = await asked.set('Content-Type', 'application/cloudevents+json').send(JSON.stringify(event));
+      let thrown: unknown;
+      try {
+        sender.match(event, origin === undefined ? {} : { origin });
+      } catch (error) {
+        thrown = error;
+      }
+      expect(thrown).toBeInstanceOf(RegistryError);
+      const { code, faults } = thrown as RegistryError;
+      expect({ code, faults }).toEqual({ code: body.code, faults: body.faults ?? [] });
+    }
+  });
+
+  test('in binary mode and as a batch, with the faults of one event where it stands', async () => {
+    const sender = await senders.start();
+    await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+    const headers = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': 'urn:example:a', 'ce-type': types[0] ?? '' };
+    const binary = tenant.sender.post('/v1/match').set(headers).set('Content-Type', 'text/plain');
+    const { body } = await binary.send('hello').expect(200);
+    const message = { headers: { ...headers, 'content-type': 'text/plain' }, body: 'hello' };
+    expect(bySink(sender.match(message) as MatchAnswer)).toEqual(bySink(body));
+    const batch = [eventOf(types[1] ?? ''), eventOf('', {})];
+    const batched = tenant.sender.post('/v1/match').set('Content-Type', 'application/cloudevents-batch+json');
+    const answer = await batched.send(JSON.stringify(batch)).expect(200);
+    expect(sender.match(batch).events[1]).toEqual(answer.body.events[1]);
+    expect(sender.match(batch).events).toHaveLength(2);
+  });
+});
+
+describe('while the registry is away', () => {
+  test('the replica answers and tells its age, and goes on when the registry is back', async () => {
+    const sender = await senders.start({ registry: relay.url });
+    const sink = newSink();
+    await tenant.register(sink, { types: ['com.example.away'] });
+    await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+    relay.cut();
+    const before = sender.age();
+    await tenant.revoke(sink);
+    expect(sender.permission(tenant.origin, sink).allowed).toBe(true);
+    expect(sender.age()).toBeGreaterThan(before);
+    relay.mend();
+    await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+    expect(sender.permission(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+    await sender.close();
+  });
+
+  test('a sender starts from its folder, knows how old that is, and goes on from its cursor', async () => {
+    const folder = await newFolder();
+    const sink = newSink();
+    await tenant.register(sink, { types: ['com.example.disk'] });
+    const first = await senders.start({ registry: relay.url, folder });
+    await untilRevision(first, (await reader.snapshot()).at(-1).revision);
+    const answer = first.match(eventOf('com.example.disk'));
+    expect(answer.sinks).toHaveLength(1);
+    await first.close();
+    expect((await stat(fileIn(folder))).mode & 0o777).toBe(0o600);
+
+    relay.cut();
+    const second = await senders.start({ registry: relay.url, folder });
+    await second.ready();
+    expect(second.match(eventOf('com.example.disk'))).toEqual(answer);
+    expect(second.permission(tenant.origin, sink).allowed).toBe(true);
+    expect(second.age()).toBeLessThan(60);
+    await tenant.revoke(sink);
+    const size = (await stat(fileIn(folder))).size;
+    relay.mend();
+    await untilRevision(second, (await reader.snapshot()).at(-1).revision);
+    await second.close();
+    // Something was appended, and no snapshot was written.
+    expect((await stat(fileIn(folder))).size).toBeGreaterThan(size);
+    expect(await statesIn(fileIn(folder))).toEqual(await statesOfServer());
+  });
+
+  test('a token that is refused is told to who waits', async () => {
+    const sender = await senders.start({ token: () => 'no-token' });
+    await expect(sender.ready()).rejects.toThrow(RegistryRefusal);
+    expect(() => sender.permission(tenant.origin, 'https://a.example.com/')).toThrow('being loaded');
+    await sender.close();
+  });
+});
+
+describe('a file', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await newFolder();
+    const sender = await senders.start({ folder });
+    await sender.ready();
+    await tenant.register(newSink(), { types: ['com.example.torn'] });
+    await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+    await sender.close();
+  });
+
+  async function reopened(): Promise<void> {
+    const sender = await senders.start({ folder });
+    await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+    await expectSameAnswers(sender);
+    await sender.close();
+    expect(await statesIn(fileIn(folder))).toEqual(await statesOfServer());
+  }
+
+  test('whose last line is torn is good up to there', async () => {
+    const { size } = await stat(fileIn(folder));
+    await truncate(fileIn(folder), size - 7);
+    await reopened();
+    await appendFile(fileIn(folder), '{"kind":"grant.live","cur');
+    await reopened();
+  });
+
+  test('that is torn in the middle, or within its snapshot, is followed on from there, or begun anew', async () => {
+    const whole = await readFile(fileIn(folder), 'utf8');
+    const lines = whole.split('\n');
+    await writeFile(fileIn(folder), [...lines.slice(0, -4), '{"kind":"sub', ...lines.slice(-4)].join('\n'));
+    await reopened();
+    await writeFile(fileIn(folder), lines.slice(0, 3).join('\n'));
+    await reopened();
+    await writeFile(fileIn(folder), 'what is this?\n');
+    await reopened();
+  });
+
+  test('of another registry, or of one origin of it, is not used', async () => {
+    const [head = '', ...rest] = (await readFile(fileIn(folder), 'utf8')).split('\n');
+    await writeFile(
+      fileIn(folder),
+      [head.replace(/"registry":"[^"]+"/, '"registry":"https://b/"'), ...rest].join('\n'),
+    );
+    await reopened();
+    const sender = await senders.start({ folder, origin: 'second.example.com', registry: registry.url });
+    await sender.ready();
+    expect([...(await statesIn(fileIn(folder))).keys()]).toEqual(['origin second.example.com ']);
+    await sender.close();
+  });
+
+  test('does not grow beyond twice of what it holds', async () => {
+    const sender = await senders.start({ folder, compactAbove: 10_000 });
+    const { id, sink } = await tenant.register(newSink(), { types: ['com.example.busy'] });
+    for (let turn = 0; turn < 150; turn += 1) {
+      await tenant.replace(id, { sink, types: ['com.example.busy', `${'x'.repeat(300)}${turn}`] });
+    }
+    await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+    await sender.close();
+    const held = [...(await statesOfServer()).values()].reduce(
+      (sum: number, one) => sum + JSON.stringify(one).length,
+      0,
+    );
+    expect((await stat(fileIn(folder))).size).toBeLessThan(Math.max(10_000, 3 * held));
+    await reopened();
+  }, 60_000);
+
+  test('belongs to one process', async () => {
+    await writeFile(`${fileIn(folder)}.lock`, '1');
+    await expect(senders.start({ folder })).rejects.toThrow('Process 1 keeps its replica');
+    await rm(`${fileIn(folder)}.lock`);
+  });
+});
+
+test('where the registry cannot go on from a cursor, the sender takes a new snapshot and answers meanwhile', async () => {
+  const folder = await newFolder();
+  const sender = await senders.start({ registry: relay.url, folder });
+  const sink = newSink();
+  await tenant.register(sink, { types: ['com.example.gone'] });
+  await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+  relay.cut();
+  // What the sender has not seen is forgotten.
+  await tenant.revoke(sink);
+  await registry.sql('update feed set horizon = (select max(position) from change)');
+  await registry.sql('delete from change');
+  await registry.service.follow();
+  expect(sender.permission(tenant.origin, sink).allowed).toBe(true);
+  relay.mend();
+  await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+  expect(sender.permission(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+  await expectSameAnswers(sender);
+  await sender.close();
+  expect(await statesIn(fileIn(folder))).toEqual(await statesOfServer());
+});
