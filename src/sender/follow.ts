@@ -186,7 +186,7 @@ export function createFollower(settings: FollowerSettings): Follower {
         }
         const delayMs = Math.min(firstDelayMs * 2 ** failures, longestDelayMs) * (0.5 + random());
         failures += 1;
-        await sleep(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
+        await sleep(delayMs, undefined, { signal }).catch(() => undefined);
       }
       ended = signal.reason as Error;
       for (const one of waiting) one.reject(ended);

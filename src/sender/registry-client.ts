@@ -81,7 +81,8 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      if (answer.statusCode >= 500) failed();
+      // Another process may have room, or a database.
+      if (answer.statusCode >= 500 || answer.statusCode === 429) failed();
       noteClock(answer.headers['date']);
       return answer;
     } catch (error) {

@@ -1,0 +1,18 @@
+// One sender of shared-rate.mjs: sends as fast as it may, until it is killed.
+import { createSender } from '../../dist/sender/index.js';
+
+const { REGISTRY, TOKEN, ORIGIN, SINK, NUMBER } = process.env;
+const sender = await createSender({ registry: REGISTRY.split(','), token: () => TOKEN });
+await sender.ready();
+
+async function send() {
+  for (;;) {
+    const permit = await sender.acquire(ORIGIN, SINK);
+    if (!permit.allowed) throw new Error(permit.message);
+    const answer = await fetch(SINK, { method: 'POST', headers: { 'x-sender': NUMBER }, body: '{}' });
+    sender.report({ origin: ORIGIN, sink: SINK, status: answer.status });
+  }
+}
+
+// So many want to be sent at any moment.
+await Promise.all(Array.from({ length: 8 }, send));

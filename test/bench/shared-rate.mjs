@@ -1,0 +1,152 @@
+// Many senders, one webhook, one rate: processes of `assent/sender` on two processes of the registry and a real Postgres,
+// with more to send than they may all the time. On the way a quarter of the senders and one process of the registry are
+// killed. Told by the clock of the webhook: the most and the fewest requests of any 60 seconds. Run after a build:
+//
+//   node test/bench/shared-rate.mjs [--seconds N] [--senders N] [--rate N] [--json FILE]
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { createAuthority } from '../../dist/cli/certificates.js';
+import { createToken } from '../../dist/cli/create-token.js';
+import { freePort, startPostgres } from '../support/postgres.mjs';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '180' },
+    senders: { type: 'string', default: '16' },
+    rate: { type: 'string', default: '600' },
+    json: { type: 'string' },
+  },
+});
+const [seconds, count, rate] = [values.seconds, values.senders, values.rate].map(Number);
+const origin = 'eventemitter.example.com';
+/** What a registry gives at once to begin with, and the turns that are still being found. */
+const warmUpMs = 5_000;
+const windowMs = 60_000;
+if (seconds * 1_000 < warmUpMs + windowMs) throw new Error('It takes at least 65 seconds.');
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const folder = await mkdtemp(join(tmpdir(), 'assent-bench-'));
+const postgres = await startPostgres([]);
+const children = [];
+
+/** When each request came, in milliseconds by the clock that only goes forward, and from whom. */
+const arrivals = [];
+const authority = await createAuthority('Assent bench', 1);
+const authorityFile = join(folder, 'ca.pem');
+await writeFile(authorityFile, authority.cert);
+const webhook = createServer(await authority.issue(['localhost']), (request, response) => {
+  arrivals.push({ at: performance.now(), from: Number(request.headers['x-sender']) });
+  request.resume();
+  response.writeHead(204).end();
+});
+await once(webhook.listen(0, '127.0.0.1'), 'listening');
+const sink = `https://localhost:${webhook.address().port}/events`;
+
+try {
+  const env = { DATABASE_URL: postgres.url, ASSENT_DATA: folder, ASSENT_LOG_LEVEL: 'error', PATH: process.env.PATH };
+  const first = await startRegistry(env);
+  const second = await startRegistry(env);
+  await grant(first.url, env);
+
+  const token = await createToken({ tenant: 'bench', subscriber: 's', scopes: ['assent:deliver'], minutes: 60 }, env);
+  const senders = Array.from({ length: count }, (_, number) => {
+    const registry = number % 2 === 0 ? [first.url, second.url] : [second.url, first.url];
+    const given = { REGISTRY: registry.join(), TOKEN: token, ORIGIN: origin, SINK: sink, NUMBER: String(number) };
+    const child = fork(here('shared-rate-sender.mjs'), {
+      env: { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: authorityFile, ...given },
+    });
+    children.push(child);
+    return child;
+  });
+  while (arrivals.length === 0) await sleep(50);
+  const startedAt = arrivals[0].at;
+  const until = (part) => sleep(startedAt + seconds * 1_000 * part - performance.now());
+
+  await until(0.4);
+  for (const sender of senders.slice(0, count / 4)) sender.kill('SIGKILL');
+  await until(0.6);
+  first.child.kill('SIGKILL');
+  await until(1);
+  const endsAt = performance.now();
+  report(
+    arrivals.filter(({ at }) => at <= endsAt),
+    startedAt,
+    endsAt,
+  );
+} finally {
+  for (const child of children) child.kill('SIGKILL');
+  webhook.closeAllConnections();
+  webhook.close();
+  await postgres.stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+function report(all, startedAt, endsAt) {
+  const times = all.map(({ at }) => at);
+  const inWindow = (from) => times.filter((at) => at >= from && at <= from + windowMs).length;
+  const most = Math.max(...times.map(inWindow));
+  // Every 60 seconds that begin with, or right after, a request.
+  const steady = times.filter((at) => at >= startedAt + warmUpMs && at + windowMs <= endsAt);
+  const fewest = Math.min(...steady.map((at) => inWindow(at + 0.001)));
+  const dead = count / 4;
+  const perSender = Array.from({ length: count }, (_, number) => all.filter(({ from }) => from === number).length);
+  const survivors = perSender.slice(dead);
+  const row = {
+    senders: count,
+    rate,
+    seconds,
+    requests: times.length,
+    mostin60s: most,
+    fewestin60s: fewest,
+    leastofsurvivors: Math.min(...survivors),
+    mostofsurvivors: Math.max(...survivors),
+  };
+  console.table([row]);
+  const isKept = most <= rate && fewest >= 0.9 * rate;
+  console.log(isKept ? 'The rate was kept and used.' : `BROKEN: no 60 s above ${rate}, none below ${0.9 * rate}.`);
+  if (!isKept) process.exitCode = 1;
+  if (values.json) return writeFile(values.json, `${JSON.stringify({ sharedrate: row }, undefined, 2)}\n`);
+}
+
+async function startRegistry(env) {
+  const [port, operations] = [await freePort(), await freePort()];
+  const child = fork(here('../../dist/main.js'), {
+    env: {
+      ...env,
+      ASSENT_PORT: String(port),
+      ASSENT_OPERATIONS_PORT: String(operations),
+      ASSENT_ALLOWED_NETWORKS: '127.0.0.0/8',
+      ASSENT_SINK_PORTS: `443,${webhook.address().port}`,
+    },
+    stdio: 'ignore',
+  });
+  children.push(child);
+  for (let tries = 0; tries < 300; tries += 1) {
+    const ready = await fetch(`http://127.0.0.1:${operations}/readyz`).catch(() => undefined);
+    if (ready?.ok) return { url: `http://127.0.0.1:${port}`, child };
+    await sleep(100);
+  }
+  throw new Error('The registry did not get ready.');
+}
+
+async function grant(url, env) {
+  const token = await createToken({ tenant: 'bench', subscriber: 'a', scopes: ['assent:admin'], minutes: 5 }, env);
+  const post = async (path, body) => {
+    const answer = await fetch(`${url}/v1/${path}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (answer.status !== 201) throw new Error(await answer.text());
+  };
+  const expiresat = new Date(Date.now() + 86_400_000).toISOString();
+  await post('origins', { name: origin });
+  await post('grants', { origin, sink, allowedrate: rate, expiresat, reference: 'bench' });
+}
