@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { presentPermission } from '../grants/permission.js';
 import { parseRetryAfter } from '../handshake/backoff.js';
 import { dialects } from '../matching/dialects.js';
@@ -100,6 +101,8 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
 
   const closing = new AbortController();
   const last = new AbortController();
+  // Every call to the registry that is under way listens to one of them.
+  setMaxListeners(0, closing.signal, last.signal);
   const client = createRegistryClient({ addresses, token, ca });
   const now = () => Date.now() + client.aheadMs();
   const follower = createFollower({

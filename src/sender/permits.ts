@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { components } from '../http/contract.gen.js';
 import type { LeaseClient, Share } from './leases.js';
 
@@ -230,6 +231,8 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
           };
         };
         const waiter: Waiter = { give: settled(resolve), refuse: settled(reject) };
+        // Hundreds may wait on one signal, and that is no leak.
+        if (signal !== undefined) setMaxListeners(0, signal);
         signal?.addEventListener('abort', leave, { once: true });
         pair.waiting.add(waiter);
         serve(pair);

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Denied, Permit, Sender } from '../../src/sender/index.js';
+import { createFeedReader, type FeedReader } from '../support/feed-reader.js';
+import { startRegistry, type Registry } from '../support/registry.js';
+import { startRelay, type Relay } from '../support/relay.js';
+import { createSenders, untilRevision, type Senders } from '../support/senders.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
+
+let registry: Registry;
+let tenant: Tenant;
+let reader: FeedReader;
+let senders: Senders;
+let relay: Relay;
+
+beforeAll(async () => {
+  registry = await startRegistry({ env: { ASSENT_FEED_HEARTBEAT_SECONDS: '1', ASSENT_STOP_SECONDS: '3' } });
+  tenant = await createTenant(registry);
+  reader = await createFeedReader(registry);
+  senders = createSenders(registry);
+  relay = await startRelay(registry.url);
+});
+afterAll(async () => {
+  await senders.stop();
+  await relay.stop();
+  await registry.stop();
+});
+
+let paths = 0;
+/** A sink that allows this rate, and counts what is sent to it. */
+async function newSink(rate: string): Promise<{ sink: string; received: number[] }> {
+  const path = `/p${(paths += 1)}`;
+  const received: number[] = [];
+  registry.receiver.consent(path, { rate });
+  const sink = registry.receiver.sink(path);
+  await tenant.register(sink, { types: ['com.example.none-at-all'] });
+  return { sink, received };
+}
+
+async function newSender(settings: Parameters<Senders['start']>[0] = {}): Promise<Sender> {
+  const sender = await senders.start(settings);
+  await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+  return sender;
+}
+
+const within = (seconds: number) => AbortSignal.timeout(seconds * 1_000);
+
+/** Takes permits one after the other, `lanes` at a time, until the signal fires or one is denied. */
+async function take(sender: Sender, sink: string, lanes: number, signal: AbortSignal) {
+  const permits: number[] = [];
+  let denied: Denied | undefined;
+  const lane = async () => {
+    while (denied === undefined) {
+      const outcome: Permit | Denied | undefined = await sender
+        .acquire(tenant.origin, sink, signal)
+        .catch(() => undefined);
+      if (outcome === undefined) return;
+      if (outcome.allowed) permits.push(performance.now());
+      else denied ??= outcome;
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return { permits, denied };
+}
+
+test('two instances share one rate: together they get what it allows, each of them a part', async () => {
+  const { sink } = await newSink('240');
+  const [one, two] = [await newSender(), await newSender()];
+  const signal = within(6);
+  const [first, second] = await Promise.all([take(one, sink, 20, signal), take(two, sink, 20, signal)]);
+  const all = first.permits.length + second.permits.length;
+  // A second's part of the rate, six times, and what is given at once at the beginning.
+  expect(all).toBeGreaterThan(15);
+  expect(all).toBeLessThanOrEqual(6 * 4 + 2 * 16);
+  expect(Math.min(first.permits.length, second.permits.length)).toBeGreaterThan(all / 5);
+  await Promise.all([one.close(), two.close()]);
+}, 20_000);
+
+test('a sink without a limit needs no lease, and goes on while the registry is away', async () => {
+  const { sink } = await newSink('*');
+  const sender = await newSender({ registry: relay.url });
+  relay.cut();
+  for (let turn = 0; turn < 1_000; turn += 1) {
+    expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: true, allowedrate: '*' });
+  }
+  relay.mend();
+  await sender.close();
+});
+
+test('what may not be sent is told at once, with the reason, and has no permit', async () => {
+  const { sink } = await newSink('60');
+  const sender = await newSender();
+  expect(await sender.acquire(tenant.origin, 'https://nobody.example.com/')).toEqual(
+    await tenant.permission('https://nobody.example.com/'),
+  );
+  await tenant.revoke(sink);
+  await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+  expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+  await sender.close();
+});
+
+test('who waits for a permit is told of a revocation as soon as the feed tells it', async () => {
+  const { sink } = await newSink('6');
+  const sender = await newSender();
+  const waiting = take(sender, sink, 30, within(25));
+  await sender.ready(0);
+  await tenant.revoke(sink);
+  const { permits, denied } = await waiting;
+  expect(denied).toMatchObject({ allowed: false, reason: 'revoked', sink });
+  expect(permits.length).toBeLessThanOrEqual(6);
+  await sender.close();
+});
+
+test('while the registry is away a share is used up and no more, and it goes on when the registry is back', async () => {
+  const { sink } = await newSink('600');
+  const sender = await newSender({ registry: relay.url });
+  expect((await sender.acquire(tenant.origin, sink)).allowed).toBe(true);
+  relay.cut();
+  const { permits, denied } = await take(sender, sink, 50, within(3));
+  expect(denied).toBeUndefined();
+  // Never more than was leased for two seconds, though fifty wait.
+  expect(permits.length).toBeLessThanOrEqual(40);
+  expect(permits.every((at) => performance.now() - at > 500)).toBe(true);
+  expect(sender.permission(tenant.origin, sink).allowed).toBe(true);
+  relay.mend();
+  expect((await sender.acquire(tenant.origin, sink, within(10))).allowed).toBe(true);
+  await sender.close();
+}, 30_000);
+
+test('a permit is not given out of a lease that has ended meanwhile', async () => {
+  const { sink } = await newSink('600');
+  const sender = await newSender({ registry: relay.url });
+  // Ten at once, so that more than one is leased; nine are given back and stay in the share.
+  const some = await Promise.all(Array.from({ length: 10 }, () => sender.acquire(tenant.origin, sink, within(10))));
+  for (const permit of some.slice(1)) if (permit.allowed) permit.giveBack();
+  relay.cut();
+  expect((await sender.acquire(tenant.origin, sink)).allowed).toBe(true);
+  await sleep(2_100);
+  await expect(sender.acquire(tenant.origin, sink, within(0.3))).rejects.toThrow('timeout');
+  relay.mend();
+  await sender.close();
+}, 30_000);
+
+test('closing hands back what was not used, and others have it at once', async () => {
+  const { sink } = await newSink('600');
+  const leased = async () => {
+    const [row] = await registry.sql<{ sum: string }>(
+      `select coalesce(sum(c), 0)::text as sum from leaseholder, unnest(leasecounts) c where pair =
+       (select encode(substr(sha256(convert_to($1 || ' ' || $2, 'UTF8')), 1, 16), 'hex')::uuid)`,
+      tenant.origin,
+      sink,
+    );
+    return Number(row?.sum);
+  };
+  const sender = await newSender();
+  const some = await Promise.all(Array.from({ length: 12 }, () => sender.acquire(tenant.origin, sink, within(10))));
+  for (const permit of some.slice(2)) if (permit.allowed) permit.giveBack();
+  expect(await leased()).toBeGreaterThanOrEqual(12);
+  await sender.close();
+  expect(await leased()).toBe(2);
+  await expect(sender.acquire(tenant.origin, sink)).rejects.toThrow('closed');
+});
+
+test('who waits leaves with the reason of the signal, and when the sender is closed', async () => {
+  const { sink } = await newSink('1');
+  const sender = await newSender();
+  await sender.acquire(tenant.origin, sink, within(10));
+  await expect(sender.acquire(tenant.origin, sink, within(0.2))).rejects.toThrow('timeout');
+  const late = sender.acquire(tenant.origin, sink);
+  await Promise.all([expect(late).rejects.toThrow('closed'), sender.close()]);
+});
