@@ -5,15 +5,15 @@ import { RegistryRefusal, type RegistryClient } from './registry-client.js';
 export interface OutcomeReport {
   origin: string;
   sink: string;
-  /** Of HTTP. */
-  status: number;
-  /** The header `Retry-After` as it came. */
+  /** Of HTTP, or `error` if no answer came. */
+  status: number | 'error';
+  /** The header `Retry-After` as it came; it counts with 429 and 503. */
   retryAfter?: string | undefined;
 }
 
 /**
- * Outcomes on their way to the registry: collected for a moment, sent in their order, kept while it is away. The oldest
- * are forgotten where there are too many.
+ * Outcomes on their way to the registry: collected for a moment, sent in their order, kept while it is away. Of a sink that
+ * answers alike again and again only one is kept, with their number; the oldest are forgotten where there are too many.
  */
 export interface Outcomes {
   report(outcome: OutcomeReport): void;
@@ -28,20 +28,39 @@ const batchSize = 100;
 const mostKept = 10_000;
 const longestDelayMs = 10_000;
 
+interface Kept {
+  origin: string;
+  sink: string;
+  status: number | 'error';
+  /** RFC 3339. */
+  at: string;
+  retryafter?: string;
+  count: number;
+}
+
 export function createOutcomes(
   client: RegistryClient,
   onFault: (error: unknown) => void,
   random: () => number,
 ): Outcomes {
-  let kept: object[] = [];
+  let kept: Kept[] = [];
+  /** Of each pair the last one, as long as it is not on its way. */
+  const lastOf = new Map<string, Kept>();
   let wake = new AbortController();
 
   async function send(signal: AbortSignal): Promise<void> {
     while (kept.length > 0) {
       const batch = kept.slice(0, batchSize);
+      lastOf.clear();
       const path = 'v1/deliveries/outcomes';
       try {
-        await (await client.call({ method: 'POST', path, body: batch, signal })).dump();
+        const answer = await client.call({ method: 'POST', path, body: batch, signal });
+        const results = (await answer.json()) as Array<{ accepted: boolean; faults?: Array<{ detail: string }> }>;
+        for (const [place, { accepted, faults }] of results.entries()) {
+          const { origin, sink } = batch[place] as Kept;
+          const why = faults?.map(({ detail }) => detail).join(' ');
+          if (!accepted) onFault(new Error(`An outcome of ${origin} at ${sink} was not accepted. ${why}`));
+        }
       } catch (error) {
         // What the registry does not want will not be wanted later.
         const isUnwanted = error instanceof RegistryRefusal && [400, 404, 409, 413, 422].includes(error.status);
@@ -55,8 +74,18 @@ export function createOutcomes(
 
   return {
     report({ origin, sink, status, retryAfter }) {
+      const pair = `${origin} ${sink}`;
+      const at = new Date().toISOString();
+      const last = lastOf.get(pair);
+      if (last !== undefined && last.status === status && last.retryafter === retryAfter) {
+        Object.assign(last, { at, count: last.count + 1 });
+        return;
+      }
       if (kept.length >= mostKept) kept.shift();
-      kept.push({ origin, sink, status, ...(retryAfter === undefined ? {} : { retryafter: retryAfter }) });
+      const next: Kept = { origin, sink, status, at, count: 1 };
+      if (retryAfter !== undefined) next.retryafter = retryAfter;
+      lastOf.set(pair, next);
+      kept.push(next);
       wake.abort();
     },
 
