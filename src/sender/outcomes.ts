@@ -24,7 +24,7 @@ export interface Outcomes {
 }
 
 const collectMs = 200;
-const batchSize = 100;
+const batchSize = 500;
 const mostKept = 10_000;
 const longestDelayMs = 10_000;
 
@@ -81,7 +81,10 @@ export function createOutcomes(
         Object.assign(last, { at, count: last.count + 1 });
         return;
       }
-      if (kept.length >= mostKept) kept.shift();
+      if (kept.length >= mostKept) {
+        kept.shift();
+        lastOf.clear();
+      }
       const next: Kept = { origin, sink, status, at, count: 1 };
       if (retryAfter !== undefined) next.retryafter = retryAfter;
       lastOf.set(pair, next);
