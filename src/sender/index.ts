@@ -175,7 +175,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     report(outcome) {
       outcomes.report(outcome);
       const { status, retryAfter } = outcome;
-      if ((status === 429 || status === 503) && retryAfter !== undefined)
+      if ((status === 429 || status === 503) && retryAfter)
         hold(outcome.origin.toLowerCase(), outcome.sink, retryAfter);
     },
     age: () => follower.age(),

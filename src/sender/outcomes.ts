@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RegistryRefusal, type RegistryClient } from './registry-client.js';
 
@@ -8,7 +9,7 @@ export interface OutcomeReport {
   /** Of HTTP, or `error` if no answer came. */
   status: number | 'error';
   /** The header `Retry-After` as it came; it counts with 429 and 503. */
-  retryAfter?: string | undefined;
+  retryAfter?: string | null | undefined;
 }
 
 /**
@@ -43,21 +44,23 @@ export function createOutcomes(
   onFault: (error: unknown) => void,
   random: () => number,
 ): Outcomes {
-  let kept: Kept[] = [];
+  const kept: Kept[] = [];
   /** Of each pair the last one, as long as it is not on its way. */
   const lastOf = new Map<string, Kept>();
+  /** What was sent and not answered: it is sent again as it was, so that nothing counts twice. */
+  let underWay: { idempotencyKey: string; body: Kept[] } | undefined;
   let wake = new AbortController();
 
   async function send(signal: AbortSignal): Promise<void> {
-    while (kept.length > 0) {
-      const batch = kept.slice(0, batchSize);
+    while (underWay !== undefined || kept.length > 0) {
       lastOf.clear();
+      underWay ??= { idempotencyKey: randomUUID(), body: kept.splice(0, batchSize) };
       const path = 'v1/deliveries/outcomes';
       try {
-        const answer = await client.call({ method: 'POST', path, body: batch, signal });
+        const answer = await client.call({ method: 'POST', path, ...underWay, signal });
         const results = (await answer.json()) as Array<{ accepted: boolean; faults?: Array<{ detail: string }> }>;
         for (const [place, { accepted, faults }] of results.entries()) {
-          const { origin, sink } = batch[place] as Kept;
+          const { origin, sink } = underWay.body[place] as Kept;
           const why = faults?.map(({ detail }) => detail).join(' ');
           if (!accepted) onFault(new Error(`An outcome of ${origin} at ${sink} was not accepted. ${why}`));
         }
@@ -67,8 +70,7 @@ export function createOutcomes(
         if (!isUnwanted) throw error;
         onFault(error);
       }
-      const sent = new Set(batch);
-      kept = kept.filter((outcome) => !sent.has(outcome));
+      underWay = undefined;
     }
   }
 
@@ -77,7 +79,7 @@ export function createOutcomes(
       const pair = `${origin} ${sink}`;
       const at = new Date().toISOString();
       const last = lastOf.get(pair);
-      if (last !== undefined && last.status === status && last.retryafter === retryAfter) {
+      if (last !== undefined && last.status === status && last.retryafter === (retryAfter ?? undefined)) {
         Object.assign(last, { at, count: last.count + 1 });
         return;
       }
@@ -86,7 +88,7 @@ export function createOutcomes(
         lastOf.clear();
       }
       const next: Kept = { origin, sink, status, at, count: 1 };
-      if (retryAfter !== undefined) next.retryafter = retryAfter;
+      if (typeof retryAfter === 'string') next.retryafter = retryAfter;
       lastOf.set(pair, next);
       kept.push(next);
       wake.abort();
@@ -94,7 +96,7 @@ export function createOutcomes(
 
     async run(signal) {
       for (let failures = 0; !signal.aborted;) {
-        if (kept.length === 0) {
+        if (kept.length === 0 && underWay === undefined) {
           wake = new AbortController();
           await new Promise((resolve) => AbortSignal.any([signal, wake.signal]).addEventListener('abort', resolve));
         }

@@ -23,6 +23,8 @@ export interface RegistryCall {
   /** Sent as JSON. */
   body?: unknown;
   accept?: string;
+  /** The same call again does nothing twice. */
+  idempotencyKey?: string;
   signal?: AbortSignal | undefined;
   /** How long the answer may be silent; for streams. */
   silenceMs?: number;
@@ -62,7 +64,8 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
   let skewMs = 0;
   let kept: string | undefined;
 
-  async function send({ method, path, body, accept, signal, silenceMs }: RegistryCall, bearer: string) {
+  async function send(call: RegistryCall, bearer: string) {
+    const { method, path, body, accept, idempotencyKey, signal, silenceMs } = call;
     const address = addresses[turn % addresses.length] as URL;
     const chosen = turn;
     const failed = () => {
@@ -77,6 +80,7 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
         headers: {
           authorization: `Bearer ${bearer}`,
           ...(accept === undefined ? {} : { accept }),
+          ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createToken } from '../../src/cli/create-token.js';
+import { startRegistry, type Registry } from '../support/registry.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
+
+/** The sender of the README, run as it is printed, as a program of somebody who has installed the package. */
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const program = /^```js sender\n([\s\S]*?)^```$/m.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1] ?? '';
+let registry: Registry;
+let tenant: Tenant;
+let folder: string;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  tenant = await createTenant(registry);
+  folder = await mkdtemp(join(tmpdir(), 'assent-example-'));
+  await mkdir(join(folder, 'node_modules'));
+  await symlink(root, join(folder, 'node_modules', 'assent'));
+  await writeFile(join(folder, 'sender.mjs'), program);
+});
+afterAll(async () => {
+  await registry.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Received {
+  at: number;
+  headers: IncomingMessage['headers'];
+  event: { id: string };
+}
+
+/** A webhook that wants this type at this rate; `answers` are its first answers, later ones are 204. */
+async function newWebhook(path: string, rate: string, type: string, answers: Array<[number, object]> = []) {
+  const received: Received[] = [];
+  registry.receiver.consent(path, { rate });
+  const sink = registry.receiver.sink(path);
+  const { id } = await tenant.register(sink, { types: [type] });
+  registry.receiver.on(path, async (request, response) => {
+    const at = performance.now();
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    received.push({ at, headers: request.headers, event: JSON.parse(Buffer.concat(chunks).toString()) });
+    const [status, headers] = answers.shift() ?? [204, {}];
+    response.writeHead(status, { ...headers }).end();
+  });
+  return { id: id as string, sink, received };
+}
+
+test('the sender of the README has at most 40 lines', () => {
+  expect(program).toContain("from 'assent/sender'");
+  expect(program.trim().split('\n').length).toBeLessThanOrEqual(40);
+});
+
+test('it delivers to those who want it and agreed, once, not faster than they said, and rests where it is asked to', async () => {
+  const limited = await newWebhook('/limited', '30', 'com.example.many');
+  const unlimited = await newWebhook('/unlimited', '*', 'com.example.many');
+  const tired = await newWebhook('/tired', '*', 'com.example.one', [[429, { 'Retry-After': '2' }]]);
+  const revoked = await newWebhook('/revoked', '*', 'com.example.many');
+  await tenant.revoke(revoked.sink);
+  const eventOf = (id: string, type: string) => ({ specversion: '1.0', id, source: 'urn:example:a', type });
+  const events = [
+    ...Array.from({ length: 7 }, (_, number) => eventOf(String(number), 'com.example.many')),
+    eventOf('one', 'com.example.one'),
+  ];
+
+  const scopes = ['assent:deliver' as const];
+  const child = spawn(process.execPath, ['sender.mjs'], {
+    cwd: folder,
+    env: {
+      PATH: process.env['PATH'],
+      REGISTRY: registry.url,
+      TOKEN: await createToken({ tenant: 'gemeente', subscriber: 'mailroom', scopes, minutes: 5 }, registry.env),
+      FOLDER: join(folder, 'replica'),
+      NODE_EXTRA_CA_CERTS: registry.env['ASSENT_SINK_CA_FILE'],
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let [output, complaints] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaints += text));
+  child.stdin.end(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  const [code] = (await once(child, 'close')) as [number];
+  expect({ code, complaints }).toEqual({ code: 0, complaints: '' });
+
+  const ids = ({ received }: { received: Received[] }) => received.map(({ event }) => event.id).sort();
+  expect(ids(limited)).toEqual(['0', '1', '2', '3', '4', '5', '6']);
+  expect(ids(unlimited)).toEqual(['0', '1', '2', '3', '4', '5', '6']);
+  expect(ids(tired)).toEqual(['one', 'one']);
+  expect(revoked.received).toEqual([]);
+  expect(output.match(/ delivered$/gm)).toHaveLength(15);
+  for (const { headers } of [...limited.received, ...unlimited.received, ...tired.received]) {
+    expect(headers).toMatchObject({
+      'webhook-request-origin': tenant.origin,
+      'content-type': 'application/cloudevents+json',
+    });
+  }
+  // Thirty a minute: two at once to begin with, and then one in two seconds.
+  const [first, last] = [limited.received.at(0)?.at ?? 0, limited.received.at(-1)?.at ?? 0];
+  expect(last - first).toBeGreaterThan(8_000);
+  const [asked, again] = tired.received.map(({ at }) => at);
+  expect((again ?? 0) - (asked ?? 0)).toBeGreaterThan(1_900);
+  // What became of it is known.
+  const { body } = await tenant.admin.get(`/v1/subscriptions/${tired.id}/deliveries`).expect(200);
+  expect(body.counts).toEqual({ delivered: 1, throttled: 1 });
+}, 60_000);
