@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Sender } from '../../src/sender/index.js';
+import { createFeedReader, type FeedReader } from '../support/feed-reader.js';
+import { startRegistry, type Registry } from '../support/registry.js';
+import { startRelay, type Relay } from '../support/relay.js';
+import { createSenders, untilRevision, type Senders } from '../support/senders.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
+
+let registry: Registry;
+let tenant: Tenant;
+let reader: FeedReader;
+let senders: Senders;
+let relay: Relay;
+
+beforeAll(async () => {
+  registry = await startRegistry({ env: { ASSENT_FEED_HEARTBEAT_SECONDS: '1', ASSENT_STOP_SECONDS: '3' } });
+  tenant = await createTenant(registry);
+  reader = await createFeedReader(registry);
+  senders = createSenders(registry);
+  relay = await startRelay(registry.url);
+});
+afterAll(async () => {
+  await senders.stop();
+  await relay.stop();
+  await registry.stop();
+});
+
+let paths = 0;
+async function newSink(): Promise<{ id: string; sink: string }> {
+  const path = `/o${(paths += 1)}`;
+  registry.receiver.consent(path, { rate: '*' });
+  const sink = registry.receiver.sink(path);
+  const { id } = await tenant.register(sink);
+  return { id, sink };
+}
+
+async function newSender(settings: Parameters<Senders['start']>[0] = {}): Promise<Sender> {
+  const sender = await senders.start(settings);
+  await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+  return sender;
+}
+
+async function countsOf(id: string): Promise<Record<string, number>> {
+  const { body } = await tenant.admin.get(`/v1/subscriptions/${id}/deliveries`).expect(200);
+  return body.counts;
+}
+
+test('a webhook that asks for a rest gets it from this sender at once, and from the others as soon as the feed tells it', async () => {
+  const { sink } = await newSink();
+  const [one, two] = [await newSender(), await newSender()];
+  one.report({ origin: tenant.origin, sink, status: 429, retryAfter: '120' });
+  expect(await one.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'held' });
+  // The same answer as the registry gives, also while only this sender knows of the rest.
+  expect(one.permission(tenant.origin, sink).allowed).toBe(true);
+  for (;;) {
+    const permit = await two.acquire(tenant.origin, sink);
+    if (!permit.allowed) {
+      expect(permit).toEqual(await tenant.permission(sink));
+      expect(Date.parse(permit.helduntil ?? '')).toBeGreaterThan(Date.now() + 60_000);
+      break;
+    }
+    await two.ready(0);
+  }
+  await Promise.all([one.close(), two.close()]);
+});
+
+test('outcomes are told when the registry is back, once each, and what is left is told at the end', async () => {
+  const { id, sink } = await newSink();
+  const sender = await newSender({ registry: relay.url });
+  relay.cut();
+  for (let number = 0; number < 30; number += 1) sender.report({ origin: tenant.origin, sink, status: 204 });
+  sender.report({ origin: tenant.origin, sink, status: 500 });
+  sender.report({ origin: tenant.origin, sink, status: 'error' });
+  expect(await countsOf(id)).toEqual({});
+  relay.mend();
+  while (Object.keys(await countsOf(id)).length === 0) await sender.ready(0);
+  sender.report({ origin: tenant.origin, sink, status: 204 });
+  await sender.close();
+  expect(await countsOf(id)).toEqual({ delivered: 31, failed: 1, unanswered: 1 });
+});
+
+test('an outcome that the registry does not take is told to the host, and spoils no other', async () => {
+  const { id, sink } = await newSink();
+  const sender = await newSender();
+  senders.faults.length = 0;
+  sender.report({ origin: tenant.origin, sink: 'https://nobody.example.com/', status: 204 });
+  sender.report({ origin: tenant.origin, sink, status: 204 });
+  await sender.close();
+  expect(await countsOf(id)).toEqual({ delivered: 1 });
+  expect(String(senders.faults[0])).toContain('nobody.example.com');
+});
