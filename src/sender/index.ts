@@ -11,6 +11,7 @@ import {
   type MatchAnswer,
 } from '../matching/match-message.js';
 import { createReplica, indexLoading } from '../matching/replica.js';
+import { createCredentials } from './credentials.js';
 import { createFollower } from './follow.js';
 import { openJournal } from './journal.js';
 import { createLeaseClient } from './leases.js';
@@ -44,6 +45,11 @@ export interface Sender {
   match(event: readonly object[], of?: { origin?: string }): BatchAnswer;
   match(event: EventMessage, of?: { origin?: string }): MatchAnswer | BatchAnswer;
   match(event: object, of?: { origin?: string }): MatchAnswer;
+  /**
+   * The same with the sink credentials, for which the token needs `assent:credentials`. They are not in the replica and not
+   * on disk: the registry is asked for those that are not known yet, and this rejects where it is away.
+   */
+  matchWithCredentials(event: object, of?: { origin?: string }): Promise<MatchAnswer | BatchAnswer>;
   /**
    * Resolves with a permit when one request may be sent to the sink: send it then, and at once. Resolves with why not as
    * soon as nothing may be sent. Rejects with the reason of the signal, and when the sender is closed.
@@ -108,10 +114,14 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
   const follower = createFollower({
     ...{ client, journal, origin, onFault, random: Math.random },
     createReplica: () => createReplica({ dialects, now }),
-    onChange: (of, sink) => permits.recheck(of, sink),
+    onChange(of, sink) {
+      credentials.forget(of, sink);
+      permits.recheck(of, sink);
+    },
   });
   /** Webhooks that asked for a rest, by pair, until when by the clock of the registry. */
   const holds = new Map<string, number>();
+  const credentials = createCredentials(client, closing.signal);
   const outcomes = createOutcomes(client, onFault, Math.random);
   const permits = createPermits({
     permission: (of, sink) => permission(of, sink, holds.get(`${of} ${sink}`)),
@@ -170,6 +180,14 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
       const of = originFor(replica, ownTenant, name);
       const revision = follower.standing()?.revision ?? '';
       return presentMatch(revision, of, matchMessage(replica, of, messageOf(event))) as MatchAnswer & BatchAnswer;
+    },
+    async matchWithCredentials(event, { origin: name = settings.origin } = {}) {
+      const replica = known();
+      const of = originFor(replica, ownTenant, name);
+      const message = messageOf(event);
+      const matched = matchMessage(replica, of, message);
+      const revision = follower.standing()?.revision ?? '';
+      return presentMatch(revision, of, matched, await credentials.of(of.name, revision, matched, message));
     },
     acquire: (of, sink, signal) => permits.acquire(of.toLowerCase(), sink, signal),
     report(outcome) {

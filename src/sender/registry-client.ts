@@ -1,4 +1,5 @@
 import type { Fault } from '../errors.js';
+import type { EventRequest } from '../events/read-events.js';
 import { Agent, request, type Dispatcher } from 'undici';
 
 /** The registry answered, and not with a success. */
@@ -22,6 +23,8 @@ export interface RegistryCall {
   path: string;
   /** Sent as JSON. */
   body?: unknown;
+  /** Sent as it is, with its lines that are of an event. */
+  message?: EventRequest;
   accept?: string;
   /** The same call again does nothing twice. */
   idempotencyKey?: string;
@@ -65,7 +68,7 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
   let kept: string | undefined;
 
   async function send(call: RegistryCall, bearer: string) {
-    const { method, path, body, accept, idempotencyKey, signal, silenceMs } = call;
+    const { method, path, body, message, accept, idempotencyKey, signal, silenceMs } = call;
     const address = addresses[turn % addresses.length] as URL;
     const chosen = turn;
     const failed = () => {
@@ -82,8 +85,10 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
           ...(accept === undefined ? {} : { accept }),
           ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(message === undefined ? {} : linesOfEvent(message)),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(message === undefined ? {} : { body: message.body }),
       });
       // Another process may have room, or a database.
       if (answer.statusCode >= 500 || answer.statusCode === 429) failed();
@@ -121,6 +126,15 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
     aheadMs: () => skewMs,
     close: () => agent.destroy(),
   };
+}
+
+function linesOfEvent({ headers }: EventRequest): Record<string, string> {
+  const lines: Record<string, string> = {};
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const name = (headers[at] as string).toLowerCase();
+    if (name === 'content-type' || name.startsWith('ce-')) lines[name] = headers[at + 1] as string;
+  }
+  return lines;
 }
 
 async function refusalOf({ statusCode, body }: Dispatcher.ResponseData): Promise<RegistryRefusal> {

@@ -108,6 +108,10 @@ function report(all, startedAt, endsAt) {
     leastofsurvivors: Math.min(...survivors),
     mostofsurvivors: Math.max(...survivors),
   };
+  const fives = [];
+  for (const at of times)
+    fives[Math.floor((at - startedAt) / 5_000)] = (fives[Math.floor((at - startedAt) / 5_000)] ?? 0) + 1;
+  console.log(`In each five seconds: ${fives.join(' ')}`);
   console.table([row]);
   const isKept = most <= rate && fewest >= 0.9 * rate;
   console.log(isKept ? 'The rate was kept and used.' : `BROKEN: no 60 s above ${rate}, none below ${0.9 * rate}.`);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,11 +38,16 @@ interface Received {
 }
 
 /** A webhook that wants this type at this rate; `answers` are its first answers, later ones are 204. */
-async function newWebhook(path: string, rate: string, type: string, answers: Array<[number, object]> = []) {
+async function newWebhook(
+  path: string,
+  rate: string,
+  type: string,
+  { answers = [], more = {} }: { answers?: Array<[number, object]>; more?: object } = {},
+) {
   const received: Received[] = [];
   registry.receiver.consent(path, { rate });
   const sink = registry.receiver.sink(path);
-  const { id } = await tenant.register(sink, { types: [type] });
+  const { id } = await tenant.register(sink, { types: [type], ...more });
   registry.receiver.on(path, async (request, response) => {
     const at = performance.now();
     const chunks: Buffer[] = [];
@@ -61,8 +66,13 @@ test('the sender of the README has at most 40 lines', () => {
 
 test('it delivers to those who want it and agreed, once, not faster than they said, and rests where it is asked to', async () => {
   const limited = await newWebhook('/limited', '30', 'com.example.many');
-  const unlimited = await newWebhook('/unlimited', '*', 'com.example.many');
-  const tired = await newWebhook('/tired', '*', 'com.example.one', [[429, { 'Retry-After': '2' }]]);
+  const sinkcredential = {
+    credentialtype: 'ACCESSTOKEN',
+    accesstoken: 'a-token-of-the-webhook',
+    accesstokenexpiresutc: '2099-01-01T00:00:00Z',
+  };
+  const unlimited = await newWebhook('/unlimited', '*', 'com.example.many', { more: { sinkcredential } });
+  const tired = await newWebhook('/tired', '*', 'com.example.one', { answers: [[429, { 'Retry-After': '2' }]] });
   const revoked = await newWebhook('/revoked', '*', 'com.example.many');
   await tenant.revoke(revoked.sink);
   const eventOf = (id: string, type: string) => ({ specversion: '1.0', id, source: 'urn:example:a', type });
@@ -71,7 +81,7 @@ test('it delivers to those who want it and agreed, once, not faster than they sa
     eventOf('one', 'com.example.one'),
   ];
 
-  const scopes = ['assent:deliver' as const];
+  const scopes = ['assent:deliver' as const, 'assent:credentials' as const];
   const child = spawn(process.execPath, ['sender.mjs'], {
     cwd: folder,
     env: {
@@ -102,6 +112,9 @@ test('it delivers to those who want it and agreed, once, not faster than they sa
       'content-type': 'application/cloudevents+json',
     });
   }
+  for (const { headers } of unlimited.received) expect(headers.authorization).toBe('Bearer a-token-of-the-webhook');
+  for (const { headers } of limited.received) expect(headers.authorization).toBeUndefined();
+  expect(await readFile(join(folder, 'replica', 'replica.jsonl'), 'utf8')).not.toContain('a-token-of-the-webhook');
   // Thirty a minute: two at once to begin with, and then one in two seconds.
   const [first, last] = [limited.received.at(0)?.at ?? 0, limited.received.at(-1)?.at ?? 0];
   expect(last - first).toBeGreaterThan(8_000);

@@ -1,0 +1,72 @@
+import type { EventRequest } from '../events/read-events.js';
+import type { BatchAnswer, Credentials, MatchAnswer, MatchedMessage } from '../matching/match-message.js';
+import type { MatchedPair } from '../matching/replica.js';
+import type { RegistryClient } from './registry-client.js';
+
+/** Sink credentials in memory: as the registry last told them, until it tells a change of their sink. */
+export interface SinkCredentials {
+  /** Those that the sinks of a message have, by subscription; asks the registry for what is not known. */
+  of(
+    origin: string,
+    revision: string,
+    matched: MatchedMessage,
+    message: EventRequest,
+  ): Promise<Credentials | undefined>;
+  /** Of a pair; of everything, if no sink is told. */
+  forget(origin: string | undefined, sink: string | undefined): void;
+}
+
+type Credential = Record<string, unknown> | undefined;
+type Known = Map<string, Map<string, Credential>>;
+
+const mostPairs = 10_000;
+
+export function createCredentials(client: RegistryClient, signal: AbortSignal): SinkCredentials {
+  /** By pair, and there by the subscriptions that want the event: it is that of the oldest that has one. */
+  const known: Known = new Map();
+  let changes = 0;
+
+  async function ask(origin: string, revision: string, message: EventRequest): Promise<Known> {
+    const path = `v1/match?origin=${encodeURIComponent(origin)}&min-revision=${revision}`;
+    const answer = await client.call({ method: 'POST', path, message, signal });
+    const told = (await answer.json()) as MatchAnswer | BatchAnswer;
+    const sinks = 'events' in told ? told.events.flatMap((event) => event.sinks ?? []) : told.sinks;
+    const asked: Known = new Map();
+    for (const { sink, subscriptions, sinkcredential } of sinks) {
+      const pair = `${origin} ${sink}`;
+      asked.set(pair, (asked.get(pair) ?? new Map<string, Credential>()).set(subscriptions.join(), sinkcredential));
+    }
+    return asked;
+  }
+
+  function keep(asked: Known): void {
+    if (known.size >= mostPairs) known.clear();
+    for (const [pair, lists] of asked) known.set(pair, new Map([...(known.get(pair) ?? []), ...lists]));
+  }
+
+  return {
+    async of(origin, revision, { results }, message) {
+      const pairs = results.flatMap((result) => result.pairs.filter(({ hasCredential }) => hasCredential));
+      if (pairs.length === 0) return undefined;
+      const isIn = (map: Known, { sink, subscriptions }: MatchedPair) =>
+        map.get(`${origin} ${sink}`)?.has(subscriptions.join()) === true;
+      const before = changes;
+      const all = pairs.every((pair) => isIn(known, pair));
+      const asked = all ? undefined : await ask(origin, revision, message);
+      // What was told while something changed may be of before, and serves this once.
+      if (asked !== undefined && changes === before) keep(asked);
+      const credentials: Credentials = new Map();
+      for (const pair of pairs) {
+        const from = asked !== undefined && isIn(asked, pair) ? asked : known;
+        const credential = from.get(`${origin} ${pair.sink}`)?.get(pair.subscriptions.join());
+        if (credential !== undefined) credentials.set(pair.subscriptions[0] ?? '', credential);
+      }
+      return credentials;
+    },
+    forget(origin, sink) {
+      changes += 1;
+      if (origin === undefined || sink === undefined) known.clear();
+      else known.delete(`${origin} ${sink}`);
+    },
+  };
+}
