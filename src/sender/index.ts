@@ -3,13 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { presentPermission } from '../grants/permission.js';
 import { parseRetryAfter } from '../handshake/backoff.js';
 import { dialects } from '../matching/dialects.js';
-import {
-  matchMessage,
-  originFor,
-  presentMatch,
-  type BatchAnswer,
-  type MatchAnswer,
-} from '../matching/match-message.js';
+import { matchMessage, originFor, textOfMatch, type BatchAnswer, type MatchAnswer } from '../matching/match-message.js';
 import { createReplica, indexLoading } from '../matching/replica.js';
 import { createCredentials } from './credentials.js';
 import { createFollower } from './follow.js';
@@ -179,7 +173,8 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
       const replica = known();
       const of = originFor(replica, ownTenant, name);
       const revision = follower.standing()?.revision ?? '';
-      return presentMatch(revision, of, matchMessage(replica, of, messageOf(event))) as MatchAnswer & BatchAnswer;
+      const text = textOfMatch(revision, of, matchMessage(replica, of, messageOf(event)));
+      return JSON.parse(text) as MatchAnswer & BatchAnswer;
     },
     async matchWithCredentials(event, { origin: name = settings.origin } = {}) {
       const replica = known();
@@ -187,7 +182,8 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
       const message = messageOf(event);
       const matched = matchMessage(replica, of, message);
       const revision = follower.standing()?.revision ?? '';
-      return presentMatch(revision, of, matched, await credentials.of(of.name, revision, matched, message));
+      const held = await credentials.of(of.name, revision, matched, message);
+      return JSON.parse(textOfMatch(revision, of, matched, held)) as MatchAnswer | BatchAnswer;
     },
     acquire: (of, sink, signal) => permits.acquire(of.toLowerCase(), sink, signal),
     report(outcome) {

@@ -33,6 +33,6 @@ export function createSenders(registry: Registry): Senders {
 export async function untilRevision(sender: Sender, revision: string): Promise<void> {
   const event = { specversion: '1.0', id: '1', source: 'urn:example:none', type: 'com.example.none' };
   await sender.ready();
-  const known = () => (sender.match(event) as MatchAnswer).revision;
+  const known = () => sender.match(event).revision;
   while (BigInt(known()) < BigInt(revision)) await sender.ready(0);
 }
