@@ -1,5 +1,5 @@
 import { createToken } from '../../src/cli/create-token.js';
-import { createSender, type MatchAnswer, type Sender, type SenderSettings } from '../../src/sender/index.js';
+import { createSender, type Sender, type SenderSettings } from '../../src/sender/index.js';
 import type { Registry } from './registry.js';
 
 /** Senders of one test file, which end with it. */
