@@ -12,7 +12,8 @@ import { createLeaseClient } from './leases.js';
 import { ownTenant } from './lines.js';
 import { messageOf, type EventMessage } from './message.js';
 import { createOutcomes, type OutcomeReport } from './outcomes.js';
-import { createPermits, type Denied, type Permission, type Permit } from './permits.js';
+import type { Denied, Permission, Permit } from './permit.js';
+import { createPermits } from './permits.js';
 import { createRegistryClient } from './registry-client.js';
 
 export { RegistryError } from '../errors.js';

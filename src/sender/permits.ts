@@ -1,20 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import type { components } from '../http/contract.gen.js';
 import type { LeaseClient, Share } from './leases.js';
-
-export type Permission = components['schemas']['Permission'];
-
-/** One request may be sent, now: not later, and not twice. */
-export interface Permit extends Permission {
-  allowed: true;
-  /** It was not sent after all. */
-  giveBack(): void;
-}
-
-/** Nothing may be sent: `reason` and `message` say why, `helduntil` how long if the webhook asked for a rest. */
-export interface Denied extends Permission {
-  allowed: false;
-}
+import { aheadMs, atHand, createPair, recentOf, type Pair, type Waiter } from './pair.js';
+import type { Denied, Permission, Permit } from './permit.js';
 
 /**
  * Hands out one request after the other of what this instance has leased of the rate of a pair, first come, first served.
@@ -43,29 +30,6 @@ export interface PermitSettings {
   random: () => number;
 }
 
-interface Waiter {
-  give: (outcome: Permit | Denied) => void;
-  refuse: (error: unknown) => void;
-}
-
-interface Pair {
-  origin: string;
-  sink: string;
-  shares: Share[];
-  waiting: Set<Waiter>;
-  /** What was not sent of shares that are over. */
-  returns: Map<string, number>;
-  /** Requests of about the last two seconds; of those before, less and less. */
-  recent: number;
-  recentAt: number;
-  asking: Promise<void> | undefined;
-  /** By the clock that only goes forward, as all times here. */
-  notBefore: number;
-  failures: number;
-  timer: NodeJS.Timeout | undefined;
-}
-
-const aheadMs = 2_000;
 const firstDelayMs = 100;
 const longestDelayMs = 5_000;
 const unknownMs = 1_000;
@@ -77,31 +41,8 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
   function pairOf(origin: string, sink: string): Pair {
     const key = `${origin} ${sink}`;
     let pair = pairs.get(key);
-    if (pair === undefined) {
-      pair = {
-        ...{ origin, sink, shares: [], waiting: new Set(), returns: new Map() },
-        ...{ recent: 0, recentAt: 0, asking: undefined, notBefore: 0, failures: 0, timer: undefined },
-      };
-      pairs.set(key, pair);
-    }
+    if (pair === undefined) pairs.set(key, (pair = createPair(origin, sink)));
     return pair;
-  }
-
-  function recentOf(pair: Pair, now: number): number {
-    pair.recent *= Math.exp((pair.recentAt - now) / aheadMs);
-    pair.recentAt = now;
-    return pair.recent;
-  }
-
-  /** Requests that may be sent at this moment; shares that are over leave. */
-  function atHand(pair: Pair, now: number): number {
-    let requests = 0;
-    pair.shares = pair.shares.filter((share) => {
-      if (share.endsAt > now) requests += share.left;
-      else if (share.left > 0) pair.returns.set(share.lease, share.left);
-      return share.endsAt > now;
-    });
-    return requests;
   }
 
   /** Undefined if a share is needed and there is none. */

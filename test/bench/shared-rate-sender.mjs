@@ -1,9 +1,12 @@
 // One sender of shared-rate.mjs: sends as fast as it may, until it is killed.
+import { once } from 'node:events';
 import { createSender } from '../../dist/sender/index.js';
 
 const { REGISTRY, TOKEN, ORIGIN, SINK, NUMBER } = process.env;
 const sender = await createSender({ registry: REGISTRY.split(','), token: () => TOKEN });
 await sender.ready();
+process.send('ready');
+await once(process, 'message');
 
 async function send() {
   for (;;) {

@@ -1,0 +1,54 @@
+import type { Share } from './leases.js';
+import type { Denied, Permit } from './permit.js';
+
+/** Who waits for a permit. */
+export interface Waiter {
+  give: (outcome: Permit | Denied) => void;
+  refuse: (error: unknown) => void;
+}
+
+/** An origin and a sink that something is sent to at the moment. All times are by the clock that only goes forward. */
+export interface Pair {
+  origin: string;
+  sink: string;
+  shares: Share[];
+  /** In the order that they came. */
+  waiting: Set<Waiter>;
+  /** What was not sent of shares that are over, by lease. */
+  returns: Map<string, number>;
+  /** Requests of about the last two seconds; of those before, less and less. */
+  recent: number;
+  recentAt: number;
+  /** Settles when the one request for a lease that is on its way is answered. */
+  asking: Promise<void> | undefined;
+  notBefore: number;
+  failures: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** For how long is leased at a time. */
+export const aheadMs = 2_000;
+
+export function createPair(origin: string, sink: string): Pair {
+  return {
+    ...{ origin, sink, shares: [], waiting: new Set(), returns: new Map() },
+    ...{ recent: 0, recentAt: 0, asking: undefined, notBefore: 0, failures: 0, timer: undefined },
+  };
+}
+
+export function recentOf(pair: Pair, now: number): number {
+  pair.recent *= Math.exp((pair.recentAt - now) / aheadMs);
+  pair.recentAt = now;
+  return pair.recent;
+}
+
+/** Requests that may be sent at this moment; shares that are over leave. */
+export function atHand(pair: Pair, now: number): number {
+  let requests = 0;
+  pair.shares = pair.shares.filter((share) => {
+    if (share.endsAt > now) requests += share.left;
+    else if (share.left > 0) pair.returns.set(share.lease, share.left);
+    return share.endsAt > now;
+  });
+  return requests;
+}
