@@ -1,6 +1,6 @@
 import type { EventRequest } from '../events/read-events.js';
 import type { BatchAnswer, Credentials, MatchAnswer, MatchedMessage } from '../matching/match-message.js';
-import type { MatchedPair } from '../matching/replica.js';
+import type { MatchedPair } from '../matching/known-pairs.js';
 import type { RegistryClient } from './registry-client.js';
 
 /** Sink credentials in memory: as the registry last told them, until it tells a change of their sink. */
