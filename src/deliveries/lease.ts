@@ -14,7 +14,7 @@ import type { Database } from '../storage/database.js';
  * and if all send in the last moment: a share that nobody hands back counts until the slot has left the window. The price
  * is that 60/63.5 of the rate can be used (94 %).
  *
- * Within that, a bucket that fills at that pace and holds four seconds of it makes the flow even, and waiting instances
+ * Within that, a bucket that fills at that pace and holds four seconds of it (two at first) makes the flow even, and waiting instances
  * get turns one behind the other, each for its part of two seconds. A turn that nobody takes up for a second is anybody's.
  *
  * The function take_lease in the database does all this under the lock of the row, by the database's clock.

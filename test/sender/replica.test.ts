@@ -239,7 +239,16 @@ describe('while the registry is away', () => {
     expect(await statesIn(fileIn(folder))).toEqual(await statesOfServer());
   });
 
-  test('a token that is refused is told to who waits', async () => {
+  test('a token that is refused is asked for anew', async () => {
+    const good = reader.headers['Authorization']?.slice('Bearer '.length) ?? '';
+    let asked = 0;
+    const sender = await senders.start({ token: () => ((asked += 1) === 1 ? 'an-old-one' : good) });
+    await sender.ready(0);
+    expect(asked).toBeGreaterThan(1);
+    await sender.close();
+  });
+
+  test('a token that is refused again is told to who waits', async () => {
     const sender = await senders.start({ token: () => 'no-token' });
     await expect(sender.ready()).rejects.toThrow(RegistryRefusal);
     expect(() => sender.permission(tenant.origin, 'https://a.example.com/')).toThrow('being loaded');

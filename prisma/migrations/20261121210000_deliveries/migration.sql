@@ -94,7 +94,8 @@ begin
   allowed := least(rate::bigint, 2000000000);
   pace := allowed / 63.5;
   burst := greatest(1, ceil(pace * 4));
-  if isnew then book.tokens := burst; end if;
+  -- Half of it at first: a webhook under steady demand from the beginning would have a hole a minute later.
+  if isnew then book.tokens := greatest(1, ceil(pace * 2)); end if;
 
   filled := book.slots;
   present := floor(extract(epoch from moment) * 2);
