@@ -75,7 +75,7 @@ test('a worker that does not poll, and a memory that is not loaded, make it not 
     process: 'ok',
     database: 'ok',
     migrations: 'ok',
-    index: 'ok',
+    index: 'loading',
     worker: 'does not poll',
   });
 });
