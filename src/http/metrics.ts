@@ -19,7 +19,7 @@ export interface MetricsSources {
   inFlight: () => number;
   /** Undefined while the index is being loaded. */
   indexSize: () => { subscriptions: number; pairs: number; bytes: number } | undefined;
-  /** Since the change log was last read to its end. */
+  /** Since the change log was last read to its end, from a database that had all of it. */
   indexSecondsBehind: () => number;
   /** How many there are, by kind. */
   feedReaders: () => Readonly<Record<string, number>>;
@@ -87,7 +87,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   new Gauge({
     name: 'assent_index_lag_seconds',
-    help: 'Since the change log was last read to its end; +Inf while the index is being loaded.',
+    help: 'Since the change log was last read to its end, from a database that had all of it; +Inf while the index is being loaded.',
     registers,
     collect() {
       this.set(indexSecondsBehind());

@@ -46,12 +46,13 @@ export class WatchedPool extends pg.Pool {
   override connect(callback?: Callback): Promise<pg.PoolClient> | void {
     if (callback === undefined) {
       return new Promise((resolve, reject) => {
-        this.connect((error, client) => (client === undefined ? reject(error) : resolve(client)));
+        this.connect((error, client) => (error ? reject(error) : resolve(client as pg.PoolClient)));
       });
     }
     const refuse = (error: Error) => callback(error, undefined, () => undefined);
     if (this.#isAway || this.waitingCount >= mostWaiting) {
-      process.nextTick(refuse, refusal(this.#isAway ? 'is away' : 'has too many waiting for it'));
+      const why = refusal(this.#isAway ? 'is away' : 'has too many waiting for it');
+      queueMicrotask(() => refuse(why));
       return;
     }
     this.#waiting.add(refuse);
