@@ -133,6 +133,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     publicUrl: config.publicUrl,
     callbackSeconds: config.callbackSeconds,
     deadlineMs: config.handshakeDeadlineMs,
+    perHost: config.handshakesInFlightPerHost,
+    perTenant: config.handshakesInFlightPerTenant,
   });
   // A standby tells nobody of changes, so it is asked more often.
   const followMs = readsOnly ? Math.min(config.pollMs, 100) : config.pollMs;

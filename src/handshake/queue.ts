@@ -31,14 +31,16 @@ export interface QueueSettings {
   callbackSeconds: number;
   /** Milliseconds an attempt can take at the most; a lease is longer by a margin for the database. */
   deadlineMs: number;
+  /** Places in flight for one host and one tenant, over all processes. */
+  perHost: number;
+  perTenant: number;
 }
 
 const claimLock = 7_266_112_003;
-const perHost = 2;
-const perTenant = 20;
 const leaseMarginMs = 20_000;
 
-export function createQueue({ database, publicUrl, callbackSeconds, deadlineMs }: QueueSettings): Queue {
+export function createQueue(settings: QueueSettings): Queue {
+  const { database, publicUrl, callbackSeconds, deadlineMs, perHost, perTenant } = settings;
   const { client } = database;
   const leaseSeconds = (deadlineMs + leaseMarginMs) / 1_000;
 
