@@ -32,6 +32,7 @@ import { createGrantByCallback } from './handshake/callback.js';
 import { closeHandshakesOfPair, createQueue } from './handshake/queue.js';
 import { createHandshakeReader } from './handshake/read-handshake.js';
 import { createSafeRequest } from './handshake/safe-request.js';
+import { createSettleConsent } from './handshake/settle-consent.js';
 import { createSettle } from './handshake/settle.js';
 import { parseSink } from './handshake/sink.js';
 import { createSweeper } from './handshake/sweep.js';
@@ -52,6 +53,7 @@ import { createExplain } from './matching/explain-match.js';
 import { createMatchLane } from './matching/match-lane.js';
 import { createReplica } from './matching/replica.js';
 import { createMatchHandlers } from './matching/routes.js';
+import { createOriginMemory } from './origins/origin-memory.js';
 import { createOriginHandlers } from './origins/routes.js';
 import { createOriginStore } from './origins/store.js';
 import { asUnavailable, openDatabase, type Database } from './storage/database.js';
@@ -63,6 +65,7 @@ import { createCredentialVault } from './subscriptions/credential-vault.js';
 import { openDevelopmentKeys } from './subscriptions/development-keys.js';
 import { createHandshakeHandlers } from './subscriptions/handshake-routes.js';
 import { createSubscriptionReader } from './subscriptions/read-subscription.js';
+import { createRegister } from './subscriptions/register.js';
 import { createSubscriptionHandlers } from './subscriptions/routes.js';
 import { createSubscriptionWriter } from './subscriptions/write-subscription.js';
 
@@ -128,14 +131,16 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     return parsed.ok ? undefined : { rule: parsed.rule, detail: parsed.detail };
   };
 
-  const queue = createQueue({
+  const origins = createOriginMemory();
+  const asking = {
     database,
     publicUrl: config.publicUrl,
     callbackSeconds: config.callbackSeconds,
     deadlineMs: config.handshakeDeadlineMs,
-    perHost: config.handshakesInFlightPerHost,
-    perTenant: config.handshakesInFlightPerTenant,
-  });
+    inFlight: { perHost: config.handshakesInFlightPerHost, perTenant: config.handshakesInFlightPerTenant },
+    perMinute: { perHost: config.handshakesPerHost, perTenant: config.handshakesPerTenant },
+  };
+  const queue = createQueue(asking);
   // A standby tells nobody of changes, so it is asked more often.
   const followMs = readsOnly ? Math.min(config.pollMs, 100) : config.pollMs;
   const follower = createFollower({
@@ -166,11 +171,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   const feed = createFeed({ follower, query: database.query, memory: feedMemory, onPage: metrics.feedPage });
   const worker = createWorker({
     queue,
-    budgets: createBudgets({
-      database,
-      perHost: config.handshakesPerHost,
-      perTenant: config.handshakesPerTenant,
-    }),
+    budgets: createBudgets(asking),
     request: createSafeRequest({
       allowedNetworks: config.allowedNetworks,
       deniedNetworks: config.deniedNetworks,
@@ -185,6 +186,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     }),
     settle: createSettle({
       database,
+      origins,
+      settleConsent: createSettleConsent({ database, random: Math.random }),
       maxAttempts: config.handshakeAttempts,
       retry: { firstMs: config.handshakeRetryMs, maxMs: maxBackoffMs },
       random: Math.random,
@@ -241,7 +244,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   setMaxListeners(0, stopping.signal);
   const reader = createSubscriptionReader(database);
   const vault = createCredentialVault(keys);
-  const writer = createSubscriptionWriter({ database, vault });
+  const register = createRegister({ ...asking, vault, origins, adopt: (work) => worker.adopt(work) });
+  const writer = createSubscriptionWriter({ database, vault, register });
   const attend = (handshake: string, waitMs: number, signal: AbortSignal) =>
     worker.attend(handshake, waitMs, AbortSignal.any([signal, stopping.signal]));
   const operationsById = new Map(contract.operations.map((operation) => [operation.id, operation]));

@@ -47,14 +47,16 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
 
     createSubscription: async (call) => {
       const requested = parseDefinition(call.body, faultOfSink);
-      const registered = await writer.create(callerOf(call), requested, {
+      const request = {
         tenant: call.principal.tenant,
         subscriber: call.principal.subscriber,
         key: call.header['idempotency-key'],
         operation: 'createSubscription',
         // Not the secret: what is kept of a request must not be a way to guess it.
         content: { ...call.body, sinkcredential: call.body.sinkcredential?.credentialtype },
-      });
+      };
+      const isAwaited = parsePrefer(call.header['prefer']) > 0;
+      const registered = await writer.create(callerOf(call), requested, request, isAwaited);
       const { status: _, ...answer } = await written(call, registered.id, registered);
       return {
         status: 201,

@@ -1,0 +1,68 @@
+import { v7 as uuidv7 } from 'uuid';
+import { consentColumns } from '../grants/write-grant.js';
+import { identityOf } from '../origins/origin-memory.js';
+import type { Origin } from '../origins/origin.js';
+import { service, withoutQuery } from '../storage/audit.js';
+import { createBatcher } from '../storage/batch.js';
+import { callFunction, type Database } from '../storage/database.js';
+import type { Judgement } from './exchange.js';
+import type { BegunAttempt, Claim, HandshakeState } from './handshake.js';
+import { outcomeColumns, type Outcome } from './record-outcome.js';
+import type { Settled } from './settle.js';
+
+export interface Consented {
+  claim: Claim;
+  attempt: BegunAttempt;
+  reply: Outcome;
+  judgement: Extract<Judgement, { kind: 'granted' }>;
+  /** By whose policy it was judged. */
+  origin: Origin;
+}
+
+/**
+ * Writes what follows from a consent, which is what nearly every registration ends with, in a batch with the others of
+ * this moment. Undefined, and nothing is written, if the origin is not as it was judged by.
+ */
+export type SettleConsent = (consented: Consented) => Promise<Settled | undefined>;
+
+export function createSettleConsent(settings: { database: Database; random: () => number }): SettleConsent {
+  const { database, random } = settings;
+
+  async function run(members: Consented[]): Promise<Array<Settled | undefined>> {
+    const rows = await callFunction<{ place: number; state: string | null; verdict: string | null }>(
+      database,
+      'select place, state, verdict from settle_consents($1::jsonb)',
+      [JSON.stringify(members.map(columnsOf))],
+    );
+    const settled: Array<Settled | undefined> = members.map(() => undefined);
+    for (const { place, state, verdict } of rows) {
+      const member = members[place];
+      if (member === undefined || state === 'origin_differs') continue;
+      settled[place] = {
+        verdict: (verdict ?? member.judgement.verdict) as Settled['verdict'],
+        state: (state ?? undefined) as HandshakeState | undefined,
+      };
+    }
+    return settled;
+  }
+
+  function columnsOf({ claim, attempt, reply, judgement, origin }: Consented, place: number) {
+    const consent = {
+      ...{ tenant: claim.tenant, origin: claim.origin, sink: claim.sink, handshake: claim.id, reference: undefined },
+      ...{ basis: 'response' as const, ...judgement, requestedRate: claim.requestedRate },
+      lease: { seconds: origin.leaseSeconds },
+      jitter: random(),
+    };
+    return {
+      place,
+      ...consentColumns(service(claim.tenant), consent),
+      ...outcomeColumns(reply, judgement),
+      ...identityOf(origin),
+      ...{ lease: claim.lease, number: attempt.number, auditsink: withoutQuery(claim.sink) },
+      // In this order: audit entries are read by their ids.
+      ...{ grantaudit: uuidv7(), audit: uuidv7() },
+    };
+  }
+
+  return createBatcher({ run, most: 100, keyOf: ({ claim }) => `${claim.origin} ${claim.sink}` });
+}
