@@ -240,14 +240,14 @@ async function compose(database: Database, { config, log, checkAnswers = false }
 
   const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);
   const stopping = new AbortController();
-  // Every open stream listens to it.
+  // Every open stream and every request that waits listens to it.
   setMaxListeners(0, stopping.signal);
   const reader = createSubscriptionReader(database);
   const vault = createCredentialVault(keys);
   const register = createRegister({ ...asking, vault, origins, adopt: (work) => worker.adopt(work) });
   const writer = createSubscriptionWriter({ database, vault, register });
   const attend = (handshake: string, waitMs: number, signal: AbortSignal) =>
-    worker.attend(handshake, waitMs, AbortSignal.any([signal, stopping.signal]));
+    worker.attend(handshake, waitMs, [signal, stopping.signal]);
   const operationsById = new Map(contract.operations.map((operation) => [operation.id, operation]));
   const operationOf = (id: OperationId): Operation => {
     const operation = operationsById.get(id);

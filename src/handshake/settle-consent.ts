@@ -1,7 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
+import type { Basis } from '../grants/grant.js';
 import { consentColumns } from '../grants/write-grant.js';
 import { identityOf } from '../origins/origin-memory.js';
 import type { Origin } from '../origins/origin.js';
+import { parseRate } from '../origins/rate.js';
 import { service, withoutQuery } from '../storage/audit.js';
 import { createBatcher } from '../storage/batch.js';
 import { callFunction, type Database } from '../storage/database.js';
@@ -25,23 +27,31 @@ export interface Consented {
  */
 export type SettleConsent = (consented: Consented) => Promise<Settled | undefined>;
 
+interface Row {
+  place: number;
+  state: HandshakeState | 'origin_differs' | null;
+  verdict: Settled['verdict'] | null;
+  version: number | null;
+  allowedrate: string | null;
+  warnings: string[];
+  basis: Basis;
+  expiresat: Date;
+  renewat: Date | null;
+}
+
 export function createSettleConsent(settings: { database: Database; random: () => number }): SettleConsent {
   const { database, random } = settings;
 
   async function run(members: Consented[]): Promise<Array<Settled | undefined>> {
-    const rows = await callFunction<{ place: number; state: string | null; verdict: string | null }>(
-      database,
-      'select place, state, verdict from settle_consents($1::jsonb)',
-      [JSON.stringify(members.map(columnsOf))],
-    );
+    const rows = await callFunction<Row>(database, 'select * from settle_consents($1::jsonb)', [
+      JSON.stringify(members.map(columnsOf)),
+    ]);
     const settled: Array<Settled | undefined> = members.map(() => undefined);
-    for (const { place, state, verdict } of rows) {
-      const member = members[place];
-      if (member === undefined || state === 'origin_differs') continue;
-      settled[place] = {
-        verdict: (verdict ?? member.judgement.verdict) as Settled['verdict'],
-        state: (state ?? undefined) as HandshakeState | undefined,
-      };
+    for (const row of rows) {
+      const member = members[row.place];
+      if (member === undefined || row.state === 'origin_differs') continue;
+      const verdict = row.verdict ?? member.judgement.verdict;
+      settled[row.place] = { verdict, state: row.state ?? undefined, ...standingOf(row) };
     }
     return settled;
   }
@@ -65,4 +75,11 @@ export function createSettleConsent(settings: { database: Database; random: () =
   }
 
   return createBatcher({ run, most: 100, keyOf: ({ claim }) => `${claim.origin} ${claim.sink}` });
+}
+
+function standingOf({ version, allowedrate, warnings, basis, expiresat, renewat }: Row): Pick<Settled, 'standing'> {
+  if (version === null || allowedrate === null) return {};
+  const allowedRate = parseRate(allowedrate) ?? 1;
+  const grant = { basis, allowedRate, warnings, expiresAt: expiresat, renewAt: renewat ?? undefined };
+  return { standing: { subscriptionVersion: version, grant } };
 }

@@ -1,3 +1,4 @@
+import type { Grant } from '../grants/grant.js';
 import { endGrant, putGrant } from '../grants/write-grant.js';
 import type { OriginMemory } from '../origins/origin-memory.js';
 import type { Origin } from '../origins/origin.js';
@@ -15,7 +16,11 @@ export interface Settled {
   verdict: Verdict;
   /** Where the handshake went; undefined if it was not ours to move any more. */
   state: HandshakeState | undefined;
+  /** As it stood when that was committed, where it is known. */
+  standing?: { subscriptionVersion: number; grant: StandingGrant };
 }
+
+export type StandingGrant = Pick<Grant, 'basis' | 'allowedRate' | 'warnings' | 'expiresAt' | 'renewAt'>;
 
 export interface SettleSettings {
   database: Database;

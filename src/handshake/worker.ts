@@ -13,8 +13,11 @@ import type { Settle, Settled } from './settle.js';
 export interface Worker {
   /** Polls until the signal fires, then ends what is in flight (handing back what is not answered in time). */
   run(signal: AbortSignal): Promise<void>;
-  /** Asks now, and returns when that is settled, when the time is over, or when the signal fires; whichever is first. */
-  attend(handshake: string, waitMs: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Asks now, and returns when that is settled, when the time is over, or when a signal fires; whichever is first. With
+   * what came of it, where it was settled here meanwhile.
+   */
+  attend(handshake: string, waitMs: number, signals: readonly AbortSignal[]): Promise<Settled | undefined>;
   /** Asks at once what `work` has claimed and begun by itself; it is told how many that may be. */
   adopt<Result>(work: (places: number) => Promise<{ begun: Begun[]; result: Result }>): Promise<Result>;
   /** Works until nothing is due and nothing is in flight. */
@@ -130,27 +133,22 @@ export function createWorker(settings: WorkerSettings): Worker {
       clearTimeout(timer);
     },
 
-    async attend(handshake, waitMs, signal) {
-      if (waitMs <= 0 || isStopping) return;
+    async attend(handshake, waitMs, signals) {
+      if (waitMs <= 0 || isStopping) return undefined;
       const until = performance.now() + waitMs;
       let isAskedHere = running.has(handshake) || (await claimOne(handshake));
       // Somebody else may have it: another process, or nobody yet because its host is busy.
-      while (performance.now() < until && !signal.aborted) {
-        isAskedHere ||= running.has(handshake);
-        const left = Math.min(running.has(handshake) ? 500 : 100, until - performance.now());
-        const timer = new AbortController();
-        const ends = AbortSignal.any([signal, timer.signal]);
-        const settled = await Promise.race([
-          sleep(Math.max(left, 1), undefined, { signal: ends }).catch(() => undefined),
-          ...(running.has(handshake) ? [running.get(handshake)] : []),
-        ]);
-        timer.abort();
-        if (settled?.state !== undefined && settled.state !== 'due') return;
+      while (performance.now() < until && !signals.some(({ aborted }) => aborted)) {
+        const work = running.get(handshake);
+        isAskedHere ||= work !== undefined;
+        const settled = await first(work, Math.min(work ? 500 : 100, until - performance.now()), signals);
+        if (settled?.state !== undefined && settled.state !== 'due') return settled;
         // Settled, held back for longer, or granted by the callback while the webhook still owes its answer.
-        if (!(await queue.isOpen(handshake, Math.max(until - performance.now(), 0)))) return;
+        if (!(await queue.isOpen(handshake, Math.max(until - performance.now(), 0)))) return undefined;
         // Asked and postponed: what comes next comes later than anybody waits.
-        if (isAskedHere && !running.has(handshake)) return;
+        if (isAskedHere && !running.has(handshake)) return undefined;
       }
+      return undefined;
     },
 
     async adopt(work) {
@@ -173,4 +171,19 @@ export function createWorker(settings: WorkerSettings): Worker {
     inFlight: () => running.size,
     secondsSincePoll: () => (performance.now() - polledAt) / 1_000,
   };
+}
+
+/** What the work gives, if that comes before the time is over (milliseconds) and before a signal fires. */
+function first<T>(work: Promise<T> | undefined, ms: number, signals: readonly AbortSignal[]): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const end = (result?: T) => {
+      clearTimeout(timer);
+      for (const signal of signals) signal.removeEventListener('abort', giveUp);
+      resolve(result);
+    };
+    const giveUp = () => end();
+    const timer = setTimeout(giveUp, Math.max(ms, 1));
+    for (const signal of signals) signal.addEventListener('abort', giveUp);
+    void work?.then(end);
+  });
 }

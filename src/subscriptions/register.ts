@@ -14,7 +14,8 @@ import { fingerprintOf, findEarlier, keyReused, type IdempotentRequest } from '.
 import { findAskedOrigin, lint } from './asked-origin.js';
 import type { CredentialVault } from './credential-vault.js';
 import { credentialTypeOf, nothingToKeep, type Requested } from './definition.js';
-import type { Caller, Registered } from './write-subscription.js';
+import type { Subscription } from './subscription.js';
+import type { Caller, Written } from './write-subscription.js';
 
 /**
  * Registration, the one write that comes in crowds. Here raw SQL begins: all registrations of a moment are one call of the
@@ -28,6 +29,13 @@ export type Register = (
   /** Whether to ask at once, for somebody waits. */
   atOnce: boolean,
 ) => Promise<Registered>;
+
+export interface Registered extends Written {
+  id: string;
+  replayed: boolean;
+  /** As it was written, by this request. */
+  created?: Omit<Subscription, 'standing'>;
+}
 
 export interface RegisterSettings {
   database: Database;
@@ -137,10 +145,13 @@ export function createRegister(settings: RegisterSettings): Register {
       }
       const handshake = uuidv7();
       const member = { id, handshake, caller, requested, sealed, request, fingerprint, origin, atOnce };
-      const { outcome, resource, question } = await write(member);
+      const { outcome, resource, question, at } = await write(member);
       if (outcome === 'reused') throw keyReused();
       if (outcome === 'replayed') return { id: resource ?? id, handshake: undefined, replayed: true };
-      if (outcome === 'created') return { id, handshake: question ? handshake : undefined, replayed: false };
+      if (outcome === 'created') {
+        const created = subscriptionOf(member, at);
+        return { id, handshake: question ? handshake : undefined, replayed: false, created };
+      }
     }
   };
 }
@@ -185,5 +196,16 @@ function claimOf(member: Member, lease: string, createdAt: Date): Claim {
     ...{ subscription: id, generation: 1, reason: 'registration', startedBy: caller.actor.name },
     requestedRate: askedRateOf(member),
     createdAt,
+  };
+}
+
+function subscriptionOf({ id, caller, requested, origin }: Member, at: Date): Omit<Subscription, 'standing'> {
+  const { definition } = requested;
+  return {
+    ...definition,
+    types: definition.types?.length ? definition.types : undefined,
+    ...{ id, tenant: caller.principal.tenant, subscriber: caller.principal.subscriber },
+    ...{ origin: origin.name, profile: origin.profile, credentialType: credentialTypeOf(requested) },
+    ...{ generation: 1, version: 1, suspended: undefined, createdAt: at, updatedAt: at },
   };
 }

@@ -32,7 +32,7 @@ export interface SubscriptionWriter {
   /** RegistryError `suspended_by_admin` where only an admin may. Asks again if no consent stands. */
   resume(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
   /** RegistryError `grant_revoked` where only an admin may; for an admin it opens the way again. */
-  askAgain(caller: Caller, id: string, request: IdempotentRequest): Promise<Registered>;
+  askAgain(caller: Caller, id: string, request: IdempotentRequest): Promise<Asked>;
 }
 
 export interface Caller {
@@ -44,8 +44,8 @@ type Check = (present: Subscription) => void;
 export interface Written {
   handshake: string | undefined;
 }
-export interface Registered extends Written {
-  /** Of what was created: the subscription, or the handshake. */
+/** Of a handshake that was asked for. */
+export interface Asked extends Written {
   id: string;
   replayed: boolean;
 }

@@ -1,7 +1,28 @@
 -- Writes that are hot go in batches: what comes while one is committed goes together in the next. Each function is one
 -- statement, and so one transaction, that takes its members as JSON and answers for each of them: one round trip, one
 -- commit and one notification for all. Locks are taken in the same order everywhere: idempotency keys, origins, pairs,
--- places in flight, budgets, handshakes, grants, the log; and among themselves in the order of their names.
+-- places in flight, budgets, handshakes, grants, the log; and among themselves in the order of their names. Plans are made
+-- once for each connection, often while a table is still small or was never analysed: members are few, and always looked up.
+
+-- As before; a subscription is looked up by its id and by nothing else, whatever the planner thinks of its origin.
+create or replace function append_changes(
+  tenants text[], origins text[], kinds text[], sinks text[], subscriptions uuid[]
+) returns void language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  perform pg_advisory_xact_lock(7266112002);
+  insert into change (tenant, origin, kind, sink, subscription, state)
+  select c.tenant, c.origin, c.kind, c.sink, c.subscription, case
+    when c.kind = 'origin.changed' then (select s.state from originstate s where s.name = c.origin)
+    when c.subscription is not null
+      then (select case when s.origin = c.origin then s.state end from subscriptionstate s where s.id = c.subscription)
+    else (select s.state from grantstate s where s.origin = c.origin and s.sink = c.sink)
+  end
+  from unnest(tenants, origins, kinds, sinks, subscriptions)
+    with ordinality as c (tenant, origin, kind, sink, subscription, place)
+  order by c.place;
+  perform pg_notify('assent_change', '');
+end
+$$;
 
 -- Who is being asked: few rows, counted for every place that is given.
 create index handshake_asking_idx on handshake (tenant, sinkhost) where state = 'asking';
@@ -9,8 +30,9 @@ create index handshake_asking_idx on handshake (tenant, sinkhost) where state = 
 -- Any state but revoked -> live, for several pairs that are all different. An agreement is an admin's word: it takes a
 -- revoked grant too, and keeps its end beside another consent. A trickle by policy does not take the place of a consent.
 -- Returns the grants that are live now; a consent whose grant is not among them changed nothing.
-create function put_grants(consents jsonb) returns setof "grant" language sql as $$
-  insert into "grant" as present (origin, sink, id, tenant, state, basis, allowedorigin, allowedrate, requestedrate,
+create function put_grants(consents jsonb) returns setof "grant" language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  return query insert into "grant" as present (origin, sink, id, tenant, state, basis, allowedorigin, allowedrate, requestedrate,
     warnings, handshake, reference, recordedby, grantedat, expiresat, renewat)
   select origin, sink, id, tenant, 'live', basis, allowedorigin, allowedrate, requestedrate,
     coalesce(warnings, '{}'), handshake, reference, recordedby, now(),
@@ -35,7 +57,8 @@ create function put_grants(consents jsonb) returns setof "grant" language sql as
   where (present.state <> 'revoked' or excluded.basis = 'agreement')
     and not (excluded.basis = 'policy' and present.basis <> 'policy' and present.state = 'live'
       and present.expiresat > now())
-  returning *
+  returning *;
+end
 $$;
 
 -- Which of these handshakes may be asked now: places in flight for its host and its tenant are free over all processes,
@@ -43,7 +66,7 @@ $$;
 -- be told to wait although there was room; never the other way round. Returns their ids.
 create function admit_handshakes(
   members jsonb, perhost int, pertenant int, tenantperminute int, hostperminute int, domainperminute int
-) returns uuid[] language plpgsql as $$
+) returns uuid[] language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   moment bigint := floor(extract(epoch from clock_timestamp()) * 1000);
   admitted uuid[];
@@ -112,7 +135,7 @@ create function register_subscriptions(
   members jsonb, holder uuid, leaseseconds float8, callbackseconds int, places int,
   perhost int, pertenant int, tenantperminute int, hostperminute int, domainperminute int
 ) returns table (place int, outcome text, resource text, question boolean, asked boolean, at timestamptz)
-language plpgsql as $$
+language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
   keyed boolean := jsonb_path_exists(members, '$[*].key');
@@ -219,7 +242,7 @@ begin
       when i.operation = m.operation and i.fingerprint = decode(m.fingerprint, 'hex') then 'replayed'
       else 'reused'
     end,
-    i.resource, coalesce(m.handshake = any (questions), false), m.handshake = any (asking), date_trunc('milliseconds', now())
+    i.resource, coalesce(m.handshake = any (questions), false), m.handshake = any (asking), now()::timestamptz(3)
   from jsonb_to_recordset(members) as m (place int, id uuid, handshake uuid, tenant text, subscriber text, key text,
     operation text, fingerprint text)
   left join idempotency i on i.tenant = m.tenant and i.subscriber = m.subscriber and i.key = m.key;
@@ -228,9 +251,13 @@ $$;
 
 -- asking -> granted, or refused where the grant is revoked, for handshakes whose webhook agreed; with the attempt, the
 -- grant, the audit entries and the change. A null state means that the handshake was not the caller's to move any more.
--- `origin_differs` means that nothing was written, because the origin is not as the answer was judged by.
+-- `origin_differs` means that nothing was written, because the origin is not as the answer was judged by. With what was
+-- granted comes how it stands now, and the version of the subscription, so that nobody need read it again.
 -- No two members have the same pair.
-create function settle_consents(members jsonb) returns table (place int, state text, verdict text) language plpgsql as $$
+create function settle_consents(members jsonb) returns table (
+  place int, state text, verdict text, version int, allowedrate text, warnings text[], basis text, expiresat timestamptz,
+  renewat timestamptz
+) language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
   judged uuid[];
@@ -292,8 +319,11 @@ begin
   end if;
 
   return query select m.place,
-    case when m.handshake = any (judged) then h.state else 'origin_differs' end, h.verdict
+    case when m.handshake = any (judged) then h.state else 'origin_differs' end, h.verdict,
+    s.version, g.allowedrate, g.warnings, g.basis, g.expiresat, g.renewat
   from jsonb_to_recordset(members) as m (place int, handshake uuid)
-  left join handshake h on h.id = m.handshake and h.id = any (moved);
+  left join handshake h on h.id = m.handshake and h.id = any (moved)
+  left join "grant" g on h.state = 'granted' and g.origin = h.origin and g.sink = h.sink
+  left join subscription s on s.id = h.subscription;
 end
 $$;
