@@ -26,6 +26,7 @@ import { createGrantReader } from './grants/read-grant.js';
 import { createGrantHandlers } from './grants/routes.js';
 import { removeGrantsOf } from './grants/write-grant.js';
 import { createAddressRules } from './handshake/address.js';
+import { createBatchWrites } from './handshake/batch-writes.js';
 import { createBudgets } from './handshake/budgets.js';
 import { createCallbackHandlers } from './handshake/callback-routes.js';
 import { createGrantByCallback } from './handshake/callback.js';
@@ -141,6 +142,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     perMinute: { perHost: config.handshakesPerHost, perTenant: config.handshakesPerTenant },
   };
   const queue = createQueue(asking);
+  const writes = createBatchWrites({ ...asking, adopt: (work) => worker.adopt(work) });
   // A standby tells nobody of changes, so it is asked more often.
   const followMs = readsOnly ? Math.min(config.pollMs, 100) : config.pollMs;
   const follower = createFollower({
@@ -187,7 +189,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     settle: createSettle({
       database,
       origins,
-      settleConsent: createSettleConsent({ database, random: Math.random }),
+      settleConsent: createSettleConsent({ writes, random: Math.random }),
       maxAttempts: config.handshakeAttempts,
       retry: { firstMs: config.handshakeRetryMs, maxMs: maxBackoffMs },
       random: Math.random,
@@ -244,7 +246,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   setMaxListeners(0, stopping.signal);
   const reader = createSubscriptionReader(database);
   const vault = createCredentialVault(keys);
-  const register = createRegister({ ...asking, vault, origins, adopt: (work) => worker.adopt(work) });
+  const register = createRegister({ ...asking, vault, origins, writes });
   const writer = createSubscriptionWriter({ database, vault, register });
   const attend = (handshake: string, waitMs: number, signal: AbortSignal) =>
     worker.attend(handshake, waitMs, [signal, stopping.signal]);

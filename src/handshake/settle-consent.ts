@@ -1,14 +1,12 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Basis } from '../grants/grant.js';
 import { consentColumns } from '../grants/write-grant.js';
 import { identityOf } from '../origins/origin-memory.js';
 import type { Origin } from '../origins/origin.js';
 import { parseRate } from '../origins/rate.js';
 import { service, withoutQuery } from '../storage/audit.js';
-import { createBatcher } from '../storage/batch.js';
-import { callFunction, type Database } from '../storage/database.js';
+import type { BatchWrites, SettledRow } from './batch-writes.js';
 import type { Judgement } from './exchange.js';
-import type { BegunAttempt, Claim, HandshakeState } from './handshake.js';
+import type { BegunAttempt, Claim } from './handshake.js';
 import { outcomeColumns, type Outcome } from './record-outcome.js';
 import type { Settled } from './settle.js';
 
@@ -27,36 +25,17 @@ export interface Consented {
  */
 export type SettleConsent = (consented: Consented) => Promise<Settled | undefined>;
 
-interface Row {
-  place: number;
-  state: HandshakeState | 'origin_differs' | null;
-  verdict: Settled['verdict'] | null;
-  version: number | null;
-  allowedrate: string | null;
-  warnings: string[];
-  basis: Basis;
-  expiresat: Date;
-  renewat: Date | null;
-}
+export function createSettleConsent(settings: { writes: BatchWrites; random: () => number }): SettleConsent {
+  const { writes, random } = settings;
 
-export function createSettleConsent(settings: { database: Database; random: () => number }): SettleConsent {
-  const { database, random } = settings;
+  return async (consented) => {
+    const { claim, judgement } = consented;
+    const row = await writes.settle({ columns: columnsOf(consented), pair: `${claim.origin} ${claim.sink}` });
+    if (row.state === 'origin_differs') return undefined;
+    return { verdict: row.verdict ?? judgement.verdict, state: row.state ?? undefined, ...standingOf(row) };
+  };
 
-  async function run(members: Consented[]): Promise<Array<Settled | undefined>> {
-    const rows = await callFunction<Row>(database, 'select * from settle_consents($1::jsonb)', [
-      JSON.stringify(members.map(columnsOf)),
-    ]);
-    const settled: Array<Settled | undefined> = members.map(() => undefined);
-    for (const row of rows) {
-      const member = members[row.place];
-      if (member === undefined || row.state === 'origin_differs') continue;
-      const verdict = row.verdict ?? member.judgement.verdict;
-      settled[row.place] = { verdict, state: row.state ?? undefined, ...standingOf(row) };
-    }
-    return settled;
-  }
-
-  function columnsOf({ claim, attempt, reply, judgement, origin }: Consented, place: number) {
+  function columnsOf({ claim, attempt, reply, judgement, origin }: Consented) {
     const consent = {
       ...{ tenant: claim.tenant, origin: claim.origin, sink: claim.sink, handshake: claim.id, reference: undefined },
       ...{ basis: 'response' as const, ...judgement, requestedRate: claim.requestedRate },
@@ -64,7 +43,6 @@ export function createSettleConsent(settings: { database: Database; random: () =
       jitter: random(),
     };
     return {
-      place,
       ...consentColumns(service(claim.tenant), consent),
       ...outcomeColumns(reply, judgement),
       ...identityOf(origin),
@@ -73,13 +51,15 @@ export function createSettleConsent(settings: { database: Database; random: () =
       ...{ grantaudit: uuidv7(), audit: uuidv7() },
     };
   }
-
-  return createBatcher({ run, most: 100, keyOf: ({ claim }) => `${claim.origin} ${claim.sink}` });
 }
 
-function standingOf({ version, allowedrate, warnings, basis, expiresat, renewat }: Row): Pick<Settled, 'standing'> {
+function standingOf(row: SettledRow): Pick<Settled, 'standing'> {
+  const { version, allowedrate, warnings, basis, expiresat, renewat } = row;
   if (version === null || allowedrate === null) return {};
-  const allowedRate = parseRate(allowedrate) ?? 1;
-  const grant = { basis, allowedRate, warnings, expiresAt: expiresat, renewAt: renewat ?? undefined };
+  const grant = {
+    ...{ basis, warnings, allowedRate: parseRate(allowedrate) ?? 1 },
+    expiresAt: new Date(expiresat),
+    renewAt: renewat === null ? undefined : new Date(renewat),
+  };
   return { standing: { subscriptionVersion: version, grant } };
 }

@@ -1,15 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
+import type { BatchWrites, Registration } from '../handshake/batch-writes.js';
 import { domainOf } from '../handshake/budgets.js';
-import type { Begun, Claim } from '../handshake/handshake.js';
-import { leaseSecondsFor } from '../handshake/queue.js';
+import type { Claim } from '../handshake/handshake.js';
 import { prepareAttempt } from '../handshake/request-headers.js';
-import type { Worker } from '../handshake/worker.js';
 import { identityOf, type OriginMemory } from '../origins/origin-memory.js';
 import type { Origin } from '../origins/origin.js';
 import { withoutQuery } from '../storage/audit.js';
-import { createBatcher } from '../storage/batch.js';
-import { callFunction, type Database } from '../storage/database.js';
+import type { Database } from '../storage/database.js';
 import { fingerprintOf, findEarlier, keyReused, type IdempotentRequest } from '../storage/idempotency.js';
 import { findAskedOrigin, lint } from './asked-origin.js';
 import type { CredentialVault } from './credential-vault.js';
@@ -18,9 +15,8 @@ import type { Subscription } from './subscription.js';
 import type { Caller, Written } from './write-subscription.js';
 
 /**
- * Registration, the one write that comes in crowds. Here raw SQL begins: all registrations of a moment are one call of the
- * function register_subscriptions, which writes for each of them the subscription, its handshake, the audit entry and the
- * change, and lets the handshakes that have room in flight begin at once, with their first attempt recorded.
+ * Registration: subscription, handshake, audit entry and change, together with whatever else is written at this moment.
+ * A handshake that has room in flight begins at once, with its first attempt recorded.
  */
 export type Register = (
   caller: Caller,
@@ -41,12 +37,8 @@ export interface RegisterSettings {
   database: Database;
   vault: CredentialVault;
   origins: OriginMemory;
-  adopt: Worker['adopt'];
+  writes: BatchWrites;
   publicUrl: string | undefined;
-  callbackSeconds: number;
-  deadlineMs: number;
-  inFlight: { perHost: number; perTenant: number };
-  perMinute: { perHost: number; perTenant: number };
 }
 
 interface Member {
@@ -61,52 +53,18 @@ interface Member {
   atOnce: boolean;
 }
 
-interface Row {
-  place: number;
-  outcome: 'created' | 'replayed' | 'reused' | 'origin_differs';
-  resource: string | null;
-  question: boolean;
-  asked: boolean;
-  at: Date;
-}
-
-export function createRegister(settings: RegisterSettings): Register {
-  const { database, vault, origins, adopt, publicUrl, callbackSeconds, inFlight, perMinute } = settings;
-  const limits = [
-    ...[leaseSecondsFor(settings.deadlineMs), callbackSeconds],
-    ...[inFlight.perHost, inFlight.perTenant, perMinute.perTenant, perMinute.perHost, perMinute.perHost * 2],
-  ];
-
-  const run = (members: Member[]): Promise<Row[]> =>
-    adopt(async (places) => {
-      const lease = randomUUID();
-      const prepared = members.map((member) => {
-        const { handshake, atOnce, origin } = member;
-        const question = { origin: origin.name, requestedRate: askedRateOf(member) };
-        return atOnce && places > 0 ? prepareAttempt(handshake, question, publicUrl) : undefined;
-      });
-      const columns = members.map((member, place) => ({
-        ...columnsOf(member, place),
-        requestheaders: prepared[place]?.recorded,
-        callbackkeyhash: hex(prepared[place]?.callbackKeyHash),
-      }));
-      const result = await callFunction<Row>(
-        database,
-        `select place, outcome, resource, question, asked, at
-         from register_subscriptions($1::jsonb, $2::uuid, $3, $4, $10::int, $5, $6, $7, $8, $9)`,
-        [JSON.stringify(columns), lease, ...limits, places],
-      );
-      result.sort((one, other) => one.place - other.place);
-      const begun = result.flatMap(({ place, asked, at }): Begun[] => {
-        const [member, attempt] = [members[place], prepared[place]];
-        if (!asked || member === undefined || attempt === undefined) return [];
-        const { headers, callbackKeyHash } = attempt;
-        const callbackOffered = callbackKeyHash !== undefined;
-        return [{ claim: claimOf(member, lease, at), attempt: { number: 1, callbackOffered, headers } }];
-      });
-      return { begun, result };
-    });
-  const write = createBatcher({ run, most: 100, keyOf: keyOfRequest });
+export function createRegister({ database, vault, origins, writes, publicUrl }: RegisterSettings): Register {
+  /** The attempt is prepared for all of them, and recorded for those that may be asked at once. */
+  function registrationOf(member: Member): Registration {
+    const question = { origin: member.origin.name, requestedRate: askedRateOf(member) };
+    const { headers, recorded, callbackKeyHash } = prepareAttempt(member.handshake, question, publicUrl);
+    const attempt = { number: 1, callbackOffered: callbackKeyHash !== undefined, headers };
+    return {
+      columns: { ...columnsOf(member), requestheaders: recorded, callbackkeyhash: hex(callbackKeyHash) },
+      key: keyOfRequest(member),
+      begin: (lease, at) => ({ claim: claimOf(member, lease, at), attempt }),
+    };
+  }
 
   async function originFor(tenant: string, { origin: name, definition }: Requested, isFresh: boolean): Promise<Origin> {
     const remembered = isFresh ? undefined : origins.recall(tenant, name);
@@ -145,11 +103,11 @@ export function createRegister(settings: RegisterSettings): Register {
       }
       const handshake = uuidv7();
       const member = { id, handshake, caller, requested, sealed, request, fingerprint, origin, atOnce };
-      const { outcome, resource, question, at } = await write(member);
+      const { outcome, resource, question, at } = await writes.register(registrationOf(member));
       if (outcome === 'reused') throw keyReused();
       if (outcome === 'replayed') return { id: resource ?? id, handshake: undefined, replayed: true };
       if (outcome === 'created') {
-        const created = subscriptionOf(member, at);
+        const created = subscriptionOf(member, new Date(at));
         return { id, handshake: question ? handshake : undefined, replayed: false, created };
       }
     }
@@ -167,12 +125,12 @@ function askedRateOf({ requested, origin }: Member): number | undefined {
 }
 
 /** As the function takes a member; what is undefined is null there. */
-function columnsOf(member: Member, place: number) {
+function columnsOf(member: Member) {
   const { id, handshake, caller, requested, sealed, request, fingerprint, origin, atOnce } = member;
   const { definition } = requested;
   const sinkhost = new URL(definition.sink).hostname;
   return {
-    ...{ place, id, handshake, atonce: atOnce, audit: uuidv7() },
+    ...{ id, handshake, atonce: atOnce, audit: uuidv7() },
     ...{ tenant: caller.principal.tenant, subscriber: caller.principal.subscriber },
     ...{ actor: caller.actor.name, requestid: caller.actor.requestId },
     ...{ origin: origin.name, ...identityOf(origin) },

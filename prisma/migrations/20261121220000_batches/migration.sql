@@ -124,7 +124,7 @@ begin
 end
 $$;
 
--- Subscriptions with the handshake that each calls for, its audit entry and its change. What is to be asked at once, and
+-- Subscriptions with the handshake that each calls for, and its audit entry. What is to be asked at once, and
 -- may be, is born `asking` under the lease, with its first attempt recorded. Outcomes:
 --   created         with whether there is a handshake, and whether it is asked now
 --   replayed        the Idempotency-Key stood in the same request before; `resource` is what that one created
@@ -227,12 +227,6 @@ begin
     from jsonb_to_recordset(members)
       as m (id uuid, audit uuid, tenant text, actor text, auditdetail jsonb, requestid text)
     where m.id = any (accepted);
-    perform append_changes(array_agg(m.tenant), array_agg(m.origin), array_agg('subscription.created'::text),
-      array_agg(m.sink), array_agg(m.id))
-    from (
-      select * from jsonb_to_recordset(members) as m (place int, id uuid, tenant text, origin text, sink text)
-      where m.id = any (accepted) order by m.place
-    ) m;
   end if;
 
   return query select m.place,
@@ -250,7 +244,7 @@ end
 $$;
 
 -- asking -> granted, or refused where the grant is revoked, for handshakes whose webhook agreed; with the attempt, the
--- grant, the audit entries and the change. A null state means that the handshake was not the caller's to move any more.
+-- grant and the audit entries. A null state means that the handshake was not the caller's to move any more.
 -- `origin_differs` means that nothing was written, because the origin is not as the answer was judged by. With what was
 -- granted comes how it stands now, and the version of the subscription, so that nobody need read it again.
 -- No two members have the same pair.
@@ -308,14 +302,6 @@ begin
     from handshake h join jsonb_to_recordset(members) as m (handshake uuid, audit uuid, recordedby text)
       on m.handshake = h.id
     where h.id = any (moved);
-    if granted is not null then
-      perform append_changes(array_agg(m.tenant), array_agg(m.origin), array_agg('grant.live'::text), array_agg(m.sink),
-        array_agg(null::uuid))
-      from (
-        select * from jsonb_to_recordset(members) as m (place int, handshake uuid, tenant text, origin text, sink text)
-        where m.handshake = any (granted) order by m.place
-      ) m;
-    end if;
   end if;
 
   return query select m.place,
@@ -325,5 +311,36 @@ begin
   left join handshake h on h.id = m.handshake and h.id = any (moved)
   left join "grant" g on h.state = 'granted' and g.origin = h.origin and g.sink = h.sink
   left join subscription s on s.id = h.subscription;
+end
+$$;
+
+-- One batch: registrations and consents, and their changes, which go last as ever. Returns the rows of both functions.
+create function write_batch(
+  registrations jsonb, consents jsonb, holder uuid, leaseseconds float8, callbackseconds int, places int,
+  perhost int, pertenant int, tenantperminute int, hostperminute int, domainperminute int
+) returns jsonb language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  registered jsonb := '[]';
+  settled jsonb := '[]';
+begin
+  if registrations <> '[]' then
+    select jsonb_agg(to_jsonb(r)) into registered from register_subscriptions(registrations, holder, leaseseconds,
+      callbackseconds, places, perhost, pertenant, tenantperminute, hostperminute, domainperminute) r;
+  end if;
+  if consents <> '[]' then
+    select jsonb_agg(to_jsonb(s)) into settled from settle_consents(consents) s;
+  end if;
+  perform append_changes(array_agg(c.tenant), array_agg(c.origin), array_agg(c.kind), array_agg(c.sink), array_agg(c.id))
+  from (
+    select m.tenant, m.origin, 'subscription.created' as kind, m.sink, m.id
+    from jsonb_to_recordset(registrations) as m (place int, id uuid, tenant text, origin text, sink text)
+    join jsonb_to_recordset(registered) as r (place int, outcome text) on r.place = m.place and r.outcome = 'created'
+    union all
+    select m.tenant, m.origin, 'grant.live', m.sink, null
+    from jsonb_to_recordset(consents) as m (place int, tenant text, origin text, sink text)
+    join jsonb_to_recordset(settled) as s (place int, state text) on s.place = m.place and s.state = 'granted'
+  ) c
+  having count(*) > 0;
+  return jsonb_build_object('registered', registered, 'settled', settled);
 end
 $$;
