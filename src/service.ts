@@ -321,7 +321,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     },
     lane,
     readsOnly,
-    authenticate,
+    authenticate: async (authorization, lines) => tokens.authenticate(authorization, lines),
     // What a request has written is in this process's own index before the answer is sent.
     onWritten: async () => {
       if (follower.position() === undefined) return;

@@ -119,7 +119,7 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
     const question = { url: sink.uri, method, headers: { 'User-Agent': settings.userAgent, ...headers } };
     async function speak(mayReuse: boolean): Promise<Outcome> {
       const life = new AbortController();
-      const end = () => life.abort();
+      const end = () => life.abort(over);
       let key: ConnectionKey | undefined;
       let reused: Connection | undefined;
       signal.addEventListener('abort', end, { once: true });
@@ -186,10 +186,13 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
       clearTimeout(deadline);
       request.signal?.removeEventListener('abort', abort);
       // Queries, half-open sockets and the client all hang on this signal: nothing but a kept connection outlives the request.
-      end.abort();
+      end.abort(over);
     }
   };
 }
+
+/** Made once: a reason of its own has a stack, which costs more than the rest of the signal. */
+const over = new Failure('aborted', 'The request is over.');
 
 /** Rejects with the reason when the signal fires. */
 function ended(signal: AbortSignal): Promise<never> {

@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { newId } from '../storage/ids.js';
 import type { BatchWrites, Registration } from '../handshake/batch-writes.js';
 import { domainOf } from '../handshake/budgets.js';
 import type { Claim } from '../handshake/handshake.js';
@@ -85,7 +85,7 @@ export function createRegister({ database, vault, origins, writes, publicUrl }: 
 
   return async (caller, requested, request, atOnce) => {
     const { tenant } = caller.principal;
-    const id = uuidv7();
+    const id = newId();
     const { credential } = requested;
     if (credential.kind === 'kept') throw nothingToKeep();
     const sealed =
@@ -101,7 +101,7 @@ export function createRegister({ database, vault, origins, writes, publicUrl }: 
         if (earlier === undefined) throw error;
         return { id: earlier, handshake: undefined, replayed: true };
       }
-      const handshake = uuidv7();
+      const handshake = newId();
       const member = { id, handshake, caller, requested, sealed, request, fingerprint, origin, atOnce };
       const { outcome, resource, question, at } = await writes.register(registrationOf(member));
       if (outcome === 'reused') throw keyReused();
@@ -130,7 +130,7 @@ function columnsOf(member: Member) {
   const { definition } = requested;
   const sinkhost = new URL(definition.sink).hostname;
   return {
-    ...{ id, handshake, atonce: atOnce, audit: uuidv7() },
+    ...{ id, handshake, atonce: atOnce, audit: newId() },
     ...{ tenant: caller.principal.tenant, subscriber: caller.principal.subscriber },
     ...{ actor: caller.actor.name, requestid: caller.actor.requestId },
     ...{ origin: origin.name, ...identityOf(origin) },
