@@ -247,7 +247,7 @@ $$;
 -- grant and the audit entries. A null state means that the handshake was not the caller's to move any more.
 -- `origin_differs` means that nothing was written, because the origin is not as the answer was judged by. With what was
 -- granted comes how it stands now, and the version of the subscription, so that nobody need read it again.
--- No two members have the same pair.
+-- No two members have the same pair; who else holds several handshakes holds those of one pair.
 create function settle_consents(members jsonb) returns table (
   place int, state text, verdict text, version int, allowedrate text, warnings text[], basis text, expiresat timestamptz,
   renewat timestamptz
@@ -264,7 +264,6 @@ begin
   join origin o on o.name = m.origin and o.tenant = m.tenant and o.version = m.originversion
     and o.createdat = m.origincreatedat;
 
-  perform 1 from handshake h where h.id = any (judged) order by h.id for no key update;
   -- Kept whoever the handshake belongs to by now: it happened.
   update attempt a set finishedat = now(), verdict = m.verdict, warnings = coalesce(m.warnings, '{}'), status = m.status,
     answerheaders = m.answerheaders, remoteaddress = m.remoteaddress, timing = m.timing
@@ -281,8 +280,10 @@ begin
   if moved is not null then
     with live as (
       select g.* from put_grants((
-        select jsonb_agg(m.value) from jsonb_array_elements(members) as m
-        where (m.value ->> 'handshake')::uuid = any (moved)
+        select case when cardinality(moved) = jsonb_array_length(members) then members else (
+          select jsonb_agg(m.value) from jsonb_array_elements(members) as m
+          where (m.value ->> 'handshake')::uuid = any (moved)
+        ) end
       )) g
     ), told as (
       insert into audit (id, tenant, actor, action, target, detail)
