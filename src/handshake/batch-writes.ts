@@ -105,5 +105,5 @@ function keyOf(member: Member): string | undefined {
 }
 
 function toJson(members: ReadonlyArray<{ columns: object }>): string {
-  return JSON.stringify(members.map(({ columns }, place) => ({ place, ...columns })));
+  return JSON.stringify(members.map(({ columns }, place) => Object.assign(columns, { place })));
 }

@@ -2,7 +2,7 @@ import { newId } from '../storage/ids.js';
 import type { BatchWrites, Registration } from '../handshake/batch-writes.js';
 import { domainOf } from '../handshake/budgets.js';
 import type { Claim } from '../handshake/handshake.js';
-import { prepareAttempt } from '../handshake/request-headers.js';
+import { prepareAttempt, type PreparedAttempt } from '../handshake/request-headers.js';
 import { identityOf, type OriginMemory } from '../origins/origin-memory.js';
 import type { Origin } from '../origins/origin.js';
 import { withoutQuery } from '../storage/audit.js';
@@ -57,10 +57,11 @@ export function createRegister({ database, vault, origins, writes, publicUrl }: 
   /** The attempt is prepared for all of them, and recorded for those that may be asked at once. */
   function registrationOf(member: Member): Registration {
     const question = { origin: member.origin.name, requestedRate: askedRateOf(member) };
-    const { headers, recorded, callbackKeyHash } = prepareAttempt(member.handshake, question, publicUrl);
-    const attempt = { number: 1, callbackOffered: callbackKeyHash !== undefined, headers };
+    const prepared = prepareAttempt(member.handshake, question, publicUrl);
+    const callbackOffered = prepared.callbackKeyHash !== undefined;
+    const attempt = { number: 1, callbackOffered, headers: prepared.headers };
     return {
-      columns: { ...columnsOf(member), requestheaders: recorded, callbackkeyhash: hex(callbackKeyHash) },
+      columns: columnsOf(member, prepared),
       key: keyOfRequest(member),
       begin: (lease, at) => ({ claim: claimOf(member, lease, at), attempt }),
     };
@@ -124,24 +125,46 @@ function askedRateOf({ requested, origin }: Member): number | undefined {
   return requested.definition.requestedRate ?? origin.requestedRate;
 }
 
-/** As the function takes a member; what is undefined is null there. */
-function columnsOf(member: Member) {
+/** As the function takes a member; what is undefined is null there. One literal: spreads would cost more than the rest. */
+function columnsOf(member: Member, { recorded, callbackKeyHash }: PreparedAttempt) {
   const { id, handshake, caller, requested, sealed, request, fingerprint, origin, atOnce } = member;
   const { definition } = requested;
-  const sinkhost = new URL(definition.sink).hostname;
+  const { sink } = definition;
+  const sinkhost = new URL(sink).hostname;
+  const { originversion, origincreatedat } = identityOf(origin);
   return {
-    ...{ id, handshake, atonce: atOnce, audit: newId() },
-    ...{ tenant: caller.principal.tenant, subscriber: caller.principal.subscriber },
-    ...{ actor: caller.actor.name, requestid: caller.actor.requestId },
-    ...{ origin: origin.name, ...identityOf(origin) },
-    ...{ sink: definition.sink, sinkhost, domain: domainOf(sinkhost) },
-    ...{ protocol: definition.protocol, protocolsettings: definition.protocolSettings },
-    ...{ source: definition.source, types: definition.types, subject: definition.subject },
-    ...{ filters: definition.filters, config: definition.config },
-    ...{ sinkcredential: sealed, credentialtype: credentialTypeOf(requested) },
-    ...{ requestedrate: definition.requestedRate, askedrate: askedRateOf(member) },
-    auditdetail: { origin: origin.name, sink: withoutQuery(definition.sink) },
-    ...(fingerprint === undefined ? {} : { key: request.key, operation: request.operation, fingerprint }),
+    id,
+    handshake,
+    atonce: atOnce,
+    audit: newId(),
+    tenant: caller.principal.tenant,
+    subscriber: caller.principal.subscriber,
+    actor: caller.actor.name,
+    requestid: caller.actor.requestId,
+    origin: origin.name,
+    originversion,
+    origincreatedat,
+    sink,
+    sinkhost,
+    domain: domainOf(sinkhost),
+    protocol: definition.protocol,
+    protocolsettings: definition.protocolSettings,
+    source: definition.source,
+    types: definition.types,
+    subject: definition.subject,
+    filters: definition.filters,
+    config: definition.config,
+    sinkcredential: sealed,
+    credentialtype: credentialTypeOf(requested),
+    requestedrate: definition.requestedRate,
+    askedrate: askedRateOf(member),
+    auditdetail: { origin: origin.name, sink: withoutQuery(sink) },
+    // Absent and not null, so that a batch without keys is seen to have none.
+    key: fingerprint === undefined ? undefined : request.key,
+    operation: request.operation,
+    fingerprint,
+    requestheaders: recorded,
+    callbackkeyhash: hex(callbackKeyHash),
   };
 }
 
@@ -149,21 +172,37 @@ function claimOf(member: Member, lease: string, createdAt: Date): Claim {
   const { id, handshake, caller, requested, origin } = member;
   const { sink } = requested.definition;
   return {
-    ...{ id: handshake, lease, tenant: caller.principal.tenant, origin: origin.name, sink },
+    id: handshake,
+    lease,
+    tenant: caller.principal.tenant,
+    origin: origin.name,
+    sink,
     sinkHost: new URL(sink).hostname,
-    ...{ subscription: id, generation: 1, reason: 'registration', startedBy: caller.actor.name },
+    subscription: id,
+    generation: 1,
+    reason: 'registration',
+    startedBy: caller.actor.name,
     requestedRate: askedRateOf(member),
     createdAt,
   };
 }
 
-function subscriptionOf({ id, caller, requested, origin }: Member, at: Date): Omit<Subscription, 'standing'> {
-  const { definition } = requested;
+function subscriptionOf(member: Member, at: Date): Omit<Subscription, 'standing'> {
+  const { id, caller, requested, origin } = member;
+  const { types, ...definition } = requested.definition;
   return {
     ...definition,
-    types: definition.types?.length ? definition.types : undefined,
-    ...{ id, tenant: caller.principal.tenant, subscriber: caller.principal.subscriber },
-    ...{ origin: origin.name, profile: origin.profile, credentialType: credentialTypeOf(requested) },
-    ...{ generation: 1, version: 1, suspended: undefined, createdAt: at, updatedAt: at },
+    types: types?.length ? types : undefined,
+    id,
+    tenant: caller.principal.tenant,
+    subscriber: caller.principal.subscriber,
+    origin: origin.name,
+    profile: origin.profile,
+    credentialType: credentialTypeOf(requested),
+    generation: 1,
+    version: 1,
+    suspended: undefined,
+    createdAt: at,
+    updatedAt: at,
   };
 }
