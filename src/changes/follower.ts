@@ -68,9 +68,6 @@ interface Standing extends LogBounds {
 
 const atOnce = 1_000;
 
-/** Made once: a reason of its own has a stack, which costs more than the rest of the signal. */
-const woken = new Error('Woken.');
-
 export function createFollower({ database, createReplica, pollMs, onFault }: FollowerSettings): Follower {
   let standing: Standing | undefined;
   let readAt = -Infinity;

@@ -46,6 +46,8 @@ begin
     allowedorigin = excluded.allowedorigin, allowedrate = excluded.allowedrate, requestedrate = excluded.requestedrate,
     warnings = excluded.warnings, handshake = excluded.handshake, recordedby = excluded.recordedby,
     grantedat = excluded.grantedat, version = present.version + 1,
+    -- A rest that the webhook asked for goes on through a renewal, and ends with the grant that it was for.
+    helduntil = case when present.state = 'live' and present.expiresat > now() then present.helduntil end,
     basis = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > now()
       and excluded.basis <> 'agreement' then present.basis else excluded.basis end,
     reference = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > now()
