@@ -26,12 +26,14 @@ import { createGrantReader } from './grants/read-grant.js';
 import { createGrantHandlers } from './grants/routes.js';
 import { removeGrantsOf } from './grants/write-grant.js';
 import { createAddressRules } from './handshake/address.js';
+import { createBatchWrites } from './handshake/batch-writes.js';
 import { createBudgets } from './handshake/budgets.js';
 import { createCallbackHandlers } from './handshake/callback-routes.js';
 import { createGrantByCallback } from './handshake/callback.js';
 import { closeHandshakesOfPair, createQueue } from './handshake/queue.js';
 import { createHandshakeReader } from './handshake/read-handshake.js';
 import { createSafeRequest } from './handshake/safe-request.js';
+import { createSettleConsent } from './handshake/settle-consent.js';
 import { createSettle } from './handshake/settle.js';
 import { parseSink } from './handshake/sink.js';
 import { createSweeper } from './handshake/sweep.js';
@@ -52,6 +54,7 @@ import { createExplain } from './matching/explain-match.js';
 import { createMatchLane } from './matching/match-lane.js';
 import { createReplica } from './matching/replica.js';
 import { createMatchHandlers } from './matching/routes.js';
+import { createOriginMemory } from './origins/origin-memory.js';
 import { createOriginHandlers } from './origins/routes.js';
 import { createOriginStore } from './origins/store.js';
 import { asUnavailable, openDatabase, type Database } from './storage/database.js';
@@ -63,6 +66,7 @@ import { createCredentialVault } from './subscriptions/credential-vault.js';
 import { openDevelopmentKeys } from './subscriptions/development-keys.js';
 import { createHandshakeHandlers } from './subscriptions/handshake-routes.js';
 import { createSubscriptionReader } from './subscriptions/read-subscription.js';
+import { createRegister } from './subscriptions/register.js';
 import { createSubscriptionHandlers } from './subscriptions/routes.js';
 import { createSubscriptionWriter } from './subscriptions/write-subscription.js';
 
@@ -128,12 +132,17 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     return parsed.ok ? undefined : { rule: parsed.rule, detail: parsed.detail };
   };
 
-  const queue = createQueue({
+  const origins = createOriginMemory();
+  const asking = {
     database,
     publicUrl: config.publicUrl,
     callbackSeconds: config.callbackSeconds,
     deadlineMs: config.handshakeDeadlineMs,
-  });
+    inFlight: { perHost: config.handshakesInFlightPerHost, perTenant: config.handshakesInFlightPerTenant },
+    perMinute: { perHost: config.handshakesPerHost, perTenant: config.handshakesPerTenant },
+  };
+  const queue = createQueue(asking);
+  const writes = createBatchWrites({ ...asking, adopt: (work) => worker.adopt(work) });
   // A standby tells nobody of changes, so it is asked more often.
   const followMs = readsOnly ? Math.min(config.pollMs, 100) : config.pollMs;
   const follower = createFollower({
@@ -164,11 +173,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   const feed = createFeed({ follower, query: database.query, memory: feedMemory, onPage: metrics.feedPage });
   const worker = createWorker({
     queue,
-    budgets: createBudgets({
-      database,
-      perHost: config.handshakesPerHost,
-      perTenant: config.handshakesPerTenant,
-    }),
+    budgets: createBudgets(asking),
     request: createSafeRequest({
       allowedNetworks: config.allowedNetworks,
       deniedNetworks: config.deniedNetworks,
@@ -183,6 +188,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     }),
     settle: createSettle({
       database,
+      origins,
+      settleConsent: createSettleConsent({ writes, random: Math.random }),
       maxAttempts: config.handshakeAttempts,
       retry: { firstMs: config.handshakeRetryMs, maxMs: maxBackoffMs },
       random: Math.random,
@@ -235,13 +242,14 @@ async function compose(database: Database, { config, log, checkAnswers = false }
 
   const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);
   const stopping = new AbortController();
-  // Every open stream listens to it.
+  // Every open stream and every request that waits listens to it.
   setMaxListeners(0, stopping.signal);
   const reader = createSubscriptionReader(database);
   const vault = createCredentialVault(keys);
-  const writer = createSubscriptionWriter({ database, vault });
+  const register = createRegister({ ...asking, vault, origins, writes });
+  const writer = createSubscriptionWriter({ database, vault, register });
   const attend = (handshake: string, waitMs: number, signal: AbortSignal) =>
-    worker.attend(handshake, waitMs, AbortSignal.any([signal, stopping.signal]));
+    worker.attend(handshake, waitMs, [signal, stopping.signal]);
   const operationsById = new Map(contract.operations.map((operation) => [operation.id, operation]));
   const operationOf = (id: OperationId): Operation => {
     const operation = operationsById.get(id);
@@ -313,7 +321,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     },
     lane,
     readsOnly,
-    authenticate,
+    authenticate: async (authorization, lines) => tokens.authenticate(authorization, lines),
     // What a request has written is in this process's own index before the answer is sent.
     onWritten: async () => {
       if (follower.position() === undefined) return;

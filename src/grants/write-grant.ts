@@ -1,9 +1,9 @@
-import { v7 as uuidv7 } from 'uuid';
+import { newId } from '../storage/ids.js';
 import { appendChange } from '../changes/change.js';
 import { formatRate, type Rate } from '../origins/rate.js';
 import { recordAudit, type Actor } from '../storage/audit.js';
 import type { Sql } from '../storage/database.js';
-import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
+import type { grant as GrantRow } from '../storage/generated/client.js';
 import { grantOf, type Basis, type EndReason, type Grant, type Pair } from './grant.js';
 
 /**
@@ -24,38 +24,11 @@ export interface Consent extends Pair {
   jitter: number;
 }
 
-/** A consent was found beside a live agreement. */
-const keepsAgreement = Prisma.sql`
-  (present.basis = 'agreement' and present.state = 'live' and present.expiresat > now() and excluded.basis <> 'agreement')`;
-
 /** Any state but revoked -> live. An agreement is an admin's word and takes a revoked grant too. */
 export async function putGrant(sql: Sql, actor: Actor, consent: Consent): Promise<Grant | undefined> {
   const { origin, sink, tenant, basis } = consent;
-  const [until, seconds] = 'until' in consent.lease ? [consent.lease.until, null] : [null, consent.lease.seconds];
-  // An agreement has its own end and is not renewed by a handshake.
-  const renewAfter = seconds === null ? null : Math.floor(seconds * (0.75 + 0.1 * consent.jitter));
   const [row] = await sql.$queryRaw<GrantRow[]>`
-    insert into "grant" as present (origin, sink, id, tenant, state, basis, allowedorigin, allowedrate, requestedrate,
-      warnings, handshake, reference, recordedby, grantedat, expiresat, renewat)
-    values (${origin}, ${sink}, ${uuidv7()}::uuid, ${tenant}, 'live', ${basis}, ${consent.allowedOrigin ?? null},
-      ${formatRate(consent.allowedRate)}, ${consent.requestedRate ?? null}, ${[...consent.warnings]}::text[],
-      ${consent.handshake ?? null}::uuid, ${consent.reference ?? null}, ${actor.name}, now(),
-      coalesce(${until}::timestamptz, now() + make_interval(secs => ${seconds ?? 0}::int)),
-      now() + make_interval(secs => ${renewAfter}::int))
-    on conflict (origin, sink) do update set
-      state = 'live', endreason = null, endedat = null, endedby = null,
-      allowedorigin = excluded.allowedorigin, allowedrate = excluded.allowedrate, requestedrate = excluded.requestedrate,
-      warnings = excluded.warnings, handshake = excluded.handshake, recordedby = excluded.recordedby,
-      grantedat = excluded.grantedat, version = present.version + 1,
-      -- A rest that the webhook asked for goes on through a renewal, and ends with the grant that it was for.
-      helduntil = case when present.state = 'live' and present.expiresat > now() then present.helduntil end,
-      basis = case when ${keepsAgreement} then present.basis else excluded.basis end,
-      reference = case when ${keepsAgreement} then present.reference else excluded.reference end,
-      expiresat = case when ${keepsAgreement} then present.expiresat else excluded.expiresat end,
-      renewat = case when ${keepsAgreement} then null else excluded.renewat end
-    where (present.state <> 'revoked' or excluded.basis = 'agreement')
-      and not (excluded.basis = 'policy' and present.basis <> 'policy' and present.state = 'live' and present.expiresat > now())
-    returning *`;
+    select * from put_grants(${JSON.stringify([consentColumns(actor, consent)])}::jsonb)`;
   if (row === undefined) return undefined;
   const grant = grantOf(row);
   await recordAudit(sql, actor, 'grant.live', `grant:${grant.id}`, {
@@ -67,6 +40,23 @@ export async function putGrant(sql: Sql, actor: Actor, consent: Consent): Promis
   });
   await appendChange(sql, { kind: 'grant.live', tenant, origin, sink });
   return grant;
+}
+
+/** As the function put_grants takes it. */
+export function consentColumns(actor: Actor, consent: Consent) {
+  const { origin, sink, tenant, basis, warnings, handshake, reference, lease } = consent;
+  const seconds = 'seconds' in lease ? lease.seconds : undefined;
+  return {
+    ...{ id: newId(), origin, sink, tenant, basis, warnings, handshake, reference },
+    allowedorigin: consent.allowedOrigin,
+    allowedrate: formatRate(consent.allowedRate),
+    requestedrate: consent.requestedRate,
+    recordedby: actor.name,
+    ...('until' in lease ? { until: lease.until } : {}),
+    leaseseconds: seconds,
+    // An agreement has its own end and is not renewed by a handshake.
+    renewafter: seconds === undefined ? undefined : Math.floor(seconds * (0.75 + 0.1 * consent.jitter)),
+  };
 }
 
 /**

@@ -11,6 +11,8 @@ export interface Question {
 export interface Answer {
   status: number;
   headers: ReadonlyArray<readonly [string, string]>;
+  /** Nothing of it is left to be read, and nobody wants the connection closed. */
+  isComplete: boolean;
 }
 
 export interface AnswerLimits {
@@ -20,37 +22,54 @@ export interface AnswerLimits {
   maxInformational: number;
 }
 
-/**
- * One HTTP/1.1 request on an open, checked socket, up to the end of the final answer's headers: raw, in order, with
- * duplicates. Nothing is followed, decompressed or read beyond them. The caller's `signal` ends everything; undici's
- * own time-outs are off, as each 1xx answer would start them anew. Throws Failure for what a target does; for headers
- * that cannot be sent, undici's error.
- */
-export function ask(socket: TLSSocket, question: Question, limits: AnswerLimits, signal: AbortSignal): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    let isTaken = false;
-    let informational = 0;
-    const client = new Client(new URL(question.url).origin, {
-      pipelining: 0,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxHeaderSize: limits.maxHeaderBytes,
-      // undici resumes a request only if the connector answers later; it asks again if the socket closes too early.
-      connect: (_options, callback) =>
-        queueMicrotask(() => (isTaken ? callback(closed(), null) : ((isTaken = true), callback(null, socket)))),
-    });
-    signal.addEventListener('abort', () => void client.destroy(), { once: true });
+/** What speaks HTTP/1.1 on an open, checked socket; with `keep` more than once. The `signal` ends both. */
+export function speakOn(
+  socket: TLSSocket,
+  url: string,
+  { maxHeaderBytes }: AnswerLimits,
+  keep: boolean,
+  signal: AbortSignal,
+): Client {
+  let isTaken = false;
+  const client = new Client(new URL(url).origin, {
+    pipelining: keep ? 1 : 0,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: maxHeaderBytes,
+    // undici resumes a request only if the connector answers later; it asks again if the socket closes too early.
+    connect: (_options, callback) =>
+      queueMicrotask(() => (isTaken ? callback(closed(), null) : ((isTaken = true), callback(null, socket)))),
+  });
+  signal.addEventListener('abort', () => void client.destroy(), { once: true });
+  return client;
+}
 
+/**
+ * One request, up to the end of the final answer's headers: raw, in order, with duplicates. Nothing is followed,
+ * decompressed or read beyond them. The signal of the connection ends everything; undici's own time-outs are off, as each
+ * 1xx answer would start them anew. Throws Failure for what a target does; for headers that cannot be sent, undici's error.
+ */
+export function ask(
+  { socket, client }: { socket: TLSSocket; client: Client },
+  question: Question,
+  limits: AnswerLimits,
+  keep: boolean,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    let informational = 0;
+    let answer: Answer | undefined;
+    let maxBytes = Infinity;
+    // undici counts names and values only: endless padding or reason phrases would run until the deadline.
+    const count = () => {
+      if (socket.bytesRead > maxBytes) reject(tooLarge());
+    };
     const { url, method, headers } = question;
     client.dispatch(
       { method, path: url.slice(url.indexOf('/', 'https://'.length)), headers },
       {
         onRequestStart() {
-          // undici counts names and values only: endless padding or reason phrases would run until the deadline.
-          const maxBytes = socket.bytesRead + (limits.maxInformational + 2) * limits.maxHeaderBytes;
-          socket.on('readable', () => {
-            if (socket.bytesRead > maxBytes) reject(tooLarge());
-          });
+          maxBytes = socket.bytesRead + (limits.maxInformational + 2) * limits.maxHeaderBytes;
+          socket.on('readable', count);
         },
         onResponseStart(controller, status) {
           if (status >= 100 && status < 200) {
@@ -61,14 +80,31 @@ export function ask(socket: TLSSocket, question: Question, limits: AnswerLimits,
           } else if (status < 200 || status > 599) {
             reject(new Failure('not_http', `The target answered with status ${status}, which does not exist.`));
           } else {
-            resolve({ status, headers: pairsOf(controller.rawHeaders as Buffer[]) });
+            answer = { status, headers: pairsOf(controller.rawHeaders as Buffer[]), isComplete: false };
+            // The end of an answer without a body has been read with its headers.
+            if (keep && isWithoutBody(answer)) return;
+            resolve(answer);
           }
           controller.abort(closed());
+        },
+        onResponseEnd() {
+          socket.off('readable', count);
+          if (answer !== undefined) resolve({ ...answer, isComplete: true });
         },
         onResponseError: (_controller, error) => reject(failureOfHttp(error)),
       },
     );
   });
+}
+
+/** By what it says of itself, once and clearly (RFC 9112, section 6.3). */
+function isWithoutBody({ status, headers }: Answer): boolean {
+  const valuesOf = (name: string) => headers.flatMap(([key, value]) => (key.toLowerCase() === name ? [value] : []));
+  const lengths = valuesOf('content-length');
+  if (valuesOf('transfer-encoding').length > 0 || valuesOf('connection').some((value) => /close/i.test(value))) {
+    return false;
+  }
+  return lengths.length === 0 ? status === 204 : lengths.length === 1 && lengths[0] === '0';
 }
 
 function pairsOf(raw: readonly Buffer[]): Array<readonly [string, string]> {

@@ -7,7 +7,8 @@ import type { Claim } from './handshake.js';
 /**
  * How many handshakes a minute one host, its registrable domain, its network and one tenant get, over all processes. The
  * registry must not become a flooder by many names of one victim, many tenants, or somebody who presses the button again.
- * What is over the budget waits; nothing is dropped. Counts live in the database.
+ * What is over the budget waits; nothing is dropped. Counts live in the database, where a batch of registrations takes its
+ * share itself (function admit_handshakes), all or nothing; what finds no room there comes here with its next claim.
  */
 export interface Budgets {
   /** Milliseconds to wait, or undefined to go on. */
@@ -19,11 +20,11 @@ export interface Budgets {
 export interface BudgetSettings {
   database: Database;
   /** Handshakes a minute. A domain gets twice and a network four times what a host gets. */
-  perHost: number;
-  perTenant: number;
+  perMinute: { perHost: number; perTenant: number };
 }
 
-export function createBudgets({ database, perHost, perTenant }: BudgetSettings): Budgets {
+export function createBudgets({ database, perMinute }: BudgetSettings): Budgets {
+  const { perHost, perTenant } = perMinute;
   // The library speaks pg's interface; this is Prisma's raw one behind it, which works on both databases.
   const storeClient = {
     query: async ({ text, values = [] }: { text: string; values?: unknown[] }) => {
@@ -55,7 +56,7 @@ export function createBudgets({ database, perHost, perTenant }: BudgetSettings):
 
   return {
     async admit({ tenant, sinkHost }) {
-      const domain = getDomain(sinkHost, { allowPrivateDomains: true });
+      const domain = domainOf(sinkHost);
       return (
         (await take(limits.tenant, tenant)) ??
         (await take(limits.host, sinkHost)) ??
@@ -65,6 +66,11 @@ export function createBudgets({ database, perHost, perTenant }: BudgetSettings):
     // On a developer's machine everything is one network.
     admitNetwork: async (network) => (isLoopback(network) ? undefined : take(limits.network, network)),
   };
+}
+
+/** The registrable domain of a host, which shares a budget; null for a name that has none. */
+export function domainOf(host: string): string | null {
+  return getDomain(host, { allowPrivateDomains: true });
 }
 
 /** Half a second at least, so that a budget that is about to be refilled is not asked again and again. */

@@ -47,7 +47,6 @@ export interface Claim extends Question {
   id: string;
   lease: string;
   sinkHost: string;
-  attempts: number;
   /** By the database's clock; a renewal that is refused takes no grant that is newer. */
   createdAt: Date;
 }
@@ -58,6 +57,12 @@ export interface BegunAttempt {
   callbackOffered: boolean;
   /** Header lines as they are sent. */
   headers: Readonly<Record<string, string>>;
+}
+
+/** A claim with the attempt that is recorded already, to be made at once. */
+export interface Begun {
+  claim: Claim;
+  attempt: BegunAttempt;
 }
 
 export interface Attempt {

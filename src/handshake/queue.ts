@@ -3,8 +3,8 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Pair } from '../grants/grant.js';
 import type { Database, Sql } from '../storage/database.js';
 import type { handshake as HandshakeRow } from '../storage/generated/client.js';
-import { createCallbackKey } from './callback-key.js';
 import type { BegunAttempt, Claim, HandshakeReason, Question } from './handshake.js';
+import { prepareAttempt } from './request-headers.js';
 
 /** The handshake rows as a queue: put in, claim, begin an attempt, hand back. What comes of an attempt: settle.ts. */
 export interface Queue {
@@ -31,16 +31,23 @@ export interface QueueSettings {
   callbackSeconds: number;
   /** Milliseconds an attempt can take at the most; a lease is longer by a margin for the database. */
   deadlineMs: number;
+  /** Places for one host and one tenant, over all processes. */
+  inFlight: { perHost: number; perTenant: number };
 }
 
 const claimLock = 7_266_112_003;
-const perHost = 2;
-const perTenant = 20;
 const leaseMarginMs = 20_000;
 
-export function createQueue({ database, publicUrl, callbackSeconds, deadlineMs }: QueueSettings): Queue {
+/** How long a claim holds, for an attempt that can take `deadlineMs` at the most. */
+export function leaseSecondsFor(deadlineMs: number): number {
+  return (deadlineMs + leaseMarginMs) / 1_000;
+}
+
+export function createQueue(settings: QueueSettings): Queue {
+  const { database, publicUrl, callbackSeconds, deadlineMs, inFlight } = settings;
+  const { perHost, perTenant } = inFlight;
   const { client } = database;
-  const leaseSeconds = (deadlineMs + leaseMarginMs) / 1_000;
+  const leaseSeconds = leaseSecondsFor(deadlineMs);
 
   return {
     claim: (limit, only) =>
@@ -88,16 +95,13 @@ export function createQueue({ database, publicUrl, callbackSeconds, deadlineMs }
           update attempt set finishedat = now(), verdict = 'interrupted'
           where handshake = ${claim.id}::uuid and finishedat is null`;
 
-        const address = publicUrl === undefined ? undefined : `${publicUrl}/v1/callbacks/${claim.id}?key=`;
-        const { key, hash } = createCallbackKey();
-        const headers = requestHeaders(claim, address && address + key);
-        const recorded = Object.entries(requestHeaders(claim, address && `${address}[secret]`));
+        const { headers, recorded, callbackKeyHash } = prepareAttempt(claim.id, claim, publicUrl);
         await sql.$executeRaw`
           insert into attempt (handshake, number, requestheaders, callbackkeyhash, callbackexpiresat)
-          values (${claim.id}::uuid, ${row.attempts}, ${JSON.stringify(recorded)}::jsonb,
-            ${address === undefined ? null : hash},
-            case when ${address === undefined} then null else now() + make_interval(secs => ${callbackSeconds}::int) end)`;
-        return { number: row.attempts, callbackOffered: address !== undefined, headers };
+          values (${claim.id}::uuid, ${row.attempts}, ${JSON.stringify(recorded)}::jsonb, ${callbackKeyHash ?? null},
+            case when ${callbackKeyHash === undefined} then null
+              else now() + make_interval(secs => ${callbackSeconds}::int) end)`;
+        return { number: row.attempts, callbackOffered: callbackKeyHash !== undefined, headers };
       }),
 
     async handBack(claim, afterMs, verdict, unmade) {
@@ -159,15 +163,6 @@ export async function closeHandshakesOfPair(sql: Sql, pair: Pair): Promise<void>
     where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and callbackopen`;
 }
 
-/** Webhook specification, sections 4.1.2 to 4.1.4. */
-function requestHeaders(claim: Claim, callbackUrl: string | undefined): Record<string, string> {
-  return {
-    'WebHook-Request-Origin': claim.origin,
-    ...(callbackUrl === undefined ? {} : { 'WebHook-Request-Callback': callbackUrl }),
-    ...(claim.requestedRate === undefined ? {} : { 'WebHook-Request-Rate': String(claim.requestedRate) }),
-  };
-}
-
 function claimOf(row: HandshakeRow, lease: string): Claim {
   return {
     id: row.id,
@@ -181,7 +176,6 @@ function claimOf(row: HandshakeRow, lease: string): Claim {
     reason: row.reason as HandshakeReason,
     startedBy: row.startedby,
     requestedRate: row.requestedrate ?? undefined,
-    attempts: row.attempts,
     createdAt: row.createdat,
   };
 }

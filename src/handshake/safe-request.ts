@@ -1,9 +1,10 @@
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { createAddressRules, isReachable } from './address.js';
-import { ask } from './ask.js';
+import { ask, speakOn } from './ask.js';
 import { chooseAddresses, openFirst } from './choose-address.js';
 import { dial, secured } from './dial.js';
 import { Failure, type FailureReason } from './failure.js';
+import { createKeptConnections, type Connection, type ConnectionKey } from './kept-connections.js';
 import { lookUp } from './look-up.js';
 import { Progress, type Timing } from './progress.js';
 import { parseSink, type Sink } from './sink.js';
@@ -35,6 +36,11 @@ export interface OutboundRequest {
    * Nearly always that is one; a second network is dialled only where the first does not accept a connection.
    */
   admit?: (network: string) => Promise<number | undefined>;
+  /**
+   * The tenant, where the connection may serve its next request too: to the same host, port and address, within two
+   * seconds of an answer without a body. Without it every request has a connection of its own.
+   */
+  keepFor?: string;
 }
 
 export type SafeRequest = (request: OutboundRequest) => Promise<Reply>;
@@ -77,7 +83,8 @@ type Outcome = Unfinished<Reply>;
 /**
  * The one door to the outside. It looks a name up itself, refuses it whole if one of its addresses is not allowed, and
  * dials an address that it has checked, so that no second look-up can lead elsewhere (DNS rebinding). It knows no
- * proxies (a proxy would look the name up again, behind the check), no redirects and no second request on a connection.
+ * proxies (a proxy would look the name up again, behind the check) and no redirects. A connection serves one tenant only,
+ * and each request on it has had its own look-up and budget; TLS sessions are never resumed.
  *
  * Whatever a target does is a value. It rejects only if the caller's headers cannot be sent or `admit` rejects; creating
  * it throws for networks or a certificate authority that cannot be read.
@@ -90,9 +97,11 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
     ...(settings.ca !== undefined && { ca: [...rootCertificates, settings.ca] }),
   });
 
+  const kept = createKeptConnections();
+
   async function converse(
     sink: Sink,
-    { method, headers, admit = () => Promise.resolve(undefined) }: OutboundRequest,
+    { method, headers, keepFor, admit = () => Promise.resolve(undefined) }: OutboundRequest,
     progress: Progress,
     signal: AbortSignal,
   ): Promise<Outcome> {
@@ -106,23 +115,51 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
     });
     const choice = chooseAddresses(found, addresses);
     if ('blocked' in choice) return blocked(choice.blocked);
-
-    const opened = await openFirst(choice.candidates, admit, (address, candidatesLeft) => {
-      progress.remoteAddress = address;
-      const timeoutMs = candidatesLeft > 1 ? { timeoutMs: progress.leftMs() / candidatesLeft } : {};
-      const destination = { address, port: sink.port, host: sink.host, secureContext, ...timeoutMs };
-      return progress.during('connectMs', dial(destination, signal));
-    });
-    if (typeof opened === 'number') return { kind: 'held', retryAfterMs: opened };
-
-    const { remoteAddress } = opened;
-    if (remoteAddress === undefined) throw new Failure('connection_closed', 'The target hung up at once.');
-    if (!isReachable(addresses.verdictOf(remoteAddress))) return blocked(remoteAddress);
-
-    await progress.during('tlsMs', secured(opened));
+    const { candidates } = choice;
     const question = { url: sink.uri, method, headers: { 'User-Agent': settings.userAgent, ...headers } };
-    const answer = await progress.during('answerMs', ask(opened, question, settings, signal));
-    return { kind: 'answered', ...answer, remoteAddress };
+    async function speak(mayReuse: boolean): Promise<Outcome> {
+      const life = new AbortController();
+      const end = () => life.abort(over);
+      let key: ConnectionKey | undefined;
+      let reused: Connection | undefined;
+      signal.addEventListener('abort', end, { once: true });
+      const opened = await openFirst(candidates, admit, (address, candidatesLeft) => {
+        progress.remoteAddress = address;
+        key = keepFor === undefined ? undefined : { tenant: keepFor, host: sink.host, port: sink.port, address };
+        reused = mayReuse && key !== undefined ? kept.take(key) : undefined;
+        if (reused !== undefined) return Promise.resolve(reused.socket);
+        const timeoutMs = candidatesLeft > 1 ? { timeoutMs: progress.leftMs() / candidatesLeft } : {};
+        const destination = { address, port: sink.port, host: sink.host, secureContext, ...timeoutMs };
+        return progress.during('connectMs', dial(destination, life.signal));
+      });
+      if (typeof opened === 'number') return { kind: 'held', retryAfterMs: opened };
+      if (reused !== undefined) signal.addEventListener('abort', reused.end, { once: true });
+
+      const { remoteAddress } = opened;
+      if (remoteAddress === undefined) throw new Failure('connection_closed', 'The target hung up at once.');
+      if (!isReachable(addresses.verdictOf(remoteAddress))) return blocked(remoteAddress);
+
+      if (reused === undefined) await progress.during('tlsMs', secured(opened));
+      const isKept = key !== undefined;
+      const client = () => speakOn(opened, sink.uri, settings, isKept, life.signal);
+      const connection = reused ?? { socket: opened, client: client(), openedAt: performance.now(), end };
+      const bytesBefore = opened.bytesRead;
+      try {
+        const answered = ask(connection, question, settings, isKept);
+        const { isComplete, ...answer } = await progress.during('answerMs', answered);
+        if (isComplete && key !== undefined) {
+          signal.removeEventListener('abort', connection.end);
+          kept.put(key, connection);
+        }
+        return { kind: 'answered', ...answer, remoteAddress };
+      } catch (error) {
+        // The target gave up waiting just as it was asked; an OPTIONS request may be sent again (RFC 9110, section 9.2.2).
+        const isSilent = error instanceof Failure && error.reason === 'connection_closed' && !signal.aborted;
+        if (reused === undefined || !isSilent || opened.bytesRead > bytesBefore) throw error;
+        return speak(false);
+      }
+    }
+    return speak(true);
   }
 
   return async function safeRequest(request) {
@@ -148,11 +185,14 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
     } finally {
       clearTimeout(deadline);
       request.signal?.removeEventListener('abort', abort);
-      // Queries, half-open sockets and the client all hang on this signal: nothing outlives the request.
-      end.abort();
+      // Queries, half-open sockets and the client all hang on this signal: nothing but a kept connection outlives the request.
+      end.abort(over);
     }
   };
 }
+
+/** Made once: a reason of its own has a stack, which costs more than the rest of the signal. */
+const over = new Failure('aborted', 'The request is over.');
 
 /** Rejects with the reason when the signal fires. */
 function ended(signal: AbortSignal): Promise<never> {

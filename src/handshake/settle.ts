@@ -1,4 +1,6 @@
+import type { Grant } from '../grants/grant.js';
 import { endGrant, putGrant } from '../grants/write-grant.js';
+import type { OriginMemory } from '../origins/origin-memory.js';
 import type { Origin } from '../origins/origin.js';
 import { originOf } from '../origins/store.js';
 import { recordAudit, service } from '../storage/audit.js';
@@ -6,27 +8,34 @@ import type { Database, Sql } from '../storage/database.js';
 import { notBefore, retryDelayMs } from './backoff.js';
 import { judge, type Judgement } from './exchange.js';
 import type { BegunAttempt, Claim, HandshakeState } from './handshake.js';
-import type { Reply } from './safe-request.js';
+import { recordOutcome, type Outcome } from './record-outcome.js';
+import type { SettleConsent } from './settle-consent.js';
 import type { Verdict } from './verdicts.js';
-
-/** A reply that is an outcome; one that was held is none. */
-export type Outcome = Exclude<Reply, { kind: 'held' }>;
 
 export interface Settled {
   verdict: Verdict;
   /** Where the handshake went; undefined if it was not ours to move any more. */
   state: HandshakeState | undefined;
+  /** As it stood when that was committed, where it is known. */
+  standing?: { subscriptionVersion: number; grant: StandingGrant };
 }
+
+export type StandingGrant = Pick<Grant, 'basis' | 'allowedRate' | 'warnings' | 'expiresAt' | 'renewAt'>;
 
 export interface SettleSettings {
   database: Database;
+  origins: OriginMemory;
+  settleConsent: SettleConsent;
   /** How often a webhook is asked that gives no answer. */
   maxAttempts: number;
   retry: { firstMs: number; maxMs: number };
   random: () => number;
 }
 
-/** Judges an answer and writes what follows from it (attempt, handshake, grant, audit, change) in one transaction. */
+/**
+ * Judges an answer and writes what follows from it (attempt, handshake, grant, audit, change) in one transaction: a consent
+ * in a batch with others, everything else by itself.
+ */
 export type Settle = (claim: Claim, attempt: BegunAttempt, reply: Outcome) => Promise<Settled>;
 
 /** What is to be written on the handshake row. */
@@ -36,20 +45,25 @@ interface Move {
   afterMs?: number;
 }
 
-export function createSettle({ database, maxAttempts, retry, random }: SettleSettings): Settle {
-  return (claim, attempt, reply) =>
-    database.transaction(async (sql) => {
+export function createSettle(settings: SettleSettings): Settle {
+  const { database, origins, settleConsent, maxAttempts, retry, random } = settings;
+
+  return async (claim, attempt, reply) => {
+    const origin = origins.recall(claim.tenant, claim.origin);
+    const judgement = judgeReply(claim, origin, reply);
+    if (origin !== undefined && judgement.kind === 'granted') {
+      const settled = await settleConsent({ claim, attempt, reply, judgement, origin });
+      if (settled !== undefined) return settled;
+    }
+    return settleAlone(claim, attempt, reply);
+  };
+
+  function settleAlone(claim: Claim, attempt: BegunAttempt, reply: Outcome): Promise<Settled> {
+    return database.transaction(async (sql) => {
       const row = await sql.origin.findUnique({ where: { name: claim.origin, tenant: claim.tenant } });
       const origin = row === null ? undefined : originOf(row);
-      const judgement = judge(
-        {
-          origin: claim.origin,
-          requestedRate: claim.requestedRate,
-          defaultRate: origin?.defaultRate ?? 1,
-          judgement: origin?.judgement ?? 'strict',
-        },
-        reply,
-      );
+      if (origin !== undefined) origins.remember(claim.tenant, claim.origin, origin);
+      const judgement = judgeReply(claim, origin, reply);
       await recordOutcome(sql, claim, attempt, reply, judgement);
       const isFailure = judgement.kind === 'postponed' || judgement.kind === 'unreachable';
       const failures = isFailure ? await countFailures(sql, claim) : 0;
@@ -60,6 +74,19 @@ export function createSettle({ database, maxAttempts, retry, random }: SettleSet
       const state = await settleGrant(sql, claim, origin, judgement, move);
       return { verdict: judgement.verdict, state };
     });
+  }
+
+  function judgeReply(claim: Claim, origin: Origin | undefined, reply: Outcome): Judgement {
+    return judge(
+      {
+        origin: claim.origin,
+        requestedRate: claim.requestedRate,
+        defaultRate: origin?.defaultRate ?? 1,
+        judgement: origin?.judgement ?? 'strict',
+      },
+      reply,
+    );
+  }
 
   function nextMove(judgement: Judgement, attempt: BegunAttempt, origin: Origin | undefined, failures: number): Move {
     const { kind, verdict } = judgement;
@@ -151,38 +178,6 @@ async function settleRenewal(sql: Sql, claim: Claim, state: HandshakeState): Pro
 /** How often the webhook gave no answer that could be used; what our own end cut off is not its fault. */
 function countFailures(sql: Sql, { id }: Claim): Promise<number> {
   return sql.attempt.count({ where: { handshake: id, verdict: { notIn: ['interrupted', 'aborted'] } } });
-}
-
-/** Kept whoever the handshake belongs to by now: it happened. */
-async function recordOutcome(
-  sql: Sql,
-  claim: Claim,
-  attempt: BegunAttempt,
-  reply: Outcome,
-  judgement: Judgement,
-): Promise<void> {
-  const answer = reply.kind === 'answered' ? reply.headers.filter(([name]) => isTelling(name)) : [];
-  const remoteAddress = 'remoteAddress' in reply ? (reply.remoteAddress ?? null) : null;
-  await sql.$executeRaw`
-    update attempt set finishedat = now(), verdict = ${judgement.verdict},
-      warnings = ${judgement.kind === 'granted' ? judgement.warnings : []}::text[],
-      status = ${reply.kind === 'answered' ? reply.status : null}::int,
-      answerheaders = ${reply.kind === 'answered' ? JSON.stringify(answer.map(clip)) : null}::jsonb,
-      remoteaddress = ${remoteAddress}, timing = ${JSON.stringify(reply.timing)}::jsonb
-    where handshake = ${claim.id}::uuid and number = ${attempt.number} and finishedat is null`;
-}
-
-/** The WebHook headers and a few that explain an answer; never what could hold a secret of the target. */
-const diagnostic = ['allow', 'server', 'via', 'retry-after', 'location', 'content-type', 'date', 'www-authenticate'];
-
-function isTelling(name: string): boolean {
-  const key = name.toLowerCase();
-  return key.startsWith('webhook-') || key.startsWith('access-control-') || diagnostic.includes(key);
-}
-
-/** NUL and half surrogates cannot be stored; nothing is worth more than a kilobyte. */
-function clip([name, value]: readonly [string, string]): [string, string] {
-  return [name, value.slice(0, 1_024).replaceAll('\0', '').toWellFormed()];
 }
 
 /** asking -> the next state, if the handshake is still ours. */

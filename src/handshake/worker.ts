@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Budgets } from './budgets.js';
-import type { Claim } from './handshake.js';
+import type { Begun, BegunAttempt, Claim } from './handshake.js';
 import type { Queue } from './queue.js';
 import type { SafeRequest } from './safe-request.js';
 import type { Settle, Settled } from './settle.js';
@@ -13,8 +13,13 @@ import type { Settle, Settled } from './settle.js';
 export interface Worker {
   /** Polls until the signal fires, then ends what is in flight (handing back what is not answered in time). */
   run(signal: AbortSignal): Promise<void>;
-  /** Asks now, and returns when that is settled, when the time is over, or when the signal fires; whichever is first. */
-  attend(handshake: string, waitMs: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Asks now, and returns when that is settled, when the time is over, or when a signal fires; whichever is first. With
+   * what came of it, where it was settled here meanwhile.
+   */
+  attend(handshake: string, waitMs: number, signals: readonly AbortSignal[]): Promise<Settled | undefined>;
+  /** Asks at once what `work` has claimed and begun by itself; it is told how many that may be. */
+  adopt<Result>(work: (places: number) => Promise<{ begun: Begun[]; result: Result }>): Promise<Result>;
   /** Works until nothing is due and nothing is in flight. */
   drain(): Promise<void>;
   inFlight(): number;
@@ -37,7 +42,8 @@ export interface WorkerSettings {
 
 export function createWorker(settings: WorkerSettings): Worker {
   const { queue, budgets, request, settle, maxInFlight, pollMs, stopMs, onOutcome, onFault } = settings;
-  const running = new Map<string, Promise<void>>();
+  /** What came of it, as far as that is known. */
+  const running = new Map<string, Promise<Settled | undefined>>();
   const claiming = new Set<Promise<unknown>>();
   const giveUp = new AbortController();
   // Every request in flight listens to it; Node warns from eleven.
@@ -45,31 +51,42 @@ export function createWorker(settings: WorkerSettings): Worker {
   let isStopping = false;
   let polledAt = -Infinity;
 
-  async function handle(claim: Claim): Promise<void> {
+  async function handle(claim: Claim): Promise<Settled | undefined> {
     const startedAt = performance.now();
     const heldMs = await budgets.admit(claim);
-    if (heldMs !== undefined) return queue.handBack(claim, heldMs, 'held_by_budget');
-    if (giveUp.signal.aborted) return queue.handBack(claim, 0, 'aborted');
-    const attempt = await queue.begin(claim);
-    if (attempt === undefined) return;
+    if (heldMs !== undefined) await queue.handBack(claim, heldMs, 'held_by_budget');
+    else if (giveUp.signal.aborted) await queue.handBack(claim, 0, 'aborted');
+    else {
+      const attempt = await queue.begin(claim);
+      return attempt && converse(claim, attempt, startedAt);
+    }
+    return undefined;
+  }
+
+  async function converse(claim: Claim, attempt: BegunAttempt, startedAt: number): Promise<Settled | undefined> {
     const reply = await request({
       url: claim.sink,
       method: 'OPTIONS',
       headers: attempt.headers,
       signal: giveUp.signal,
       admit: (network) => budgets.admitNetwork(network),
+      keepFor: claim.tenant,
     });
-    if (reply.kind === 'held') return queue.handBack(claim, reply.retryAfterMs, 'held_by_budget', attempt);
-    onOutcome(claim, await settle(claim, attempt, reply), (performance.now() - startedAt) / 1_000);
+    if (reply.kind === 'held') {
+      await queue.handBack(claim, reply.retryAfterMs, 'held_by_budget', attempt);
+      return undefined;
+    }
+    const settled = await settle(claim, attempt, reply);
+    onOutcome(claim, settled, (performance.now() - startedAt) / 1_000);
+    return settled;
   }
 
   /** A fault of ours is logged; the lease runs out and somebody tries again. */
-  function start(claim: Claim): Promise<void> {
-    const work = handle(claim)
-      .catch((error: unknown) => onFault(error, claim))
+  function start(claim: Claim, conversation: Promise<Settled | undefined>): void {
+    const work = conversation
+      .catch((error: unknown) => void onFault(error, claim))
       .finally(() => running.delete(claim.id));
     running.set(claim.id, work);
-    return work;
   }
 
   async function claimDue(): Promise<number> {
@@ -81,7 +98,7 @@ export function createWorker(settings: WorkerSettings): Worker {
     }
     const claims = await queue.claim(free);
     polledAt = performance.now();
-    for (const claim of claims) void start(claim);
+    for (const claim of claims) start(claim, handle(claim));
     return claims.length;
   }
 
@@ -89,7 +106,7 @@ export function createWorker(settings: WorkerSettings): Worker {
   async function claimOne(handshake: string): Promise<boolean> {
     if (running.size >= maxInFlight) return false;
     const work = queue.claim(1, handshake).then(([claim]) => {
-      if (claim) void start(claim);
+      if (claim) start(claim, handle(claim));
       return claim !== undefined;
     });
     claiming.add(work);
@@ -116,26 +133,32 @@ export function createWorker(settings: WorkerSettings): Worker {
       clearTimeout(timer);
     },
 
-    async attend(handshake, waitMs, signal) {
-      if (waitMs <= 0 || isStopping) return;
+    async attend(handshake, waitMs, signals) {
+      if (waitMs <= 0 || isStopping) return undefined;
       const until = performance.now() + waitMs;
-      let isAskedHere = await claimOne(handshake);
+      let isAskedHere = running.has(handshake) || (await claimOne(handshake));
       // Somebody else may have it: another process, or nobody yet because its host is busy.
-      while (performance.now() < until && !signal.aborted) {
-        isAskedHere ||= running.has(handshake);
-        const left = Math.min(running.has(handshake) ? 500 : 100, until - performance.now());
-        const timer = new AbortController();
-        const ends = AbortSignal.any([signal, timer.signal]);
-        await Promise.race([
-          sleep(Math.max(left, 1), undefined, { signal: ends }).catch(() => undefined),
-          ...(running.has(handshake) ? [running.get(handshake)] : []),
-        ]);
-        timer.abort();
+      while (performance.now() < until && !signals.some(({ aborted }) => aborted)) {
+        const work = running.get(handshake);
+        isAskedHere ||= work !== undefined;
+        const settled = await first(work, Math.min(work ? 500 : 100, until - performance.now()), signals);
+        if (settled?.state !== undefined && settled.state !== 'due') return settled;
         // Settled, held back for longer, or granted by the callback while the webhook still owes its answer.
-        if (!(await queue.isOpen(handshake, Math.max(until - performance.now(), 0)))) return;
+        if (!(await queue.isOpen(handshake, Math.max(until - performance.now(), 0)))) return undefined;
         // Asked and postponed: what comes next comes later than anybody waits.
-        if (isAskedHere && !running.has(handshake)) return;
+        if (isAskedHere && !running.has(handshake)) return undefined;
       }
+      return undefined;
+    },
+
+    async adopt(work) {
+      const adopting = work(isStopping ? 0 : Math.max(maxInFlight - running.size, 0)).then(({ begun, result }) => {
+        for (const { claim, attempt } of begun) start(claim, converse(claim, attempt, performance.now()));
+        return result;
+      });
+      const settled = adopting.catch(() => undefined);
+      claiming.add(settled);
+      return adopting.finally(() => claiming.delete(settled));
     },
 
     async drain() {
@@ -148,4 +171,19 @@ export function createWorker(settings: WorkerSettings): Worker {
     inFlight: () => running.size,
     secondsSincePoll: () => (performance.now() - polledAt) / 1_000,
   };
+}
+
+/** What the work gives, if that comes before the time is over (milliseconds) and before a signal fires. */
+function first<T>(work: Promise<T> | undefined, ms: number, signals: readonly AbortSignal[]): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const end = (result?: T) => {
+      clearTimeout(timer);
+      for (const signal of signals) signal.removeEventListener('abort', giveUp);
+      resolve(result);
+    };
+    const giveUp = () => end();
+    const timer = setTimeout(giveUp, Math.max(ms, 1));
+    for (const signal of signals) signal.addEventListener('abort', giveUp);
+    void work?.then(end);
+  });
 }

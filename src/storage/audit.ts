@@ -23,7 +23,7 @@ export async function recordAudit(
   detail: { sink?: string; [member: string]: unknown } = {},
 ) {
   const { sink } = detail;
-  const kept: object = { ...detail, ...(sink === undefined ? {} : { sink: sink.replace(/\?.*/s, '?[secret]') }) };
+  const kept: object = { ...detail, ...(sink === undefined ? {} : { sink: withoutQuery(sink) }) };
   await sql.audit.create({
     data: {
       id: uuidv7(),
@@ -35,4 +35,9 @@ export async function recordAudit(
       requestid: actor.requestId ?? null,
     },
   });
+}
+
+/** A sink as it is recorded. */
+export function withoutQuery(sink: string): string {
+  return sink.replace(/\?.*/s, '?[secret]');
 }

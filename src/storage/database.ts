@@ -160,10 +160,28 @@ async function transact<T>(client: PrismaClient, work: (sql: Sql) => Promise<T>)
     try {
       return await client.$transaction((sql) => work(sql as unknown as Sql), { maxWait: 10_000, timeout: 30_000 });
     } catch (error) {
-      const isVictim = ['40001', '40P01'].includes(sqlState(error) ?? '') || prismaCode(error) === 'P2034';
-      if (!isVictim || attempt === maxTries) throw asUnavailable(error);
+      if (!isVictim(error) || attempt === maxTries) throw asUnavailable(error);
     }
   }
+}
+
+/** A function of the database that writes, which makes its one statement a transaction; again if it was a victim. */
+export async function callFunction<Row extends object>(
+  { query }: Pick<Database, 'query'>,
+  text: string,
+  values: unknown[],
+): Promise<Row[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await query<Row>(text, values);
+    } catch (error) {
+      if (!isVictim(error) || attempt === maxTries) throw asUnavailable(error);
+    }
+  }
+}
+
+function isVictim(error: unknown): boolean {
+  return ['40001', '40P01'].includes(sqlState(error) ?? '') || prismaCode(error) === 'P2034';
 }
 
 /** The five characters by which Postgres names an error; undefined if it is not one of Postgres. */

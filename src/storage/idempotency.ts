@@ -19,17 +19,30 @@ export interface IdempotentRequest {
 export async function claimKey(sql: Sql, request: IdempotentRequest, resource: string): Promise<string | undefined> {
   if (request.key === undefined) return undefined;
   const { tenant, subscriber, key, operation } = request;
-  const fingerprint = createHash('sha256').update(JSON.stringify(request.content)).digest();
+  const fingerprint = fingerprintOf(request);
   const claimed = await sql.$executeRaw`
     insert into idempotency (tenant, subscriber, key, operation, fingerprint, resource)
     values (${tenant}, ${subscriber}, ${key}, ${operation}, ${fingerprint}, ${resource})
     on conflict do nothing`;
-  if (claimed === 1) return undefined;
-  const earlier = await sql.idempotency.findUniqueOrThrow({
-    where: { tenant_subscriber_key: { tenant, subscriber, key } },
-  });
-  if (earlier.operation === operation && fingerprint.equals(earlier.fingerprint)) return earlier.resource;
-  throw new RegistryError('idempotency_key_reused', 'This Idempotency-Key stood in a request that was not the same.', {
+  return claimed === 1 ? undefined : findEarlier(sql, request);
+}
+
+/** What an earlier request with the same key and content created. RegistryError `idempotency_key_reused` if that differs. */
+export async function findEarlier(sql: Sql, request: IdempotentRequest): Promise<string | undefined> {
+  if (request.key === undefined) return undefined;
+  const { tenant, subscriber, key, operation } = request;
+  const earlier = await sql.idempotency.findUnique({ where: { tenant_subscriber_key: { tenant, subscriber, key } } });
+  if (earlier === null) return undefined;
+  if (earlier.operation === operation && fingerprintOf(request).equals(earlier.fingerprint)) return earlier.resource;
+  throw keyReused();
+}
+
+export function fingerprintOf({ content }: IdempotentRequest): Buffer<ArrayBuffer> {
+  return createHash('sha256').update(JSON.stringify(content)).digest();
+}
+
+export function keyReused(): RegistryError {
+  return new RegistryError('idempotency_key_reused', 'This Idempotency-Key stood in a request that was not the same.', {
     faults: [{ pointer: 'header/idempotency-key', rule: 'key_reused', detail: 'Use a new key for a new request.' }],
   });
 }

@@ -75,3 +75,12 @@ function credentialOf(
 export function invalid(faults: Fault[]): RegistryError {
   return new RegistryError('invalid_subscription', 'The subscription breaks a rule.', { faults });
 }
+
+export function credentialTypeOf({ credential }: Requested): string | undefined {
+  return credential.kind === 'given' ? credential.value.credentialtype : undefined;
+}
+
+export function nothingToKeep(): RegistryError {
+  const detail = 'A credential with nothing but its type keeps what is stored, and none of this type is stored.';
+  return invalid([{ pointer: '/sinkcredential', rule: 'nothing_to_keep', detail }]);
+}

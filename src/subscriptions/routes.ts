@@ -1,4 +1,5 @@
 import type { Fault } from '../errors.js';
+import type { Settled } from '../handshake/settle.js';
 import type { components } from '../http/contract.gen.js';
 import { requireMatch, versionTag } from '../http/entity-tag.js';
 import { actorOf, type Call, type Handlers } from '../http/handler.js';
@@ -11,6 +12,7 @@ import { invalid, parseDefinition, type FaultOfSink, type SubscriptionRequest } 
 import type { SubscriptionReader } from './read-subscription.js';
 import { statusDetails } from './standing.js';
 import type { Subscription } from './subscription.js';
+import type { Registered } from './register.js';
 import type { Caller, SubscriptionWriter, Written } from './write-subscription.js';
 
 type SubscriptionOperation =
@@ -26,8 +28,8 @@ type SubscriptionOperation =
 export interface SubscriptionRoutes {
   reader: SubscriptionReader;
   writer: SubscriptionWriter;
-  /** Returns when the handshake is settled or the wait is over. */
-  attend: (handshake: string, waitMs: number, signal: AbortSignal) => Promise<void>;
+  /** Returns when the handshake is settled or the wait is over; with what came of it, where that is known. */
+  attend: (handshake: string, waitMs: number, signal: AbortSignal) => Promise<Settled | undefined>;
   faultOfSink: FaultOfSink;
   /** Holds a patched document against the contract of the operation that replaces it. */
   checkBody: (operation: 'updateSubscription', body: unknown) => Fault[];
@@ -47,20 +49,24 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
 
     createSubscription: async (call) => {
       const requested = parseDefinition(call.body, faultOfSink);
-      const registered = await writer.create(callerOf(call), requested, {
+      const request = {
         tenant: call.principal.tenant,
         subscriber: call.principal.subscriber,
         key: call.header['idempotency-key'],
         operation: 'createSubscription',
         // Not the secret: what is kept of a request must not be a way to guess it.
         content: { ...call.body, sinkcredential: call.body.sinkcredential?.credentialtype },
-      });
-      const { status: _, ...answer } = await written(call, registered.id, registered);
+      };
+      const waitMs = parsePrefer(call.header['prefer']);
+      const registered = await writer.create(callerOf(call), requested, request, waitMs > 0);
+      const { id, handshake } = registered;
+      const settled = handshake === undefined ? undefined : await attend(handshake, waitMs, call.signal);
+      const subscription = activated(registered, settled) ?? (await reader.read(call.principal, id));
       return {
         status: 201,
-        body: answer.body,
+        body: present(subscription),
         headers: {
-          ...answer.headers,
+          ETag: versionTag(subscription.version),
           Location: `${call.address}/${registered.id}`,
           ...(registered.replayed ? { 'Idempotency-Replayed': 'true' } : {}),
         },
@@ -121,6 +127,24 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
     if (handshake !== undefined) await attend(handshake, parsePrefer(header['prefer']), signal);
     return answer(await reader.read(principal, id));
   }
+}
+
+/**
+ * The subscription as it stood when its consent was committed, where nobody has changed it since it was made: what reading
+ * it would give. Undefined where it must be read.
+ */
+function activated({ handshake: id, created }: Registered, settled: Settled | undefined): Subscription | undefined {
+  const { standing, verdict } = settled ?? {};
+  if (created === undefined || id === undefined || standing?.subscriptionVersion !== 1) return undefined;
+  const handshake = {
+    id,
+    state: 'granted' as const,
+    verdict,
+    dueAt: undefined,
+    waitingUntil: undefined,
+    answer: undefined,
+  };
+  return { ...created, standing: { status: 'active', handshake, grant: { ...standing.grant, state: 'live' } } };
 }
 
 export function callerOf(call: Pick<Call<'getSubscription'>, 'principal' | 'requestId'>): Caller {

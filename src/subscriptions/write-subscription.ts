@@ -1,21 +1,21 @@
 import { v7 as uuidv7 } from 'uuid';
 import { appendChange, type ChangeKind } from '../changes/change.js';
 import { RegistryError } from '../errors.js';
-import { lintSubscription } from '../events/lint-subscription.js';
-import { faultOfBreach } from '../events/presentation.js';
 import { lockPairs, reopenGrant } from '../grants/write-grant.js';
 import { closeHandshakesOf } from '../handshake/queue.js';
 import type { Principal } from '../http/principal.js';
 import type { Origin } from '../origins/origin.js';
-import { findDefaultOrigin, findOrigin } from '../origins/store.js';
+import { findOrigin } from '../origins/store.js';
 import { recordAudit, type Actor } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import { Prisma } from '../storage/generated/client.js';
 import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
-import { ask, askOnce, releasePair } from './ask-webhook.js';
+import { askOnce, releasePair } from './ask-webhook.js';
+import { findAskedOrigin, lint } from './asked-origin.js';
 import type { CredentialVault } from './credential-vault.js';
-import { invalid, type Requested } from './definition.js';
+import { credentialTypeOf, invalid, nothingToKeep, type Requested } from './definition.js';
 import { lockSubscription } from './read-subscription.js';
+import type { Register } from './register.js';
 import type { Definition, Subscription } from './subscription.js';
 
 /**
@@ -23,7 +23,7 @@ import type { Definition, Subscription } from './subscription.js';
  * audit entry and the change together, and returns the handshake to be attended to, if there is one.
  */
 export interface SubscriptionWriter {
-  create(caller: Caller, requested: Requested, request: IdempotentRequest): Promise<Registered>;
+  create: Register;
   /** `requestFor` sees the present subscription, under lock; another sink or origin begins a new generation. */
   replace(caller: Caller, id: string, requestFor: (present: Subscription) => Requested): Promise<Written>;
   /** Returns the subscription as it was. */
@@ -32,7 +32,7 @@ export interface SubscriptionWriter {
   /** RegistryError `suspended_by_admin` where only an admin may. Asks again if no consent stands. */
   resume(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
   /** RegistryError `grant_revoked` where only an admin may; for an admin it opens the way again. */
-  askAgain(caller: Caller, id: string, request: IdempotentRequest): Promise<Registered>;
+  askAgain(caller: Caller, id: string, request: IdempotentRequest): Promise<Asked>;
 }
 
 export interface Caller {
@@ -44,44 +44,26 @@ type Check = (present: Subscription) => void;
 export interface Written {
   handshake: string | undefined;
 }
-export interface Registered extends Written {
-  /** Of what was created: the subscription, or the handshake. */
+/** Of a handshake that was asked for. */
+export interface Asked extends Written {
   id: string;
   replayed: boolean;
 }
 
-export function createSubscriptionWriter(settings: { database: Database; vault: CredentialVault }): SubscriptionWriter {
-  const { database, vault } = settings;
+export interface WriterSettings {
+  database: Database;
+  vault: CredentialVault;
+  register: Register;
+}
+
+export function createSubscriptionWriter({ database, vault, register }: WriterSettings): SubscriptionWriter {
   const seal = (requested: Requested, tenant: string, subscription: string) =>
     requested.credential.kind === 'given'
       ? vault.seal(requested.credential.value, { tenant, subscription })
       : undefined;
 
   return {
-    async create({ principal, actor }, requested, request) {
-      const id = uuidv7();
-      const { tenant, subscriber } = principal;
-      if (requested.credential.kind === 'kept') throw nothingToKeep();
-      const sealed = (await seal(requested, tenant, id)) ?? null;
-      return database.transaction(async (sql) => {
-        const earlier = await claimKey(sql, request, id);
-        if (earlier !== undefined) return { id: earlier, handshake: undefined, replayed: true };
-        const origin = await originFor(sql, tenant, requested.origin);
-        const { definition } = requested;
-        lint(origin, definition);
-        await lockPairs(sql, { origin: origin.name, sink: definition.sink });
-        await sql.subscription.create({
-          data: {
-            ...{ id, tenant, subscriber, origin: origin.name, sinkcredential: sealed },
-            credentialtype: credentialTypeOf(requested),
-            ...columnsOf(definition),
-          },
-        });
-        const handshake = await ask(sql, actor, { id, generation: 1, definition, origin }, 'registration');
-        await tell(sql, actor, 'subscription.created', { id, origin: origin.name, sink: definition.sink });
-        return { id, handshake, replayed: false };
-      });
-    },
+    create: register,
 
     async replace({ principal, actor }, id, requestFor) {
       return database.transaction(async (sql) => {
@@ -102,7 +84,7 @@ export function createSubscriptionWriter(settings: { database: Database; vault: 
             ...{ origin: origin.name, generation, version: { increment: 1 }, updatedat: new Date() },
             ...(credential.kind === 'kept'
               ? {}
-              : { sinkcredential: sealed ?? null, credentialtype: credentialTypeOf(requested) }),
+              : { sinkcredential: sealed ?? null, credentialtype: credentialTypeOf(requested) ?? null }),
           },
         });
         if (isOtherPair) {
@@ -214,28 +196,7 @@ async function originFor(sql: Sql, tenant: string, name: string | undefined): Pr
   await sql.$queryRaw`
     select 1 from origin where tenant = ${tenant} and (name = ${name ?? null} or (${name === undefined} and isdefault))
     for key share`;
-  if (name === undefined) {
-    const origin = await findDefaultOrigin(sql, tenant);
-    if (origin) return origin;
-    throw new RegistryError('no_default_origin', 'Name an origin, or have an admin make one the default.', {
-      faults: [{ pointer: '/origin', rule: 'origin_missing', detail: 'The tenant has no default origin.' }],
-    });
-  }
-  return findOrigin(sql, tenant, name).catch((error: unknown) => {
-    if (!(error instanceof RegistryError)) throw error;
-    throw invalid([{ pointer: '/origin', rule: 'origin_unknown', detail: 'The tenant has no origin of this name.' }]);
-  });
-}
-
-/** No event that keeps the origin's profile could have such a type or source. What is only unlikely is told when read. */
-function lint({ profile }: Origin, definition: Definition): void {
-  const { faults } = lintSubscription(profile, definition);
-  if (faults.length > 0) throw invalid(faults.map(faultOfBreach));
-}
-
-function nothingToKeep(): RegistryError {
-  const detail = 'A credential with nothing but its type keeps what is stored, and none of this type is stored.';
-  return invalid([{ pointer: '/sinkcredential', rule: 'nothing_to_keep', detail }]);
+  return findAskedOrigin(sql, tenant, name);
 }
 
 /** Whoever points a subscription to another host must know the secret: else an admin could have it sent to their own. */
@@ -244,10 +205,6 @@ function checkKept(present: Subscription, credentialType: string, sink: string):
   if (new URL(sink).host === new URL(present.sink).host) return;
   const detail = 'The sink is on another host: give the credential again, or leave it out.';
   throw invalid([{ pointer: '/sinkcredential', rule: 'credential_for_other_host', detail }]);
-}
-
-function credentialTypeOf({ credential }: Requested): string | null {
-  return credential.kind === 'given' ? credential.value.credentialtype : null;
 }
 
 function columnsOf(definition: Definition) {

@@ -3,8 +3,12 @@
 import { connect } from 'node:net';
 import { setImmediate } from 'node:timers';
 
-/** Sends `requests` in turn over `connections` connections for a while. Returns answers a second and the p99 in microseconds. */
-export async function load({ port, requests, connections = 64, seconds = 3 }) {
+/**
+ * Sends `requests` (a list, taken in turn, or a function of the number of the request) over `connections` connections for
+ * a while; every answer must begin with `status` and hold `text`. Returns answers a second and the p99 in microseconds.
+ */
+export async function load({ port, requests, connections = 64, seconds = 3, status = 200, text = '' }) {
+  const requestAt = typeof requests === 'function' ? requests : (number) => requests[number % requests.length];
   const until = performance.now() + seconds * 1_000;
   const times = [];
   let answers = 0;
@@ -17,7 +21,7 @@ export async function load({ port, requests, connections = 64, seconds = 3 }) {
       let sentAt = 0;
       const send = () => {
         sentAt = performance.now();
-        socket.write(requests[next++ % requests.length]);
+        socket.write(requestAt(next++));
       };
       socket.setEncoding('latin1');
       socket.on('connect', send);
@@ -30,7 +34,7 @@ export async function load({ port, requests, connections = 64, seconds = 3 }) {
         const at = buffered.toLowerCase().indexOf('content-length: ');
         const length = Number(buffered.slice(at + 16, buffered.indexOf('\r', at)));
         if (buffered.length < end + 4 + length) return;
-        if (!buffered.startsWith('HTTP/1.1 200')) refused += 1;
+        if (!buffered.startsWith(`HTTP/1.1 ${status}`) || !buffered.includes(text)) refused += 1;
         buffered = '';
         answers += 1;
         if ((answers & 7) === 0) times.push(performance.now() - sentAt);

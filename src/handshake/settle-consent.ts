@@ -1,0 +1,65 @@
+import { newId } from '../storage/ids.js';
+import { consentColumns } from '../grants/write-grant.js';
+import { identityOf } from '../origins/origin-memory.js';
+import type { Origin } from '../origins/origin.js';
+import { parseRate } from '../origins/rate.js';
+import { service, withoutQuery } from '../storage/audit.js';
+import type { BatchWrites, SettledRow } from './batch-writes.js';
+import type { Judgement } from './exchange.js';
+import type { BegunAttempt, Claim } from './handshake.js';
+import { outcomeColumns, type Outcome } from './record-outcome.js';
+import type { Settled } from './settle.js';
+
+export interface Consented {
+  claim: Claim;
+  attempt: BegunAttempt;
+  reply: Outcome;
+  judgement: Extract<Judgement, { kind: 'granted' }>;
+  /** By whose policy it was judged. */
+  origin: Origin;
+}
+
+/**
+ * Writes what follows from a consent, which is what nearly every registration ends with, in a batch with the others of
+ * this moment. Undefined, and nothing is written, if the origin is not as it was judged by.
+ */
+export type SettleConsent = (consented: Consented) => Promise<Settled | undefined>;
+
+export function createSettleConsent(settings: { writes: BatchWrites; random: () => number }): SettleConsent {
+  const { writes, random } = settings;
+
+  return async (consented) => {
+    const { claim, judgement } = consented;
+    const row = await writes.settle({ columns: columnsOf(consented), pair: `${claim.origin} ${claim.sink}` });
+    if (row.state === 'origin_differs') return undefined;
+    return { verdict: row.verdict ?? judgement.verdict, state: row.state ?? undefined, ...standingOf(row) };
+  };
+
+  function columnsOf({ claim, attempt, reply, judgement, origin }: Consented) {
+    const consent = {
+      ...{ tenant: claim.tenant, origin: claim.origin, sink: claim.sink, handshake: claim.id, reference: undefined },
+      ...{ basis: 'response' as const, ...judgement, requestedRate: claim.requestedRate },
+      lease: { seconds: origin.leaseSeconds },
+      jitter: random(),
+    };
+    return {
+      ...consentColumns(service(claim.tenant), consent),
+      ...outcomeColumns(reply, judgement),
+      ...identityOf(origin),
+      ...{ lease: claim.lease, number: attempt.number, auditsink: withoutQuery(claim.sink) },
+      // In this order: audit entries are read by their ids.
+      ...{ grantaudit: newId(), audit: newId() },
+    };
+  }
+}
+
+function standingOf(row: SettledRow): Pick<Settled, 'standing'> {
+  const { version, allowedrate, warnings, basis, expiresat, renewat } = row;
+  if (version === null || allowedrate === null) return {};
+  const grant = {
+    ...{ basis, warnings, allowedRate: parseRate(allowedrate) ?? 1 },
+    expiresAt: new Date(expiresat),
+    renewAt: renewat === null ? undefined : new Date(renewat),
+  };
+  return { standing: { subscriptionVersion: version, grant } };
+}
