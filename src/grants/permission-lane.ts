@@ -55,13 +55,16 @@ function escaped({ origin, sink }: Pair): Pair {
 }
 
 const plainQuery = /^origin=([A-Za-z0-9.-]{1,253})&sink=([^&+]{1,2048})$/;
+/** What stands in a URI as it is sent: nothing that JSON escapes, and nothing outside of ASCII. */
+const plainText = /^[!#-[\]-~]+$/;
 
 /** The query as programs write it; undefined for any other. */
 export function readPermissionQuery(query: string): Record<string, unknown> | undefined {
   const [, origin, sink] = plainQuery.exec(query) ?? [];
-  if (sink === undefined || !sink.includes('%')) return sink === undefined ? undefined : { origin, sink };
+  if (sink === undefined) return undefined;
   try {
-    return { origin, sink: decodeURIComponent(sink) };
+    const decoded = sink.includes('%') ? decodeURIComponent(sink) : sink;
+    return plainText.test(decoded) ? { origin, sink: decoded } : undefined;
   } catch {
     return undefined;
   }

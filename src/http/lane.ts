@@ -211,8 +211,12 @@ function withoutQuery(operation: Operation): LaneRoute['readQuery'] {
 /** A name that stands twice becomes a list, which no parameter takes. */
 function queryOf(query: string): Record<string, unknown> {
   const values: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
-  for (const [name, value] of new URLSearchParams(query))
-    values[name] = name in values ? [values[name], value].flat() : value;
+  for (const [name, value] of new URLSearchParams(query)) {
+    const before = values[name];
+    if (before === undefined) values[name] = value;
+    else if (Array.isArray(before)) before.push(value);
+    else values[name] = [before, value];
+  }
   return values;
 }
 

@@ -9,6 +9,7 @@ interface Entry {
 
 const capacity = 10_000;
 const longestMs = 60_000;
+const oneSpelling = /^Bearer \S+$/;
 
 /**
  * Remembers who a token speaks for, because checking a signature takes longer than everything else that a look-up does.
@@ -26,9 +27,14 @@ export function createTokenCache(authenticate: Authenticate, clock: () => number
   /** Most requests carry the token of the one before: comparing two texts is less than hashing one. */
   let last: { authorization: string; entry: Entry } | undefined;
 
+  /** Counts how often all were dropped, so that what was verified before that is not kept after it. */
+  let generation = 0;
+
   async function verify(authorization: string | undefined, lines: number): Promise<Principal> {
+    const begun = generation;
     const principal = await authenticate(authorization, lines);
-    if (authorization !== undefined) {
+    // One spelling of each token: another takes no place from others.
+    if (authorization !== undefined && oneSpelling.test(authorization) && begun === generation) {
       if (entries.size >= capacity) entries.delete(entries.keys().next().value ?? '');
       entries.set(authorization, { principal, until: Math.min(principal.tokenExpiresAt, clock() + longestMs) });
     }
@@ -55,6 +61,7 @@ export function createTokenCache(authenticate: Authenticate, clock: () => number
       return verify(authorization, lines);
     },
     clear() {
+      generation += 1;
       entries.clear();
       last = undefined;
     },
