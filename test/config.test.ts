@@ -84,6 +84,17 @@ test('an embedded database and a server at once are a contradiction, and so is n
   expect(faultsOf({ ASSENT_EMBEDDED_DATABASE: 'false' })).toEqual([expect.stringContaining('no DATABASE_URL')]);
 });
 
+test('a process writes or follows a replica, and not both; a replica is enough in production', () => {
+  const replica = { ...production, DATABASE_URL: '', DATABASE_REPLICA_URL: production.DATABASE_URL };
+  expect(faultsOf(replica)).toEqual([]);
+  expect(readConfig(replica)).toMatchObject({ databaseUrl: undefined, replicaUrl: production.DATABASE_URL });
+  const both = { ...replica, DATABASE_URL: production.DATABASE_URL };
+  expect(faultsOf(both)).toEqual([expect.stringContaining('DATABASE_REPLICA_URL contradicts DATABASE_URL')]);
+  expect(faultsOf({ ...replica, ASSENT_EMBEDDED_DATABASE: 'true' })).toEqual([
+    expect.stringContaining('contradicts DATABASE_REPLICA_URL'),
+  ]);
+});
+
 test('a public URL is https in production, and nothing but a place in any case', () => {
   const inProduction = (url: string) => faultsOf({ ...production, ASSENT_PUBLIC_URL: url });
   expect(inProduction('https://assent.example/')).toEqual([]);
