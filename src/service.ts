@@ -39,16 +39,13 @@ import { parseSink } from './handshake/sink.js';
 import { createSweeper } from './handshake/sweep.js';
 import { createWorker, type Worker } from './handshake/worker.js';
 import { createApp } from './http/app.js';
-import { createAuthenticate } from './http/authenticate.js';
 import { loadContract, type Operation, type OperationId } from './http/contract.js';
-import { developmentAudience, openDevelopmentIssuer } from './http/development-issuer.js';
 import { serveDocuments } from './http/documents.js';
-import { createRemoteKeySource } from './http/keys.js';
+import { openIssuers } from './http/issuers.js';
 import { createLane, type LaneRoute } from './http/lane.js';
 import { createMetrics } from './http/metrics.js';
 import { createOperationsApp } from './http/operations.js';
 import { close, sayLast, serve, urlOf } from './http/server.js';
-import { createTokenCache } from './http/token-cache.js';
 import { dialects } from './matching/dialects.js';
 import { createExplain } from './matching/explain-match.js';
 import { createMatchLane } from './matching/match-lane.js';
@@ -217,29 +214,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
 
   const leases = createLeases(database);
 
-  const issuer = config.developmentIssuer ? await openDevelopmentIssuer(config.dataFolder) : undefined;
-  const authenticate = createAuthenticate({
-    issuers: [
-      ...config.issuers.map(({ jwks, ...rest }) => ({
-        ...rest,
-        keys: createRemoteKeySource({
-          url: jwks,
-          onChange: () => tokens.clear(),
-          onOutage: (cause) => log.warn({ issuer: rest.issuer, err: cause }, 'keys of the token issuer cannot be had'),
-        }),
-      })),
-      ...(issuer
-        ? [{ issuer: issuer.issuer, audience: [developmentAudience], algorithms: ['ES256'], keys: issuer.keySource }]
-        : []),
-    ],
-    typ: config.tokenType,
-    clockToleranceSeconds: config.clockToleranceSeconds,
-    tenantClaim: config.tenantClaim,
-    subscriberClaim: config.subscriberClaim,
-  });
-
-  const tokens = createTokenCache(authenticate);
-
+  const { tokens, developmentKeys } = await openIssuers(config, log);
   const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);
   const stopping = new AbortController();
   // Every open stream and every request that waits listens to it.
@@ -327,7 +302,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       if (follower.position() === undefined) return;
       await follower.catchUp().catch((error: unknown) => log.warn({ err: error }, 'the index is behind'));
     },
-    extras: (express) => serveDocuments(express, contract.document, issuer?.jwks),
+    extras: (express) => serveDocuments(express, contract.document, developmentKeys),
     log,
     onRequest: metrics.request,
     translate: asUnavailable,
