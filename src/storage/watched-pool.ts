@@ -7,7 +7,7 @@ type Callback = (error: Error | undefined, client: pg.PoolClient | undefined, re
 const connectMs = 5_000;
 const silenceMs = 10_000;
 const beatMs = 500;
-const patienceMs = 1_500;
+const patienceMs = 2_500;
 const mostWaiting = 1_000;
 
 /**
@@ -17,7 +17,7 @@ const mostWaiting = 1_000;
  *   away   nobody gets one; who waited is told so at once, and what was under way is broken off, because a server that is
  *          frozen or cut off says nothing at all and no time limit of its own will ever be told
  *
- * Another connection asks for a sign of life twice a second. Two seconds without one lead out of `there`, the first one
+ * Another connection asks for a sign of life twice a second. Three seconds without one lead out of `there`, the first one
  * leads back.
  */
 export class WatchedPool extends pg.Pool {
