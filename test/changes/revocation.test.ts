@@ -25,9 +25,9 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   if (!isServer) return;
-  await Promise.all([listening.stop(), polling.stop()]);
-  await proxy.stop();
-  await registry.stop();
+  await Promise.all([listening?.stop(), polling?.stop()]);
+  await proxy?.stop();
+  await registry?.stop();
 });
 
 /** Asks until the answer is no; returns the seconds that took and the reason. */
