@@ -1,6 +1,6 @@
 import { appendChange } from '../changes/change.js';
-import { endGrant } from '../grants/write-grant.js';
-import { recordAudit, type Actor } from '../storage/audit.js';
+import { endGrants } from '../grants/write-grant.js';
+import { recordAudits, type Actor } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import type { grant as GrantRow } from '../storage/generated/client.js';
 import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
@@ -138,7 +138,7 @@ async function follow(
     }
   }
   const held = await hold(sql, actor, rests);
-  for (const grant of retired) await endGrant(sql, actor, grant, 'target_gone');
+  await endGrants(sql, actor, retired, 'target_gone');
   return { held, retired: retired.length };
 }
 
@@ -170,9 +170,12 @@ async function hold(sql: Sql, actor: Actor, rests: readonly Rest[]): Promise<num
     from unnest(${rests.map(({ grant }) => grant.id)}::uuid[], ${rests.map(({ seconds }) => seconds)}::int[]) as r (id, seconds)
     where g.id = r.id and (g.helduntil is null or g.helduntil < clock_timestamp() + make_interval(secs => r.seconds))
     returning g.*`;
-  for (const { id, origin, sink, helduntil } of held) {
-    await recordAudit(sql, actor, 'grant.held', `grant:${id}`, { origin, sink, helduntil });
-  }
+  await recordAudits(
+    sql,
+    held.map(({ id, origin, sink, helduntil }) => ({
+      ...{ actor, action: 'grant.held', target: `grant:${id}`, detail: { origin, sink, helduntil } },
+    })),
+  );
   if (held.length > 0) {
     await appendChange(
       sql,

@@ -162,6 +162,20 @@ describe('410 Gone', () => {
       .expect(403);
   });
 
+  test('of many webhooks in one report retires them all, each with its record and its change', async () => {
+    const sinks = await Promise.all(Array.from({ length: 5 }, () => newSink()));
+    await report(sinks.map(({ sink }) => ({ sink, status: 410 })));
+    for (const { sink, id } of sinks) {
+      expect(await tenant.grant(sink)).toMatchObject({ state: 'ended', endreason: 'target_gone' });
+      expect(await tenant.read(id)).toMatchObject({ status: 'retired' });
+      expect(await kinds(sink)).toEqual(['grant.live', 'grant.ended']);
+    }
+    const told = (await tenant.admin.get('/v1/audit').query({ limit: 5 }).expect(200)).body;
+    expect(told.map(({ detail }: { detail: { sink: string } }) => detail.sink).sort()).toEqual(
+      sinks.map(({ sink }) => sink).sort(),
+    );
+  });
+
   test('is waited for as often as the policy says, in a row', async () => {
     const origin = 'patient.example.com';
     await tenant.admin.post('/v1/origins').send({ name: origin, goneafter: 3 }).expect(201);
