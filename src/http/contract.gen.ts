@@ -863,7 +863,8 @@ export interface components {
             status: number | "error";
             /**
              * Format: date-time
-             * @description When the answer came, by the clock of the sender.
+             * @description When the answer came, by the clock of the sender; who has no clock that is right leaves it out. A 410 from before
+             *     the present consent does not count against it, and of a rest what has passed since then is over.
              */
             at?: string;
             /**
