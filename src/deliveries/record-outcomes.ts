@@ -45,6 +45,7 @@ export function createRecordOutcomes({ transaction }: Pick<Database, 'transactio
         return { unknown: JSON.parse(earlier || '[]') as number[], replayed: true, held: 0, retired: 0 };
       }
       const reports = pairReports(outcomes);
+      await holdOrigins(sql, actor, reports);
       const counted = new Map((await count(sql, actor, reports)).map((row) => [keyOf(row), row]));
       const unknown = outcomes.filter((outcome) => !counted.has(keyOf(outcome))).map(({ index }) => index);
       if (request.key !== undefined && unknown.length > 0) {
@@ -59,6 +60,13 @@ export function createRecordOutcomes({ transaction }: Pick<Database, 'transactio
       );
       return { unknown, replayed: false, ...(await follow(sql, actor, telling, counted)) };
     });
+}
+
+/** No origin goes while its deliveries are counted; nothing is counted for one that has gone, nor for its grants. */
+async function holdOrigins(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Promise<void> {
+  const names = [...new Set(reports.map(({ origin }) => origin))];
+  await sql.$queryRaw`
+    select 1 from origin where name = any (${names}::text[]) and tenant = ${tenant} order by name collate "C" for key share`;
 }
 
 /**

@@ -394,6 +394,27 @@ describe('a rest', () => {
   },
 );
 
+(isServer ? test : test.skip)('a report beside the removal of its origin is taken in for the others', async () => {
+  const { sink, id } = await newSink();
+  for (let round = 0; round < 20; round += 1) {
+    const origin = `going-${round}.example.com`;
+    await tenant.admin.post('/v1/origins').send({ name: origin }).expect(201);
+    const agreement = { origin, sink, allowedrate: 60, reference: 'A-1', expiresat: inSeconds(86_400).toISOString() };
+    await tenant.admin.post('/v1/grants').send(agreement).expect(201);
+    const entries = [200, 410].map((status) => ({ origin, sink, status }));
+    const [, ...results] = await Promise.all([
+      tenant.admin.delete(`/v1/origins/${origin}`).expect(200),
+      ...entries.map((entry) => report([entry, { sink, status: 200 }])),
+    ]);
+    for (const [first, second] of results) {
+      expect(first.accepted || first.faults[0].rule === 'no_grant').toBe(true);
+      expect(second).toEqual({ accepted: true });
+    }
+    expect(await report([{ origin, sink, status: 200 }])).toMatchObject([{ accepted: false }]);
+  }
+  expect((await deliveries(id)).counts).toEqual({ delivered: 40 });
+});
+
 (isServer ? test : test.skip)('a 410 that one process was told of is seen by permissions of another', async () => {
   const { sink } = await newSink();
   const beside = await startRegistry({ beside: registry });
