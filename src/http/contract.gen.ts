@@ -891,7 +891,10 @@ export interface components {
         LeaseRequest: {
             origin: string;
             sink: string;
-            /** @description Names this process among the senders of the origin. Give it a new name at each start. */
+            /**
+             * @description Names this process among the senders of the origin. Give it a new name at each start. A pair has a thousand at the
+             *     most that asked within five minutes; one more gets nothing, and a `retryafter` of 60.
+             */
             instance: string;
             /** @description How many requests it has to send. */
             requests: number;

@@ -188,6 +188,22 @@ describe('what is handed back', () => {
   });
 });
 
+test('a pair has a thousand instances at the most that asked lately', async () => {
+  const { sink } = await newSink();
+  await ask(sink, { requests: 1 }).expect(201);
+  await registry.sql(
+    `insert into leaseholder select gen_random_uuid(), pair, 'many' || each, 0, leaseslots, leasecounts, null, -1, askedat
+     from (select * from leaseholder order by askedat desc limit 1) one, generate_series(1, 999) each`,
+  );
+  const late = { requests: 1, instance: 'late' };
+  expect((await ask(sink, late).expect(200)).body).toMatchObject({ requests: 0, retryafter: 60 });
+  await ask(sink, { requests: 1 }).expect(201);
+  await ask(sink, { requests: 1, instance: 'many7' }).expect(201);
+  await registry.sql(`update leaseholder set askedat = now() - interval '6 minutes' where instance = 'many8'`);
+  await ask(sink, late).expect(201);
+  expect((await ask(sink, { ...late, instance: 'later' }).expect(200)).body.requests).toBe(0);
+});
+
 describe('what the database may have lost', () => {
   /** Nothing is at hand until the pace of 600 a minute has filled it again, and then it flows as ever. */
   const isChargedOnce = async (lose: (sink: string) => Promise<unknown>) => {

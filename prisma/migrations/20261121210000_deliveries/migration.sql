@@ -130,6 +130,14 @@ begin
 
   select * into holder from leaseholder h where h.pair = key and h.instance = by_instance;
   if not found then
+    if (select count(*) from leaseholder h where h.pair = key) >= 1000 then
+      -- Names are anybody's to choose. What has not asked for minutes has neither a turn nor anything to hand back.
+      delete from leaseholder h where h.pair = key and h.askedat < moment - interval '5 minutes';
+      if not found then
+        retryafter := 60;
+        return;
+      end if;
+    end if;
     holder := row(gen_random_uuid(), key, by_instance, 0, array[0, 0, 0, 0], array[0, 0, 0, 0], null, -1, moment);
     insert into leaseholder select holder.*;
   end if;
