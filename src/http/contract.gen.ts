@@ -505,6 +505,9 @@ export interface paths {
          *     Each change carries the whole state of its subject at that moment, or `null` if it is gone, so applying one twice does
          *     no harm. Take over the cursor of every page and heartbeat: it moves on when others change something, and one that
          *     rests for longer than changes are kept answers 410.
+         *
+         *     Sinks and `protocolsettings`, headers among them, are told to every token with `assent:deliver`, and stay in the log for
+         *     as long as changes are kept; what is secret belongs into `sinkcredential`, which is not in the log.
          */
         get: operations["getChanges"];
         put?: never;
