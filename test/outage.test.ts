@@ -190,6 +190,35 @@ onServer.each([
 );
 
 onServer(
+  'what a crash of one backend may have lost of leases is charged, once',
+  async () => {
+    const lease = () =>
+      tenant.sender.post('/v1/leases').send({ origin: tenant.origin, sink, instance: 'one', requests: 1 });
+    const counted = async () => {
+      const [row] = await registry.sql<{ sum: number }>(
+        'select sum(each)::int as sum from leasebook, unnest(slots) as each',
+      );
+      return row?.sum ?? 0;
+    };
+    await lease().expect(201);
+    const [before] = await registry.sql<{ at: Date; pid: number }>(
+      'select pg_postmaster_start_time() as at, pid from pg_stat_activity where pid <> pg_backend_pid() and datname is not null',
+    );
+    process.kill(before?.pid ?? 0, 'SIGKILL');
+    await sleep(500);
+    expect(await until(isWhole)).toBeLessThan(20);
+    const [after] = await registry.sql<{ at: Date }>('select pg_postmaster_start_time() as at');
+    expect(after?.at).toEqual(before?.at);
+    const charge = 9;
+    await lease();
+    expect(await counted()).toBeGreaterThanOrEqual(charge);
+    await lease();
+    expect(await counted()).toBeLessThan(charge + 4);
+  },
+  timeoutMs,
+);
+
+onServer(
   'more requests than a frozen Postgres has connections for are all answered, and soon, however many come',
   async () => {
     postgres.freeze();

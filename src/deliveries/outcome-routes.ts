@@ -2,7 +2,7 @@ import { RegistryError, type Fault } from '../errors.js';
 import type { components } from '../http/contract.gen.js';
 import { actorOf, type Handlers } from '../http/handler.js';
 import type { Principal } from '../http/principal.js';
-import { kindOf, restOf, type Outcome } from './outcome.js';
+import { ageOf, kindOf, restOf, type Outcome } from './outcome.js';
 import type { DeliveryReader } from './read-deliveries.js';
 import type { RecordOutcomes } from './record-outcomes.js';
 
@@ -87,7 +87,10 @@ function read(entry: Entry, index: number, now: Date): { outcome: Outcome; warni
   const detail = 'It is neither a number of seconds nor an HTTP date, so it counts as absent.';
   const isMalformed = asks && restSeconds === undefined;
   return {
-    outcome: { index, origin: entry.origin.toLowerCase(), sink, status, kind: kindOf(status), count, at, restSeconds },
+    outcome: {
+      ...{ index, origin: entry.origin.toLowerCase(), sink, status, kind: kindOf(status), count },
+      ...{ at, ageSeconds: ageOf(at, now), restSeconds },
+    },
     warnings: isMalformed ? [{ pointer: `/${index}/retryafter`, rule: 'retryafter_malformed', detail }] : [],
   };
 }

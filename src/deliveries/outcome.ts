@@ -99,7 +99,9 @@ export interface Outcome {
   kind: OutcomeKind;
   count: number;
   at: Date | undefined;
-  /** Seconds for which the webhook asked to be left alone. */
+  /** How long ago the answer came; 0 if that was not said. */
+  ageSeconds: number;
+  /** What is left of the seconds for which the webhook asked to be left alone; 0 if they are over. */
   restSeconds: number | undefined;
 }
 
@@ -107,12 +109,20 @@ export interface Outcome {
 const longestRestSeconds = 86_400;
 
 /**
- * `Retry-After` (RFC 9110, section 10.2.3) in seconds, one at the least and a day at the most; undefined if it is neither form. A date is
- * measured against `at`, when the answer came, or against now.
+ * What is left of `Retry-After` (RFC 9110, section 10.2.3) in seconds: it was one at the least and a day at the most, and runs
+ * from `at`, when the answer came, or from now; a date is measured against the same. 0 if it is over, undefined if it is
+ * neither form.
  */
 export function restOf(retryAfter: string, at: Date | undefined, now: Date): number | undefined {
   const ms = parseRetryAfter(retryAfter, (at ?? now).toUTCString());
-  return ms === undefined ? undefined : Math.max(1, Math.min(Math.ceil(ms / 1_000), longestRestSeconds));
+  if (ms === undefined) return undefined;
+  const seconds = Math.max(1, Math.min(Math.ceil(ms / 1_000), longestRestSeconds));
+  return Math.max(0, Math.ceil(seconds - ageOf(at, now)));
+}
+
+/** Seconds; what is said to come later than now came now. */
+export function ageOf(at: Date | undefined, now: Date): number {
+  return at === undefined ? 0 : Math.max(0, (now.getTime() - at.getTime()) / 1_000);
 }
 
 /** Everything that one report says of one pair. */
@@ -124,10 +134,12 @@ export interface PairReport {
   /** Behind the last success, or all if there was none. */
   failures: number;
   gone: number;
-  /** The latest time at which a 410 behind the last success came, if each one named one. */
+  /** The latest time at which a 410 behind the last success came; undefined if one of them named none. */
   goneAt: Date | undefined;
-  /** Seconds that were asked for; 0 if a rest was due and no time was named. */
-  restSeconds: number | undefined;
+  /** What is left of the longest rest that was asked for; 0 if nothing is. */
+  restSeconds: number;
+  /** The age of the latest answer that calls for a rest and names no time. */
+  unnamedRestAge: number | undefined;
   lastKind: OutcomeKind;
   lastStatus: number | undefined;
 }
@@ -144,23 +156,31 @@ export function pairReports(outcomes: readonly Outcome[]): PairReport[] {
 }
 
 const nothing = {
-  ...{ succeeded: false, failures: 0, gone: 0, goneAt: undefined, restSeconds: undefined },
+  ...{ succeeded: false, failures: 0, gone: 0, goneAt: undefined, restSeconds: 0, unnamedRestAge: undefined },
   ...{ lastKind: 'delivered' as const, lastStatus: undefined },
 };
 
-function add(before: PairReport, { kind, status, count, at, restSeconds }: Outcome): PairReport {
+function add(before: PairReport, { kind, status, count, at, ageSeconds, restSeconds }: Outcome): PairReport {
   const counts = { ...before.counts, [kind]: (before.counts[kind] ?? 0) + count };
   const last = { counts, lastKind: kind, lastStatus: status === 'error' ? undefined : status };
   // A rest that was asked for stands, whatever else got through.
   if (kind === 'delivered') {
     return { ...before, ...last, succeeded: true, failures: 0, gone: 0, goneAt: undefined };
   }
-  const rest = restSeconds ?? (kind === 'throttled' ? 0 : undefined);
+  const isUnnamed = kind === 'throttled' && restSeconds === undefined;
   return {
     ...before,
     ...last,
     failures: before.failures + count,
-    ...(kind === 'gone' ? { gone: before.gone + count, goneAt: at } : {}),
-    restSeconds: rest === undefined ? before.restSeconds : Math.max(rest, before.restSeconds ?? 0),
+    ...(kind === 'gone'
+      ? { gone: before.gone + count, goneAt: before.gone === 0 ? at : later(before.goneAt, at) }
+      : {}),
+    restSeconds: Math.max(before.restSeconds, restSeconds ?? 0),
+    ...(isUnnamed ? { unnamedRestAge: Math.min(before.unnamedRestAge ?? Infinity, ageSeconds) } : {}),
   };
+}
+
+function later(one: Date | undefined, other: Date | undefined): Date | undefined {
+  if (one === undefined || other === undefined) return undefined;
+  return one > other ? one : other;
 }

@@ -1,6 +1,6 @@
 import { appendChange } from '../changes/change.js';
-import { endGrant } from '../grants/write-grant.js';
-import { recordAudit, type Actor } from '../storage/audit.js';
+import { endGrants } from '../grants/write-grant.js';
+import { recordAudits, type Actor } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import type { grant as GrantRow } from '../storage/generated/client.js';
 import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
@@ -45,6 +45,7 @@ export function createRecordOutcomes({ transaction }: Pick<Database, 'transactio
         return { unknown: JSON.parse(earlier || '[]') as number[], replayed: true, held: 0, retired: 0 };
       }
       const reports = pairReports(outcomes);
+      await holdOrigins(sql, actor, reports);
       const counted = new Map((await count(sql, actor, reports)).map((row) => [keyOf(row), row]));
       const unknown = outcomes.filter((outcome) => !counted.has(keyOf(outcome))).map(({ index }) => index);
       if (request.key !== undefined && unknown.length > 0) {
@@ -53,27 +54,42 @@ export function createRecordOutcomes({ transaction }: Pick<Database, 'transactio
           where tenant = ${request.tenant} and subscriber = ${request.subscriber} and key = ${request.key}`;
       }
       const telling = reports.filter(
-        (report) => counted.has(keyOf(report)) && (report.gone > 0 || report.restSeconds !== undefined),
+        (report) =>
+          counted.has(keyOf(report)) &&
+          (report.gone > 0 || report.restSeconds > 0 || report.unnamedRestAge !== undefined),
       );
       return { unknown, replayed: false, ...(await follow(sql, actor, telling, counted)) };
     });
 }
 
-/** Adds to the counters; rows are taken in the order of the reports, as everybody takes them. */
+/** No origin goes while its deliveries are counted; nothing is counted for one that has gone, nor for its grants. */
+async function holdOrigins(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Promise<void> {
+  const names = [...new Set(reports.map(({ origin }) => origin))];
+  await sql.$queryRaw`
+    select 1 from origin where name = any (${names}::text[]) and tenant = ${tenant} order by name collate "C" for key share`;
+}
+
+/**
+ * Adds to the counters; rows are taken in the order of the reports, as everybody takes them. Of the 410s, those count towards
+ * the retirement that came after the present consent: the webhook has answered since.
+ */
 function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Promise<Counted[]> {
-  const rows = reports.map(({ counts, lastKind, lastStatus, succeeded, failures, gone, origin, sink }, place) => {
-    return {
-      place,
-      origin,
-      sink,
-      succeeded,
-      failures,
-      gones: gone,
-      lastkind: lastKind,
-      laststatus: lastStatus,
-      ...counts,
-    };
-  });
+  const rows = reports.map(
+    ({ counts, lastKind, lastStatus, succeeded, failures, gone, goneAt, origin, sink }, place) => {
+      return {
+        place,
+        origin,
+        sink,
+        succeeded,
+        failures,
+        gones: gone,
+        goneat: goneAt,
+        lastkind: lastKind,
+        laststatus: lastStatus,
+        ...counts,
+      };
+    },
+  );
   return sql.$queryRaw<Counted[]>`
     insert into delivery as present (origin, sink, tenant, delivered, gone, throttled, unavailable, mediarefused,
       unauthorized, redirected, rejected, failed, unanswered, failures, failingsince, gonecount, gonesince, lastkind,
@@ -81,13 +97,14 @@ function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Pro
     select g.origin, g.sink, g.tenant, coalesce(r.delivered, 0), coalesce(r.gone, 0), coalesce(r.throttled, 0),
       coalesce(r.unavailable, 0), coalesce(r.mediarefused, 0), coalesce(r.unauthorized, 0), coalesce(r.redirected, 0),
       coalesce(r.rejected, 0), coalesce(r.failed, 0), coalesce(r.unanswered, 0),
-      r.failures, case when r.failures > 0 then now() end, r.gones, case when r.gones > 0 then now() end,
+      r.failures, case when r.failures > 0 then now() end, late.gones, case when late.gones > 0 then now() end,
       r.lastkind, r.laststatus, now(), case when r.succeeded then now() end
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (place int, origin text, sink text, succeeded boolean,
-      failures bigint, gones bigint, lastkind text, laststatus int, delivered bigint, gone bigint, throttled bigint,
+      failures bigint, gones bigint, goneat timestamptz, lastkind text, laststatus int, delivered bigint, gone bigint, throttled bigint,
       unavailable bigint, mediarefused bigint, unauthorized bigint, redirected bigint, rejected bigint, failed bigint,
       unanswered bigint)
     join "grant" g on g.origin = r.origin and g.sink = r.sink and g.tenant = ${tenant}
+    cross join lateral (select case when r.goneat < g.grantedat then 0 else r.gones end as gones) late
     order by r.place
     on conflict (origin, sink) do update set
       delivered = present.delivered + excluded.delivered, gone = present.gone + excluded.gone,
@@ -99,9 +116,12 @@ function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Pro
       failures = excluded.failures + case when excluded.deliveredat is null then present.failures else 0 end,
       failingsince = case when excluded.deliveredat is null then coalesce(present.failingsince, excluded.failingsince)
         else excluded.failingsince end,
-      gonecount = excluded.gonecount + case when excluded.deliveredat is null then present.gonecount else 0 end,
-      gonesince = case when excluded.deliveredat is null then coalesce(present.gonesince, excluded.gonesince)
-        else excluded.gonesince end,
+      gonecount = excluded.gonecount + case when excluded.deliveredat is null and present.gonesince >= (
+        select grantedat from "grant" g where g.origin = excluded.origin and g.sink = excluded.sink
+      ) then present.gonecount else 0 end,
+      gonesince = case when excluded.deliveredat is null and present.gonesince >= (
+        select grantedat from "grant" g where g.origin = excluded.origin and g.sink = excluded.sink
+      ) then present.gonesince else excluded.gonesince end,
       rests = case when excluded.deliveredat is null then present.rests else 0 end,
       lastkind = excluded.lastkind, laststatus = excluded.laststatus, lastat = excluded.lastat,
       deliveredat = coalesce(excluded.deliveredat, present.deliveredat)
@@ -130,25 +150,23 @@ async function follow(
     const grant = byPair.get(keyOf(report));
     const row = counted.get(keyOf(report));
     if (grant === undefined || row === undefined) continue;
-    if (await isGone(sql, report, row, grant)) retired.push(grant);
-    else if (report.restSeconds !== undefined) {
+    if (isGone(report, row, grant)) retired.push(grant);
+    else if (report.restSeconds > 0) rests.push({ grant, seconds: report.restSeconds, isOwn: false });
+    else if (report.unnamedRestAge !== undefined && !grant.isheld) {
       const own = Math.min(firstRestSeconds * 2 ** row.rests, longestRestSeconds);
-      if (report.restSeconds > 0) rests.push({ grant, seconds: report.restSeconds, isOwn: false });
-      else if (!grant.isheld) rests.push({ grant, seconds: own, isOwn: true });
+      const seconds = Math.ceil(own - report.unnamedRestAge);
+      if (seconds > 0) rests.push({ grant, seconds, isOwn: true });
     }
   }
   const held = await hold(sql, actor, rests);
-  for (const grant of retired) await endGrant(sql, actor, grant, 'target_gone');
+  await endGrants(sql, actor, retired, 'target_gone');
   return { held, retired: retired.length };
 }
 
-/** What was said before the present consent counts no longer: the webhook has answered since. */
-async function isGone(sql: Sql, report: PairReport, row: Counted, grant: Standing): Promise<boolean> {
-  if (report.gone === 0 || (report.goneAt !== undefined && report.goneAt < grant.grantedat)) return false;
-  if (row.gonesince !== null && row.gonesince >= grant.grantedat) return Number(row.gonecount) >= grant.goneafter;
-  await sql.$executeRaw`
-    update delivery set gonecount = ${report.gone}, gonesince = now() where origin = ${row.origin} and sink = ${row.sink}`;
-  return report.gone >= grant.goneafter;
+/** Again by the grant as it is locked now: a consent may have come after the counting. */
+function isGone(report: PairReport, { gonecount, gonesince }: Counted, { grantedat, goneafter }: Standing): boolean {
+  if (report.gone === 0 || (report.goneAt !== undefined && report.goneAt < grantedat)) return false;
+  return gonesince !== null && gonesince >= grantedat && Number(gonecount) >= goneafter;
 }
 
 interface Rest {
@@ -170,9 +188,12 @@ async function hold(sql: Sql, actor: Actor, rests: readonly Rest[]): Promise<num
     from unnest(${rests.map(({ grant }) => grant.id)}::uuid[], ${rests.map(({ seconds }) => seconds)}::int[]) as r (id, seconds)
     where g.id = r.id and (g.helduntil is null or g.helduntil < clock_timestamp() + make_interval(secs => r.seconds))
     returning g.*`;
-  for (const { id, origin, sink, helduntil } of held) {
-    await recordAudit(sql, actor, 'grant.held', `grant:${id}`, { origin, sink, helduntil });
-  }
+  await recordAudits(
+    sql,
+    held.map(({ id, origin, sink, helduntil }) => ({
+      ...{ actor, action: 'grant.held', target: `grant:${id}`, detail: { origin, sink, helduntil } },
+    })),
+  );
   if (held.length > 0) {
     await appendChange(
       sql,

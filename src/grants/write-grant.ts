@@ -1,7 +1,7 @@
 import { newId } from '../storage/ids.js';
 import { appendChange } from '../changes/change.js';
 import { formatRate, type Rate } from '../origins/rate.js';
-import { recordAudit, type Actor } from '../storage/audit.js';
+import { recordAudit, recordAudits, type Actor } from '../storage/audit.js';
 import type { Sql } from '../storage/database.js';
 import type { grant as GrantRow } from '../storage/generated/client.js';
 import { grantOf, type Basis, type EndReason, type Grant, type Pair } from './grant.js';
@@ -69,26 +69,47 @@ export async function lockPairs(sql: Sql, ...pairs: Array<Omit<Pair, 'tenant'>>)
   for (const name of names) await sql.$queryRaw`select pg_advisory_xact_lock(hashtextextended(${name}, 0))::text`;
 }
 
+/** Pairs whose grants end. A grant that is newer than `grantedBefore` stands: it rests on a consent that came later. */
+export interface Ending extends Pair {
+  grantedBefore?: Date;
+}
+
 /**
- * live -> ended. An agreement stands by itself, but not against a webhook that is gone: no paper brings it back (webhook
- * specification, section 2.1: the sender refrains from sending any further). A grant that is newer than
- * `grantedBefore` stands: it rests on a consent that came later.
+ * live -> ended, for any number of pairs. An agreement stands by itself, but not against a webhook that is gone: no paper
+ * brings it back (webhook specification, section 2.1: the sender refrains from sending any further). Returns what ended.
+ * All of them in one call, the last of a transaction: grants are locked in the order in which everybody locks them, and
+ * then the log is, of which there is one.
  */
-export async function endGrant(
+export async function endGrants(
   sql: Sql,
-  actor: Actor,
-  pair: Pair,
+  actor: Omit<Actor, 'tenant'>,
+  endings: readonly Ending[],
   reason: EndReason,
-  grantedBefore?: Date,
-): Promise<Grant | undefined> {
-  const [row] = await sql.$queryRaw<GrantRow[]>`
-    update "grant" set state = 'ended', endreason = ${reason}, endedat = now(), endedby = ${actor.name},
-      renewat = null, version = version + 1
-    where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'live'
-      and (basis <> 'agreement' or ${reason} = 'target_gone')
-      and (${grantedBefore ?? null}::timestamptz is null or grantedat <= ${grantedBefore ?? null})
-    returning *`;
-  return row && tell(sql, actor, grantOf(row), 'grant.ended', reason);
+): Promise<Grant[]> {
+  if (endings.length === 0) return [];
+  const pairs = endings.map(({ origin, sink, tenant, grantedBefore }) => ({
+    ...{ origin, sink, tenant, grantedbefore: grantedBefore },
+  }));
+  const rows = await sql.$queryRaw<GrantRow[]>`
+    with ending as materialized (
+      select g.origin, g.sink
+      from jsonb_to_recordset(${JSON.stringify(pairs)}::jsonb)
+        as e (origin text, sink text, tenant text, grantedbefore timestamptz)
+      join "grant" g on g.origin = e.origin and g.sink = e.sink and g.tenant = e.tenant
+      where g.state = 'live' and (g.basis <> 'agreement' or ${reason} = 'target_gone')
+        and (e.grantedbefore is null or g.grantedat <= e.grantedbefore)
+      order by g.origin collate "C", g.sink collate "C" for update of g
+    )
+    update "grant" g set state = 'ended', endreason = ${reason}, endedat = now(), endedby = ${actor.name},
+      renewat = null, version = g.version + 1
+    from ending e where g.origin = e.origin and g.sink = e.sink
+    returning g.*`;
+  return tell(sql, actor, rows, 'grant.ended', reason);
+}
+
+/** As endGrants, for one. */
+export async function endGrant(sql: Sql, actor: Actor, ending: Ending, reason: EndReason): Promise<Grant | undefined> {
+  return (await endGrants(sql, actor, [ending], reason))[0];
 }
 
 /** live or ended -> revoked. */
@@ -98,7 +119,7 @@ export async function revokeGrant(sql: Sql, actor: Actor, pair: Pair, reason: st
       renewat = null, version = version + 1
     where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state <> 'revoked'
     returning *`;
-  return row && tell(sql, actor, grantOf(row), 'grant.revoked', reason);
+  return row && (await tell(sql, actor, [row], 'grant.revoked', reason))[0];
 }
 
 /** revoked -> ended: an admin lets the webhook be asked again. */
@@ -108,27 +129,34 @@ export async function reopenGrant(sql: Sql, actor: Actor, pair: Pair): Promise<G
       version = version + 1
     where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'revoked'
     returning *`;
-  return row && tell(sql, actor, grantOf(row), 'grant.ended', 'reopened');
+  return row && (await tell(sql, actor, [row], 'grant.ended', 'reopened'))[0];
 }
 
 async function tell(
   sql: Sql,
-  actor: Actor,
-  grant: Grant,
+  actor: Omit<Actor, 'tenant'>,
+  rows: readonly GrantRow[],
   kind: 'grant.ended' | 'grant.revoked',
   reason: string,
-): Promise<Grant> {
-  const { tenant, origin, sink } = grant;
-  await recordAudit(sql, actor, kind, `grant:${grant.id}`, { origin, sink, reason });
-  await appendChange(sql, { kind, tenant, origin, sink });
-  return grant;
+): Promise<Grant[]> {
+  await recordAudits(
+    sql,
+    rows.map(({ id, tenant, origin, sink }) => ({
+      ...{ actor: { ...actor, tenant }, action: kind, target: `grant:${id}`, detail: { origin, sink, reason } },
+    })),
+  );
+  if (rows.length > 0)
+    await appendChange(sql, ...rows.map(({ tenant, origin, sink }) => ({ kind, tenant, origin, sink })));
+  return rows.map(grantOf);
 }
 
 /** Grants go with their origin: its name may be registered again, by somebody else. */
 export async function removeGrantsOf(sql: Sql, actor: Actor, origin: string): Promise<void> {
   const rows = await sql.$queryRaw<GrantRow[]>`
-    delete from "grant" where origin = ${origin} and tenant = ${actor.tenant} returning *`;
-  for (const row of rows.filter(({ state }) => state === 'live')) {
-    await tell(sql, actor, grantOf(row), 'grant.ended', 'origin_removed');
-  }
+    with going as materialized (
+      select sink from "grant" where origin = ${origin} and tenant = ${actor.tenant} order by sink collate "C" for update
+    )
+    delete from "grant" g using going where g.origin = ${origin} and g.sink = going.sink returning g.*`;
+  const live = rows.filter(({ state }) => state === 'live');
+  await tell(sql, actor, live, 'grant.ended', 'origin_removed');
 }

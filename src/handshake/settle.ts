@@ -166,8 +166,9 @@ export function createSettle(settings: SettleSettings): Settle {
 
 /** A refused renewal ends the grant; one that reached nobody is tried again while the lease lasts. */
 async function settleRenewal(sql: Sql, claim: Claim, state: HandshakeState): Promise<void> {
-  if (state === 'refused') await endGrant(sql, service(claim.tenant), claim, 'renewal_refused', claim.createdAt);
-  if (state === 'retired') await endGrant(sql, service(claim.tenant), claim, 'target_gone', claim.createdAt);
+  const ending = { ...claim, grantedBefore: claim.createdAt };
+  if (state === 'refused') await endGrant(sql, service(claim.tenant), ending, 'renewal_refused');
+  if (state === 'retired') await endGrant(sql, service(claim.tenant), ending, 'target_gone');
   if (state === 'unreachable') {
     await sql.$executeRaw`
       update "grant" set renewat = now() + (expiresat - now()) / 2

@@ -1,6 +1,6 @@
 import { forgetChanges } from '../changes/retention.js';
-import { endGrant } from '../grants/write-grant.js';
-import { recordAudit, service } from '../storage/audit.js';
+import { endGrants } from '../grants/write-grant.js';
+import { recordAudits, service } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import type { grant as GrantRow, handshake as HandshakeRow } from '../storage/generated/client.js';
 import { enqueue } from './queue.js';
@@ -42,12 +42,18 @@ async function refuseUncalled(sql: Sql): Promise<number> {
       select id from handshake where state = 'waiting' and waitinguntil <= now()
       order by id limit ${atOnce} for update skip locked)
     returning *`;
-  for (const row of rows) {
-    const actor = service(row.tenant);
-    const target = row.subscription === null ? `handshake:${row.id}` : `subscription:${row.subscription}`;
-    await recordAudit(sql, actor, 'handshake.refused', target, { handshake: row.id, verdict: 'callback_expired' });
-    if (row.reason === 'renewal') await endGrant(sql, actor, row, 'renewal_refused', row.createdat);
-  }
+  await recordAudits(
+    sql,
+    rows.map(({ id, tenant, subscription }) => ({
+      actor: service(tenant),
+      action: 'handshake.refused',
+      target: subscription === null ? `handshake:${id}` : `subscription:${subscription}`,
+      detail: { handshake: id, verdict: 'callback_expired' },
+    })),
+  );
+  const renewals = rows.filter(({ reason }) => reason === 'renewal');
+  const endings = renewals.map(({ createdat, ...pair }) => ({ ...pair, grantedBefore: createdat }));
+  await endGrants(sql, { name: 'assent' }, endings, 'renewal_refused');
   return rows.length;
 }
 

@@ -505,6 +505,9 @@ export interface paths {
          *     Each change carries the whole state of its subject at that moment, or `null` if it is gone, so applying one twice does
          *     no harm. Take over the cursor of every page and heartbeat: it moves on when others change something, and one that
          *     rests for longer than changes are kept answers 410.
+         *
+         *     Sinks and `protocolsettings`, headers among them, are told to every token with `assent:deliver`, and stay in the log for
+         *     as long as changes are kept; what is secret belongs into `sinkcredential`, which is not in the log.
          */
         get: operations["getChanges"];
         put?: never;
@@ -863,7 +866,8 @@ export interface components {
             status: number | "error";
             /**
              * Format: date-time
-             * @description When the answer came, by the clock of the sender.
+             * @description When the answer came, by the clock of the sender; who has no clock that is right leaves it out. A 410 from before
+             *     the present consent does not count against it, and of a rest what has passed since then is over.
              */
             at?: string;
             /**
@@ -890,7 +894,10 @@ export interface components {
         LeaseRequest: {
             origin: string;
             sink: string;
-            /** @description Names this process among the senders of the origin. Give it a new name at each start. */
+            /**
+             * @description Names this process among the senders of the origin. Give it a new name at each start. A pair has a thousand at the
+             *     most that asked within five minutes; one more gets nothing, and a `retryafter` of 60.
+             */
             instance: string;
             /** @description How many requests it has to send. */
             requests: number;

@@ -24,7 +24,7 @@ export interface Created {
 
 export interface OriginStoreSettings {
   database: Database;
-  /** Takes what rests on an origin with it, in the transaction of its removal. */
+  /** Takes what rests on an origin with it, in the transaction of its removal; writes to the log, so it comes late. */
   removeDependents: (sql: Sql, actor: Actor, origin: string) => Promise<void>;
   /** Tells that an origin has become different, last in the transaction. */
   announce: (sql: Sql, actor: Actor, origin: string) => Promise<void>;
@@ -80,9 +80,9 @@ export function createOriginStore({ database, removeDependents, announce }: Orig
             `${subscriptions} subscription(s) name this origin; remove them first.`,
           );
         }
-        await removeDependents(sql, actor, name);
         await sql.origin.delete({ where: { name } });
         await recordAudit(sql, actor, 'origin.removed', `origin:${name}`);
+        await removeDependents(sql, actor, name);
         await announce(sql, actor, name);
         return origin;
       }),

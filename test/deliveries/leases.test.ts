@@ -188,6 +188,51 @@ describe('what is handed back', () => {
   });
 });
 
+test('a pair has a thousand instances at the most that asked lately', async () => {
+  const { sink } = await newSink();
+  await ask(sink, { requests: 1 }).expect(201);
+  await registry.sql(
+    `insert into leaseholder select gen_random_uuid(), pair, 'many' || each, 0, leaseslots, leasecounts, null, -1, askedat
+     from (select * from leaseholder order by askedat desc limit 1) one, generate_series(1, 999) each`,
+  );
+  const late = { requests: 1, instance: 'late' };
+  expect((await ask(sink, late).expect(200)).body).toMatchObject({ requests: 0, retryafter: 60 });
+  await ask(sink, { requests: 1 }).expect(201);
+  await ask(sink, { requests: 1, instance: 'many7' }).expect(201);
+  await registry.sql(`update leaseholder set askedat = now() - interval '6 minutes' where instance = 'many8'`);
+  await ask(sink, late).expect(201);
+  expect((await ask(sink, { ...late, instance: 'later' }).expect(200)).body.requests).toBe(0);
+});
+
+describe('what the database may have lost', () => {
+  /** Nothing is at hand until the pace of 600 a minute has filled it again, and then it flows as ever. */
+  const isChargedOnce = async (lose: (sink: string) => Promise<unknown>) => {
+    const { sink } = await newSink();
+    expect((await ask(sink, { requests: 1 }).expect(201)).body.retryafter).toBe(0);
+    const sumOf = async () => {
+      const sql =
+        'select (select sum(each) from unnest(slots) each) as sum from leasebook order by tokensat desc limit 1';
+      return Number((await registry.sql<{ sum: bigint }>(sql))[0]?.sum);
+    };
+    expect(await sumOf()).toBe(1);
+    await lose(sink);
+    await ask(sink, { requests: 1 });
+    // Four seconds of it and one more.
+    expect([48, 49]).toContain(await sumOf().then((sum) => sum - 1));
+    await sleep(200);
+    expect((await ask(sink, { requests: 1 }).expect(201)).body.requests).toBe(1);
+    expect(await sumOf()).toBeLessThan(55);
+  };
+
+  test('in a failover is charged once', () =>
+    isChargedOnce(() => registry.sql('update feed set epoch = gen_random_uuid()')));
+
+  // A server is shared with the tests of other files.
+  (isServer ? test.skip : test)('in a crash that the server came back from by itself is charged once', () =>
+    isChargedOnce(() => registry.sql(`select pg_stat_reset_shared('wal')::text`)),
+  );
+});
+
 (isServer ? test : test.skip)('instances at two services share one rate, and none is left out', async () => {
   const { sink } = await newSink('600');
   const beside = await startRegistry({ beside: registry });

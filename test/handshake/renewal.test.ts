@@ -96,6 +96,26 @@ describe('renewal', () => {
     expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'callback_expired' } });
   });
 
+  test('many renewals that nobody called back for end together, each with its change', async () => {
+    const pairs = [await granted(), await granted(), await granted()];
+    for (const { sink, path } of pairs) {
+      registry.receiver.on(path, (_request, response) => void response.writeHead(200).end());
+      await startRenewal(sink);
+    }
+    await drain();
+    await passCallbacks(registry);
+    await registry.service.sweep();
+    for (const { id, sink } of pairs) {
+      expect(await tenant.grant(sink)).toMatchObject({
+        state: 'ended',
+        endreason: 'renewal_refused',
+        endedby: 'assent',
+      });
+      expect(await tenant.read(id)).toMatchObject({ status: 'refused' });
+      expect(await tenant.changes(sink)).toEqual(['subscription.created', 'grant.live', 'grant.ended']);
+    }
+  });
+
   test('a consent that came after the renewal was asked stands when the renewal comes to nothing', async () => {
     const { id, sink, path } = await granted();
     registry.receiver.on(path, (_request, response) => void response.writeHead(200).end());

@@ -12,6 +12,7 @@ create table leasebook (
   epoch bigint not null,
   active integer not null,
   activebefore integer not null,
+  history uuid not null,
   constraint leasebook_pkey primary key (pair)
 ) with (fillfactor = 50);
 
@@ -61,6 +62,9 @@ declare
   need integer;
   wait float8;
   fullat timestamptz;
+  -- Which history of the database this is, and when its server last began with what was on the disk.
+  present_history uuid;
+  begunat timestamptz;
 begin
   granted := 0;
   select * into permit from "grant" g where g.origin = for_origin and g.sink = for_sink and g.tenant = by_tenant;
@@ -78,13 +82,14 @@ begin
   end if;
   if rate = '*' then granted := wanted; return; end if;
 
+  select f.epoch into present_history from feed f;
   select * into book from leasebook b where b.pair = key for update;
   if found then
     -- What a crash of the server loses of this is less than a second, and is made up for below.
     perform set_config('synchronous_commit', 'off', true);
   else
     insert into leasebook values
-      (key, by_tenant, 0, 0, array_fill(0, array[127]), 0, coalesce(moment, clock_timestamp()), 'epoch', 0, 0, 0)
+      (key, by_tenant, 0, 0, array_fill(0, array[127]), 0, coalesce(moment, clock_timestamp()), 'epoch', 0, 0, 0, present_history)
     on conflict do nothing;
     isnew := found;
     select * into book from leasebook b where b.pair = key for update;
@@ -114,14 +119,25 @@ begin
   end if;
   book.slot := present;
   place := 1 + present % 127;
-  if not isnew and pg_postmaster_start_time() > greatest(book.tokensat, moment - interval '64 seconds') then
+  -- Where one backend crashes, the server begins anew under the same postmaster, and its statistics do as well.
+  select greatest(pg_postmaster_start_time(), w.stats_reset) into begunat from pg_stat_wal w;
+  if not isnew and (book.history <> present_history or begunat > greatest(book.tokensat, moment - interval '64 seconds')) then
     filled[place] := least(2000000000, filled[place] + least(allowed, burst + ceil(pace)));
     book.tokens := 0;
     book.tokensat := moment;
+    book.history := present_history;
   end if;
 
   select * into holder from leaseholder h where h.pair = key and h.instance = by_instance;
   if not found then
+    if (select count(*) from leaseholder h where h.pair = key) >= 1000 then
+      -- Names are anybody's to choose. What has not asked for minutes has neither a turn nor anything to hand back.
+      delete from leaseholder h where h.pair = key and h.askedat < moment - interval '5 minutes';
+      if not found then
+        retryafter := 60;
+        return;
+      end if;
+    end if;
     holder := row(gen_random_uuid(), key, by_instance, 0, array[0, 0, 0, 0], array[0, 0, 0, 0], null, -1, moment);
     insert into leaseholder select holder.*;
   end if;
@@ -210,7 +226,7 @@ begin
   retryafter := ceil(retryafter * 1000) / 1000;
 
   update leasebook b set tenant = by_tenant, rate = book.rate, slot = book.slot, slots = filled, tokens = book.tokens, tokensat = book.tokensat,
-    lastturn = book.lastturn, epoch = book.epoch, active = book.active, activebefore = book.activebefore
+    lastturn = book.lastturn, epoch = book.epoch, active = book.active, activebefore = book.activebefore, history = book.history
   where b.pair = key;
   update leaseholder h set number = holder.number, leaseslots = holder.leaseslots, leasecounts = holder.leasecounts,
     turn = holder.turn, epoch = holder.epoch, askedat = moment
