@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { createFeedReader, type FeedReader } from '../support/feed-reader.js';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
@@ -138,6 +140,7 @@ test('a reader of one origin sees a subscription leave it and nothing of others;
     { kind: 'grant.ended' },
     { kind: 'subscription.moved', origin: tenant.origin, subscription: id, state: null },
   ]);
+  expect(await sender.page({ after, origin: tenant.origin.toUpperCase() })).toEqual(left);
   const come = await sender.page({ after, origin: other });
   expect(come.changes[0]).toMatchObject({ kind: 'subscription.replaced', origin: other, state: { id, origin: other } });
   expect([...left.changes, ...come.changes].every(({ subscription = id }) => subscription === id)).toBe(true);
@@ -336,6 +339,29 @@ describe('streams', () => {
     streams.forEach((stream) => stream.close());
     while ((await sender.ask('/v1/changes', { wait: 1 })).status !== 200);
   });
+
+  test('whose client hangs up before they are open are not counted, nor are polls and snapshots', async () => {
+    const { hostname, port } = new URL(registry.url);
+    // Each with a token that was never seen, because looking at it is what takes a moment.
+    const clients = await Promise.all(
+      Array.from({ length: 60 }, (_, n) => createFeedReader(registry, { tenant: `tenant${n}`, minutes: 30 })),
+    );
+    const paths = ['/v1/changes', '/v1/changes?wait=60', '/v1/snapshot'];
+    const sockets = clients.map(() => connect(Number(port), hostname));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    const written = clients.map(async ({ headers }, n) => {
+      const accept = n % 3 === 0 ? 'text/event-stream' : '*/*';
+      const head = `GET ${paths[n % 3]} HTTP/1.1\r\nHost: a\r\nAccept: ${accept}\r\n`;
+      const wanted = `${head}Authorization: ${headers['Authorization']}\r\n\r\n`;
+      await new Promise<void>((resolve) => sockets[n]?.write(wanted, () => resolve()));
+    });
+    await Promise.all(written);
+    sockets.forEach((socket) => socket.destroy());
+    // All of them have come to where they are counted.
+    await stranger.page({ wait: 1 });
+    expect(registry.logs.some((line) => line.includes('"status":499'))).toBe(true);
+    while (/assent_feed_readers{kind="\w+"} [1-9]/.test(await metrics(registry)));
+  }, 8_000);
 
   test('end when their token expires', async () => {
     const brief = await createFeedReader(registry, { minutes: 0.05 });
