@@ -70,7 +70,7 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
 }
 
 function scopeOf({ principal, query }: Call<'getChanges'> | Call<'getSnapshot'>): Scope {
-  return { tenant: principal.tenant, origin: query.origin };
+  return { tenant: principal.tenant, origin: query.origin?.toLowerCase() };
 }
 
 /** When the client has gone, the service stops, or the time is over. It leaves nothing behind on what lives longer. */
