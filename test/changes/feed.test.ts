@@ -111,6 +111,30 @@ describe('pages', () => {
     for (const limit of [7, 200, 999]) expect(await readAll(after, limit)).toEqual(all);
   });
 
+  test('of the log are bounded in bytes, too, and hold together everything once', async () => {
+    const after = await end();
+    await log(300);
+    await registry.sql(
+      `update change set state = jsonb_build_object('text', repeat('x', 60000))
+       where position > (select max(position) - 300 from change) returning 1`,
+    );
+    // Loaded anew, so that nothing of it is in memory.
+    await registry.sql(`update feed set epoch = gen_random_uuid() returning 1`);
+    await registry.service.follow();
+    await registry.sql(`update feed set epoch = $1::uuid returning 1`, epochOf(after));
+    await registry.service.follow();
+    const [page, revisions] = [await sender.page({ after, limit: 1_000 }), new Set<string>()];
+    expect(page.more).toBe(true);
+    expect(JSON.stringify(page).length).toBeLessThan(300_000);
+    for (let [at, isMore] = [after, true]; isMore;) {
+      const next = await sender.page({ after: at, limit: 1_000 });
+      expect(next.changes.length).toBeLessThan(6);
+      next.changes.forEach(({ revision }: { revision: string }) => revisions.add(revision));
+      [at, isMore] = [next.cursor, next.more];
+    }
+    expect(revisions.size).toBe(300);
+  });
+
   test('without a cursor stand at the present end', async () => {
     await log(1);
     const page = await sender.page();
@@ -236,6 +260,57 @@ describe('cursors', () => {
     });
     expect(await sender.page({ after: before })).toMatchObject({ changes: [] });
   });
+});
+
+test('a log that was set back is another history: who reads is told so, and the process loads anew', async () => {
+  const [before, stream] = [await end(), await sender.stream()];
+  await stream.next();
+  await log(3);
+  const ahead = await end();
+  await registry.sql('delete from change where position > (select max(position) - 3 from change) returning 1');
+  await registry.service.follow();
+  expect(await stream.ended).toBe(true);
+  expect(await sender.ask('/v1/changes', { after: ahead })).toMatchObject({
+    status: 410,
+    body: { code: 'cursor_of_other_history' },
+  });
+  await log(1);
+  expect((await sender.page({ after: before })).changes).toHaveLength(1);
+});
+
+test('a change that this program cannot apply denies what it is about, is reported, and stops nothing else', async () => {
+  const [wrong, right] = [newSink(), newSink()];
+  const { id } = await tenant.register(wrong, { types: ['com.example.wrong'] });
+  const matched = async (type: string) => {
+    const { body } = await tenant.sender
+      .post('/v1/match')
+      .set('Content-Type', 'application/cloudevents+json')
+      .send(JSON.stringify({ specversion: '1.0', id: '1', source: 'urn:example:a', type }))
+      .expect(200);
+    return body.sinks.map(({ sink }: { sink: string }) => sink);
+  };
+  expect(await matched('com.example.wrong')).toEqual([wrong]);
+  await registry.sql(
+    `update subscription set filters = '[{"ofalaterversion": {"a": 1}}]' where id = $1::uuid returning 1`,
+    id,
+  );
+  const faults = () => registry.logs.filter((line) => line.includes('"follower fault"') && line.includes(id)).length;
+  await registry.sql(
+    `select append_changes(array['gemeente'], array[$1], array['subscription.replaced'], array[$2], array[$3::uuid])::text`,
+    ...[tenant.origin, wrong, id],
+  );
+  await registry.service.follow();
+  expect(faults()).toBe(1);
+  expect(await matched('com.example.wrong')).toEqual([]);
+  await tenant.register(right, { types: ['com.example.right'] });
+  expect(await matched('com.example.right')).toEqual([right]);
+  // The same when all is loaded anew.
+  await registry.sql('update feed set epoch = gen_random_uuid() returning 1');
+  await registry.service.follow();
+  expect(faults()).toBe(2);
+  expect(await matched('com.example.wrong')).toEqual([]);
+  expect(await matched('com.example.right')).toEqual([right]);
+  await tenant.admin.delete(`/v1/subscriptions/${id}`).expect(200);
 });
 
 function epochOf(cursor: string): string {
