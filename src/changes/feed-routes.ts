@@ -19,7 +19,7 @@ export interface FeedRouteSettings {
 }
 
 const defaultLimit = 200;
-/** How long a snapshot may take: as long as one is read, Postgres keeps what was deleted meanwhile. */
+/** How long a snapshot may take, of which its reader has the most. */
 const snapshotMs = 900_000;
 const retryMs = 1_000;
 /** Before the log is asked again that could not be read. */
