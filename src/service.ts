@@ -167,7 +167,11 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     indexSecondsBehind: secondsBehind,
     feedReaders: () => Object.fromEntries(readerKinds.map((kind) => [kind, readers.count(kind)])),
   });
-  const feed = createFeed({ follower, query: database.query, memory: feedMemory, onPage: metrics.feedPage });
+  const feed = createFeed({
+    ...{ follower, query: database.query, memory: feedMemory },
+    isStandby: readsOnly,
+    onPage: metrics.feedPage,
+  });
   const worker = createWorker({
     queue,
     budgets: createBudgets(asking),
@@ -332,7 +336,11 @@ async function compose(database: Database, { config, log, checkAnswers = false }
         const pending = await pendingMigrations(database, migrations);
         return pending.length > 0 ? `pending: ${pending.join(', ')}` : undefined;
       },
-      index: async () => (follower.position() === undefined ? 'loading' : undefined),
+      index: async () => {
+        if (follower.position() === undefined) return 'loading';
+        // While the database is away it is kept, with its age; this is something else.
+        return follower.secondsFailing() > 30 ? 'does not follow' : undefined;
+      },
       ...(readsOnly
         ? { writes: async () => 'read only' }
         : {

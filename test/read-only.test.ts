@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
 import supertest from 'supertest';
 import { loadContract } from '../src/http/contract.js';
 import { startPostgres, type Postgres, type PostgresServer } from './support/postgres.mjs';
@@ -107,6 +108,31 @@ onServer(
     expect(same.body.changes).toEqual(followed.body.changes.slice(0, 1));
   },
 );
+
+onServer(
+  'a cursor that the replica has not come to yet is waited for, and then gets 503; it is not taken for another history',
+  async () => {
+    const there = await writer.as('assent:deliver');
+    await execute(standby.url, 'select pg_wal_replay_pause()');
+    writer.receiver.consent('/ahead');
+    await tenant.register(writer.receiver.sink('/ahead'), { types: ['com.example.ahead'] });
+    const { cursor } = (await there.get('/v1/changes').expect(200)).body;
+    const early = await sender.get('/v1/changes').query({ after: cursor });
+    expect([early.status, early.body.code]).toEqual([503, 'revision_not_reached']);
+    expect(Number(early.headers['retry-after'])).toBeGreaterThan(0);
+    const waiting = sender.get('/v1/changes').query({ after: cursor }).then();
+    await execute(standby.url, 'select pg_wal_replay_resume()');
+    expect(await waiting).toMatchObject({ status: 200, body: { changes: [], more: false } });
+  },
+  30_000,
+);
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}
 
 const unsafe = loadContract()
   .operations.filter(({ isSafe }) => !isSafe)

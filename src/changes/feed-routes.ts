@@ -19,7 +19,7 @@ export interface FeedRouteSettings {
 }
 
 const defaultLimit = 200;
-/** How long a snapshot may take: as long as one is read, Postgres keeps what was deleted meanwhile. */
+/** How long a snapshot may take, of which its reader has the most. */
 const snapshotMs = 900_000;
 const retryMs = 1_000;
 /** Before the log is asked again that could not be read. */
@@ -70,7 +70,7 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
 }
 
 function scopeOf({ principal, query }: Call<'getChanges'> | Call<'getSnapshot'>): Scope {
-  return { tenant: principal.tenant, origin: query.origin };
+  return { tenant: principal.tenant, origin: query.origin?.toLowerCase() };
 }
 
 /** When the client has gone, the service stops, or the time is over. It leaves nothing behind on what lives longer. */

@@ -41,18 +41,24 @@ export interface TextOfChange {
 }
 
 export interface FeedSettings {
-  follower: Pick<Follower, 'subscribe' | 'bounds' | 'position' | 'catchUp'>;
+  follower: Pick<Follower, 'subscribe' | 'bounds' | 'position' | 'catchUp' | 'waitFor'>;
   query: Query;
+  /** Follows a standby: other processes know of changes earlier, so that cursors may be ahead. */
+  isStandby: boolean;
   memory: RingLimits;
   onPage: (source: 'memory' | 'log', changes: number) => void;
 }
 
-/** Changes that are read from the log at once; some are large. */
-const mostOfLog = 500;
+/** What is read from the log at once; some changes are large. */
+const mostOfLog = { rows: 500, bytes: 262_144 };
+/** For a position that another process has given out already. */
+const longestWaitMs = 5_000;
 
-export function createFeed({ follower, query, memory, onPage }: FeedSettings): Feed {
+export function createFeed({ follower, query, isStandby, memory, onPage }: FeedSettings): Feed {
   const ring = createRing(memory);
   let epoch: string | undefined;
+  /** How often the log was set back, which is another history without the name of one. */
+  let setBacks = 0;
   const texts = new WeakMap<LoggedChange, TextOfChange>();
   /** Those who stand at the end, by tenant; each is called with the position before what wakes it. */
   const waiting = new Map<string, Set<(before: bigint) => void>>();
@@ -60,6 +66,7 @@ export function createFeed({ follower, query, memory, onPage }: FeedSettings): F
   follower.subscribe((changes, after) => {
     const present = follower.bounds()?.epoch;
     const isOther = present !== epoch || after !== ring.end;
+    if (after < ring.end) setBacks += 1;
     if (isOther) ring.reset(after);
     epoch = present;
     ring.append(changes);
@@ -95,11 +102,12 @@ export function createFeed({ follower, query, memory, onPage }: FeedSettings): F
 
   function createReader(scope: Scope, own: { epoch: string; position: bigint }): Reader {
     const { tenant } = scope;
+    const known = setBacks;
     const goTo = (position: bigint) => {
       if (position > own.position) own.position = position;
     };
     const check = (now: { epoch: string; horizon: bigint }) => {
-      if (now.epoch !== own.epoch) throw otherHistory();
+      if (now.epoch !== own.epoch || known !== setBacks) throw otherHistory();
       if (own.position < now.horizon) throw tooOld();
     };
     return {
@@ -111,12 +119,13 @@ export function createFeed({ follower, query, memory, onPage }: FeedSettings): F
           onPage('memory', page.changes.length);
           return { changes: page.changes.map(textOf), isMore: own.position < ring.end };
         }
-        const [most, { from }] = [Math.min(limit, mostOfLog), ring];
-        const page = await readLog(query, own.position, most, scope);
+        const { from } = ring;
+        const limits = { ...mostOfLog, rows: Math.min(limit, mostOfLog.rows) };
+        const page = await readLog(query, own.position, limits, scope);
         check(page.bounds);
         // A log that ends before what was seen of it is not the same log.
         if (page.end < from) throw otherHistory();
-        const isMore = page.changes.length === most;
+        const { isMore } = page;
         goTo((isMore ? page.changes.at(-1)?.position : page.end) ?? own.position);
         onPage('log', page.changes.length);
         return { changes: page.changes.map(textOf), isMore: isMore && own.position < page.end };
@@ -159,6 +168,9 @@ export function createFeed({ follower, query, memory, onPage }: FeedSettings): F
       if (own === undefined) throw unknownCursor(place);
       // Another process may have given it out that is ahead of this one.
       if (own.epoch !== epoch || own.position > ring.end) await follower.catchUp();
+      if (isStandby && own.epoch === bounds().epoch && own.position > ring.end) {
+        if (!(await follower.waitFor(own.position, longestWaitMs))) throw notReached();
+      }
       const present = bounds();
       if (own.epoch !== present.epoch || own.position > ring.end) throw otherHistory();
       if (own.position < present.horizon) throw tooOld();
@@ -170,6 +182,12 @@ export function createFeed({ follower, query, memory, onPage }: FeedSettings): F
 function unknownCursor(place: string): RegistryError {
   return new RegistryError('invalid_request', 'The cursor is not one that this tenant was given.', {
     faults: [{ pointer: place, rule: 'cursor_unknown', detail: 'Take it from a snapshot, a page or an event.' }],
+  });
+}
+
+function notReached(): RegistryError {
+  return new RegistryError('revision_not_reached', 'The replica of the database is behind this cursor; ask again.', {
+    retryAfterSeconds: 1,
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Replica } from '../matching/replica.js';
-import type { Database } from '../storage/database.js';
+import { asUnavailable, type Database } from '../storage/database.js';
 import { recordHistory } from './history.js';
 import {
   applyChange,
@@ -19,7 +19,7 @@ import {
  *   loading    no position yet; tried again until it works
  *   following  at a position; what was asked is answered from the replica, also while the database is away
  *   reloading  following, and a new replica is being made because this one cannot be followed on: the log was forgotten
- *              behind it, or the database has another history since a failover. The new one then takes its place
+ *              behind it or set back, or the database has another history since a failover. The new one then takes its place
  *
  * Positions become visible in their order (see change.ts), so the highest one that a snapshot sees stands for all before.
  */
@@ -49,6 +49,8 @@ export interface Follower {
   bounds(): (LogBounds & { secret: Buffer }) | undefined;
   /** Since the log was last read to its end; Infinity while loading. */
   secondsBehind(): number;
+  /** For how long it has been reading in vain although the database answers; 0 if it is not. */
+  secondsFailing(): number;
 }
 
 export type Listener = (changes: readonly LoggedChange[], after: bigint) => void;
@@ -66,12 +68,13 @@ interface Standing extends LogBounds {
   position: bigint;
 }
 
-const atOnce = 1_000;
+const atOnce = { rows: 1_000, bytes: 8_388_608 };
 
 export function createFollower({ database, createReplica, pollMs, onFault }: FollowerSettings): Follower {
   let standing: Standing | undefined;
   let readAt = -Infinity;
-  /** How far the database's clock is ahead of this process's, in milliseconds. */
+  let failsSince: number | undefined;
+  /** From the time of this process, which no step of its clock moves, to that of the database; milliseconds. */
   let aheadMs = 0;
   let reading: Promise<void> | undefined;
   let queued: Promise<void> | undefined;
@@ -80,7 +83,7 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
   let endRest = () => {};
   const waiting = new Set<() => void>();
   const listeners = new Set<Listener>();
-  const now = () => Date.now() + aheadMs;
+  const now = () => performance.now() + aheadMs;
   const wake = () => {
     isWoken = true;
     endRest();
@@ -89,10 +92,12 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
   async function load(): Promise<void> {
     standing = await database.snapshot(async (query) => {
       const { now: databaseNow, ...end } = await readEnd(query);
-      aheadMs = databaseNow - Date.now();
+      aheadMs = databaseNow - performance.now();
       const replica = createReplica(now);
       const owners = await readOwners(query);
-      for await (const lines of readStates(query)) putLines(replica, lines, (name) => owners.get(name) ?? '');
+      for await (const lines of readStates(query)) {
+        putLines(replica, lines, (name) => owners.get(name) ?? '', onFault);
+      }
       return { ...end, replica };
     });
     readAt = performance.now();
@@ -107,15 +112,18 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
     }
     if (standing === undefined) return load();
     for (let isMore = true; isMore;) {
-      const { bounds, changes, now: databaseNow } = await readLog(database.query, standing.position, atOnce);
+      const page = await readLog(database.query, standing.position, atOnce);
+      const { bounds, end, changes, now: databaseNow } = page;
       if (bounds.epoch !== standing.epoch || bounds.horizon > standing.position) return load();
-      for (const change of changes) applyChange(standing.replica, change);
-      aheadMs = databaseNow - Date.now();
+      // A log that ends before what was read of it was set back.
+      if (end < standing.position) return load();
+      for (const change of changes) applyChange(standing.replica, change, onFault);
+      aheadMs = databaseNow - performance.now();
       standing.horizon = bounds.horizon;
       const after = standing.position;
       standing.position = changes.at(-1)?.position ?? after;
       if (changes.length > 0) for (const listener of listeners) listener(changes, after);
-      isMore = changes.length === atOnce;
+      ({ isMore } = page);
     }
     readAt = performance.now();
     for (const check of waiting) check();
@@ -125,8 +133,10 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
   function catchUp(): Promise<void> {
     if (reading === undefined) {
       reading = read()
+        .then(() => void (failsSince = undefined))
         .catch((error: unknown) => {
           isTrusted = false;
+          failsSince = asUnavailable(error) === error ? (failsSince ?? performance.now()) : undefined;
           throw error;
         })
         .finally(() => (reading = undefined));
@@ -200,5 +210,6 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
     position: () => standing?.position,
     bounds: () => standing,
     secondsBehind: () => (performance.now() - readAt) / 1_000,
+    secondsFailing: () => (failsSince === undefined ? 0 : (performance.now() - failsSince) / 1_000),
   };
 }

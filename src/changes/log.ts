@@ -29,28 +29,41 @@ export interface Scope {
   origin?: string | undefined;
 }
 
+/** One change is always on a page, however large it is. */
+export interface PageLimits {
+  rows: number;
+  bytes: number;
+}
+
 /**
  * Changes behind a position in their order, of everybody or of a scope, with the bounds, the end of the log and the time
- * (milliseconds since 1970) of that moment.
+ * (milliseconds since 1970) of that moment; `isMore` where there may be others behind them.
  */
 export async function readLog(
   query: Query,
   after: bigint,
-  limit: number,
+  limits: PageLimits,
   of?: Scope,
-): Promise<{ bounds: LogBounds; end: bigint; now: number; changes: LoggedChange[] }> {
-  const { where, values } = conditions(of, 3);
+): Promise<{ bounds: LogBounds; end: bigint; now: number; changes: LoggedChange[]; isMore: boolean }> {
+  const { where, values } = conditions(of, 4);
   const rows = await query<LogRow>(
     `select f.epoch::text as epoch, f.horizon::text as horizon, c.position::text as position, c.tenant, c.origin, c.kind,
-       c.sink, c.subscription::text as subscription, c.state::text as state,
+       c.sink, c.subscription::text as subscription, c.state, c.found,
        greatest(f.horizon, (select max(position) from change))::text as end,
        (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
        to_char(c.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at
      from feed f left join lateral (
-       select * from change where ${where}position > $1::bigint order by position limit $2::int
-     ) c on true
+       select *, count(*) over () as found from (
+         select *, sum(bytes) over (order by position rows unbounded preceding) as upto from (
+           select *, ${changeOverhead} + octet_length(sink) + coalesce(octet_length(state), 0) as bytes from (
+             select position, at, tenant, origin, kind, sink, subscription, state::text as state
+             from change where ${where}position > $1::bigint order by position limit $2::int
+           ) page
+         ) sized
+       ) summed
+     ) c on c.upto <= $3::bigint or c.upto = c.bytes
      order by c.position`,
-    [String(after), limit, ...values],
+    [String(after), limits.rows, limits.bytes, ...values],
   );
   const [first] = rows;
   if (first === undefined) throw new Error('The table feed has no row.');
@@ -60,8 +73,12 @@ export async function readLog(
       return { position: BigInt(position), at, tenant, origin, kind, sink, subscription, state };
     });
   const bounds = { epoch: first.epoch, horizon: BigInt(first.horizon) };
-  return { bounds, end: BigInt(first.end), now: first.now, changes };
+  const isMore = changes.length === limits.rows || changes.length < Number(first.found ?? 0);
+  return { bounds, end: BigInt(first.end), now: first.now, changes, isMore };
 }
+
+/** Of a change besides its sink and its state, roughly. */
+const changeOverhead = 350;
 
 /** Written out for each scope, because a condition that may be absent keeps Postgres from its indexes. */
 function conditions(of: Scope | undefined, first: number): { where: string; values: string[] } {
@@ -90,13 +107,24 @@ export async function readEnd(query: Query): Promise<LogBounds & { secret: Buffe
 export async function* readStates(query: Query, of?: Scope): AsyncGenerator<string> {
   const { where, values } = conditions(of, 2);
   for (const { kind, view, key, start } of sources) {
-    const statement = `select string_agg('{"kind":"${kind}","state":' || state || '}', E'\\n') as lines
-      from (select state from ${view} where ${where}${key} > $1 order by ${key} limit ${pageSize}) page`;
-    const read = async (after: string) => (await query<{ lines: string | null }>(statement, [after, ...values]))[0];
+    // The sizes of pages are few, and stand in the text: it is prepared, and planned for them.
+    const statement = (rows: number) => `
+      select string_agg('{"kind":"${kind}","state":' || state || '}', E'\\n') as lines, count(*)::int as count
+      from (
+        select state, octet_length(state) as bytes, sum(octet_length(state)) over (order by ${key} rows unbounded preceding) as upto
+        from (select ${key}, state::text as state from ${view} where ${where}${key} > $1 order by ${key} limit ${rows}) page
+      ) summed
+      where upto <= ${pageBytes} or upto = bytes`;
+    let rows = firstRows;
+    const read = async (after: string) =>
+      (await query<{ lines: string | null; count: number }>(statement(rows), [after, ...values]))[0];
     let reading: ReturnType<typeof read> | undefined = read(start);
     while (reading !== undefined) {
-      const lines: string | null | undefined = (await reading)?.lines;
-      if (!lines) break;
+      const page: Awaited<typeof reading> = await reading;
+      if (!page?.lines) break;
+      const { lines, count } = page;
+      // Of large states the next page is asked to have as many as this one had room for: none is read in vain.
+      rows = count === rows ? Math.min(2 * rows, mostRows) : 2 ** Math.ceil(Math.log2(count));
       reading = read(keyOf(lines.slice(lines.lastIndexOf('\n') + 1)));
       // Whoever stops early leaves it unread.
       reading.catch(() => undefined);
@@ -112,7 +140,9 @@ function keyOf(line: string): string {
 }
 
 /** Large enough that the way to Postgres does not count, small enough that one page stops nobody for long. */
-const pageSize = 2_000;
+const mostRows = 2_048;
+const firstRows = 256;
+const pageBytes = 1_048_576;
 const firstId = '00000000-0000-0000-0000-000000000000';
 const sources = [
   { kind: 'origin', view: 'originstate', key: 'origin', start: '' },
@@ -126,16 +156,31 @@ export interface StateLine {
   state: State;
 }
 
-/** `tenantOf` tells whose an origin is, by its name. */
-export function putLines(replica: Replica, lines: string, tenantOf: (origin: string) => string): void {
+/** `tenantOf` tells whose an origin is, by its name. What cannot be put is left out, and reported. */
+export function putLines(
+  replica: Replica,
+  lines: string,
+  tenantOf: (origin: string) => string,
+  onFault: (error: unknown) => void,
+): void {
   for (const { kind, state } of JSON.parse(`[${lines.replaceAll('\n', ',')}]`) as StateLine[]) {
     if (kind === 'origin') {
       const { name } = state as OriginState;
-      replica.put({ kind, tenant: tenantOf(name), origin: name }, state);
+      putOrOut(replica, { kind, tenant: tenantOf(name), origin: name }, state, onFault);
     } else {
       const { origin, id, sink } = state as SubscriptionState & GrantState;
-      replica.put(kind === 'grant' ? { kind, origin, sink } : { kind, origin, id }, state);
+      putOrOut(replica, kind === 'grant' ? { kind, origin, sink } : { kind, origin, id }, state, onFault);
     }
+  }
+}
+
+/** A state that this program cannot make use of: its subject is out, which denies, rather than left as it was. */
+function putOrOut(replica: Replica, subject: Subject, state: State | null, onFault: (error: unknown) => void): void {
+  try {
+    replica.put(subject, state);
+  } catch (cause) {
+    onFault(new Error(`A state could not be taken in: ${JSON.stringify(subject)}`, { cause }));
+    replica.put(subject, null);
   }
 }
 
@@ -145,12 +190,11 @@ export async function readOwners(query: Query): Promise<Map<string, string>> {
   return new Map(rows.map(({ origin, tenant }) => [origin, tenant]));
 }
 
-export function applyChange(replica: Replica, change: LoggedChange): void {
+/** A change that cannot be applied is reported, and stops nobody from following. */
+export function applyChange(replica: Replica, change: LoggedChange, onFault: (error: unknown) => void): void {
   const { kind, tenant, origin, sink, subscription, state } = change;
-  replica.put(
-    subjectOf(kindOf(kind), tenant, origin, subscription ?? '', sink),
-    state === null ? null : (JSON.parse(state) as State),
-  );
+  const subject = subjectOf(kindOf(kind), tenant, origin, subscription ?? '', sink);
+  putOrOut(replica, subject, state === null ? null : (JSON.parse(state) as State), onFault);
 }
 
 /** `grant.revoked` is about a grant. */
@@ -169,4 +213,5 @@ interface LogRow extends Omit<LoggedChange, 'position'> {
   end: string;
   now: number;
   position: string;
+  found: string | null;
 }

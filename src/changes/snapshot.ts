@@ -1,16 +1,26 @@
+import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { RegistryError } from '../errors.js';
-import type { Database, Query } from '../storage/database.js';
+import type { Database } from '../storage/database.js';
 import { writeCursor } from './cursor.js';
 import { readEnd, readStates, type Scope } from './log.js';
 
 /** Sends text; resolves when there is room for more, rejects when the reader has gone. */
 export type Write = (text: string) => Promise<void>;
 
-const signOfLifeMs = 5_000;
+/** Of one snapshot: what is kept in memory, and what goes to the disk, which is millions of subscriptions. */
+const limits = { memory: 4_194_304, disk: 4_294_967_296 };
+const pieceBytes = 262_144;
+/** How long it may be read for: so long Postgres keeps what is deleted meanwhile. */
+const readingMs = 120_000;
 
 /**
  * Everything of a scope as of one moment: a line of JSON for each thing, and a last one with the cursor to follow from.
- * At most one page is in memory.
+ *
+ * It is read as fast as the database gives it, into a file of the system's temporary folder if it is large, and sent from
+ * there. A transaction for as long as somebody reads would keep Postgres from removing dead rows of any table, and the
+ * embedded one from anything else. RegistryError `feed_full` where there is no room for it, before anything is sent.
  */
 export async function writeSnapshot(
   database: Database,
@@ -18,33 +28,78 @@ export async function writeSnapshot(
   write: Write,
   signal: AbortSignal,
 ): Promise<void> {
-  // The embedded Postgres has one connection, and nobody else may wait until a reader has read.
-  const kept: string[] = [];
-  const isEmbedded = database.kind === 'embedded';
-  const last = await database.snapshot(async (query) => {
-    const { epoch, secret, position } = await readEnd(query);
-    for await (const page of readStates(query, scope)) {
+  const until = performance.now() + readingMs;
+  const spool = createSpool(limits.memory);
+  try {
+    const append = async (text: string) => {
       if (signal.aborted) throw new RegistryError('stopping', 'The service stops, or the snapshot took too long.');
-      const lines = `${page}\n`;
-      if (isEmbedded) kept.push(lines);
-      else await untilWritten(write(lines), query);
+      await spool.append(text);
+      if (spool.bytes() > limits.disk || performance.now() > until) throw noRoom();
+    };
+    await database.snapshot(async (query) => {
+      const { epoch, secret, position } = await readEnd(query);
+      for await (const page of readStates(query, scope)) await append(`${page}\n`);
+      const cursor = writeCursor(secret, scope.tenant, { epoch, position });
+      await append(`${JSON.stringify({ kind: 'end', cursor, revision: String(position) })}\n`);
+    });
+    for await (const text of spool.read()) {
+      if (signal.aborted) throw new RegistryError('stopping', 'The service stops, or the snapshot took too long.');
+      await write(text);
     }
-    const cursor = writeCursor(secret, scope.tenant, { epoch, position });
-    return `${JSON.stringify({ kind: 'end', cursor, revision: String(position) })}\n`;
-  });
-  for (const lines of [...kept, last]) await write(lines);
+  } finally {
+    await spool.close();
+  }
 }
 
-/** A connection that is silent for long is closed, and so is a transaction that does nothing. */
-async function untilWritten(written: Promise<void>, query: Query): Promise<void> {
-  for (let isPending = true; isPending;) {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<true>((resolve) => (timer = setTimeout(resolve, signOfLifeMs, true)));
+/** Text that is written once and then read once; beyond so many bytes it is in a file. */
+function createSpool(memoryBytes: number) {
+  const kept: string[] = [];
+  let file: FileHandle | undefined;
+  let bytes = 0;
+  const spill = async () => {
     try {
-      isPending = await Promise.race([written.then(() => false), late]);
-    } finally {
-      clearTimeout(timer);
+      file ??= await openNameless();
+      await file.appendFile(kept.splice(0).join(''));
+    } catch (error) {
+      throw noRoom(error);
     }
-    if (isPending) await query('select 1');
+  };
+  return {
+    bytes: () => bytes,
+    async append(text: string): Promise<void> {
+      bytes += Buffer.byteLength(text);
+      kept.push(text);
+      if (bytes > memoryBytes) await spill();
+    },
+    async *read(): AsyncGenerator<string> {
+      const piece = Buffer.alloc(file === undefined ? 0 : pieceBytes);
+      // A character may begin in one piece and end in the next.
+      const decoder = new TextDecoder();
+      for (let at = 0; file !== undefined && at < bytes;) {
+        const { bytesRead } = await file.read(piece, 0, pieceBytes, at);
+        if (bytesRead === 0) throw new Error('The file of a snapshot is shorter than what was written to it.');
+        at += bytesRead;
+        yield decoder.decode(piece.subarray(0, bytesRead), { stream: true });
+      }
+      yield* kept;
+    },
+    close: async () => file?.close(),
+  };
+}
+
+/** A file of this process alone, which is gone when it is closed, however the process ends. */
+async function openNameless(): Promise<FileHandle> {
+  const folder = await mkdtemp(join(tmpdir(), 'assent-snapshot-'));
+  try {
+    return await open(join(folder, 'snapshot'), 'wx+', 0o600);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
+}
+
+function noRoom(cause?: unknown): RegistryError {
+  return new RegistryError('feed_full', 'This process has no room for a snapshot of this size; ask for one origin.', {
+    cause,
+    retryAfterSeconds: 30,
+  });
 }

@@ -143,6 +143,10 @@ async function run(
   response: Response,
 ): Promise<void> {
   const state = stateOf(response);
+  // Before anything is waited for: who hangs up meanwhile is noticed too.
+  const gone = new AbortController();
+  response.once('close', () => gone.abort(closed));
+  if (response.destroyed) gone.abort(closed);
   if (operation.scopes) {
     const lines = request.headersDistinct['authorization']?.length ?? 0;
     state.principal = await settings.authenticate(request.headers.authorization, lines);
@@ -162,8 +166,6 @@ async function run(
     query: request.query,
     headers: request.headers,
   });
-  const gone = new AbortController();
-  response.once('close', () => gone.abort(closed));
   // Only now, and only where one is due: nobody without a token makes the service hold a body.
   const limit = inLane?.bodyLimit ?? operation.bodyLimit ?? settings.bodyLimit;
   if (operation.mediaTypes.length > 0) await receive(request, response, limit);

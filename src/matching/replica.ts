@@ -79,7 +79,19 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     const pair = state === null ? 0 : pairs.join(home.number, state.sink, state.suspended);
     leave(home, id, state !== null && !state.suspended);
     if (state?.suspended) suspended.set(id, pair);
-    else if (state !== null) file(home, state, pair);
+    else if (state !== null) fileOrForget(home, state, pair);
+  }
+
+  /** What cannot be indexed leaves nothing behind, neither of itself nor of what it takes the place of. */
+  function fileOrForget(home: Home, state: SubscriptionState, pair: number): void {
+    try {
+      file(home, state, pair);
+    } catch (error) {
+      const handle = home.index.handleOf(state.id);
+      if (handle !== undefined) withdraw(home, state.id, handle);
+      pairs.leave(pair, false);
+      throw error;
+    }
   }
 
   function file(home: Home, state: SubscriptionState, pair: number): void {
@@ -108,7 +120,10 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     const handle = home.index.handleOf(id);
     if (handle === undefined) return;
     pairs.leave(home.pairs[handle] ?? 0, false);
-    if (staysInIndex) return;
+    if (!staysInIndex) withdraw(home, id, handle);
+  }
+
+  function withdraw(home: Home, id: string, handle: number): void {
     home.index.remove(id);
     home.pairs[handle] = 0;
     home.credentials.delete(handle);

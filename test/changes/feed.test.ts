@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { createFeedReader, type FeedReader } from '../support/feed-reader.js';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
@@ -109,6 +111,30 @@ describe('pages', () => {
     for (const limit of [7, 200, 999]) expect(await readAll(after, limit)).toEqual(all);
   });
 
+  test('of the log are bounded in bytes, too, and hold together everything once', async () => {
+    const after = await end();
+    await log(300);
+    await registry.sql(
+      `update change set state = jsonb_build_object('text', repeat('x', 60000))
+       where position > (select max(position) - 300 from change) returning 1`,
+    );
+    // Loaded anew, so that nothing of it is in memory.
+    await registry.sql(`update feed set epoch = gen_random_uuid() returning 1`);
+    await registry.service.follow();
+    await registry.sql(`update feed set epoch = $1::uuid returning 1`, epochOf(after));
+    await registry.service.follow();
+    const [page, revisions] = [await sender.page({ after, limit: 1_000 }), new Set<string>()];
+    expect(page.more).toBe(true);
+    expect(JSON.stringify(page).length).toBeLessThan(300_000);
+    for (let [at, isMore] = [after, true]; isMore;) {
+      const next = await sender.page({ after: at, limit: 1_000 });
+      expect(next.changes.length).toBeLessThan(6);
+      next.changes.forEach(({ revision }: { revision: string }) => revisions.add(revision));
+      [at, isMore] = [next.cursor, next.more];
+    }
+    expect(revisions.size).toBe(300);
+  });
+
   test('without a cursor stand at the present end', async () => {
     await log(1);
     const page = await sender.page();
@@ -138,6 +164,7 @@ test('a reader of one origin sees a subscription leave it and nothing of others;
     { kind: 'grant.ended' },
     { kind: 'subscription.moved', origin: tenant.origin, subscription: id, state: null },
   ]);
+  expect(await sender.page({ after, origin: tenant.origin.toUpperCase() })).toEqual(left);
   const come = await sender.page({ after, origin: other });
   expect(come.changes[0]).toMatchObject({ kind: 'subscription.replaced', origin: other, state: { id, origin: other } });
   expect([...left.changes, ...come.changes].every(({ subscription = id }) => subscription === id)).toBe(true);
@@ -233,6 +260,58 @@ describe('cursors', () => {
     });
     expect(await sender.page({ after: before })).toMatchObject({ changes: [] });
   });
+});
+
+test('a log that was set back is another history: who reads is told so, and the process loads anew', async () => {
+  const [before, stream] = [await end(), await sender.stream()];
+  await stream.next();
+  await log(3);
+  const ahead = await end();
+  await registry.sql('delete from change where position > (select max(position) - 3 from change) returning 1');
+  await registry.service.follow();
+  expect(await stream.ended).toBe(true);
+  expect(await sender.ask('/v1/changes', { after: ahead })).toMatchObject({
+    status: 410,
+    body: { code: 'cursor_of_other_history' },
+  });
+  await log(1);
+  expect((await sender.page({ after: before })).changes).toHaveLength(1);
+});
+
+test('a change that this program cannot apply denies what it is about, is reported, and stops nothing else', async () => {
+  const [wrong, right] = [newSink(), newSink()];
+  const { id } = await tenant.register(wrong, { types: ['com.example.wrong'] });
+  const matched = async (type: string) => {
+    const { body } = await tenant.sender
+      .post('/v1/match')
+      .set('Content-Type', 'application/cloudevents+json')
+      .send(JSON.stringify({ specversion: '1.0', id: '1', source: 'urn:example:a', type }))
+      .expect(200);
+    const sinks: string[] = body.sinks.map(({ sink }: { sink: string }) => sink);
+    return sinks.filter((sink) => [wrong, right].includes(sink));
+  };
+  expect(await matched('com.example.wrong')).toEqual([wrong]);
+  await registry.sql(
+    `update subscription set filters = '[{"ofalaterversion": {"a": 1}}]' where id = $1::uuid returning 1`,
+    id,
+  );
+  const faults = () => registry.logs.filter((line) => line.includes('"follower fault"') && line.includes(id)).length;
+  await registry.sql(
+    `select append_changes(array['gemeente'], array[$1], array['subscription.replaced'], array[$2], array[$3::uuid])::text`,
+    ...[tenant.origin, wrong, id],
+  );
+  await registry.service.follow();
+  expect(faults()).toBe(1);
+  expect(await matched('com.example.wrong')).toEqual([]);
+  await tenant.register(right, { types: ['com.example.right'] });
+  expect(await matched('com.example.right')).toEqual([right]);
+  // The same when all is loaded anew.
+  await registry.sql('update feed set epoch = gen_random_uuid() returning 1');
+  await registry.service.follow();
+  expect(faults()).toBe(2);
+  expect(await matched('com.example.wrong')).toEqual([]);
+  expect(await matched('com.example.right')).toEqual([right]);
+  await tenant.admin.delete(`/v1/subscriptions/${id}`).expect(200);
 });
 
 function epochOf(cursor: string): string {
@@ -336,6 +415,29 @@ describe('streams', () => {
     streams.forEach((stream) => stream.close());
     while ((await sender.ask('/v1/changes', { wait: 1 })).status !== 200);
   });
+
+  test('whose client hangs up before they are open are not counted, nor are polls and snapshots', async () => {
+    const { hostname, port } = new URL(registry.url);
+    // Each with a token that was never seen, because looking at it is what takes a moment.
+    const clients = await Promise.all(
+      Array.from({ length: 60 }, (_, n) => createFeedReader(registry, { tenant: `tenant${n}`, minutes: 30 })),
+    );
+    const paths = ['/v1/changes', '/v1/changes?wait=60', '/v1/snapshot'];
+    const sockets = clients.map(() => connect(Number(port), hostname));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    const written = clients.map(async ({ headers }, n) => {
+      const accept = n % 3 === 0 ? 'text/event-stream' : '*/*';
+      const head = `GET ${paths[n % 3]} HTTP/1.1\r\nHost: a\r\nAccept: ${accept}\r\n`;
+      const wanted = `${head}Authorization: ${headers['Authorization']}\r\n\r\n`;
+      await new Promise<void>((resolve) => sockets[n]?.write(wanted, () => resolve()));
+    });
+    await Promise.all(written);
+    sockets.forEach((socket) => socket.destroy());
+    // All of them have come to where they are counted.
+    await stranger.page({ wait: 1 });
+    expect(registry.logs.some((line) => line.includes('"status":499'))).toBe(true);
+    while (/assent_feed_readers{kind="\w+"} [1-9]/.test(await metrics(registry)));
+  }, 8_000);
 
   test('end when their token expires', async () => {
     const brief = await createFeedReader(registry, { minutes: 0.05 });

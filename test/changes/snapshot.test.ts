@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { createFeedReader, type FeedReader } from '../support/feed-reader.js';
 import { isServer, startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
@@ -74,7 +76,7 @@ test('a snapshot carries no credential', async () => {
 test('a snapshot that is not read is cut off, two at a time are what a tenant gets, and then there is room again', async () => {
   await registry.sql(`
     insert into subscription (id, tenant, subscriber, origin, sink, protocol, types)
-    select gen_random_uuid(), 'gemeente', 'zaaksysteem', '${other}', sink, protocol, array[repeat('x', 1000), n::text]
+    select gen_random_uuid(), 'gemeente', 'zaaksysteem', '${other}', sink, protocol, array[repeat('é', 500), n::text]
     from (select * from subscription limit 1) one, generate_series(1, 20000) n returning 1`);
   const { hostname, port } = new URL(registry.url);
   const open = async () => {
@@ -84,12 +86,18 @@ test('a snapshot that is not read is cut off, two at a time are what a tenant ge
     await once(socket, 'readable');
     return socket;
   };
-  const silent = isServer ? [await open(), await open()] : [await open()];
+  const silent = isServer ? await Promise.all([open(), open()]) : [await open()];
   if (isServer) {
     const refused = await sender.ask('/v1/snapshot');
     expect(refused).toMatchObject({ status: 429, body: { code: 'too_many_readers' } });
     expect(refused.headers.get('Retry-After')).toBe('5');
   }
+  // Whoever does not read holds no transaction, which would keep dead rows of every table.
+  const transactions = await registry.sql<{ open: number }>(
+    `select count(*)::int as open from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and backend_xmin is not null`,
+  );
+  if (isServer) expect(transactions).toEqual([{ open: 0 }]);
   const readers = /assent_feed_readers{kind="snapshot"} 0/;
   while (!readers.test(await (await fetch(`${registry.operationsUrl}/metrics`)).text()));
   for (const socket of silent) {
@@ -101,4 +109,6 @@ test('a snapshot that is not read is cut off, two at a time are what a tenant ge
   const lines = await sender.snapshot();
   expect(lines.length).toBeGreaterThan(20_000);
   expect(lines.at(-1)).toMatchObject({ kind: 'end' });
+  expect(new Set(lines.map(({ kind, state }) => `${kind} ${state?.id ?? state?.name}`)).size).toBe(lines.length);
+  expect((await readdir(tmpdir())).filter((name) => name.startsWith('assent-snapshot-'))).toEqual([]);
 }, 60_000);
