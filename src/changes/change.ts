@@ -13,7 +13,8 @@ export type ChangeKind =
   | 'grant.live'
   | 'grant.ended'
   | 'grant.revoked'
-  | 'grant.held';
+  | 'grant.held'
+  | 'grant.released';
 
 export interface Change {
   kind: ChangeKind;

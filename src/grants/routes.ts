@@ -9,9 +9,9 @@ import type { Database, Sql } from '../storage/database.js';
 import { claimKey } from '../storage/idempotency.js';
 import type { Pair } from './grant.js';
 import { findGrant, lockGrant, type GrantReader, type PresentGrant } from './read-grant.js';
-import { putGrant, revokeGrant } from './write-grant.js';
+import { putGrant, releaseGrant, revokeGrant } from './write-grant.js';
 
-type GrantOperation = 'getGrants' | 'createGrant' | 'getGrant' | 'revokeGrant';
+type GrantOperation = 'getGrants' | 'createGrant' | 'getGrant' | 'revokeGrant' | 'releaseGrant';
 
 export interface GrantRoutes {
   database: Database;
@@ -96,6 +96,17 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
         const grant = await lockGrant(sql, actor.tenant, call.path.id);
         requireMatch(call.header['if-match'], grant.version);
         await revokeGrant(sql, actor, pair, call.body.reason);
+      });
+      return answer(await grants.read(actor.tenant, call.path.id));
+    },
+
+    releaseGrant: async (call) => {
+      const actor = actorOf(call);
+      await database.transaction(async (sql) => {
+        const pair = await findGrant(sql, actor.tenant, call.path.id);
+        const grant = await lockGrant(sql, actor.tenant, call.path.id);
+        requireMatch(call.header['if-match'], grant.version);
+        await releaseGrant(sql, actor, pair);
       });
       return answer(await grants.read(actor.tenant, call.path.id));
     },

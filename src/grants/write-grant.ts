@@ -132,12 +132,22 @@ export async function reopenGrant(sql: Sql, actor: Actor, pair: Pair): Promise<G
   return row && (await tell(sql, actor, [row], 'grant.ended', 'reopened'))[0];
 }
 
+/** An admin ends the rest that a live grant has. */
+export async function releaseGrant(sql: Sql, actor: Actor, pair: Pair): Promise<void> {
+  const rows = await sql.$queryRaw<GrantRow[]>`
+    update "grant" set helduntil = null, version = version + 1
+    where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'live'
+      and helduntil > clock_timestamp()
+    returning *`;
+  await tell(sql, actor, rows, 'grant.released');
+}
+
 async function tell(
   sql: Sql,
   actor: Omit<Actor, 'tenant'>,
   rows: readonly GrantRow[],
-  kind: 'grant.ended' | 'grant.revoked',
-  reason: string,
+  kind: 'grant.ended' | 'grant.revoked' | 'grant.released',
+  reason?: string,
 ): Promise<Grant[]> {
   await recordAudits(
     sql,

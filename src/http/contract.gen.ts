@@ -354,6 +354,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/grants/{id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["GrantId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a rest.
+         * @description Senders may send again before the rest is over that the webhook asked for. Where it has none, nothing changes.
+         */
+        post: operations["releaseGrant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/origins": {
         parameters: {
             query?: never;
@@ -1171,7 +1193,7 @@ export interface components {
              *     those who follow the old origin that the subscription has left it.
              * @enum {string}
              */
-            kind: "subscription.created" | "subscription.replaced" | "subscription.moved" | "subscription.deleted" | "subscription.suspended" | "subscription.resumed" | "origin.changed" | "grant.live" | "grant.ended" | "grant.revoked" | "grant.held";
+            kind: "subscription.created" | "subscription.replaced" | "subscription.moved" | "subscription.deleted" | "subscription.suspended" | "subscription.resumed" | "origin.changed" | "grant.live" | "grant.ended" | "grant.revoked" | "grant.held" | "grant.released";
             origin: string;
             sink?: string;
             subscription?: string;
@@ -2292,6 +2314,38 @@ export interface operations {
                 "application/json": components["schemas"]["Reason"];
             };
         };
+        responses: {
+            /** @description The grant. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Grant"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    releaseGrant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                id: components["parameters"]["GrantId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             /** @description The grant. */
             200: {

@@ -357,6 +357,26 @@ describe('a rest', () => {
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
   });
 
+  test('ends at once when an admin says so, which is in the audit record and the log', async () => {
+    const { sink } = await newSink();
+    await report([{ sink, status: 429, retryafter: '600' }]);
+    const { id } = await tenant.grant(sink);
+    const release = (client: Client, tag = '*') => client.post(`/v1/grants/${id}/release`).set('If-Match', tag);
+    for (const client of [tenant.sender, tenant.subscriber]) await release(client).expect(403);
+    await release(await registry.as('assent:admin', { tenant: 'provincie' })).expect(404);
+    await release(tenant.admin, '"77"').expect(412);
+    expect(await tenant.permission(sink)).toMatchObject({ reason: 'held' });
+    expect((await release(tenant.admin).expect(200)).body).not.toHaveProperty('helduntil');
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
+    const lease = { origin: tenant.origin, sink, instance: 'one', requests: 1 };
+    await tenant.sender.post('/v1/leases').send(lease).expect(201);
+    const [entry] = (await tenant.admin.get('/v1/audit').query({ limit: 1 }).expect(200)).body;
+    expect(entry).toMatchObject({ action: 'grant.released', actor: 'beheer', target: `grant:${id}` });
+    // Where there is no rest nothing is written.
+    await release(tenant.admin).expect(200);
+    expect(await kinds(sink)).toEqual(['grant.live', 'grant.held', 'grant.released']);
+  });
+
   test('of a grant that is over changes nothing', async () => {
     const { sink } = await newSink();
     await tenant.revoke(sink);
