@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createGate } from '../support/gate.js';
 import { exhaust, passCallbacks, passGrant, reachRenewal } from '../support/pass-time.js';
-import { startRegistry, type Registry } from '../support/registry.js';
+import { isServer, startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
 const leaseSeconds = 36_000;
@@ -115,6 +115,35 @@ describe('renewal', () => {
       expect(await tenant.changes(sink)).toEqual(['subscription.created', 'grant.live', 'grant.ended']);
     }
   });
+
+  (isServer ? test : test.skip)(
+    'renewals that end beside a report of the same webhooks wait for no one in a circle',
+    async () => {
+      for (let round = 0; round < 3; round += 1) {
+        const pairs: Array<{ sink: string; path: string }> = [];
+        while (pairs.length < 8) pairs.push(await granted());
+        for (const { sink, path } of pairs) {
+          registry.receiver.on(path, (_request, response) => void response.writeHead(200).end());
+          await reachRenewal(registry, sink);
+        }
+        await registry.service.sweep();
+        await drain();
+        await passCallbacks(registry);
+        const entries = pairs.map(({ sink }) => ({ origin: tenant.origin, sink, status: 410 }));
+        await Promise.all([
+          registry.service.sweep(),
+          tenant.sender.post('/v1/deliveries/outcomes').send(entries).expect(200),
+        ]);
+        for (const { sink } of pairs) {
+          expect(await tenant.changes(sink)).toEqual(['subscription.created', 'grant.live', 'grant.ended']);
+        }
+      }
+      const [found] = await registry.sql<{ deadlocks: number }>(
+        'select deadlocks::int from pg_stat_database where datname = current_database()',
+      );
+      expect(found?.deadlocks).toBe(0);
+    },
+  );
 
   test('a consent that came after the renewal was asked stands when the renewal comes to nothing', async () => {
     const { id, sink, path } = await granted();

@@ -191,7 +191,14 @@ describe('replace, patch and remove', () => {
     };
     await create(name).expect(201);
     await admin.post('/v1/grants').send(agreement).expect(201);
+    const second = { ...agreement, sink: newSink() };
+    await admin.post('/v1/grants').send(second).expect(201);
     await admin.delete(`/v1/origins/${name}`).expect(200);
+    const told = await registry.sql('select kind, sink from change where origin = $1 order by position offset 3', name);
+    expect(told).toEqual([
+      ...[sink, second.sink].sort().map((each) => ({ kind: 'grant.ended', sink: each })),
+      { kind: 'origin.changed', sink: '' },
+    ]);
     const other = await registry.as(['assent:admin', 'assent:deliver'], { tenant: 'provincie' });
     await other.post('/v1/origins').send({ name }).expect(201);
     const permission = await other.get('/v1/permissions').query({ origin: name, sink }).expect(200);
