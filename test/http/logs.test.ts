@@ -164,7 +164,10 @@ async function failAsHandshake(): Promise<void> {
   for (const path of ['/hangup', '/echo', '/not-found']) await registered(path);
   await subscriber.post('/v1/subscriptions').send({ ...full('/'), sink: `https://nowhere.example/?code=${code()}` });
 
-  await registry.sql(`alter table attempt rename to hidden`);
+  // Gone while the webhook is asked, so that nobody can write what it answered.
+  registry.receiver.on('/fault', (_request, response) => {
+    void registry.sql(`alter table attempt rename to hidden`).then(() => response.writeHead(404).end());
+  });
   await subscriber.post('/v1/subscriptions').set('Prefer', 'wait=1').send(full('/fault', 'fault.hooks.test'));
   await registry.service.worker.drain();
   await registry.sql(`alter table hidden rename to attempt`);
