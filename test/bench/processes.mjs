@@ -23,7 +23,7 @@ export async function withDatabase(size, work) {
     const [port, operationsPort] = [await freePort(), await freePort()];
     const child = fork(here('../../dist/main.js'), {
       env: { ...env, ASSENT_PORT: String(port), ASSENT_OPERATIONS_PORT: String(operationsPort) },
-      execArgv: ['--max-old-space-size=8192', '--expose-gc', '--import', here('watch-collections.mjs')],
+      execArgv: ['--max-old-space-size=8192', '--import', here('watch-collections.mjs')],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     children.push(child);
