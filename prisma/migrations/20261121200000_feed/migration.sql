@@ -40,16 +40,18 @@ from change;
 
 -- Appends to the ordered log; the last thing that a transaction does. The lock is held until that commits, so that
 -- positions become visible in their order: a sequence alone would let a reader pass a position that commits late, and miss
--- it for ever. One notification wakes who follows.
+-- it for ever. One notification wakes who follows. What a change is about is looked up by its key, whatever a plan that was
+-- made while a table was small would do.
 create function append_changes(tenants text[], origins text[], kinds text[], sinks text[], subscriptions uuid[])
-returns void language plpgsql set timezone = 'UTC' as $$
+returns void language plpgsql
+set timezone = 'UTC' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 begin
   perform pg_advisory_xact_lock(7266112002);
   insert into change (tenant, origin, kind, sink, subscription, state)
   select c.tenant, c.origin, c.kind, c.sink, c.subscription, (case
     when c.kind = 'origin.changed' then (select s.state from originstate s where s.origin = c.origin)
     when c.subscription is not null
-      then (select s.state from subscriptionstate s where s.id = c.subscription and s.origin = c.origin)
+      then (select case when s.origin = c.origin then s.state end from subscriptionstate s where s.id = c.subscription)
     else (select s.state from grantstate s where s.origin = c.origin and s.sink = c.sink)
   end)::jsonb
   from unnest(tenants, origins, kinds, sinks, subscriptions)

@@ -4,27 +4,6 @@
 -- places in flight, budgets, handshakes, grants, the log; and among themselves in the order of their names. Plans are made
 -- once for each connection, often while a table is still small or was never analysed: members are few, and always looked up.
 
--- As before; a subscription is looked up by its id and by nothing else, whatever the planner thinks of its origin.
-create or replace function append_changes(
-  tenants text[], origins text[], kinds text[], sinks text[], subscriptions uuid[]
-) returns void language plpgsql
-set timezone = 'UTC' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
-begin
-  perform pg_advisory_xact_lock(7266112002);
-  insert into change (tenant, origin, kind, sink, subscription, state)
-  select c.tenant, c.origin, c.kind, c.sink, c.subscription, (case
-    when c.kind = 'origin.changed' then (select s.state from originstate s where s.origin = c.origin)
-    when c.subscription is not null
-      then (select case when s.origin = c.origin then s.state end from subscriptionstate s where s.id = c.subscription)
-    else (select s.state from grantstate s where s.origin = c.origin and s.sink = c.sink)
-  end)::jsonb
-  from unnest(tenants, origins, kinds, sinks, subscriptions)
-    with ordinality as c (tenant, origin, kind, sink, subscription, place)
-  order by c.place;
-  perform pg_notify('assent_change', '');
-end
-$$;
-
 -- Who is being asked: few rows, counted for every place that is given.
 create index handshake_asking_idx on handshake (tenant, sinkhost) where state = 'asking';
 
