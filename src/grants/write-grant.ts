@@ -1,4 +1,4 @@
-import { newId } from '../storage/ids.js';
+import { v7 as uuidv7 } from 'uuid';
 import { appendChange } from '../changes/change.js';
 import { formatRate, type Rate } from '../origins/rate.js';
 import { recordAudit, recordAudits, type Actor } from '../storage/audit.js';
@@ -47,7 +47,7 @@ export function consentColumns(actor: Actor, consent: Consent) {
   const { origin, sink, tenant, basis, warnings, handshake, reference, lease } = consent;
   const seconds = 'seconds' in lease ? lease.seconds : undefined;
   return {
-    ...{ id: newId(), origin, sink, tenant, basis, warnings, handshake, reference },
+    ...{ id: uuidv7(), origin, sink, tenant, basis, warnings, handshake, reference },
     allowedorigin: consent.allowedOrigin,
     allowedrate: formatRate(consent.allowedRate),
     requestedrate: consent.requestedRate,

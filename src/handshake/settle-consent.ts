@@ -1,4 +1,4 @@
-import { newId } from '../storage/ids.js';
+import { v7 as uuidv7 } from 'uuid';
 import { consentColumns } from '../grants/write-grant.js';
 import { identityOf } from '../origins/origin-memory.js';
 import type { Origin } from '../origins/origin.js';
@@ -48,7 +48,7 @@ export function createSettleConsent(settings: { writes: BatchWrites; random: () 
       ...identityOf(origin),
       ...{ lease: claim.lease, number: attempt.number, auditsink: withoutQuery(claim.sink) },
       // In this order: audit entries are read by their ids.
-      ...{ grantaudit: newId(), audit: newId() },
+      ...{ grantaudit: uuidv7(), audit: uuidv7() },
     };
   }
 }

@@ -1,4 +1,4 @@
-import { newId } from '../storage/ids.js';
+import { v7 as uuidv7 } from 'uuid';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
 import { RegistryError } from '../errors.js';
@@ -97,7 +97,7 @@ function stateOf(response: Response): State {
 /** Gives the request its id, and writes the one log line of its outcome. */
 function observe(settings: AppSettings, request: Request, response: Response, next: NextFunction): void {
   const startedAt = performance.now();
-  const state = Object.assign(stateOf(response), { requestId: newId(), operation: 'none', principal: nobody });
+  const state = Object.assign(stateOf(response), { requestId: uuidv7(), operation: 'none', principal: nobody });
   response.setHeader('X-Request-Id', state.requestId);
   response.set(apiHeaders);
   response.once('close', () => {

@@ -1,4 +1,4 @@
-import { newId } from '../storage/ids.js';
+import { v7 as uuidv7 } from 'uuid';
 import type { BatchWrites, Registration } from '../handshake/batch-writes.js';
 import { domainOf } from '../handshake/budgets.js';
 import type { Claim } from '../handshake/handshake.js';
@@ -86,7 +86,7 @@ export function createRegister({ database, vault, origins, writes, publicUrl }: 
 
   return async (caller, requested, request, atOnce) => {
     const { tenant } = caller.principal;
-    const id = newId();
+    const id = uuidv7();
     const { credential } = requested;
     if (credential.kind === 'kept') throw nothingToKeep();
     const sealed =
@@ -102,7 +102,7 @@ export function createRegister({ database, vault, origins, writes, publicUrl }: 
         if (earlier === undefined) throw error;
         return { id: earlier, handshake: undefined, replayed: true };
       }
-      const handshake = newId();
+      const handshake = uuidv7();
       const member = { id, handshake, caller, requested, sealed, request, fingerprint, origin, atOnce };
       const { outcome, resource, question, at } = await writes.register(registrationOf(member));
       if (outcome === 'reused') throw keyReused();
@@ -136,7 +136,7 @@ function columnsOf(member: Member, { recorded, callbackKeyHash }: PreparedAttemp
     id,
     handshake,
     atonce: atOnce,
-    audit: newId(),
+    audit: uuidv7(),
     tenant: caller.principal.tenant,
     subscriber: caller.principal.subscriber,
     actor: caller.actor.name,
