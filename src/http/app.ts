@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
 import { RegistryError } from '../errors.js';
-import type { Contract, Operation } from './contract.js';
+import { requireScope, type Contract, type Operation } from './contract.js';
 import type { AppOperation, Handlers, Stream } from './handler.js';
 import { readJsonBody } from './json-body.js';
 import { checkAnswer, type LaneAnswer, type LaneRoute } from './lane.js';
@@ -198,11 +198,6 @@ function receive(request: Request, response: Response, limit: number): Promise<v
   return new Promise((resolve, reject) => {
     read(request, response, (error?: Error) => (error ? reject(error) : resolve()));
   });
-}
-
-function requireScope(operation: Operation, principal: Principal): void {
-  if (operation.scopes?.some((scope) => principal.scopes.has(scope))) return;
-  throw new RegistryError('scope_missing', `This needs the scope ${operation.scopes?.join(' or ')}.`);
 }
 
 function readBody(operation: Operation, request: Request): unknown {

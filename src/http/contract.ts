@@ -5,7 +5,7 @@ import formats from 'ajv-formats';
 import { RegistryError, type Fault } from '../errors.js';
 import type { operations } from './contract.gen.js';
 import { escapePointer, textFault } from './json.js';
-import type { Scope } from './principal.js';
+import type { Principal, Scope } from './principal.js';
 
 /**
  * The OpenAPI document at run time: which operations there are, who may call them, and whether a request or an answer
@@ -33,6 +33,12 @@ export interface Operation {
   checkBody(body: unknown): Fault[];
   /** What in an answer is not as the contract says; used by the tests. */
   checkAnswer(status: number, mediaType: string | undefined, body: unknown): string[];
+}
+
+/** Call it before the body is read: nobody who may not call an operation makes the service hold one. `scope_missing`. */
+export function requireScope({ scopes }: Operation, principal: Principal): void {
+  if (scopes?.some((scope) => principal.scopes.has(scope))) return;
+  throw new RegistryError('scope_missing', `This needs the scope ${scopes?.join(' or ')}.`);
 }
 
 export interface RequestParameters {

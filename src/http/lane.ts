@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { RegistryError } from '../errors.js';
-import type { Operation } from './contract.js';
+import { requireScope, type Operation } from './contract.js';
 import type { OnRequest } from './metrics.js';
 import type { Principal } from './principal.js';
 import { problemHeaders, problemOf } from './problem.js';
@@ -189,12 +189,6 @@ export function checkAnswer(operation: Operation, status: number, body: string |
 /** `Age` (RFC 9111 section 5.1) of an answer from memory, in seconds; undefined if the memory is current. */
 export function ageHeader(age: number | undefined): readonly string[] {
   return age === undefined ? noHeaders : ['Age', String(age)];
-}
-
-/** Before the body is read: nobody who may not call this makes the service hold one. */
-function requireScope(operation: Operation, principal: Principal): void {
-  if (operation.scopes?.some((scope) => principal.scopes.has(scope))) return;
-  throw new RegistryError('scope_missing', `This needs the scope ${operation.scopes?.join(' or ')}.`);
 }
 
 /** Operations of the lane have parameters in the query and nowhere else. */
