@@ -31,6 +31,26 @@ export interface Rule {
   readonly check: Check | 'reading';
 }
 
+/** Writes the rules of one profile; `chapter` stands in front of each section of its document. */
+export function rulesOf(profile: ProfileName, document: string, chapter = '') {
+  return (
+    name: string,
+    level: Level,
+    section: string,
+    sentence: string,
+    check: Rule['check'],
+    of?: 'type' | 'source',
+  ): Rule => ({
+    id: `${profile}.${name}`,
+    profile,
+    level,
+    source: { document, section: `${chapter}${section}` },
+    sentence,
+    check,
+    ...(of && { of }),
+  });
+}
+
 /** A fault whose `rule` is the id of a rule in a profile. */
 export interface RuleBreach extends Fault {
   level: Level;

@@ -1,25 +1,8 @@
-import { at, textOf, type Check, type Finding, type Level, type Rule } from '../rule.js';
+import { at, rulesOf, textOf, type Finding, type Rule } from '../rule.js';
 import { isUriReference } from '../uri.js';
 import { cloudeventsRules, dataschemaFragment } from './cloudevents.js';
 
-const document = 'Belgif REST guide, Events';
-
-const rule = (
-  name: string,
-  level: Level,
-  section: 'event-cespec' | 'event-svctype',
-  sentence: string,
-  check: Check,
-  of?: 'type' | 'source',
-): Rule => ({
-  id: `belgif.${name}`,
-  profile: 'belgif',
-  level,
-  source: { document, section },
-  sentence,
-  check,
-  ...(of && { of }),
-});
+const rule = rulesOf('belgif', 'Belgif REST guide, Events');
 
 const namePart = /^[a-z][A-Za-z0-9]*$/;
 const version = /^v[1-9][0-9]*$/;

@@ -1,20 +1,11 @@
-import { at, textOf, type Check, type Level, type Rule } from '../rule.js';
+import { at, rulesOf, textOf, type Check, type Rule } from '../rule.js';
 import { readingRules } from './reading-rules.js';
 import { hasReverseDomain } from './reverse-domain.js';
 import { isSensitiveName } from './sensitive-name.js';
 
-const document = 'CloudEvents 1.0';
 const safeBytes = 64 * 1024;
 
-const rule = (name: string, section: string, sentence: string, check: Check, of?: 'type' | 'source'): Rule => ({
-  id: `cloudevents.${name}`,
-  profile: 'cloudevents',
-  level: 'SHOULD' satisfies Level,
-  source: { document, section },
-  sentence,
-  check,
-  ...(of && { of }),
-});
+const rule = rulesOf('cloudevents', 'CloudEvents 1.0');
 
 /** One finding for each extension that `isBroken` holds for. */
 export function eachExtension(isBroken: (name: string, value: unknown) => boolean): Check {
@@ -29,6 +20,7 @@ export function eachExtension(isBroken: (name: string, value: unknown) => boolea
 
 export const nameLength = rule(
   'attribute_name_length',
+  'SHOULD',
   'Naming Conventions',
   'The name of an attribute has at most 20 characters.',
   eachExtension((name) => name.length > 20),
@@ -36,6 +28,7 @@ export const nameLength = rule(
 
 export const nameStart = rule(
   'attribute_name_start',
+  'SHOULD',
   'Naming Conventions',
   'The name of an attribute begins with a letter.',
   eachExtension((name) => name.charCodeAt(0) < 0x61),
@@ -43,6 +36,7 @@ export const nameStart = rule(
 
 export const sourceAbsolute = rule(
   'source_absolute',
+  'SHOULD',
   'source',
   'The source is an absolute URI.',
   (event) => {
@@ -55,6 +49,7 @@ export const sourceAbsolute = rule(
 
 export const typeReverseDomain = rule(
   'type_reverse_domain',
+  'SHOULD',
   'type',
   'The type begins with a domain name in reverse, such as com.example.',
   (event) => {
@@ -66,6 +61,7 @@ export const typeReverseDomain = rule(
 
 export const dataschemaFragment = rule(
   'dataschema_fragment',
+  'SHOULD',
   'Type System, URI',
   'The dataschema is an absolute URI in the sense of RFC 3986, section 4.3, which has no fragment.',
   (event) => (textOf(event, 'dataschema')?.includes('#') ? at('dataschema') : undefined),
@@ -73,6 +69,7 @@ export const dataschemaFragment = rule(
 
 export const size = rule(
   'size',
+  'SHOULD',
   'Size Limits',
   'The event has at most 64 KiB, which everyone on its way lets through; larger data is linked to.',
   (event) => (event.bytes > safeBytes ? at(undefined, `The event has ${event.bytes} bytes.`) : undefined),
@@ -80,6 +77,7 @@ export const size = rule(
 
 export const sensitiveName = rule(
   'sensitive_name',
+  'SHOULD',
   'Privacy and Security',
   'No attribute carries sensitive information; the names of these say that they do.',
   eachExtension((name) => isSensitiveName(name)),

@@ -1,5 +1,5 @@
 import type { EventParts } from '../cloud-event.js';
-import { at, textOf, type Check, type Level, type Rule } from '../rule.js';
+import { at, rulesOf, textOf, type Check, type Rule } from '../rule.js';
 import { isUtcTimestamp } from '../timestamp.js';
 import {
   cloudeventsRules,
@@ -15,28 +15,12 @@ import { findLeaks } from './internal-host.js';
 import { hasReverseDomain } from './reverse-domain.js';
 import { isCredential, isSensitiveName } from './sensitive-name.js';
 
-const document = 'INTG-STD-015 Event Envelope 1.1.0';
 const kib = 1024;
 const maxEvent = 256 * kib;
 const maxAttributes = 4 * kib;
 const maxData = 252 * kib;
 
-const rule = (
-  name: string,
-  level: Level,
-  section: string,
-  sentence: string,
-  check: Check,
-  of?: 'type' | 'source',
-): Rule => ({
-  id: `intg-std-015.${name}`,
-  profile: 'intg-std-015',
-  level,
-  source: { document, section },
-  sentence,
-  check,
-  ...(of && { of }),
-});
+const rule = rulesOf('intg-std-015', 'INTG-STD-015 Event Envelope 1.1.0');
 
 const present =
   (name: string, isExpected: (event: EventParts) => boolean = () => true): Check =>

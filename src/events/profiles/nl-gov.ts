@@ -1,26 +1,9 @@
-import { at, textOf, type Check, type Level, type Rule } from '../rule.js';
+import { at, rulesOf, textOf, type Check, type Rule } from '../rule.js';
 import { isUriReference } from '../uri.js';
 import { cloudeventsRules, typeReverseDomain } from './cloudevents.js';
 import { isReverseDomain } from './reverse-domain.js';
 
-const document = 'NL GOV profile for CloudEvents';
-
-const rule = (
-  name: string,
-  level: Level,
-  section: string,
-  sentence: string,
-  check: Check,
-  of?: 'type' | 'source',
-): Rule => ({
-  id: `nl-gov.${name}`,
-  profile: 'nl-gov',
-  level,
-  source: { document, section: `4, ${section}` },
-  sentence,
-  check,
-  ...(of && { of }),
-});
+const rule = rulesOf('nl-gov', 'NL GOV profile for CloudEvents', '4, ');
 
 /** The part of a type that looks like a version, from its first dot on: `.v2`, `.1.0.3`, `.v0.1.0`. */
 const versionSuffix = /\.(?:[vV][0-9]+(?:\.[0-9]+)*(?:[-+][0-9A-Za-z.+-]*)?|[0-9]+(?:\.[0-9]+)*)$/;
