@@ -3,7 +3,7 @@ import type { ReadEvent } from '../events/draft.js';
 import { faultOfBreach, presentBreach } from '../events/presentation.js';
 import { readEvents, type EventLimits, type EventRequest } from '../events/read-events.js';
 import type { RuleBreach } from '../events/rule.js';
-import { validateBatch, validateEvent, type Judgement } from '../events/validate-event.js';
+import { judgeEvent, validateBatch, type Judgement } from '../events/validate-event.js';
 import type { components } from '../http/contract.gen.js';
 import { TypedMatchEvent } from './event-attributes.js';
 import type { MatchedPair } from './known-pairs.js';
@@ -67,9 +67,9 @@ export function matchMessage(
 }
 
 function judgeAndMatch(replica: Replica | undefined, origin: KnownOrigin, event: ReadEvent): Result {
-  if (!('event' in event)) return { event, faults: event.faults, warnings: [], pairs: noPairs };
-  const { faults, warnings } = validateEvent(origin.profile, event.event);
-  const pairs = faults.length === 0 ? replica?.match(origin, new TypedMatchEvent(event.event)) : undefined;
+  const { faults, warnings } = judgeEvent(origin.profile, event);
+  const isMatched = 'event' in event && faults.length === 0;
+  const pairs = isMatched ? replica?.match(origin, new TypedMatchEvent(event.event)) : undefined;
   return { event, faults, warnings, pairs: pairs ?? noPairs };
 }
 

@@ -165,6 +165,16 @@ describe('an event comes', () => {
     );
   });
 
+  test('to an origin with a profile, with faults that the profile finds in what can be read, alone and in a batch', async () => {
+    const query = { origin: 'overheid.example.nl' };
+    const event = { ...eventOf('zaak'), id: undefined, sequencetype: 'Integer' };
+    const pointers = ({ faults }: { faults: Array<{ pointer: string }> }) => faults.map(({ pointer }) => pointer);
+    const { body } = await ask(event, { query }).expect(400);
+    expect(pointers(body)).toEqual(['/id', '/type', '/sequence']);
+    const batch = await ask([event], { query, mediaType: 'application/cloudevents-batch+json' }).expect(200);
+    expect(pointers(batch.body.events[0])).toEqual(['/0/id', '/0/type', '/0/sequence']);
+  });
+
   test('too large, too many or in another format, and is told so', async () => {
     const batch = Array.from({ length: 101 }, () => eventOf('com.example.a'));
     expect((await ask(batch, { mediaType: 'application/cloudevents-batch+json' }).expect(413)).body.code).toBe(
