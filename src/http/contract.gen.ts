@@ -476,7 +476,8 @@ export interface paths {
         put?: never;
         /**
          * Does this event keep a profile?
-         * @description For build pipelines. The event comes in any content mode; nothing is matched and nothing is stored.
+         * @description For build pipelines. The event comes in any content mode, alone or in a batch of up to 1 MiB and 100 events; nothing is
+         *     matched and nothing is stored.
          */
         post: operations["validateEvent"];
         delete?: never;
