@@ -121,8 +121,11 @@ function proceed(exchange: Exchange, query: string, principal: Principal): void 
   const { operation, bodyLimit, readQuery } = exchange.route;
   requireScope(operation, principal);
   const parameters = readQuery?.(query) ?? queryParameters(operation, queryOf(query));
-  if (operation.method === 'get') handle(exchange, parameters, principal, noBody);
-  else readBody(exchange.request, bodyLimit, (body) => handle(exchange, parameters, principal, body));
+  if (operation.method === 'get') return handle(exchange, parameters, principal, noBody);
+  if (isEncoded(exchange.request.rawHeaders)) {
+    throw new RegistryError('media_type_unsupported', 'Send the body without a content encoding.');
+  }
+  readBody(exchange.request, bodyLimit, (body) => handle(exchange, parameters, principal, body));
 }
 
 function handle(
@@ -240,6 +243,16 @@ function authorizationOf(rawHeaders: readonly string[]): string | undefined {
     if (unambiguous[place] === 'authorization') authorization = rawHeaders[at + 1];
   }
   return authorization;
+}
+
+function isEncoded(rawHeaders: readonly string[]): boolean {
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length !== 16 || name.toLowerCase() !== 'content-encoding') continue;
+    const encoding = rawHeaders[at + 1] as string;
+    if (encoding !== '' && encoding.toLowerCase() !== 'identity') return true;
+  }
+  return false;
 }
 
 function readBody(request: IncomingMessage, limit: number, done: (body: Buffer | RegistryError) => void): void {

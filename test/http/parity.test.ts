@@ -197,6 +197,12 @@ const matches: Array<[string, number, () => Sent]> = [
       headers: ['Content-Type', 'application/cloudevents-batch+json'],
     }),
   ],
+  ['an encoding', 415, () => ({ body: 'x', headers: [...structured, 'Content-Encoding', 'gzip'] })],
+  [
+    'the encoding that is none',
+    200,
+    () => ({ body: JSON.stringify(event), headers: [...structured, 'content-encoding', 'Identity'] }),
+  ],
   ['a body that is too large', 413, () => ({ body: 'x'.repeat(1_100_000), headers: structured })],
 ];
 
