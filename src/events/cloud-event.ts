@@ -24,6 +24,8 @@ export interface EventParts {
   readonly at: string;
   /** Context attributes by name, `datacontenttype` included; those that are null in JSON are absent. */
   readonly attributes: ReadonlyMap<string, AttributeValue>;
+  /** Names that are there with a value at fault, so that nobody takes them for missing; undefined in a CloudEvent. */
+  readonly faulty: ReadonlySet<string> | undefined;
   /** Names of the attributes that the specification does not define; most events have few. */
   readonly extensions: readonly string[];
   /** Bytes of the event as it came; in binary mode of the headers that carry attributes, and the body. */

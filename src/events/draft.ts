@@ -141,7 +141,9 @@ export function addStructure(draft: Draft, name: string): void {
 /** Judges what can be judged only when all members are known. `bytes` is the size of the event as it came. */
 export function finish(draft: Draft, bytes: number): ReadEvent {
   const { attributes, faults, dataForm } = draft;
+  const faulty = faults.length === 0 ? undefined : faultyNames(draft);
   const datacontenttype = attributes.get('datacontenttype') as string | undefined;
+  const isDeclared = datacontenttype !== undefined || faulty?.has('datacontenttype') === true;
   const isDataMember = dataForm !== 'absent' && dataForm !== 'base64' && dataForm !== 'body';
   if (isDataMember && datacontenttype !== undefined && !draft.declaresJson) {
     if (dataForm !== 'text' && dataForm !== 'json_text') note(draft, rules.dataString, 'data');
@@ -157,16 +159,21 @@ export function finish(draft: Draft, bytes: number): ReadEvent {
     mode: draft.mode,
     at: draft.at,
     attributes,
+    faulty,
     extensions: draft.extensions,
     bytes,
     hasData: dataForm !== 'absent',
     dataBytes: draft.dataBytes,
-    dataIsJson: datacontenttype === undefined ? isDataMember : draft.declaresJson,
+    dataIsJson: isDeclared ? draft.declaresJson : isDataMember,
     dataForm,
     claimCheck: draft.claimCheck,
     datacontenttype,
   };
   return faults.length === 0 ? { event } : { faults, parts: event };
+}
+
+function faultyNames({ others = new Map() }: Draft): ReadonlySet<string> {
+  return new Set([...others.keys()].filter((name) => others.get(name) === 'faulty'));
 }
 
 function required(draft: Draft, name: string): string {

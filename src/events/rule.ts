@@ -73,6 +73,11 @@ export function at(member: string | undefined, detail?: string): Finding[] {
   return [detail === undefined ? { member } : { member, detail }];
 }
 
+/** Does the event have the attribute, be its value at fault or not? */
+export function isGiven({ attributes, faulty }: EventParts, name: string): boolean {
+  return attributes.has(name) || faulty?.has(name) === true;
+}
+
 /** The value of an attribute where it is a string; everything else has been judged by then. */
 export function textOf(event: EventParts, name: string): string | undefined {
   const value = event.attributes.get(name);

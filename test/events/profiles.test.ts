@@ -160,7 +160,14 @@ const rows: Row[] = [
     [{ sequence: '' }, { sequence: 5 }, { sequence: true }],
     [{ sequence: '5' }, { sequence: 'abc' }],
   ],
-  ['nl-gov.sequence_required', [{ sequencetype: 'Integer' }], [{ sequence: '1', sequencetype: 'Integer' }]],
+  [
+    'nl-gov.sequence_required',
+    [{ sequencetype: 'Integer' }, { sequencetype: {} }],
+    [
+      { sequence: '1', sequencetype: 'Integer' },
+      { sequence: 1.5, sequencetype: 'Integer' },
+    ],
+  ],
   [
     'nl-gov.sequencetype',
     [
@@ -253,11 +260,11 @@ const rows: Row[] = [
     ].map((time) => ({ time })),
     ['2026-03-28T14:22:31Z', '2026-03-28T14:22:31.123456789Z', '2016-12-31T23:59:60Z'].map((time) => ({ time })),
   ],
-  ['intg-std-015.time_present', [{ time: undefined }], [{}]],
+  ['intg-std-015.time_present', [{ time: undefined }], [{}, { time: 'yesterday' }]],
   [
     'intg-std-015.datacontenttype_present',
     [{ data: {} }, { data_base64: '' }],
-    [{}, { data: {}, datacontenttype: 'application/json' }],
+    [{}, { data: {}, datacontenttype: 'application/json' }, { data: {}, datacontenttype: 'json' }],
   ],
   [
     'intg-std-015.dataschema_versioned',
@@ -292,8 +299,12 @@ const rows: Row[] = [
     ],
     [{ examplecorrelationid: 'abc' }, { examplex: 'eyJ' }, { examplecount: 5 }],
   ],
-  ['intg-std-015.traceparent_present', [{ traceparent: undefined }], [{}]],
-  ['intg-std-015.tracestate_alone', [{ traceparent: undefined, tracestate: 'a=b' }], [{ tracestate: 'a=b' }]],
+  ['intg-std-015.traceparent_present', [{ traceparent: undefined }], [{}, { traceparent: {} }]],
+  [
+    'intg-std-015.tracestate_alone',
+    [{ traceparent: undefined, tracestate: 'a=b' }],
+    [{ tracestate: 'a=b' }, { traceparent: 1.5, tracestate: 'a=b' }],
+  ],
   [
     'intg-std-015.data_embedded',
     [
@@ -304,6 +315,7 @@ const rows: Row[] = [
       { datacontenttype: 'application/json', data: 'just a string' },
       { datacontenttype: 'application/json', data: '{a}' },
       { datacontenttype: 'text/plain', data: '{"a":1}' },
+      { datacontenttype: 'text', data: '{"a":1}' },
     ],
   ],
   [
@@ -352,7 +364,7 @@ const rows: Row[] = [
     ),
   ],
 
-  ['belgif.service_required', [{ service: undefined }, { service: null }], [{}]],
+  ['belgif.service_required', [{ service: undefined }, { service: null }], [{}, { service: {} }]],
   ['belgif.service_string', [{ service: 5 }, { service: '' }], [{}]],
   [
     'belgif.service_form',
@@ -394,6 +406,7 @@ const rows: Row[] = [
     [
       ...type('be.a.v1.b.get', 'be.a.v1.b.notify.replied'),
       { type: 'be.a.v1.b.get.reply', relatedto: '1', relatedtosource: '/a' },
+      { relatedto: 1.5, relatedtosource: '/a' },
     ],
   ],
   [

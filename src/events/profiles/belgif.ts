@@ -1,4 +1,4 @@
-import { at, rulesOf, textOf, type Finding, type Rule } from '../rule.js';
+import { at, isGiven, rulesOf, textOf, type Finding, type Rule } from '../rule.js';
 import { isUriReference } from '../uri.js';
 import { cloudeventsRules, dataschemaFragment } from './cloudevents.js';
 
@@ -37,8 +37,8 @@ const isReplyType = (type: string) => /(?:\.reply|\.[a-z][A-Za-z0-9]*Reply)$/.te
 const isReply = (type: string | undefined) => type !== undefined && isReplyType(type);
 
 const ownRules: readonly Rule[] = [
-  rule('service_required', 'MUST', 'event-cespec', 'The event has the attribute service.', ({ attributes }) =>
-    attributes.has('service') ? undefined : at('service'),
+  rule('service_required', 'MUST', 'event-cespec', 'The event has the attribute service.', (event) =>
+    isGiven(event, 'service') ? undefined : at('service'),
   ),
   rule(
     'service_string',
@@ -93,9 +93,8 @@ const ownRules: readonly Rule[] = [
     'event-cespec',
     'A reply has relatedto and relatedtosource, the id and the source of the request.',
     (event) => {
-      const { attributes } = event;
-      const hasId = attributes.has('relatedto');
-      const hasSource = attributes.has('relatedtosource');
+      const hasId = isGiven(event, 'relatedto');
+      const hasSource = isGiven(event, 'relatedtosource');
       if (hasId === hasSource && (hasId || !isReply(textOf(event, 'type')))) return undefined;
       const findings: Finding[] = [];
       if (!hasId) findings.push({ member: 'relatedto' });

@@ -1,5 +1,5 @@
 import type { EventParts } from '../cloud-event.js';
-import { at, rulesOf, textOf, type Check, type Rule } from '../rule.js';
+import { at, isGiven, rulesOf, textOf, type Check, type Rule } from '../rule.js';
 import { isUtcTimestamp } from '../timestamp.js';
 import {
   cloudeventsRules,
@@ -25,7 +25,7 @@ const rule = rulesOf('intg-std-015', 'INTG-STD-015 Event Envelope 1.1.0');
 const present =
   (name: string, isExpected: (event: EventParts) => boolean = () => true): Check =>
   (event) =>
-    event.attributes.has(name) || !isExpected(event) ? undefined : at(name);
+    isGiven(event, name) || !isExpected(event) ? undefined : at(name);
 
 /** UUID of version 4, or ULID. */
 const idForm = /^(?:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|[0-7][0-9A-HJKMNP-TV-Z]{25})$/i;
@@ -124,7 +124,7 @@ const ownRules: readonly Rule[] = [
     'SHOULD',
     'R-6',
     'An event with a tracestate has the traceparent that belongs to it.',
-    present('traceparent', ({ attributes }) => attributes.has('tracestate')),
+    present('traceparent', (event) => isGiven(event, 'tracestate')),
   ),
   rule(
     'data_embedded',

@@ -1,4 +1,4 @@
-import { at, rulesOf, textOf, type Check, type Rule } from '../rule.js';
+import { at, isGiven, rulesOf, textOf, type Check, type Rule } from '../rule.js';
 import { isUriReference } from '../uri.js';
 import { cloudeventsRules, typeReverseDomain } from './cloudevents.js';
 import { isReverseDomain } from './reverse-domain.js';
@@ -132,10 +132,9 @@ const ownRules: readonly Rule[] = [
     const sequence = event.attributes.get('sequence');
     return sequence === undefined || (typeof sequence === 'string' && sequence !== '') ? undefined : at('sequence');
   }),
-  rule('sequence_required', 'MUST', 'Sequence, sequence', 'An event with a sequencetype has a sequence.', (event) => {
-    const { attributes } = event;
-    return attributes.has('sequencetype') && !attributes.has('sequence') ? at('sequence') : undefined;
-  }),
+  rule('sequence_required', 'MUST', 'Sequence, sequence', 'An event with a sequencetype has a sequence.', (event) =>
+    isGiven(event, 'sequencetype') && !isGiven(event, 'sequence') ? at('sequence') : undefined,
+  ),
   rule(
     'sequencetype',
     'MUST',
