@@ -83,7 +83,14 @@ const rows: Row[] = [
   [
     'cloudevents.sensitive_name',
     [{ accesstoken: 'a' }, { userpassword: 'a' }, { examplebsn: 'a' }, { useremail: 'a' }],
-    [{ businessname: 'a' }, { tokyo: 'a' }, { partitionkey: 'a' }],
+    [
+      { businessname: 'a' },
+      { tokyo: 'a' },
+      { partitionkey: 'a' },
+      { secretariat: 'a' },
+      { tokenized: true },
+      { possession: 'a' },
+    ],
   ],
 
   [
@@ -93,8 +100,25 @@ const rows: Row[] = [
   ],
   [
     'nl-gov.type_version',
-    type('nl.brp.a.v2', 'nl.brp.a.1.2.3', 'nl.brp.a.v1.2', 'nl.brp.a.V1.2.3', 'nl.brp.a.v01.2.3', 'nl.brp.a.v1-rc'),
-    type('nl.brp.huwelijk-voltrokken.v0.1.0', 'nl.brp.a.v1.2.3-rc.1', 'nl.brp.a', 'nl.brp.v1.2.3.a', 'nl.brp.5-ster'),
+    type(
+      'nl.brp.a.v2',
+      'nl.brp.a.1.2.3',
+      'nl.brp.a.v1.2',
+      'nl.brp.a.V1.2.3',
+      'nl.brp.a.v01.2.3',
+      'nl.brp.a.v1-rc',
+      'nl.brp.a.v1.2.3-01',
+      'nl.brp.a.v1.2.3-rc.01',
+      'nl.brp.a.v1.2.3+a+b',
+    ),
+    type(
+      'nl.brp.huwelijk-voltrokken.v0.1.0',
+      'nl.brp.a.v1.2.3-rc.1',
+      'nl.brp.a.v1.2.3-0a.0+01.b-c',
+      'nl.brp.a',
+      'nl.brp.v1.2.3.a',
+      'nl.brp.5-ster',
+    ),
   ],
   [
     'nl-gov.source_urn',

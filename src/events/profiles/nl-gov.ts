@@ -9,7 +9,12 @@ const rule = rulesOf('nl-gov', 'NL GOV profile for CloudEvents', '4, ');
 const versionSuffix = /\.(?:[vV][0-9]+(?:\.[0-9]+)*(?:[-+][0-9A-Za-z.+-]*)?|[0-9]+(?:\.[0-9]+)*)$/;
 /** No version is longer, and the search for its beginning has an end. */
 const maxVersion = 64;
-const semanticVersion = /^\.v(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:[-+][0-9A-Za-z.+-]+)?$/;
+/** Semantic Versioning 2.0.0, sections 2, 9 and 10: no number has leading zeros, but for those of the build. */
+const number = '(?:0|[1-9]\\d*)';
+const preRelease = `(?:${number}|\\d*[A-Za-z-][0-9A-Za-z-]*)`;
+const semanticVersion = new RegExp(
+  `^\\.v${number}\\.${number}\\.${number}(?:-${preRelease}(?:\\.${preRelease})*)?(?:\\+[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?$`,
+);
 
 /** What is called how in front of the number of an organisation, and the form of the number. */
 const registers: ReadonlyMap<string, RegExp> = new Map([

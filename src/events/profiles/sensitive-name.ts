@@ -1,11 +1,11 @@
-/** Parts of names that say what the value is, wherever they stand: names have no separators. */
+/** Parts of names that say what the value is, wherever they stand: names have no separators. Secretaries are none. */
 const anywhere = [
   'password',
   'passwd',
   'passphrase',
-  'secret',
+  'secret(?!ar)',
   'credential',
-  'token',
+  'token(?!i[sz])',
   'bearer',
   'apikey',
   'privatekey',
@@ -25,7 +25,7 @@ const anywhere = [
   'rijksregisternummer',
 ];
 /** Too short to be looked for inside of other words ("businessname" holds "ssn"). */
-const atTheEnd = ['bsn', 'ssn', 'insz', 'ssin', 'iban', 'jwt', 'pincode', 'session', 'auth', 'authorization'];
+const atTheEnd = ['bsn', 'ssn', 'insz', 'ssin', 'iban', 'jwt', 'pincode', '(?<!s)session', 'auth', 'authorization'];
 
 /** One expression looks at a name once, and not once for each part. */
 const sensitive = new RegExp(`${anywhere.join('|')}|(?:${atTheEnd.join('|')})$`);
