@@ -1138,7 +1138,7 @@ export interface components {
                 explanations?: components["schemas"]["Explanation"][];
             }[];
         };
-        /** @description An event, and either a filter list or the id of a stored subscription. */
+        /** @description An event, and either the id of a stored subscription, or what one would hold. */
         FilterTest: {
             /** @description A CloudEvent in the JSON format. */
             event: {

@@ -29,6 +29,7 @@ export function createMatchHandlers({
       const faults: Fault[] = [
         ...('event' in read ? [] : read.faults.map(faultOfBreach)),
         ...('faults' in filters ? filters.faults : []),
+        ...(body.subscription === undefined ? [] : membersBeside(body)),
       ];
       if (!('event' in read) || !('filters' in filters) || faults.length > 0) {
         throw new RegistryError('invalid_request', 'The event or the filters break a rule.', { faults });
@@ -56,6 +57,17 @@ export function createMatchHandlers({
       return { status: 200, body: { profile, valid: events.every(({ valid }) => valid), events } };
     },
   };
+}
+
+/** A stored subscription is tried as it is: what stands beside it would be ignored. */
+function membersBeside(body: object): Fault[] {
+  return ['source', 'types', 'subject', 'filters']
+    .filter((name) => name in body)
+    .map((name) => ({
+      pointer: `/${name}`,
+      rule: 'stands_beside_subscription',
+      detail: 'Name a stored subscription, or say here what one would hold.',
+    }));
 }
 
 function presentation(faults: readonly RuleBreach[], warnings: readonly RuleBreach[]) {

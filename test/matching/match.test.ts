@@ -260,6 +260,8 @@ describe('without storing anything', () => {
     expect(failed.body).toEqual({ matched: false, pointer: '/filters/0' });
     const { id } = await register({ types: ['com.example.other'] });
     expect((await test({ event, subscription: id }).expect(200)).body).toEqual({ matched: false, pointer: '/types' });
+    const both = await test({ event, subscription: id, types: ['com.example.case'], filters: [] }).expect(400);
+    expect(both.body.faults).toMatchObject([{ pointer: '/types' }, { pointer: '/filters' }]);
     const stranger = await registry.as('assent:subscribe', { subscriber: 'other-system' });
     await stranger.post('/v1/filters/test').send({ event, subscription: id }).expect(404);
     const faulty = await test({ event: { ...event, id: '' }, filters: [{ sql: 'type =' }] }).expect(400);
