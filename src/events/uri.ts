@@ -109,7 +109,8 @@ function authorityEnd(text: string, from: number): number {
   if (end === text.length || isAuthorityEnd(text.charCodeAt(end))) return end;
   while (end < text.length && !isAuthorityEnd(text.charCodeAt(end))) end += 1;
   const { userinfo, host, port } = splitAuthority(text.slice(from, end));
-  if (userinfo !== undefined && !isAll(userinfo.replaceAll(':', ''), unreservedOrSub)) return -1;
+  // There is no @ in it.
+  if (userinfo !== undefined && !isAll(userinfo, unreservedOrSub | pathExtra)) return -1;
   if (port !== undefined && !/^[0-9]*$/.test(port)) return -1;
   if (host.startsWith('[')) return host.endsWith(']') && isAddress(host.slice(1, -1)) ? end : -1;
   return isAll(host, unreservedOrSub) ? end : -1;

@@ -126,6 +126,7 @@ describe('a URI reference', () => {
     'http://[vx.a]/',
     'http://[]/',
     'http://u@v@w/',
+    'http://u%4:1@w/',
     'a\u0000',
     'a\n',
   ])('is not read from %j', (text) => expect(isUriReference(text)).toBe(false));
