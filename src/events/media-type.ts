@@ -7,7 +7,8 @@ export interface MediaType {
 
 /** No control, space or tspecial (RFC 2045, section 5.1). */
 const token = /[!#$%&'*+.0-9A-Z^_`a-z{|}~-]+/y;
-const quoted = /"(?:[^"\\\r\n]|\\[^\r\n])*"/y;
+/** ASCII, as a token is (RFC 822, section 3.3); other characters have an encoding of their own (RFC 2231). */
+const quoted = /"(?:[\t !#-[\]-~]|\\[\t -~])*"/y;
 const blanks = /[ \t]*/y;
 
 /**

@@ -211,6 +211,7 @@ describe('a media type', () => {
     'a/b; c="d',
     'a/b, c/d',
     'é/a',
+    'a/b; c="é"',
   ])('is not read from %j', (text) => expect(parseMediaType(text)).toBeUndefined());
 
   test.each([
