@@ -2591,7 +2591,7 @@ export interface operations {
             query?: {
                 /** @description The sending system; the tenant's default if absent. */
                 origin?: string;
-                /** @description Also tell why each subscription did or did not match: all for admins, their own for subscribers, who see no sinks. */
+                /** @description Also tell why each subscription, or of many the oldest thousand, did or did not match: all for admins, their own for subscribers, who see no sinks. */
                 explain?: boolean;
                 /** @description Wait until this revision is known, at most five seconds. */
                 "min-revision"?: string;

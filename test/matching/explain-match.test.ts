@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals';
+import { setImmediate as pass } from 'node:timers/promises';
+import { createExplain } from '../../src/matching/explain-match.js';
+import { matchEvent } from '../../src/matching/match-event.js';
+import type { Database } from '../../src/storage/database.js';
+
+test('a long explanation lets others in between', async () => {
+  const sql = Array.from({ length: 50 }, (_, i) => `(a = 'x${i}' AND b = 'y${i}')`).join(' OR ');
+  const row = { sink: 'https://a.example/', source: null, types: null, subject: null, filters: [{ sql }] };
+  const rows = Array.from({ length: 1_000 }, (_, id) => ({
+    ...row,
+    id: String(id),
+    suspended: false,
+    grantstate: null,
+  }));
+  const client = { $queryRaw: () => Promise.resolve(rows) } as unknown as Database['client'];
+  const principal = { tenant: 't', subscriber: 's', scopes: new Set(['assent:subscribe'] as const), tokenExpiresAt: 0 };
+  let isDone = false;
+  const explained = createExplain({ client })(principal, 'o', matchEvent({ type: 't' })).finally(() => (isDone = true));
+  let turns = 0;
+  for (; !isDone; turns += 1) await pass();
+  expect(turns).toBeGreaterThan(2);
+  expect((await explained).map(({ subscription }) => subscription)).toEqual(rows.map(({ id }) => id));
+});
