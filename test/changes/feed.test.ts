@@ -439,6 +439,21 @@ describe('streams', () => {
     while (/assent_feed_readers{kind="\w+"} [1-9]/.test(await metrics(registry)));
   }, 8_000);
 
+  test('that wait behind another one on their connection are not counted either when that closes', async () => {
+    const { hostname, port } = new URL(registry.url);
+    const paths = ['/v1/changes', '/v1/changes', '/v1/changes?wait=60', '/v1/changes'];
+    const requests = paths.map(
+      (path) =>
+        `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${sender.headers['Authorization']}\r\n` +
+        `Accept: ${path.includes('wait') ? '*/*' : 'text/event-stream'}\r\n\r\n`,
+    );
+    const socket = connect(Number(port), hostname);
+    socket.write(requests.join(''));
+    while (!/kind="stream"} 3\n.*kind="poll"} 1/.test(await metrics(registry)));
+    socket.destroy();
+    while (/assent_feed_readers{kind="\w+"} [1-9]/.test(await metrics(registry)));
+  }, 8_000);
+
   test('end when their token expires', async () => {
     const brief = await createFeedReader(registry, { minutes: 0.05 });
     const stream = await brief.stream();
