@@ -243,6 +243,15 @@ describe('410 Gone', () => {
     expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: false, reason: 'ended' });
   });
 
+  test.each([
+    ['0000-01-01T00:00:00+23:59', true],
+    ['9999-12-31T23:59:59-23:59', false],
+  ])('at the ends of time counts like any other: %s', async (at, allowed) => {
+    const { sink } = await newSink();
+    expect(await report([{ sink, status: 410, at }])).toEqual([{ accepted: true }]);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed });
+  });
+
   test('retires until a handshake says something else', async () => {
     const { sink, id, path } = await newSink();
     await report([{ sink, status: 410 }]);
