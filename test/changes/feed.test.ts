@@ -115,7 +115,8 @@ describe('pages', () => {
     const after = await end();
     await log(300);
     await registry.sql(
-      `update change set state = jsonb_build_object('text', repeat('x', 60000))
+      `update change set state = jsonb_build_object('id', '1', 'origin', origin, 'sink', repeat('x', 60000), 'state', 'ended',
+         'basis', 'response', 'allowedrate', '1', 'expiresat', now())
        where position > (select max(position) - 300 from change) returning 1`,
     );
     // Loaded anew, so that nothing of it is in memory.
