@@ -83,7 +83,8 @@ function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Pro
         succeeded,
         failures,
         gones: gone,
-        goneat: goneAt,
+        // A date may lie in a year that Postgres does not read, but in seconds it has room for all of them.
+        goneat: goneAt && goneAt.getTime() / 1_000,
         lastkind: lastKind,
         laststatus: lastStatus,
         ...counts,
@@ -100,11 +101,11 @@ function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Pro
       r.failures, case when r.failures > 0 then now() end, late.gones, case when late.gones > 0 then now() end,
       r.lastkind, r.laststatus, now(), case when r.succeeded then now() end
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (place int, origin text, sink text, succeeded boolean,
-      failures bigint, gones bigint, goneat timestamptz, lastkind text, laststatus int, delivered bigint, gone bigint, throttled bigint,
+      failures bigint, gones bigint, goneat float8, lastkind text, laststatus int, delivered bigint, gone bigint, throttled bigint,
       unavailable bigint, mediarefused bigint, unauthorized bigint, redirected bigint, rejected bigint, failed bigint,
       unanswered bigint)
     join "grant" g on g.origin = r.origin and g.sink = r.sink and g.tenant = ${tenant}
-    cross join lateral (select case when r.goneat < g.grantedat then 0 else r.gones end as gones) late
+    cross join lateral (select case when to_timestamp(r.goneat) < g.grantedat then 0 else r.gones end as gones) late
     order by r.place
     on conflict (origin, sink) do update set
       delivered = present.delivered + excluded.delivered, gone = present.gone + excluded.gone,

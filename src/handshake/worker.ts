@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Budgets } from './budgets.js';
 import type { Begun, BegunAttempt, Claim } from './handshake.js';
 import type { Queue } from './queue.js';
@@ -120,12 +119,9 @@ export function createWorker(settings: WorkerSettings): Worker {
           onFault(error);
           return 0;
         });
-        // Room became free, or time has passed; a rest that is over early leaves no timer behind.
-        const woken = new AbortController();
-        const ends = AbortSignal.any([signal, woken.signal]);
-        const rest = sleep(pollMs, undefined, { signal: ends }).catch(() => undefined);
-        await (claimed > 0 && running.size > 0 ? Promise.race([rest, ...running.values()]) : rest);
-        woken.abort();
+        // Room became free, or time has passed.
+        const anyWork = claimed > 0 && running.size > 0 ? Promise.race(running.values()) : undefined;
+        await first(anyWork, pollMs, [signal]);
       }
       isStopping = true;
       const timer = setTimeout(() => giveUp.abort(), stopMs);
@@ -185,5 +181,6 @@ function first<T>(work: Promise<T> | undefined, ms: number, signals: readonly Ab
     const timer = setTimeout(giveUp, Math.max(ms, 1));
     for (const signal of signals) signal.addEventListener('abort', giveUp);
     void work?.then(end);
+    if (signals.some(({ aborted }) => aborted)) giveUp();
   });
 }

@@ -143,10 +143,17 @@ async function run(
   response: Response,
 ): Promise<void> {
   const state = stateOf(response);
-  // Before anything is waited for: who hangs up meanwhile is noticed too.
+  // Before anything is waited for: who hangs up meanwhile is noticed too. An answer that waits for an earlier one of its
+  // connection is not told when that closes.
   const gone = new AbortController();
-  response.once('close', () => gone.abort(closed));
-  if (response.destroyed) gone.abort(closed);
+  const { socket } = request;
+  const leave = () => {
+    socket.off('close', leave);
+    gone.abort(closed);
+  };
+  response.once('close', leave);
+  socket.setMaxListeners(0).once('close', leave);
+  if (response.destroyed || socket.destroyed) leave();
   if (operation.scopes) {
     const lines = request.headersDistinct['authorization']?.length ?? 0;
     state.principal = await settings.authenticate(request.headers.authorization, lines);

@@ -788,7 +788,50 @@ export interface components {
             advice?: string;
             warnings?: string[];
         };
-        /** @description One conversation with one sink for one origin. */
+        /**
+         * @description One conversation with one sink for one origin.
+         * @example {
+         *       "id": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e61",
+         *       "origin": "eventemitter.example.com",
+         *       "sink": "https://webhook.example.com/events",
+         *       "reason": "registration",
+         *       "requestedrate": 120,
+         *       "state": "granted",
+         *       "verdict": "granted",
+         *       "message": "The webhook allows this origin to send.",
+         *       "createdat": "2026-11-21T12:00:00.000Z",
+         *       "finishedat": "2026-11-21T12:00:00.140Z",
+         *       "attempts": [
+         *         {
+         *           "number": 1,
+         *           "startedat": "2026-11-21T12:00:00.010Z",
+         *           "finishedat": "2026-11-21T12:00:00.140Z",
+         *           "request": [
+         *             {
+         *               "name": "WebHook-Request-Origin",
+         *               "value": "eventemitter.example.com"
+         *             },
+         *             {
+         *               "name": "WebHook-Request-Rate",
+         *               "value": "120"
+         *             }
+         *           ],
+         *           "answer": [
+         *             {
+         *               "name": "WebHook-Allowed-Origin",
+         *               "value": "eventemitter.example.com"
+         *             },
+         *             {
+         *               "name": "WebHook-Allowed-Rate",
+         *               "value": "120"
+         *             }
+         *           ],
+         *           "verdict": "granted",
+         *           "message": "The webhook allows this origin to send."
+         *         }
+         *       ]
+         *     }
+         */
         Handshake: {
             id: string;
             origin: string;
@@ -851,7 +894,16 @@ export interface components {
             /** @description What to change. */
             advice?: string;
         };
-        /** @description What the callback granted. */
+        /**
+         * @description What the callback granted.
+         * @example {
+         *       "granted": true,
+         *       "origin": "eventemitter.example.com",
+         *       "sink": "https://webhook.example.com/events",
+         *       "allowedrate": 60,
+         *       "expiresat": "2026-12-01T12:00:00.000Z"
+         *     }
+         */
         CallbackGrant: {
             granted: boolean;
             origin: string;
@@ -859,7 +911,18 @@ export interface components {
             allowedrate: components["schemas"]["Rate"];
             expiresat: components["schemas"]["Time"];
         };
-        /** @description May this origin send to this sink now? */
+        /**
+         * @description May this origin send to this sink now?
+         * @example {
+         *       "origin": "eventemitter.example.com",
+         *       "sink": "https://webhook.example.com/events",
+         *       "allowed": true,
+         *       "allowedrate": 120,
+         *       "expiresat": "2026-12-01T12:00:00.000Z",
+         *       "basis": "response",
+         *       "grant": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e60"
+         *     }
+         */
         Permission: {
             origin: string;
             sink: string;
@@ -972,12 +1035,35 @@ export interface components {
             /** @description The webhook asked every sender for a rest until then. */
             helduntil?: components["schemas"]["Time"];
         };
+        /**
+         * @example {
+         *       "lease": "0197f3c2-4a5b-4c6d-8e9f-0a1b2c3d4e5f.12",
+         *       "returned": 2
+         *     }
+         */
         ReturnedLease: {
             lease: string;
             /** @description How many requests can be given to others again; 0 if they had come back before, or it was too late. */
             returned: number;
         };
-        /** @description The fact that an origin may send to a sink, or no longer may. */
+        /**
+         * @description The fact that an origin may send to a sink, or no longer may.
+         * @example {
+         *       "id": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e60",
+         *       "origin": "eventemitter.example.com",
+         *       "sink": "https://webhook.example.com/events",
+         *       "state": "live",
+         *       "basis": "response",
+         *       "allowedorigin": "eventemitter.example.com",
+         *       "allowedrate": 120,
+         *       "requestedrate": 120,
+         *       "warnings": [],
+         *       "handshake": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e61",
+         *       "grantedat": "2026-11-21T12:00:00.000Z",
+         *       "expiresat": "2026-12-01T12:00:00.000Z",
+         *       "renewat": "2026-11-29T12:00:00.000Z"
+         *     }
+         */
         Grant: {
             id: string;
             origin: string;
@@ -1165,15 +1251,50 @@ export interface components {
                 warnings: components["schemas"]["RuleBreach"][];
             }[];
         };
-        /**
-         * @description What became of the origin, subscription or grant. An origin: `name`, `isdefault`, `profile`. A subscription: `id`,
-         *     `origin`, `sink`, `source`, `types`, `subject`, `filters`, `protocolsettings`, `hascredential`, `suspended`. A grant:
-         *     `id`, `origin`, `sink`, `state` (`live`, `ended` or `revoked`), `basis`, `allowedrate` (requests per minute as text, or
-         *     `*`), `expiresat`, `helduntil`.
-         */
-        State: {
-            [key: string]: unknown;
+        OriginState: {
+            name: string;
+            /** @description Events are of this origin where nothing else is said. */
+            isdefault: boolean;
+            /** @description The rules that its events keep. */
+            profile: string;
         };
+        /**
+         * @description Who wants what. It is to be delivered if it is not suspended, and its origin may send to its sink. `source`, `types`,
+         *     `subject`, `filters` and `protocolsettings` are as in the subscription, and null where it has none.
+         */
+        SubscriptionState: {
+            id: string;
+            origin: string;
+            sink: string;
+            source?: string | null;
+            types?: string[] | null;
+            subject?: string | null;
+            filters?: Record<string, never>[] | null;
+            protocolsettings?: Record<string, never> | null;
+            /** @description `POST /match` tells it to those who may see it. */
+            hascredential: boolean;
+            suspended: boolean;
+        };
+        /** @description The origin may send to the sink while `state` is `live`, `expiresat` has not come, and `helduntil` is past or null. */
+        GrantState: {
+            id: string;
+            origin: string;
+            sink: string;
+            /** @enum {string} */
+            state: "live" | "ended" | "revoked";
+            /** @enum {string} */
+            basis: "response" | "callback" | "agreement" | "policy";
+            /** @description Requests per minute, as text, or `*`. */
+            allowedrate: string;
+            expiresat: components["schemas"]["Time"];
+            /**
+             * Format: date-time
+             * @description The webhook asked for a rest until then.
+             */
+            helduntil?: string | null;
+        };
+        /** @description What became of the origin, subscription or grant: what matching and permissions need. A later version may add members. */
+        State: components["schemas"]["OriginState"] | components["schemas"]["SubscriptionState"] | components["schemas"]["GrantState"];
         SnapshotLine: {
             /** @enum {string} */
             kind: "origin" | "subscription" | "grant" | "end";
@@ -1207,6 +1328,20 @@ export interface components {
             /** @description There is more already. */
             more: boolean;
         };
+        /**
+         * @example {
+         *       "id": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e62",
+         *       "at": "2026-11-21T12:00:00.000Z",
+         *       "actor": "beheer",
+         *       "action": "grant.revoked",
+         *       "target": "grant:0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e60",
+         *       "detail": {
+         *         "origin": "eventemitter.example.com",
+         *         "sink": "https://webhook.example.com/events"
+         *       },
+         *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63"
+         *     }
+         */
         AuditEntry: {
             id: string;
             at: components["schemas"]["Time"];
@@ -1229,6 +1364,16 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "urn:problem-type:assent:database_unavailable",
+                 *       "title": "The database does not answer at present.",
+                 *       "status": 503,
+                 *       "detail": "The database does not answer. A change may have been made or not: send it again with the same Idempotency-Key.",
+                 *       "code": "database_unavailable",
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1238,23 +1383,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "urn:problem-type:assent:invalid_subscription",
-                 *       "title": "The subscription breaks a rule.",
-                 *       "status": 400,
-                 *       "detail": "The subscription breaks a rule.",
-                 *       "code": "invalid_subscription",
-                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f",
-                 *       "faults": [
-                 *         {
-                 *           "pointer": "/filters/0/prefix/subject",
-                 *           "rule": "value_empty",
-                 *           "detail": "A filter compares with a value of at least one character."
-                 *         }
-                 *       ]
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1265,6 +1393,23 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "urn:problem-type:assent:unauthenticated",
+                 *       "title": "The request carries no token that holds.",
+                 *       "status": 401,
+                 *       "detail": "The token has expired (exp).",
+                 *       "code": "unauthenticated",
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f",
+                 *       "faults": [
+                 *         {
+                 *           "pointer": "header/authorization",
+                 *           "rule": "token_expired",
+                 *           "detail": "The token has expired (exp)."
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1274,6 +1419,16 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "urn:problem-type:assent:scope_missing",
+                 *       "title": "The token does not allow this.",
+                 *       "status": 403,
+                 *       "detail": "This needs the scope assent:deliver.",
+                 *       "code": "scope_missing",
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1283,6 +1438,23 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "urn:problem-type:assent:idempotency_key_reused",
+                 *       "title": "The Idempotency-Key was used for another request.",
+                 *       "status": 409,
+                 *       "detail": "This Idempotency-Key stood in a request that was not the same.",
+                 *       "code": "idempotency_key_reused",
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f",
+                 *       "faults": [
+                 *         {
+                 *           "pointer": "header/idempotency-key",
+                 *           "rule": "key_reused",
+                 *           "detail": "Use a new key for a new request."
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1292,6 +1464,16 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "urn:problem-type:assent:subscription_not_found",
+                 *       "title": "There is no such subscription.",
+                 *       "status": 404,
+                 *       "detail": "There is no subscription with this id, or it is not yours.",
+                 *       "code": "subscription_not_found",
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1301,6 +1483,16 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "urn:problem-type:assent:precondition_failed",
+                 *       "title": "The resource has another version.",
+                 *       "status": 412,
+                 *       "detail": "The subscription has another version by now.",
+                 *       "code": "precondition_failed",
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1313,6 +1505,16 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "urn:problem-type:assent:cursor_too_old",
+                 *       "title": "Changes after this cursor have been forgotten.",
+                 *       "status": 410,
+                 *       "detail": "Changes after this cursor have been forgotten. Take a new snapshot and follow from its cursor.",
+                 *       "code": "cursor_too_old",
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -2781,6 +2983,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {"kind":"origin","state":{"name":"eventemitter.example.com","isdefault":true,"profile":"cloudevents"}}
+                     *     {"kind":"subscription","state":{"id":"0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f","origin":"eventemitter.example.com","sink":"https://webhook.example.com/events","source":null,"types":["com.example.order.created"],"subject":null,"filters":[{"prefix":{"subject":"orders/"}}],"protocolsettings":null,"hascredential":false,"suspended":false}}
+                     *     {"kind":"grant","state":{"id":"0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e60","origin":"eventemitter.example.com","sink":"https://webhook.example.com/events","state":"live","basis":"response","allowedrate":"120","expiresat":"2026-11-30T12:00:00.000+00:00","helduntil":null}}
+                     *     {"kind":"end","cursor":"AZqP5tHQQ0CQacKvBl0ingAAAAAAAAAqFeILw0q8JrEdmXRYu-_Vtw","revision":"42"}
+                     */
                     "application/jsonl": components["schemas"]["SnapshotLine"];
                 };
             };
@@ -2818,12 +3026,46 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "changes": [
+                     *         {
+                     *           "cursor": "AZqP5tHQQ0CQacKvBl0ingAAAAAAAAAraEjXnt9CoqL3CWx8PwFPCQ",
+                     *           "revision": "43",
+                     *           "at": "2026-11-21T12:00:00.000Z",
+                     *           "kind": "grant.revoked",
+                     *           "origin": "eventemitter.example.com",
+                     *           "sink": "https://webhook.example.com/events",
+                     *           "state": {
+                     *             "id": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e60",
+                     *             "origin": "eventemitter.example.com",
+                     *             "sink": "https://webhook.example.com/events",
+                     *             "state": "revoked",
+                     *             "basis": "response",
+                     *             "allowedrate": "120",
+                     *             "expiresat": "2026-11-30T12:00:00.000+00:00",
+                     *             "helduntil": null
+                     *           }
+                     *         }
+                     *       ],
+                     *       "cursor": "AZqP5tHQQ0CQacKvBl0ingAAAAAAAAAraEjXnt9CoqL3CWx8PwFPCQ",
+                     *       "more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["ChangePage"];
                     /**
                      * @example retry: 1000
                      *     id: AZqP...
+                     *     event: heartbeat
+                     *     data: {"revision":"42","more":true}
+                     *
+                     *     id: AZqP...
                      *     event: grant.revoked
-                     *     data: {"cursor":"AZqP...","revision":"42","at":"2026-11-21T12:00:00.000Z","kind":"grant.revoked", ...}
+                     *     data: {"cursor":"AZqP...","revision":"43","at":"2026-11-21T12:00:00.000Z","kind":"grant.revoked", ...}
+                     *
+                     *     id: AZqP...
+                     *     event: heartbeat
+                     *     data: {"revision":"43","more":false}
                      */
                     "text/event-stream": string;
                 };

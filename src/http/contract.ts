@@ -220,7 +220,11 @@ export function faultsOf(errors: readonly ErrorObject[], place?: keyof Parameter
       };
       const member = params.missingProperty ?? params.additionalProperty;
       const pointer = error.instancePath + (member === undefined ? '' : `/${escapePointer(member)}`);
-      const detail = params.allowedValues ? `must be one of ${params.allowedValues.join(', ')}` : error.message;
+      const detail = params.allowedValues
+        ? `must be one of ${params.allowedValues.join(', ')}`
+        : error.keyword === 'oneOf'
+          ? 'has none of the forms that the contract allows here'
+          : error.message;
       return {
         pointer: place ? `${place}${pointer}` : pointer,
         rule: ruleNames[error.keyword] ?? error.keyword,

@@ -27,7 +27,11 @@ export async function writeStream(response: ServerResponse, stream: Stream, limi
 
 function untilDrained(response: ServerResponse, { stallMs, stopping }: StreamLimits): Promise<void> {
   return new Promise((resolve, reject) => {
-    const cutOff = () => response.destroy();
+    // Without a socket, while an earlier answer of the connection has it, nothing is closed by that.
+    const cutOff = () => {
+      response.destroy();
+      closed();
+    };
     const timer = setTimeout(cutOff, stallMs);
     stopping.addEventListener('abort', cutOff);
     const end = (finish: () => void) => {

@@ -44,10 +44,13 @@ export interface Sender {
    * The same with the sink credentials, for which the token needs `assent:credentials`. They are not in the replica and not
    * on disk: the registry is asked for those that are not known yet, and this rejects where it is away.
    */
-  matchWithCredentials(event: object, of?: { origin?: string }): Promise<MatchAnswer | BatchAnswer>;
+  matchWithCredentials(event: readonly object[], of?: { origin?: string }): Promise<BatchAnswer>;
+  matchWithCredentials(event: EventMessage, of?: { origin?: string }): Promise<MatchAnswer | BatchAnswer>;
+  matchWithCredentials(event: object, of?: { origin?: string }): Promise<MatchAnswer>;
   /**
    * Resolves with a permit when one request may be sent to the sink: send it then, and at once. Resolves with why not as
-   * soon as nothing may be sent. Rejects with the reason of the signal, and when the sender is closed.
+   * soon as nothing may be sent. Rejects with the reason of the signal, when the sender is closed, with RegistryRefusal where
+   * the registry refuses us, and with RegistryError `index_loading` before there is a replica.
    */
   acquire(origin: string, sink: string, signal?: AbortSignal): Promise<Permit | Denied>;
   /** Tells the registry what a webhook answered; returns at once. */
@@ -177,14 +180,14 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
       const text = textOfMatch(revision, of, matchMessage(replica, of, messageOf(event)));
       return JSON.parse(text) as MatchAnswer & BatchAnswer;
     },
-    async matchWithCredentials(event, { origin: name = settings.origin } = {}) {
+    async matchWithCredentials(event: object, { origin: name = settings.origin } = {}) {
       const replica = known();
       const of = originFor(replica, ownTenant, name);
       const message = messageOf(event);
       const matched = matchMessage(replica, of, message);
       const revision = follower.standing()?.revision ?? '';
       const held = await credentials.of(of.name, revision, matched, message);
-      return JSON.parse(textOfMatch(revision, of, matched, held)) as MatchAnswer | BatchAnswer;
+      return JSON.parse(textOfMatch(revision, of, matched, held)) as MatchAnswer & BatchAnswer;
     },
     acquire: (of, sink, signal) => permits.acquire(of.toLowerCase(), sink, signal),
     report(outcome) {

@@ -49,7 +49,18 @@ export function createOutcomes(
   const lastOf = new Map<string, Kept>();
   /** What was sent and not answered: it is sent again as it was, so that nothing counts twice. */
   let underWay: { idempotencyKey: string; body: Kept[] } | undefined;
-  let wake = new AbortController();
+  let wake = () => {};
+
+  /** Resolves at the next report, or when the signal fires. */
+  function rest(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      wake = () => {
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      signal.addEventListener('abort', wake);
+    });
+  }
 
   async function send(signal: AbortSignal): Promise<void> {
     while (underWay !== undefined || kept.length > 0) {
@@ -91,15 +102,12 @@ export function createOutcomes(
       if (typeof retryAfter === 'string') next.retryafter = retryAfter;
       lastOf.set(pair, next);
       kept.push(next);
-      wake.abort();
+      wake();
     },
 
     async run(signal) {
       for (let failures = 0; !signal.aborted;) {
-        if (kept.length === 0 && underWay === undefined) {
-          wake = new AbortController();
-          await new Promise((resolve) => AbortSignal.any([signal, wake.signal]).addEventListener('abort', resolve));
-        }
+        if (kept.length === 0 && underWay === undefined) await rest(signal);
         const delayMs = failures === 0 ? collectMs : Math.min(collectMs * 2 ** failures, longestDelayMs);
         await sleep(delayMs * (0.5 + random()), undefined, { signal, ref: false }).catch(() => undefined);
         try {

@@ -25,23 +25,24 @@ export async function listen(settings: ListenSettings, signal: AbortSignal): Pro
       query_timeout: heartbeatMs,
       keepAlive: true,
     });
-    const lost = new AbortController();
-    const lose = () => lost.abort();
-    client.on('error', lose);
-    client.on('end', lose);
+    const over = new AbortController();
+    const end = () => over.abort();
+    client.on('error', end);
+    client.on('end', end);
     client.on('notification', onWake);
-    const over = AbortSignal.any([signal, lost.signal]);
+    signal.addEventListener('abort', end);
     try {
       await client.connect();
       await client.query(`listen ${client.escapeIdentifier(channel)}`);
       onConnect();
-      while (!over.aborted) {
-        await sleep(heartbeatMs, undefined, { signal: over }).catch(() => undefined);
-        if (!over.aborted) await client.query('select 1');
+      while (!over.signal.aborted) {
+        await sleep(heartbeatMs, undefined, { signal: over.signal }).catch(() => undefined);
+        if (!over.signal.aborted) await client.query('select 1');
       }
     } catch (error) {
       if (!signal.aborted) onFault(error);
     }
+    signal.removeEventListener('abort', end);
     // A connection that hangs does not end either.
     void client.end().catch(() => undefined);
     if (!signal.aborted) await sleep(500, undefined, { signal }).catch(() => undefined);

@@ -115,7 +115,8 @@ describe('pages', () => {
     const after = await end();
     await log(300);
     await registry.sql(
-      `update change set state = jsonb_build_object('text', repeat('x', 60000))
+      `update change set state = jsonb_build_object('id', '1', 'origin', origin, 'sink', repeat('x', 60000), 'state', 'ended',
+         'basis', 'response', 'allowedrate', '1', 'expiresat', now())
        where position > (select max(position) - 300 from change) returning 1`,
     );
     // Loaded anew, so that nothing of it is in memory.
@@ -436,6 +437,21 @@ describe('streams', () => {
     // All of them have come to where they are counted.
     await stranger.page({ wait: 1 });
     expect(registry.logs.some((line) => line.includes('"status":499'))).toBe(true);
+    while (/assent_feed_readers{kind="\w+"} [1-9]/.test(await metrics(registry)));
+  }, 8_000);
+
+  test('that wait behind another one on their connection are not counted either when that closes', async () => {
+    const { hostname, port } = new URL(registry.url);
+    const paths = ['/v1/changes', '/v1/changes', '/v1/changes?wait=60', '/v1/changes'];
+    const requests = paths.map(
+      (path) =>
+        `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${sender.headers['Authorization']}\r\n` +
+        `Accept: ${path.includes('wait') ? '*/*' : 'text/event-stream'}\r\n\r\n`,
+    );
+    const socket = connect(Number(port), hostname);
+    socket.write(requests.join(''));
+    while (!/kind="stream"} 3\n.*kind="poll"} 1/.test(await metrics(registry)));
+    socket.destroy();
     while (/assent_feed_readers{kind="\w+"} [1-9]/.test(await metrics(registry)));
   }, 8_000);
 

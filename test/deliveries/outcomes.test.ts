@@ -97,6 +97,7 @@ describe('a report', () => {
       ['/4/at format_wrong', '/4/status value_not_allowed'],
       'accepted',
     ]);
+    expect(results[1].faults[0].detail).toBe('This has none of the forms that the contract allows here.');
     expect((await deliveries(id)).counts).toEqual({ delivered: 2 });
   });
 
@@ -241,6 +242,15 @@ describe('410 Gone', () => {
     // The latest of a report tells its time, in whichever order they stand there.
     await gones(after, before);
     expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: false, reason: 'ended' });
+  });
+
+  test.each([
+    ['0000-01-01T00:00:00+23:59', true],
+    ['9999-12-31T23:59:59-23:59', false],
+  ])('at the ends of time counts like any other: %s', async (at, allowed) => {
+    const { sink } = await newSink();
+    expect(await report([{ sink, status: 410, at }])).toEqual([{ accepted: true }]);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed });
   });
 
   test('retires until a handshake says something else', async () => {

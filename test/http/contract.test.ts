@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import supertest from 'supertest';
+import { RegistryError, type ErrorCode } from '../../src/errors.js';
 import { openDevelopmentIssuer } from '../../src/http/development-issuer.js';
+import { problemOf } from '../../src/http/problem.js';
 import { scopes, type Scope } from '../../src/http/principal.js';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
 
@@ -11,6 +13,10 @@ interface OperationObject {
   operationId: string;
   security: Array<{ oauth: Scope[] }>;
   requestBody?: { content: Record<string, { schema: object; example?: unknown }> };
+  responses: Record<string, object>;
+}
+interface ResponseObject {
+  content?: Record<string, { schema: object; example?: unknown; examples?: Record<string, { value: unknown }> }>;
 }
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -36,6 +42,27 @@ const operations = resources.flatMap(({ path, operations: all }) =>
   })),
 );
 const guarded = operations.filter(({ allowed }) => allowed.length > 0);
+
+/** The value, or what its reference leads to. */
+function resolve<T>(value: object): T {
+  const { $ref: reference } = value as { $ref?: string };
+  if (reference === undefined) return value as T;
+  return reference
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((parent, name) => (parent as Record<string, unknown>)[name], document) as T;
+}
+
+function exampleOf(schema: object): unknown {
+  const { example, type, items } = resolve<{ example?: unknown; type?: string; items?: object }>(schema);
+  return example === undefined && type === 'array' ? [exampleOf(items ?? {})] : example;
+}
+
+const linesOf = (text: string): unknown[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv);
@@ -161,6 +188,37 @@ describe('documents', () => {
     validate(example);
     expect(validate.errors).toBeNull();
   });
+
+  const answers = operations.flatMap(({ id, responses }) =>
+    Object.entries(responses).flatMap(([status, response]) =>
+      Object.entries(resolve<ResponseObject>(response).content ?? {}).flatMap(([mediaType, content]) => {
+        const shown = Object.values(content.examples ?? { example: { value: content.example } });
+        return shown.map(({ value }) => ({ id, status, mediaType, schema: content.schema, value }));
+      }),
+    ),
+  );
+  test.each(answers)(
+    'the answer $status of $id as $mediaType is shown by an example, which keeps the contract',
+    (shown) => {
+      const { status, mediaType, schema } = shown;
+      const value = shown.value ?? exampleOf(schema);
+      if (mediaType === 'text/event-stream' || mediaType === 'text/html') return;
+      expect(value).toBeDefined();
+      const validate = ajv.compile(
+        JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#', '"$ref":"openapi#')) as object,
+      );
+      const values = mediaType === 'application/jsonl' ? linesOf(value as string) : [value];
+      for (const each of values) {
+        validate(each);
+        expect(validate.errors).toBeNull();
+      }
+      if (mediaType !== 'application/problem+json') return;
+      const problem = value as ReturnType<typeof problemOf>;
+      const { type, title, status: number } = problemOf(new RegistryError(problem.code as ErrorCode, ''), '');
+      expect(problem).toMatchObject({ type, title, status: number });
+      if (status !== 'default') expect(status).toBe(String(number));
+    },
+  );
 
   test('/docs and everything that it loads come from this host', async () => {
     const page = await nobody.get('/docs').expect(200);

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createToken } from '../../src/cli/create-token.js';
+import type { BatchAnswer, MatchAnswer, Sender } from '../../src/sender/index.js';
+import { createFeedReader, type FeedReader } from '../support/feed-reader.js';
+import { startRegistry, type Registry } from '../support/registry.js';
+import { startRelay, type Relay } from '../support/relay.js';
+import { createSenders, untilRevision, type Senders } from '../support/senders.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
+
+let registry: Registry;
+let tenant: Tenant;
+let reader: FeedReader;
+let senders: Senders;
+let relay: Relay;
+let folder: string;
+/** May see credentials, and reaches the registry through the relay. */
+let trusted: Sender;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  tenant = await createTenant(registry);
+  reader = await createFeedReader(registry);
+  senders = createSenders(registry);
+  relay = await startRelay(registry.url);
+  folder = await mkdtemp(join(tmpdir(), 'assent-credentials-'));
+  const scopes = ['assent:deliver' as const, 'assent:credentials' as const];
+  const token = () => createToken({ tenant: 'gemeente', subscriber: 'mailroom', scopes, minutes: 60 }, registry.env);
+  trusted = await senders.start({ registry: relay.url, token, folder });
+  await trusted.ready();
+});
+afterAll(async () => {
+  await senders.stop();
+  await relay.stop();
+  await registry.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const plain = (secret: string) => ({ credentialtype: 'PLAIN', identifier: 'me', secret });
+const eventOf = (type: string) => ({ specversion: '1.0', id: '1', source: 'urn:example:a', type });
+const following = async (sender: Sender) => untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+
+async function newWebhook(type: string, secret: string): Promise<string> {
+  const path = `/${type}`;
+  registry.receiver.consent(path, { rate: '*' });
+  const more = { types: [type], sinkcredential: plain(secret) };
+  const { id } = await tenant.register(registry.receiver.sink(path), more);
+  await following(trusted);
+  return id as string;
+}
+
+test('a message is answered with the credentials of its sinks in the form in which the message came', async () => {
+  await newWebhook('com.example.a', 'secret-a');
+  const one: MatchAnswer = await trusted.matchWithCredentials(eventOf('com.example.a'));
+  expect(one.sinks).toMatchObject([{ sinkcredential: plain('secret-a') }]);
+  const both: BatchAnswer = await trusted.matchWithCredentials([eventOf('com.example.a'), eventOf('com.example.x')]);
+  expect(both.events).toMatchObject([{ sinks: [{ sinkcredential: plain('secret-a') }] }, { sinks: [] }]);
+  const headers = { 'content-type': 'application/cloudevents+json' };
+  const message = { headers, body: JSON.stringify(eventOf('com.example.a')) };
+  expect(await trusted.matchWithCredentials(message)).toEqual(one);
+});
+
+test('credentials that are known are told while the registry is away, and others are not passed over', async () => {
+  await newWebhook('com.example.known', 'secret-known');
+  await newWebhook('com.example.unknown', 'secret-unknown');
+  const known = await trusted.matchWithCredentials(eventOf('com.example.known'));
+  relay.cut();
+  expect(await trusted.matchWithCredentials(eventOf('com.example.known'))).toEqual(known);
+  await expect(trusted.matchWithCredentials(eventOf('com.example.unknown'))).rejects.toThrow();
+  relay.mend();
+  await trusted.ready(0);
+});
+
+test('a credential that was changed is asked for again, and one that was taken away is no longer told', async () => {
+  const id = await newWebhook('com.example.changed', 'secret-before');
+  const told = async () =>
+    (await trusted.matchWithCredentials(eventOf('com.example.changed'))).sinks[0]?.sinkcredential;
+  expect(await told()).toEqual(plain('secret-before'));
+  for (const sinkcredential of [plain('secret-after'), null]) {
+    await tenant.subscriber
+      .patch(`/v1/subscriptions/${id}`)
+      .set('Content-Type', 'application/merge-patch+json')
+      .send(JSON.stringify({ sinkcredential }))
+      .expect(200);
+    await following(trusted);
+    expect(await told()).toEqual(sinkcredential ?? undefined);
+  }
+});
+
+test('no credential comes to the disk, nor to a sender whose token may not see them', async () => {
+  await newWebhook('com.example.private', 'secret-private');
+  await trusted.matchWithCredentials(eventOf('com.example.private'));
+  const other = await senders.start();
+  await following(other);
+  const { sinks } = await other.matchWithCredentials(eventOf('com.example.private'));
+  expect(sinks).toHaveLength(1);
+  expect(sinks[0]).not.toHaveProperty('sinkcredential');
+  await trusted.close();
+  expect(await readFile(join(folder, 'replica.jsonl'), 'utf8')).not.toContain('secret-');
+});
