@@ -3,7 +3,7 @@ import { asUnavailable, type Database } from '../storage/database.js';
 import { recordHistory } from './history.js';
 import {
   applyChange,
-  putLines,
+  putStates,
   readEnd,
   readLog,
   readOwners,
@@ -90,13 +90,14 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
   };
 
   async function load(): Promise<void> {
-    standing = await database.snapshot(async (query) => {
+    standing = await database.snapshot(async (snapshot) => {
+      const { query } = snapshot;
       const { now: databaseNow, ...end } = await readEnd(query);
       aheadMs = databaseNow - performance.now();
       const replica = createReplica(now);
       const owners = await readOwners(query);
-      for await (const lines of readStates(query)) {
-        putLines(replica, lines, (name) => owners.get(name) ?? '', onFault);
+      for await (const { kind, states } of readStates(snapshot)) {
+        putStates(replica, kind, states, (name) => owners.get(name) ?? '', onFault);
       }
       return { ...end, replica };
     });

@@ -1,6 +1,6 @@
 import type { Replica } from '../matching/replica.js';
 import type { GrantState, OriginState, State, Subject, SubscriptionState } from '../matching/state.js';
-import type { Query } from '../storage/database.js';
+import type { Query, Snapshot } from '../storage/database.js';
 
 /** One entry of the change log, with what became of its subject. */
 export interface LoggedChange {
@@ -100,70 +100,28 @@ export async function readEnd(query: Query): Promise<LogBounds & { secret: Buffe
   return { epoch, horizon: BigInt(horizon), secret: Buffer.from(secret, 'hex'), position: BigInt(position), now };
 }
 
-/**
- * Everything that a replica holds, as lines of JSON, `{"kind":"grant","state":{...}}`, many at once; origins first, in the
- * order that it can be put. Read it within one snapshot. Postgres makes the next lines while these are being used.
- */
-export async function* readStates(query: Query, of?: Scope): AsyncGenerator<string> {
-  const { where, values } = conditions(of, 2);
-  for (const { kind, view, key, start } of sources) {
-    // The sizes of pages are few, and stand in the text: it is prepared, and planned for them.
-    const statement = (rows: number) => `
-      select string_agg('{"kind":"${kind}","state":' || state || '}', E'\\n') as lines, count(*)::int as count
-      from (
-        select state, octet_length(state) as bytes, sum(octet_length(state)) over (order by ${key} rows unbounded preceding) as upto
-        from (select ${key}, state::text as state from ${view} where ${where}${key} > $1 order by ${key} limit ${rows}) page
-      ) summed
-      where upto <= ${pageBytes} or upto = bytes`;
-    let rows = firstRows;
-    const read = async (after: string) =>
-      (await query<{ lines: string | null; count: number }>(statement(rows), [after, ...values]))[0];
-    let reading: ReturnType<typeof read> | undefined = read(start);
-    while (reading !== undefined) {
-      const page: Awaited<typeof reading> = await reading;
-      if (!page?.lines) break;
-      const { lines, count } = page;
-      // Of large states the next page is asked to have as many as this one had room for: none is read in vain.
-      rows = count === rows ? Math.min(2 * rows, mostRows) : 2 ** Math.ceil(Math.log2(count));
-      reading = read(keyOf(lines.slice(lines.lastIndexOf('\n') + 1)));
-      // Whoever stops early leaves it unread.
-      reading.catch(() => undefined);
-      yield lines;
-    }
+/** Everything that a replica holds, as JSON, many at once; origins first, in the order that it can be put. */
+export async function* readStates(
+  { stream }: Snapshot,
+  of?: Scope,
+): AsyncGenerator<{ kind: Subject['kind']; states: string[] }> {
+  const { where, values } = conditions(of, 1);
+  for (const kind of ['origin', 'subscription', 'grant'] as const) {
+    const statement = `select state::text as text from ${kind}state where ${where}true`;
+    for await (const states of stream(statement, values)) yield { kind, states };
   }
 }
 
-/** Where the next page begins: behind the last line of this one. */
-function keyOf(line: string): string {
-  const { kind, state } = JSON.parse(line) as StateLine;
-  return kind === 'origin' ? (state as OriginState).name : (state as SubscriptionState | GrantState).id;
-}
-
-/** Large enough that the way to Postgres does not count, small enough that one page stops nobody for long. */
-const mostRows = 2_048;
-const firstRows = 256;
-const pageBytes = 1_048_576;
-const firstId = '00000000-0000-0000-0000-000000000000';
-const sources = [
-  { kind: 'origin', view: 'originstate', key: 'origin', start: '' },
-  { kind: 'subscription', view: 'subscriptionstate', key: 'id', start: firstId },
-  { kind: 'grant', view: 'grantstate', key: 'id', start: firstId },
-];
-
-/** A line of a snapshot. */
-export interface StateLine {
-  kind: Subject['kind'];
-  state: State;
-}
-
 /** `tenantOf` tells whose an origin is, by its name. What cannot be put is left out, and reported. */
-export function putLines(
+export function putStates(
   replica: Replica,
-  lines: string,
+  kind: Subject['kind'],
+  states: readonly string[],
   tenantOf: (origin: string) => string,
   onFault: (error: unknown) => void,
 ): void {
-  for (const { kind, state } of JSON.parse(`[${lines.replaceAll('\n', ',')}]`) as StateLine[]) {
+  for (const text of states) {
+    const state = JSON.parse(text) as State;
     if (kind === 'origin') {
       const { name } = state as OriginState;
       putOrOut(replica, { kind, tenant: tenantOf(name), origin: name }, state, onFault);

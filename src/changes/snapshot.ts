@@ -36,9 +36,11 @@ export async function writeSnapshot(
       await spool.append(text);
       if (spool.bytes() > limits.disk || performance.now() > until) throw noRoom();
     };
-    await database.snapshot(async (query) => {
-      const { epoch, secret, position } = await readEnd(query);
-      for await (const page of readStates(query, scope)) await append(`${page}\n`);
+    await database.snapshot(async (snapshot) => {
+      const { epoch, secret, position } = await readEnd(snapshot.query);
+      for await (const { kind, states } of readStates(snapshot, scope)) {
+        await append(states.map((state) => `{"kind":"${kind}","state":${state}}\n`).join(''));
+      }
       const cursor = writeCursor(secret, scope.tenant, { epoch, position });
       await append(`${JSON.stringify({ kind: 'end', cursor, revision: String(position) })}\n`);
     });

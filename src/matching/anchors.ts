@@ -49,7 +49,7 @@ export class KeyChooser {
     if (operation === pair) return this.#keys.count(this.#keys.find(what, a, b));
     const asked = this.#values.word(a, useWord);
     // A short text is the beginning of much.
-    return operation === exact ? asked : asked * (2 + Math.floor(16 / (this.#values.text(a).length + 1)));
+    return operation === exact ? asked : asked * (2 + Math.floor(16 / (this.#values.length(a) + 1)));
   }
 
   #choose(words: Int32Array, at: number): Choice | undefined {

@@ -25,6 +25,7 @@ const gone = new Int32Array(0);
 export class Arena {
   /** Word `i` of the block at `address` is `chunks[address >>> chunkBits][(address & offsetMask) + i]`. */
   readonly chunks: Int32Array[] = [];
+  readonly #bytes: Buffer[] = [];
   readonly #bits: number[] = [];
   readonly #live: number[] = [];
   readonly #fresh: number[] = [];
@@ -36,16 +37,26 @@ export class Arena {
   readonly #ofSize: number[] = [];
   readonly #dense: boolean;
 
-  constructor({ dense } = { dense: false }) {
-    this.#dense = dense;
+  /** `denseWords` is the size of the blocks of a dense arena. */
+  constructor(denseWords?: number) {
+    this.#dense = denseWords !== undefined;
     // The block at address 0 is never released, and does not keep its chunk from being empty.
-    this.allocate(1);
+    this.allocate(denseWords ?? 1);
     this.#live[0] = 0;
   }
 
   /** The words of a block at `address`: at least as many as were asked for. */
   sizeOf(address: number): number {
     return 1 << this.#bits[address >>> chunkBits]!;
+  }
+
+  /** The chunk of an address as bytes, four for each word. */
+  bytesOf(address: number): Buffer {
+    const chunk = address >>> chunkBits;
+    const { buffer } = this.chunks[chunk]!;
+    const known = this.#bytes[chunk];
+    // A chunk that was handed back has other memory when its number is used again.
+    return known?.buffer === buffer ? known : (this.#bytes[chunk] = Buffer.from(buffer));
   }
 
   get bytes(): number {
@@ -144,7 +155,7 @@ export class Arena {
     const only = this.#next[chunk] === none && this.#previous[chunk] === none;
     if (chunk === 0 || (only && 1 << this.#bits[chunk]! <= firstChunkWords)) {
       if (this.chunks[chunk]!.length > firstChunkWords) this.chunks[chunk] = new Int32Array(firstChunkWords);
-      this.#fresh[chunk] = chunk === 0 ? 1 << smallestBits : 0;
+      this.#fresh[chunk] = chunk === 0 ? 1 << this.#bits[chunk]! : 0;
       this.#freed[chunk] = none;
       return;
     }

@@ -71,7 +71,7 @@ export class EventView {
     if (this.values[attribute] !== value) return false;
     if (this.#isGuess[attribute]) {
       this.#isGuess[attribute] = false;
-      if (this.#symbols.values.text(value) !== this.texts[attribute]) this.values[attribute] = 0;
+      if (!this.#symbols.values.is(value, this.texts[attribute]!)) this.values[attribute] = 0;
     }
     return this.values[attribute] === value;
   }
@@ -106,10 +106,10 @@ export class EventView {
     if (operation === notExact) return !this.has(attribute, value);
     const text = this.texts[attribute];
     if (text === undefined) return operation === notPrefix || operation > suffix;
-    const part = this.#symbols.values.text(value);
-    if (operation === prefix) return text.startsWith(part);
-    if (operation === notPrefix) return !text.startsWith(part);
-    return text.endsWith(part) === (operation === suffix);
+    const { values } = this.#symbols;
+    if (operation === prefix) return values.begins(value, text);
+    if (operation === notPrefix) return !values.begins(value, text);
+    return values.ends(value, text) === (operation === suffix);
   }
 
   #see(attribute: number, text: string | undefined): void {

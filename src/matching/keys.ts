@@ -123,13 +123,14 @@ export class Keys {
   }
 
   #searchParts(what: number, text: string, found: number[]): void {
+    const { values } = this.#symbols;
     const before = found.length;
     this.#prefixes.search(what, text, found);
     for (let i = found.length - 1; i >= before; i -= 1) {
       const words = this.#arena.chunks[found[i]! >>> chunkBits]!;
       const at = found[i]! & offsetMask;
-      const part = this.#symbols.values.text(words[at + aWord]!);
-      const isHit = (what & operationMask) === prefix ? text.startsWith(part) : text.endsWith(part);
+      const part = words[at + aWord]!;
+      const isHit = (what & operationMask) === prefix ? values.begins(part, text) : values.ends(part, text);
       if (!isHit || words[at + whatWord] !== what) found.splice(i, 1);
     }
   }

@@ -36,7 +36,7 @@ interface Home {
   number: number;
   origin: KnownOrigin;
   index: MatchIndex;
-  pairs: number[];
+  pairs: Int32Array;
   credentials: Set<number>;
   protocolSettings: Map<number, Record<string, unknown>>;
 }
@@ -64,7 +64,7 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     } else if (home === undefined) {
       const index = createMatchIndex(dialects);
       homes.set(name, {
-        ...{ number: (originNumber += 1), origin: { ...state, tenant }, index, pairs: [] },
+        ...{ number: (originNumber += 1), origin: { ...state, tenant }, index, pairs: new Int32Array(64) },
         ...{ credentials: new Set(), protocolSettings: new Map() },
       });
     } else {
@@ -102,6 +102,7 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
       subject: state.subject ?? undefined,
       filters: state.filters ?? undefined,
     });
+    if (handle >= home.pairs.length) home.pairs = grown(home.pairs);
     home.pairs[handle] = pair;
     if (state.hascredential) home.credentials.add(handle);
     else home.credentials.delete(handle);
@@ -197,6 +198,12 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
       return { subscriptions, pairs: pairs.size, bytes };
     },
   };
+}
+
+function grown(words: Int32Array): Int32Array {
+  const more = new Int32Array(words.length * 2);
+  more.set(words);
+  return more;
 }
 
 /** For who is asked before the replica is there. */

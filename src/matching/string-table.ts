@@ -2,26 +2,30 @@ import { Arena, chunkBits, offsetMask } from './arena.js';
 import { hashText } from './hash.js';
 import { HashIndex } from './hash-index.js';
 
-const recordBits = 2;
-const textMask = (1 << (chunkBits - recordBits)) - 1;
-
+const recordBits = 3;
 /** Words of a record that belong to the owner of the table. `use` counts for `acquire` and `release`. */
 const hashWord = 0;
 export const useWord = 1;
 export const firstWord = 2;
 export const secondWord = 3;
+/** The block of the text, four characters in a word; two, and the length is negative, if one of them needs 16 bits. */
+const textWord = 4;
+const lengthWord = 5;
+const wideCharacter = /[^\0-\xff]/;
 
 /**
- * Strings by number and back: each text is kept once, with dense numbers from 1 that are used again when the last user
- * of a text is gone. Comparing two texts of the table is comparing their numbers.
+ * Strings by number and back, outside of the heap that the collector walks: each text is kept once, with dense numbers
+ * from 1 that are used again when the last user of a text is gone. Comparing two texts of the table is comparing their
+ * numbers.
  */
 export class StringTable {
-  readonly #records = new Arena({ dense: true });
+  readonly #records = new Arena(1 << recordBits);
+  readonly #arena: Arena;
   readonly #index: HashIndex;
-  readonly #texts: (string | undefined)[][] = [];
 
-  /** `arena` is for the hash index; records have one of their own, which is what keeps their numbers dense. */
+  /** `arena` is for the hash index and the texts; records have one of their own, which is what keeps their numbers dense. */
   constructor(arena: Arena) {
+    this.#arena = arena;
     this.#index = new HashIndex(arena);
   }
 
@@ -29,7 +33,7 @@ export class StringTable {
     return this.#index.size;
   }
 
-  /** Of the records; the index is counted with its arena. */
+  /** Of the records; index and texts are counted with their arena. */
   get bytes(): number {
     return this.#records.bytes;
   }
@@ -38,7 +42,7 @@ export class StringTable {
   find(text: string, hash = hashText(text)): number {
     for (let slot = this.#index.find(hash); slot >= 0; slot = this.#index.find(hash, slot)) {
       const number = this.#index.at(hash, slot);
-      if (this.text(number) === text) return number;
+      if (this.is(number, text)) return number;
     }
     return 0;
   }
@@ -58,14 +62,13 @@ export class StringTable {
     const hash = hashText(text);
     let number = this.find(text, hash);
     if (number === 0) {
-      const address = this.#records.allocate(1 << recordBits);
-      number = address >>> recordBits;
-      (this.#texts[address >>> chunkBits] ??= [])[number & textMask] = text;
+      number = this.#records.allocate(1 << recordBits) >>> recordBits;
       this.#index.add(hash, number);
       this.setWord(number, hashWord, hash);
       this.setWord(number, useWord, 0);
       this.setWord(number, firstWord, 0);
       this.setWord(number, secondWord, 0);
+      this.#keep(number, text);
     }
     this.retain(number);
     return number;
@@ -80,17 +83,37 @@ export class StringTable {
     const left = this.word(number, useWord) - 1;
     this.setWord(number, useWord, left);
     if (left > 0) return false;
-    const address = number << recordBits;
     this.#index.delete(this.word(number, hashWord), number);
-    this.#texts[address >>> chunkBits]![number & textMask] = undefined;
-    this.#records.release(address);
-    if (this.#records.isGone(address)) this.#texts[address >>> chunkBits] = [];
-    if (this.size === 0) this.#texts.length = 0;
+    this.#arena.release(this.word(number, textWord));
+    this.#records.release(number << recordBits);
     return true;
   }
 
+  length(number: number): number {
+    return Math.abs(this.word(number, lengthWord));
+  }
+
+  is(number: number, text: string): boolean {
+    return this.length(number) === text.length && this.#isAt(0, number, text);
+  }
+
+  /** Whether the text of a number is what another one begins with. */
+  begins(number: number, text: string): boolean {
+    return this.length(number) <= text.length && this.#isAt(0, number, text);
+  }
+
+  ends(number: number, text: string): boolean {
+    return this.length(number) <= text.length && this.#isAt(text.length - this.length(number), number, text);
+  }
+
   text(number: number): string {
-    return this.#texts[number >>> (chunkBits - recordBits)]![number & textMask]!;
+    const address = this.word(number, textWord);
+    const length = this.word(number, lengthWord);
+    const bytes = this.#arena.bytesOf(address);
+    const from = (address & offsetMask) * 4;
+    return length < 0
+      ? bytes.toString('utf16le', from, from - length * 2)
+      : bytes.toString('latin1', from, from + length);
   }
 
   word(number: number, word: number): number {
@@ -101,5 +124,45 @@ export class StringTable {
   setWord(number: number, word: number, value: number): void {
     const address = number << recordBits;
     this.#records.chunks[address >>> chunkBits]![(address & offsetMask) + word] = value;
+  }
+
+  #keep(number: number, text: string): void {
+    const isWide = wideCharacter.test(text);
+    const [inWord, bits] = isWide ? [2, 16] : [4, 8];
+    const address = this.#arena.allocate(Math.max(Math.ceil(text.length / inWord), 1));
+    const words = this.#arena.chunks[address >>> chunkBits]!;
+    for (let at = address & offsetMask, i = 0; i < text.length; at += 1) {
+      let word = 0;
+      for (let shift = 0; shift < 32 && i < text.length; shift += bits, i += 1) word |= text.charCodeAt(i) << shift;
+      words[at] = word;
+    }
+    this.setWord(number, textWord, address);
+    this.setWord(number, lengthWord, isWide ? -text.length : text.length);
+  }
+
+  /** Whether the text of a number stands in another one at a place, which has room for it. */
+  #isAt(place: number, number: number, text: string): boolean {
+    const address = this.word(number, textWord);
+    const length = this.word(number, lengthWord);
+    const words = this.#arena.chunks[address >>> chunkBits]!;
+    const from = address & offsetMask;
+    if (length < 0) {
+      for (let i = 0; i < -length; i += 1) {
+        if (((words[from + (i >>> 1)]! >>> ((i & 1) << 4)) & 0xffff) !== text.charCodeAt(place + i)) return false;
+      }
+      return true;
+    }
+    let i = 0;
+    for (; i + 4 <= length; i += 4) {
+      const a = text.charCodeAt(place + i);
+      const b = text.charCodeAt(place + i + 1);
+      const c = text.charCodeAt(place + i + 2);
+      const d = text.charCodeAt(place + i + 3);
+      if ((a | b | c | d) > 0xff || words[from + (i >>> 2)] !== (a | (b << 8) | (c << 16) | (d << 24))) return false;
+    }
+    for (; i < length; i += 1) {
+      if (((words[from + (i >>> 2)]! >>> ((i & 3) << 3)) & 0xff) !== text.charCodeAt(place + i)) return false;
+    }
+    return true;
   }
 }

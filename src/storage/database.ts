@@ -7,6 +7,7 @@ import { RegistryError } from '../errors.js';
 import { lockFolder } from './folder-lock.js';
 import type { Prisma } from './generated/client.js';
 import { PrismaClient } from './generated/client.js';
+import { streamByCursor, streamOn, type Stream } from './stream-rows.js';
 import { WatchedPool } from './watched-pool.js';
 
 /**
@@ -26,10 +27,15 @@ export interface Database {
   /** One statement on the short way, without Prisma: for what is asked so often that the way matters. */
   query: Query;
   /** Work that sees the data as of one moment and changes nothing, for as long as it takes. */
-  snapshot<T>(work: (query: Query) => Promise<T>): Promise<T>;
+  snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
   /** Several statements at once, for migrations. */
   execute(statements: string): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface Snapshot {
+  query: Query;
+  stream: Stream;
 }
 
 /** Rows as objects. Prepared once for each connection, so the text has no values in it. */
@@ -95,11 +101,14 @@ function queryOn(connection: pg.Pool | pg.PoolClient): Query {
   };
 }
 
-async function readAsOfNow<T>(pool: pg.Pool, work: (query: Query) => Promise<T>): Promise<T> {
+async function readAsOfNow<T>(pool: pg.Pool, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
   const connection = await pool.connect();
   try {
-    await connection.query(`begin isolation level repeatable read read only; set local timezone to 'UTC'`);
-    const result = await work(queryOn(connection));
+    // A stream is one statement, and takes as long as there are rows.
+    await connection.query(
+      `begin isolation level repeatable read read only; set local timezone to 'UTC'; set local statement_timeout to 0`,
+    );
+    const result = await work({ query: queryOn(connection), stream: streamOn(connection) });
     await connection.query('commit');
     connection.release();
     return result;
@@ -139,9 +148,10 @@ async function openEmbedded(folder: string): Promise<Database> {
     transaction: (work) => transact(client, work),
     query: async <Row>(text: string, values?: unknown[]) => (await pglite.query<Row>(text, values)).rows,
     snapshot: (work) =>
-      pglite.transaction((sql) =>
-        work(async <Row>(text: string, values?: unknown[]) => (await sql.query<Row>(text, values)).rows),
-      ),
+      pglite.transaction((sql) => {
+        const query: Query = async <Row>(text: string, values?: unknown[]) => (await sql.query<Row>(text, values)).rows;
+        return work({ query, stream: streamByCursor(query) });
+      }),
     execute: async (statements) => {
       await pglite.exec(statements);
     },

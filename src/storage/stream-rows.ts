@@ -1,0 +1,66 @@
+import type { Socket } from 'node:net';
+import pg from 'pg';
+import type { Query } from './database.js';
+
+/**
+ * The column `text` of a statement's rows, some rows at a time and as they come: Postgres goes on with the statement while
+ * they are used, and no more of its answer is in memory than a page or two. One stream at a time, and to its end.
+ */
+export type Stream = (statement: string, values: string[]) => AsyncGenerator<string[]>;
+
+interface Row {
+  text: string;
+}
+
+/** Worth the way to whoever uses them, and not so many that they keep the process from all else for long. */
+const pageCharacters = 262_144;
+const pageRows = 256;
+
+/** Whoever does not read to the end has to close the connection. */
+export function streamOn(connection: pg.PoolClient): Stream {
+  const { stream: socket } = (connection as pg.PoolClient & { connection: { stream: Socket } }).connection;
+  return async function* (statement, values) {
+    let page: string[] = [];
+    let characters = 0;
+    let end: { error?: Error } | undefined;
+    let wake = () => {};
+    const finish = (how: { error?: Error }) => {
+      end = how;
+      wake();
+    };
+    connection
+      .query(new pg.Query<Row>(statement, values))
+      .on('end', () => finish({}))
+      .on('error', (error) => finish({ error }))
+      .on('row', ({ text }) => {
+        page.push(text);
+        characters += text.length;
+        if (characters < pageCharacters) return;
+        socket.pause();
+        wake();
+      });
+    for (;;) {
+      if (end === undefined && characters < pageCharacters) await new Promise<void>((resolve) => (wake = resolve));
+      if (end?.error !== undefined) throw end.error;
+      if (page.length === 0) return;
+      const full = page;
+      [page, characters] = [[], 0];
+      // The next page comes while this one is used.
+      socket.resume();
+      yield full;
+    }
+  };
+}
+
+/** For the embedded Postgres, which has all that it answers in memory. */
+export function streamByCursor(query: Query): Stream {
+  return async function* (statement, values) {
+    await query(`declare stream no scroll cursor for ${statement}`, values);
+    for (;;) {
+      const rows = await query<Row>(`fetch ${pageRows} from stream`);
+      if (rows.length === 0) break;
+      yield rows.map(({ text }) => text);
+    }
+    await query('close stream');
+  };
+}
