@@ -42,6 +42,7 @@ import { createApp } from './http/app.js';
 import { loadContract, type Operation, type OperationId } from './http/contract.js';
 import { serveDocuments } from './http/documents.js';
 import { openIssuers } from './http/issuers.js';
+import { createLaneHandler } from './http/lane-handler.js';
 import { createLane, type LaneRoute } from './http/lane.js';
 import { createMetrics } from './http/metrics.js';
 import { createOperationsApp } from './http/operations.js';
@@ -265,10 +266,17 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     },
   ];
 
+  // What a request has written is in this process's own index before the answer is sent.
+  const onWritten = async () => {
+    if (follower.position() === undefined) return;
+    await follower.catchUp().catch((error: unknown) => log.warn({ err: error }, 'the index is behind'));
+  };
+  const subscriptionHandlers = createSubscriptionHandlers({ reader, writer, attend, faultOfSink, checkBody });
+  const createSubscription = operationOf('createSubscription');
   const app = createApp({
     contract,
     handlers: {
-      ...createSubscriptionHandlers({ reader, writer, attend, faultOfSink, checkBody }),
+      ...subscriptionHandlers,
       ...createHandshakeHandlers({ reader, writer, attend, handshakes: createHandshakeReader(database) }),
       ...createCallbackHandlers({ grantByCallback: createGrantByCallback({ database, random: Math.random }) }),
       ...createGrantHandlers({
@@ -301,11 +309,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     lane,
     readsOnly,
     authenticate: async (authorization, lines) => tokens.authenticate(authorization, lines),
-    // What a request has written is in this process's own index before the answer is sent.
-    onWritten: async () => {
-      if (follower.position() === undefined) return;
-      await follower.catchUp().catch((error: unknown) => log.warn({ err: error }, 'the index is behind'));
-    },
+    onWritten,
     extras: (express) => serveDocuments(express, contract.document, developmentKeys),
     log,
     onRequest: metrics.request,
@@ -315,8 +319,15 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     checkAnswers,
   });
 
+  const registering: LaneRoute = {
+    operation: createSubscription,
+    bodyLimit: createSubscription.bodyLimit ?? bodyLimit,
+    writes: true,
+    handle: createLaneHandler(createSubscription, subscriptionHandlers.createSubscription, { log, onWritten }),
+  };
   const listener = createLane({
-    routes: lane,
+    // Where nothing may be written Express says so.
+    routes: readsOnly ? lane : [...lane, registering],
     tokens,
     translate: asUnavailable,
     log,

@@ -13,7 +13,7 @@ import type { TokenCache } from './token-cache.js';
  * The short way through the server for what delivery systems ask before every event. Express takes several times as long
  * as the answers themselves, so these few operations are handled in front of it; everything else falls through. What a
  * caller sees (authentication, scopes, parameters, problems, headers) is the same, and the same contract is held
- * against it. One difference: requests count in the metrics, and only those that fail are logged.
+ * against it. One difference: what only reads is counted in the metrics, and logged where it fails.
  */
 export interface LaneCall {
   principal: Principal;
@@ -22,6 +22,10 @@ export interface LaneCall {
   request: IncomingMessage;
   body: Buffer;
   requestId: string;
+  /** Of an operation that writes: checked by the contract, by lower-case name. */
+  header?: Record<string, unknown>;
+  /** Of an operation that writes: fires when the client has gone away. */
+  signal?: AbortSignal;
 }
 
 export interface LaneAnswer {
@@ -39,6 +43,8 @@ export interface LaneRoute {
   handle: LaneHandler;
   /** Bytes. The body of a GET is not read at all. */
   bodyLimit: number;
+  /** Its headers are parameters too, it may wait for long, and it is logged whatever comes of it. */
+  writes?: boolean;
   /** Reads the query as programs write it; what it gives keeps the contract. Undefined for any other, which goes the long way. */
   readQuery?: ((query: string) => Record<string, unknown> | undefined) | undefined;
   /** What every answer of this operation has in place of or besides what all answers have. */
@@ -70,9 +76,15 @@ interface Exchange {
   response: ServerResponse;
   requestId: string;
   startedAt: number;
+  /** Of an operation that writes, as far as they are known. */
+  principal?: Principal;
+  writing?: Pick<LaneCall, 'header' | 'signal'>;
 }
 
-const unambiguous = ['host', 'authorization', 'content-type'];
+const unambiguous = ['host', 'authorization', 'content-type', 'if-match', 'idempotency-key'];
+const lengths = Array.from({ length: 16 }, (_, length) => unambiguous.some((name) => name.length === length));
+/** Made once: a reason of its own has a stack, which costs more than the rest of the signal. */
+const closed = new Error('The connection was closed.');
 const noBody = Buffer.alloc(0);
 const noHeaders: readonly string[] = [];
 const contentType = ['Content-Type', 'application/json; charset=utf-8'];
@@ -118,14 +130,27 @@ function begin(exchange: Exchange, query: string): void {
 }
 
 function proceed(exchange: Exchange, query: string, principal: Principal): void {
-  const { operation, bodyLimit, readQuery } = exchange.route;
+  const { operation, bodyLimit, readQuery, writes } = exchange.route;
+  if (writes) exchange.principal = principal;
   requireScope(operation, principal);
+  if (writes) return proceedToWrite(exchange, query, principal);
   const parameters = readQuery?.(query) ?? queryParameters(operation, queryOf(query));
   if (operation.method === 'get') return handle(exchange, parameters, principal, noBody);
   if (isEncoded(exchange.request.rawHeaders)) {
     throw new RegistryError('media_type_unsupported', 'Send the body without a content encoding.');
   }
   readBody(exchange.request, bodyLimit, (body) => handle(exchange, parameters, principal, body));
+}
+
+function proceedToWrite(exchange: Exchange, text: string, principal: Principal): void {
+  const { request, response, route } = exchange;
+  const { headers } = request;
+  const { query, header } = route.operation.parseParameters({ path: {}, query: queryOf(text), headers });
+  const gone = new AbortController();
+  response.once('close', () => response.writableFinished || gone.abort(closed));
+  if (response.destroyed) gone.abort(closed);
+  exchange.writing = { header, signal: gone.signal };
+  readBody(request, route.bodyLimit, (body) => handle(exchange, query, principal, body));
 }
 
 function handle(
@@ -137,7 +162,8 @@ function handle(
   const { route, request, requestId } = exchange;
   try {
     if (body instanceof RegistryError) throw body;
-    const made = route.handle({ principal, query, request, body, requestId });
+    const call = { principal, query, request, body, requestId };
+    const made = route.handle(exchange.writing === undefined ? call : { ...call, ...exchange.writing });
     if (!(made instanceof Promise)) answer(exchange, made);
     else made.then((later) => answer(exchange, later)).catch((error) => fail(exchange, error));
   } catch (error) {
@@ -157,16 +183,19 @@ function fail(exchange: Exchange, thrown: unknown): void {
   const error = settings.translate(thrown);
   const known = error instanceof RegistryError ? error : undefined;
   if (known === undefined) settings.log.error({ requestid, err: error }, 'fault');
+  else if (known.cause !== undefined) settings.log.warn({ requestid, err: known.cause }, known.code);
   const told =
     known ?? new RegistryError('internal', 'Something went wrong inside of the service; the log has this request id.');
   const problem = problemOf(told, requestid);
-  settings.log.info({ requestid, operation: route.operation.id, status: problem.status, code: told.code }, 'request');
+  if (!route.writes) {
+    settings.log.info({ requestid, operation: route.operation.id, status: problem.status, code: told.code }, 'request');
+  }
   if (response.headersSent) return;
   const headers = [...problemAnswerHeaders, ...Object.entries(problemHeaders(told)).flat()];
-  finish(exchange, problem.status, headers, JSON.stringify(problem));
+  finish(exchange, problem.status, headers, JSON.stringify(problem), told.code);
 }
 
-function finish(exchange: Exchange, status: number, headers: string[], body: string | undefined): void {
+function finish(exchange: Exchange, status: number, headers: string[], body: string | undefined, code?: string): void {
   const { settings, route, response, requestId, startedAt } = exchange;
   headers.push('X-Request-Id', requestId);
   if (settings.stopping.aborted) headers.push('Connection', 'close');
@@ -180,7 +209,20 @@ function finish(exchange: Exchange, status: number, headers: string[], body: str
     // What is all ASCII is the same in Latin-1, which is copied and not converted.
     response.end(body, bytes === body.length ? 'latin1' : 'utf8');
   }
-  settings.onRequest(route.operation.id, status, (performance.now() - startedAt) / 1_000);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  // A caller that has gone hears nothing of it.
+  const outcome = route.writes && response.destroyed ? 499 : status;
+  settings.onRequest(route.operation.id, outcome, seconds);
+  if (route.writes) logWrite(exchange, outcome, seconds, code);
+}
+
+function logWrite(exchange: Exchange, status: number, seconds: number, code: string | undefined): void {
+  const { settings, route, requestId: requestid, principal } = exchange;
+  const { id: operation, method } = route.operation;
+  const { tenant, subscriber } = principal ?? {};
+  const ms = Math.round(seconds * 1_000);
+  const line = { requestid, operation, method: method.toUpperCase(), status, ms, tenant, subscriber, code };
+  settings.log.info(line, 'request');
 }
 
 export function checkAnswer(operation: Operation, status: number, body: string | undefined): void {
@@ -231,7 +273,7 @@ function authorizationOf(rawHeaders: readonly string[]): string | undefined {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
     // By their lengths nearly all others are told apart.
-    if (name.length !== 4 && name.length !== 12 && name.length !== 13) continue;
+    if (name.length > 15 || !lengths[name.length]) continue;
     const place = unambiguous.indexOf(name.toLowerCase());
     if (place === -1) continue;
     if ((seen & (1 << place)) !== 0) {

@@ -62,7 +62,9 @@ interface Got {
 }
 
 /** What differs from one request to the next by design. */
-const ownToEach = new Set(['date', 'x-request-id', 'content-length']);
+const ownToEach = new Set(['date', 'x-request-id', 'content-length', 'location', 'idempotency-replayed']);
+const ids = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const times = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
 function exchange(
   path: string,
@@ -82,7 +84,7 @@ function exchange(
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
+        const text = Buffer.concat(chunks).toString().replace(ids, 'its own').replace(times, 'its own');
         const kept = Object.entries(response.headers).filter(([name]) => !ownToEach.has(name));
         const value = text === '' ? undefined : (JSON.parse(text) as Record<string, unknown>);
         if (value && 'requestid' in value) value['requestid'] = 'its own';
@@ -208,6 +210,37 @@ const matches: Array<[string, number, () => Sent]> = [
 
 test.each(matches)('a match of %s is answered alike with %i', async (_, status, sent) => {
   expect((await both('/v1/match', { method: 'POST', ...sent() })).status).toBe(status);
+});
+
+const subscription = (members: object = {}) =>
+  JSON.stringify({ sink: sinks.live, protocol: 'HTTP', types: ['nl.overheid.zaak'], ...members });
+const later = [...json, 'Prefer', 'respond-async'];
+
+const registrations: Array<[string, number, () => Sent]> = [
+  ['a pair that has a grant', 201, () => ({ body: subscription(), headers: later })],
+  ['a type that the profile refuses', 400, () => ({ body: subscription({ types: ['Zaak'] }), headers: later })],
+  ['a key', 201, () => ({ body: subscription({ config: {} }), headers: [...later, 'Idempotency-Key', 'one'] })],
+  ['the key of another request', 409, () => ({ body: subscription(), headers: [...later, 'Idempotency-Key', 'one'] })],
+  ['two keys', 400, () => ({ headers: [...later, 'Idempotency-Key', 'a', 'Idempotency-Key', 'b'] })],
+  ['two keys and no token', 400, () => ({ headers: ['Idempotency-Key', 'a', 'Idempotency-Key', 'b'], as: 'none' })],
+  ['an empty key', 400, () => ({ body: subscription(), headers: [...later, 'Idempotency-Key', ''] })],
+  ['a preference that is too long', 400, () => ({ body: 'x', headers: [...json, 'Prefer', 'x'.repeat(201)] })],
+  ['a query', 400, () => ({ query: '?a=b', body: subscription(), headers: later })],
+  ['a sink that is not https', 400, () => ({ body: subscription({ sink: 'http://a.example.com/' }), headers: later })],
+  ['an unknown origin', 400, () => ({ body: subscription({ origin: 'unknown.example.com' }), headers: later })],
+  ['a member too many', 400, () => ({ body: subscription({ x: 1 }), headers: later })],
+  ['no sink', 400, () => ({ body: subscription({ sink: undefined }), headers: later })],
+  ['an open object', 400, () => ({ body: subscription().slice(0, -1), headers: later })],
+  ['nothing', 400, () => ({ headers: later })],
+  ['text', 415, () => ({ body: subscription(), headers: ['Content-Type', 'text/plain'] })],
+  ['an encoding', 415, () => ({ body: subscription(), headers: [...later, 'Content-Encoding', 'gzip'] })],
+  ['a body that is too large', 413, () => ({ body: subscription({ subject: 'x'.repeat(70_000) }), headers: later })],
+  ['no token', 401, () => ({ body: subscription(), headers: later, as: 'none' })],
+  ['a token without the scope', 403, () => ({ body: subscription(), headers: later, as: 'deliver' })],
+];
+
+test.each(registrations)('a registration with %s is answered alike with %i', async (_, status, sent) => {
+  expect((await both('/v1/subscriptions', { method: 'POST', as: 'subscribe', ...sent() })).status).toBe(status);
 });
 
 test('HEAD has the headers of GET and no body', async () => {

@@ -1,0 +1,36 @@
+import type { Logger } from 'pino';
+import type { Operation } from './contract.js';
+import type { AppOperation, Call, Handler } from './handler.js';
+import { readJsonBody } from './json-body.js';
+import type { LaneHandler } from './lane.js';
+
+export interface WriteSettings {
+  log: Logger;
+  /** Called before the answer is sent. */
+  onWritten: () => Promise<void>;
+}
+
+interface JsonAnswer {
+  status: number;
+  headers?: Readonly<Record<string, string>>;
+  body: unknown;
+}
+
+/** A handler that Express calls too, for the lane: an operation that writes, and takes and gives JSON. */
+export function createLaneHandler<Id extends AppOperation>(
+  operation: Operation,
+  handler: Handler<Id>,
+  { log, onWritten }: WriteSettings,
+): LaneHandler {
+  return async ({ principal, query, header, signal, request, body, requestId }) => {
+    const { rawHeaders, headers } = request;
+    // The contract has checked what the types of a handler's call and answer say.
+    const call = {
+      ...{ path: {}, query, header, body: readJsonBody(operation, headers, body), principal, requestId, log },
+      ...{ address: operation.path, rawHeaders, signal },
+    } as unknown as Call<Id>;
+    const { status, headers: lines = {}, body: value } = (await handler(call)) as unknown as JsonAnswer;
+    await onWritten();
+    return { status, headers: Object.entries(lines).flat(), body: JSON.stringify(value) };
+  };
+}
