@@ -5,7 +5,6 @@ import { readEvents, type EventLimits, type EventRequest } from '../events/read-
 import type { RuleBreach } from '../events/rule.js';
 import { validateBatch, validateEvent, type Judgement } from '../events/validate-event.js';
 import type { components } from '../http/contract.gen.js';
-import { TypedMatchEvent } from './event-attributes.js';
 import type { MatchedPair } from './known-pairs.js';
 import type { KnownOrigin, Replica } from './replica.js';
 
@@ -69,7 +68,7 @@ export function matchMessage(
 function judgeAndMatch(replica: Replica | undefined, origin: KnownOrigin, event: ReadEvent): Result {
   if (!('event' in event)) return { event, faults: event.faults, warnings: [], pairs: noPairs };
   const { faults, warnings } = validateEvent(origin.profile, event.event);
-  const pairs = faults.length === 0 ? replica?.match(origin, new TypedMatchEvent(event.event)) : undefined;
+  const pairs = faults.length === 0 ? replica?.match(origin, event.event.attributes) : undefined;
   return { event, faults, warnings, pairs: pairs ?? noPairs };
 }
 
