@@ -1,21 +1,20 @@
 import type { ClaimCheck } from './cloud-event.js';
-import { decodeString, skipString, type OnMember } from './json-text.js';
+import { backslash, decodeString, quote, skipString, type JsonText, type OnMember } from './json-text.js';
 import { parseMediaType } from './media-type.js';
 import { isUri } from './uri.js';
 
 const first = 'c'.charCodeAt(0);
-const backslash = '\\'.charCodeAt(0);
 
 /** Notes the members of a claim check (INTG-STD-015, R-11) in `holder` while data is skipped; it keeps no values. */
-export function watchClaimCheck(holder: { claimCheck: ClaimCheck | undefined }, text: string): OnMember {
+export function watchClaimCheck(holder: { claimCheck: ClaimCheck | undefined }, json: JsonText): OnMember {
+  const { bytes } = json;
   return (from, to, value) => {
-    const code = text.charCodeAt(from);
-    if (code !== first && code !== backslash) return;
-    const name = decodeString(text, from, to);
+    if (bytes[from] !== first && bytes[from] !== backslash) return;
+    const name = decodeString(json, from, to);
     if (name !== 'claimCheckUri' && name !== 'claimCheckContentType') return;
     const claimCheck = (holder.claimCheck ??= { uri: 'missing', contentType: 'missing' });
-    const isText = text[value] === '"';
-    const content = isText ? decodeString(text, value + 1, skipString(text, value + 1) - 1) : '';
+    const isText = bytes[value] === quote;
+    const content = isText ? decodeString(json, value + 1, skipString(bytes, value + 1) - 1) : '';
     if (name === 'claimCheckUri') claimCheck.uri = isUri(content) ? 'right' : 'wrong';
     else claimCheck.contentType = parseMediaType(content) ? 'right' : 'wrong';
   };

@@ -1,7 +1,5 @@
 import { escapePointer } from '../http/json.js';
-
-/** What the type system leaves of a value once it is read; URI, Timestamp and Binary stay the strings that they came as. */
-export type AttributeValue = string | number | boolean;
+import type { ContextAttributes } from './context-attributes.js';
 
 export type Mode = 'structured' | 'batched' | 'binary';
 
@@ -22,12 +20,10 @@ export interface EventParts {
   readonly mode: Mode;
   /** JSON pointer of the event in the message: '' or, in a batch, its place (`/3`). */
   readonly at: string;
-  /** Context attributes by name, `datacontenttype` included; those that are null in JSON are absent. */
-  readonly attributes: ReadonlyMap<string, AttributeValue>;
+  /** `datacontenttype` included; those that are null in JSON are absent. */
+  readonly attributes: ContextAttributes;
   /** Names that are there with a value at fault, so that nobody takes them for missing; undefined in a CloudEvent. */
   readonly faulty: ReadonlySet<string> | undefined;
-  /** Names of the attributes that the specification does not define; most events have few. */
-  readonly extensions: readonly string[];
   /** Bytes of the event as it came; in binary mode of the headers that carry attributes, and the body. */
   readonly bytes: number;
   readonly hasData: boolean;
@@ -45,23 +41,6 @@ export interface CloudEvent extends EventParts {
   readonly id: string;
   readonly source: string;
   readonly type: string;
-}
-
-/** Attributes of the specification itself; all others are extensions. */
-export const coreAttributes: ReadonlySet<string> = new Set([
-  'id',
-  'source',
-  'specversion',
-  'type',
-  'datacontenttype',
-  'dataschema',
-  'subject',
-  'time',
-]);
-
-/** The string encoding of a value (CloudEvents, Type System); it is what filters compare and headers carry. */
-export function canonicalString(value: AttributeValue): string {
-  return typeof value === 'string' ? value : String(value);
 }
 
 /**

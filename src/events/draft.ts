@@ -1,14 +1,13 @@
 import { isAttributeName, isAttributeText } from './attribute-text.js';
 import {
-  coreAttributes,
   pointerTo,
-  type AttributeValue,
   type ClaimCheck,
   type CloudEvent,
   type DataForm,
   type EventParts,
   type Mode,
 } from './cloud-event.js';
+import { ContextAttributes, core, coreNumber } from './context-attributes.js';
 import { isJson, parseMediaType } from './media-type.js';
 import { readingRules as rules } from './profiles/reading-rules.js';
 import { breachOf, maxBreaches, type Rule, type RuleBreach } from './rule.js';
@@ -22,8 +21,7 @@ export type ReadEvent = { event: CloudEvent } | { faults: RuleBreach[]; parts: E
 export interface Draft {
   readonly mode: Mode;
   readonly at: string;
-  readonly attributes: Map<string, AttributeValue>;
-  readonly extensions: string[];
+  readonly attributes: ContextAttributes;
   readonly faults: RuleBreach[];
   others: Map<string, 'null' | 'faulty'> | undefined;
   declaresJson: boolean;
@@ -36,8 +34,7 @@ export function startDraft(mode: Mode, at: string): Draft {
   return {
     mode,
     at,
-    attributes: new Map(),
-    extensions: [],
+    attributes: new ContextAttributes(),
     faults: [],
     others: undefined,
     declaresJson: false,
@@ -63,8 +60,9 @@ function leaveOut(draft: Draft, name: string, reason: 'null' | 'faulty'): void {
 }
 
 /** False, and a fault, for a name that was there before. */
-export function isFirst(draft: Draft, name: string): boolean {
-  if (!draft.attributes.has(name) && (draft.others === undefined || !draft.others.has(name))) return true;
+export function isFirst(draft: Draft, name: string, number = coreNumber(name)): boolean {
+  const { attributes, others } = draft;
+  if (!attributes.has(name, number) && (others === undefined || !others.has(name))) return true;
   note(draft, rules.attributeOnce, name);
   return false;
 }
@@ -76,31 +74,30 @@ export function addNull(draft: Draft, name: string): void {
 
 /** `isPlain` when the text is known to be printable ASCII. */
 export function addText(draft: Draft, name: string, value: string, isPlain: boolean): void {
-  if (!isFirst(draft, name)) return;
-  const broken = brokenBy(draft, name, value) ?? (isPlain || isAttributeText(value) ? undefined : rules.attributeText);
+  const number = coreNumber(name);
+  if (!isFirst(draft, name, number)) return;
+  const broken =
+    (number === 0 ? brokenName(name) : brokenCore(draft, number, value)) ??
+    (isPlain || isAttributeText(value) ? undefined : rules.attributeText);
   if (broken) return refuse(draft, broken, name);
-  draft.attributes.set(name, value);
-  if (!coreAttributes.has(name)) draft.extensions.push(name);
+  if (number === 0) draft.attributes.setExtension(name, value);
+  else draft.attributes.setCore(number, value);
 }
 
-function brokenBy(draft: Draft, name: string, value: string): Rule | undefined {
-  switch (name) {
-    case 'id':
-    case 'type':
-    case 'subject':
-      return value === '' ? rules.notEmpty : undefined;
-    case 'specversion':
+function brokenCore(draft: Draft, number: number, value: string): Rule | undefined {
+  switch (number) {
+    case core.specversion:
       return value === '1.0' ? undefined : value === '' ? rules.notEmpty : rules.specversion;
-    case 'source':
+    case core.source:
       return value === '' ? rules.notEmpty : isUriReference(value) ? undefined : rules.source;
-    case 'time':
+    case core.time:
       return isTimestamp(value) ? undefined : rules.time;
-    case 'dataschema':
+    case core.dataschema:
       return value === '' ? rules.notEmpty : isUri(value) ? undefined : rules.dataschema;
-    case 'datacontenttype':
+    case core.datacontenttype:
       return setContentType(draft, value) ? undefined : rules.datacontenttype;
     default:
-      return brokenName(name);
+      return value === '' ? rules.notEmpty : undefined;
   }
 }
 
@@ -122,12 +119,11 @@ function setContentType(draft: Draft, value: string): boolean {
 /** A native boolean or number; `isInteger` is told by the text of the number where there is one. */
 export function addNative(draft: Draft, name: string, value: number | boolean, isInteger: boolean): void {
   if (!isFirst(draft, name)) return;
-  if (coreAttributes.has(name)) return refuse(draft, rules.attributeType, name);
+  if (coreNumber(name) !== 0) return refuse(draft, rules.attributeType, name);
   const broken = brokenName(name) ?? (typeof value === 'boolean' ? undefined : brokenInteger(value, isInteger));
   if (broken) return refuse(draft, broken, name);
   // Minus zero is the integer zero.
-  draft.attributes.set(name, value === 0 ? 0 : value);
-  draft.extensions.push(name);
+  draft.attributes.setExtension(name, value === 0 ? 0 : value);
 }
 
 function brokenInteger(value: number, isInteger: boolean): Rule | undefined {
@@ -142,16 +138,16 @@ export function addStructure(draft: Draft, name: string): void {
 export function finish(draft: Draft, bytes: number): ReadEvent {
   const { attributes, faults, dataForm } = draft;
   const faulty = faults.length === 0 ? undefined : faultyNames(draft);
-  const datacontenttype = attributes.get('datacontenttype') as string | undefined;
+  const { datacontenttype } = attributes;
   const isDeclared = datacontenttype !== undefined || faulty?.has('datacontenttype') === true;
   const isDataMember = dataForm !== 'absent' && dataForm !== 'base64' && dataForm !== 'body';
   if (isDataMember && datacontenttype !== undefined && !draft.declaresJson) {
     if (dataForm !== 'text' && dataForm !== 'json_text') note(draft, rules.dataString, 'data');
   }
-  const id = required(draft, 'id');
-  const source = required(draft, 'source');
-  const type = required(draft, 'type');
-  required(draft, 'specversion');
+  const id = required(draft, 'id', attributes.id);
+  const source = required(draft, 'source', attributes.source);
+  const type = required(draft, 'type', attributes.type);
+  required(draft, 'specversion', attributes.specversion);
   const event: CloudEvent = {
     id,
     source,
@@ -160,7 +156,6 @@ export function finish(draft: Draft, bytes: number): ReadEvent {
     at: draft.at,
     attributes,
     faulty,
-    extensions: draft.extensions,
     bytes,
     hasData: dataForm !== 'absent',
     dataBytes: draft.dataBytes,
@@ -176,8 +171,7 @@ function faultyNames({ others = new Map() }: Draft): ReadonlySet<string> {
   return new Set([...others.keys()].filter((name) => others.get(name) === 'faulty'));
 }
 
-function required(draft: Draft, name: string): string {
-  const value = draft.attributes.get(name) as string | undefined;
+function required(draft: Draft, name: string, value: string | undefined): string {
   if (value === undefined && draft.others?.get(name) !== 'faulty') note(draft, rules.required, name);
   return value ?? '';
 }

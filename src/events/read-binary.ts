@@ -2,7 +2,7 @@ import { Buffer, isUtf8 } from 'node:buffer';
 import { watchClaimCheck } from './claim-check.js';
 import { addText, finish, isFirst, refuse, startDraft, type Draft, type ReadEvent } from './draft.js';
 import { decodeHeaderValue } from './header-value.js';
-import { skipSpace, skipValue } from './json-text.js';
+import { jsonText, skipSpace, skipValue } from './json-text.js';
 import { readingRules as rules } from './profiles/reading-rules.js';
 import { breachOf, maxBreaches, type Rule } from './rule.js';
 
@@ -60,8 +60,6 @@ function addContentType(draft: Draft, value: string): void {
 function findClaimCheck(draft: Draft, body: Uint8Array): void {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   if (!bytes.includes('"claimCheck') || !isUtf8(bytes)) return;
-  const text = bytes.toString('utf8');
-  const start = skipSpace(text, 0);
-  const end = skipValue(text, start, 0, watchClaimCheck(draft, text));
+  const end = skipValue(bytes, skipSpace(bytes, 0), 0, watchClaimCheck(draft, jsonText(bytes)));
   if (end < 0) draft.claimCheck = undefined;
 }

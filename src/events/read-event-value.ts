@@ -13,7 +13,7 @@ import {
   type Draft,
   type ReadEvent,
 } from './draft.js';
-import { skipValue } from './json-text.js';
+import { isContainer } from './json-text.js';
 import { readingRules as rules } from './profiles/reading-rules.js';
 import { breachOf } from './rule.js';
 
@@ -42,15 +42,13 @@ function readData(draft: Draft, data: unknown): void {
   const text = JSON.stringify(data);
   if (draft.dataForm === 'base64') note(draft, rules.dataExclusive, 'data');
   draft.dataBytes = Buffer.byteLength(text);
-  if (typeof data === 'string') draft.dataForm = isJsonText(data.trim()) ? 'json_text' : 'text';
+  if (typeof data === 'string') draft.dataForm = isContainer(data) ? 'json_text' : 'text';
   else if (typeof data !== 'object' || data === null) draft.dataForm = 'scalar';
   else {
     draft.dataForm = Array.isArray(data) ? 'array' : 'object';
     draft.claimCheck = Array.isArray(data) ? undefined : findClaimCheck(data);
   }
 }
-
-const isJsonText = (text: string) => /^[{[]/.test(text) && skipValue(text, 0) === text.length;
 
 function readBase64(draft: Draft, value: unknown): void {
   if (value === null) return;

@@ -1,12 +1,24 @@
-import { Buffer, isAscii, isUtf8 } from 'node:buffer';
+import { Buffer, isUtf8 } from 'node:buffer';
 import type { ErrorCode, Fault } from '../errors.js';
 import type { Mode } from './cloud-event.js';
 import { finish, startDraft, type ReadEvent } from './draft.js';
-import { maxDataDepth, skipSpace, skipValue, tooDeep } from './json-text.js';
+import {
+  brace,
+  bracket,
+  bracketEnd,
+  comma,
+  jsonText,
+  malformed,
+  maxDataDepth,
+  skipSpace,
+  skipValue,
+  tooDeep,
+  type JsonText,
+} from './json-text.js';
 import { parseMediaType } from './media-type.js';
 import { readingRules as rules } from './profiles/reading-rules.js';
 import { readBinaryEvent } from './read-binary.js';
-import { bytesBetween, readObject, type JsonBody } from './read-json.js';
+import { readObject } from './read-json.js';
 import { breachOf, maxBreaches } from './rule.js';
 
 export interface EventRequest {
@@ -55,14 +67,15 @@ export function readEvents({ headers, body }: EventRequest, limits: EventLimits 
     const event = readBinaryEvent(headers, body);
     return event ? { mode, bytes: body.length, events: [event] } : refused('not_an_event');
   }
-  const json = decodeBody(body);
-  if (!json) return refused('not_utf8');
+  if (!isUtf8(body)) return refused('not_utf8');
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const json = jsonText(bytes);
   const events: ReadEvent[] = [];
-  const start = skipSpace(json.text, json.text.charCodeAt(0) === 0xfeff ? 1 : 0);
+  const start = skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
   const end = mode === 'batched' ? readBatch(json, start, events, limits.events) : readOne(json, start, '', events);
   if (typeof end !== 'number') return refused(end, end === 'too_many_events' ? `The limit is ${limits.events}.` : '');
   if (end === tooDeep) return refused('too_deep');
-  if (end < 0 || skipSpace(json.text, end) !== json.text.length) return refused('not_json');
+  if (end < 0 || skipSpace(bytes, end) !== bytes.length) return refused('not_json');
   if (mode === 'batched') compareVersions(events);
   return { mode, bytes: body.length, events };
 }
@@ -116,42 +129,36 @@ function modeOf(headers: readonly string[]): Mode | Extract<ReadResult, { faults
   return mediaType.subtype === 'cloudevents+json' ? 'structured' : 'batched';
 }
 
-function decodeBody(body: Uint8Array): JsonBody | undefined {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  if (isAscii(bytes)) return { text: bytes.toString('latin1'), isAscii: true };
-  return isUtf8(bytes) ? { text: bytes.toString('utf8'), isAscii: false } : undefined;
-}
-
 /** Reads the value at `from` as an event and appends it; gives the place after it, or a negative one. */
-function readOne(json: JsonBody, from: number, at: string, events: ReadEvent[]): number {
+function readOne(json: JsonText, from: number, at: string, events: ReadEvent[]): number {
   const mode = at === '' ? 'structured' : 'batched';
-  if (json.text[from] !== '{') {
-    const end = skipValue(json.text, from);
+  if (json.bytes[from] !== brace) {
+    const end = skipValue(json.bytes, from);
     events.push({ faults: [breachOf(rules.eventObject, at)], parts: undefined });
     return end;
   }
   const draft = startDraft(mode, at);
   const end = readObject(json, from, draft);
-  if (end >= 0) events.push(finish(draft, bytesBetween(json, from, end)));
+  if (end >= 0) events.push(finish(draft, end - from));
   return end;
 }
 
-function readBatch(json: JsonBody, from: number, events: ReadEvent[], limit: number): number | MessageFault {
-  const { text } = json;
-  if (text[from] !== '[') {
-    const end = skipValue(text, from);
+function readBatch(json: JsonText, from: number, events: ReadEvent[], limit: number): number | MessageFault {
+  const { bytes } = json;
+  if (bytes[from] !== bracket) {
+    const end = skipValue(bytes, from);
     return end < 0 ? end : 'batch_not_array';
   }
-  let at = skipSpace(text, from + 1);
-  if (text[at] === ']') return at + 1;
+  let at = skipSpace(bytes, from + 1);
+  if (bytes[at] === bracketEnd) return at + 1;
   for (;;) {
     if (events.length === limit) return 'too_many_events';
     const end = readOne(json, at, `/${events.length}`, events);
     if (end < 0) return end;
-    at = skipSpace(text, end);
-    if (text[at] === ']') return at + 1;
-    if (text[at] !== ',') return -1;
-    at = skipSpace(text, at + 1);
+    at = skipSpace(bytes, end);
+    if (bytes[at] === bracketEnd) return at + 1;
+    if (bytes[at] !== comma) return malformed;
+    at = skipSpace(bytes, at + 1);
   }
 }
 

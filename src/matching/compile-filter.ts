@@ -1,8 +1,8 @@
+import type { ContextAttributes } from '../events/context-attributes.js';
 import type { Attributes, Filter } from './filter.js';
-import type { MatchEvent } from './match-event.js';
 import { compileOther, otherDialect, type Dialects, type MatchableSubscription } from './predicate.js';
 
-export type EventTest = (event: MatchEvent) => boolean;
+export type EventTest = (event: ContextAttributes) => boolean;
 
 /**
  * Compiles what a subscription wants into one function: `source`, one of `types` and `subject` equal exactly (the first
@@ -43,15 +43,15 @@ function equals(name: string, value: string): EventTest {
   if (name === 'type') return (event) => event.type === value;
   if (name === 'source') return (event) => event.source === value;
   if (name === 'subject') return (event) => event.subject === value;
-  return (event) => event.get(name) === value;
+  return (event) => event.text(name) === value;
 }
 
 function startsWith(name: string, value: string): EventTest {
-  return (event) => event.get(name)?.startsWith(value) ?? false;
+  return (event) => event.text(name)?.startsWith(value) ?? false;
 }
 
 function endsWith(name: string, value: string): EventTest {
-  return (event) => event.get(name)?.endsWith(value) ?? false;
+  return (event) => event.text(name)?.endsWith(value) ?? false;
 }
 
 function oneOf(types: readonly string[]): EventTest {

@@ -1,7 +1,6 @@
 import { anchorsOf } from './cesql-anchors.js';
 import { matchesCesql } from './cesql-evaluate.js';
 import { parseCesql } from './cesql-parser.js';
-import { TypedMatchEvent } from './event-attributes.js';
 import type { Dialects } from './predicate.js';
 
 /** The dialects beyond the required six. Expressions were parsed at registration, so one that fails here is a fault. */
@@ -9,10 +8,6 @@ export const dialects: Dialects = {
   sql: (text) => {
     const parsed = parseCesql(text);
     if (!('expression' in parsed)) throw new Error(`A stored CESQL expression does not parse: ${parsed.fault.detail}`);
-    const matches = matchesCesql(parsed.expression);
-    return {
-      test: (event) => matches(event instanceof TypedMatchEvent ? event.attributes : event),
-      anchors: anchorsOf(parsed.expression) ?? [],
-    };
+    return { test: matchesCesql(parsed.expression), anchors: anchorsOf(parsed.expression) ?? [] };
   },
 };

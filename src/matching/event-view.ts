@@ -1,4 +1,4 @@
-import { specifiedAttributes, type MatchEvent } from './match-event.js';
+import { canonicalString, coreNames, type ContextAttributes } from '../events/context-attributes.js';
 import {
   all,
   any,
@@ -31,15 +31,15 @@ export class EventView {
   /** Not for comparing: `has` does that. */
   readonly values: number[] = [];
   readonly #isGuess: boolean[] = [];
-  #event: MatchEvent | undefined;
+  #event: ContextAttributes | undefined;
   readonly #symbols: Symbols;
 
   constructor(symbols: Symbols) {
     this.#symbols = symbols;
-    this.#growTo(specifiedAttributes.length);
+    this.#growTo(coreNames.length);
   }
 
-  load(event: MatchEvent): void {
+  load(event: ContextAttributes): void {
     this.#event = event;
     this.#see(1, event.type);
     this.#see(2, event.source);
@@ -50,10 +50,10 @@ export class EventView {
     this.#see(7, event.datacontenttype);
     this.#see(8, event.dataschema);
     const { attributes } = this.#symbols;
-    if (event.extensions === undefined || attributes.size === specifiedAttributes.length) return;
-    for (const [name, text] of event.extensions) {
+    if (event.extensions === undefined || attributes.size === coreNames.length) return;
+    for (const [name, value] of event.extensions) {
       const attribute = attributes.find(name);
-      if (attribute > specifiedAttributes.length) this.#see(attribute, text);
+      if (attribute > coreNames.length) this.#see(attribute, canonicalString(value));
     }
   }
 
@@ -115,7 +115,7 @@ export class EventView {
   #see(attribute: number, text: string | undefined): void {
     if (text === undefined) return;
     const { attributes, values } = this.#symbols;
-    if (attribute <= specifiedAttributes.length && attributes.word(attribute, useWord) === 1) return;
+    if (attribute <= coreNames.length && attributes.word(attribute, useWord) === 1) return;
     if (this.texts.length <= attribute) this.#growTo(attribute);
     this.present[this.count] = attribute;
     this.count += 1;

@@ -4,12 +4,12 @@ import type { Principal } from '../http/principal.js';
 import type { Database } from '../storage/database.js';
 import { firstFailure } from './explain.js';
 import type { Filter } from './filter.js';
-import type { MatchEvent } from './match-event.js';
+import type { ContextAttributes } from '../events/context-attributes.js';
 
 type Explanation = components['schemas']['Explanation'];
 
 /** Why each subscription of an origin did or did not get an event: all for admins, their own for subscribers. */
-export type Explain = (principal: Principal, origin: string, event: MatchEvent) => Promise<Explanation[]>;
+export type Explain = (principal: Principal, origin: string, event: ContextAttributes) => Promise<Explanation[]>;
 
 interface Row {
   id: string;
@@ -48,7 +48,7 @@ export function createExplain({ client }: Pick<Database, 'client'>): Explain {
   };
 }
 
-function explain(row: Row, event: MatchEvent): Explanation {
+function explain(row: Row, event: ContextAttributes): Explanation {
   const { id, sink, suspended, grantstate } = row;
   const pointer = firstFailure(
     {

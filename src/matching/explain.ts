@@ -1,10 +1,10 @@
 import { compileFilter } from './compile-filter.js';
 import { dialects } from './dialects.js';
-import type { MatchEvent } from './match-event.js';
+import type { ContextAttributes } from '../events/context-attributes.js';
 import type { MatchableSubscription } from './predicate.js';
 
 /** The JSON pointer of the first part of a subscription that does not hold for an event; undefined if all of it holds. */
-export function firstFailure(subscription: MatchableSubscription, event: MatchEvent): string | undefined {
+export function firstFailure(subscription: MatchableSubscription, event: ContextAttributes): string | undefined {
   const { source, types, subject, filters = [] } = subscription;
   const parts: Array<[string, Partial<MatchableSubscription>]> = [
     ['/source', { source }],

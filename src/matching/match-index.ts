@@ -3,7 +3,7 @@ import { Bundles, isOneOfSeveral, isProof, markWord, membersList, programWord } 
 import { blockFirst, blockNext, blockUsed, listBlock, listCount, listFirst } from './entry-list.js';
 import { EventView } from './event-view.js';
 import { everyEvent, keyList, Keys, pairOf } from './keys.js';
-import type { MatchEvent } from './match-event.js';
+import type { ContextAttributes } from '../events/context-attributes.js';
 import { exact, operandShift } from './operations.js';
 import type { Dialects, MatchableSubscription } from './predicate.js';
 import { compileProgram } from './program.js';
@@ -38,7 +38,7 @@ export interface MatchIndex {
   /** Returns the handle that is free now, undefined if there is no such subscription. */
   remove(id: string): number | undefined;
   /** The handles of the subscriptions that the event goes to, each once, in no order. */
-  match(event: MatchEvent): number[];
+  match(event: ContextAttributes): number[];
   handleOf(id: string): number | undefined;
   idOf(handle: number): string;
   statistics(): MatchIndexStatistics;

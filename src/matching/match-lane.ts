@@ -1,7 +1,6 @@
 import { RegistryError } from '../errors.js';
 import { ageHeader, type LaneAnswer, type LaneCall, type LaneHandler } from '../http/lane.js';
 import type { Principal } from '../http/principal.js';
-import { TypedMatchEvent } from './event-attributes.js';
 import type { Explain } from './explain-match.js';
 import { matchMessage, originFor, textOfMatch } from './match-message.js';
 import type { Credentials, MatchedMessage, Result } from './match-message.js';
@@ -101,6 +100,6 @@ async function addExplanations(
 ): Promise<void> {
   for (const result of results) {
     if (!('event' in result.event) || result.faults.length > 0) continue;
-    result.explanations = await settings.explain(principal, origin.name, new TypedMatchEvent(result.event.event));
+    result.explanations = await settings.explain(principal, origin.name, result.event.event.attributes);
   }
 }

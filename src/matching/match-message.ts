@@ -5,7 +5,6 @@ import { readEvents, type EventLimits, type EventRequest } from '../events/read-
 import type { RuleBreach } from '../events/rule.js';
 import { judgeEvent, validateBatch, type Judgement } from '../events/validate-event.js';
 import type { components } from '../http/contract.gen.js';
-import { TypedMatchEvent } from './event-attributes.js';
 import type { MatchedPair } from './known-pairs.js';
 import type { KnownOrigin, Replica } from './replica.js';
 
@@ -69,7 +68,7 @@ export function matchMessage(
 function judgeAndMatch(replica: Replica | undefined, origin: KnownOrigin, event: ReadEvent): Result {
   const { faults, warnings } = judgeEvent(origin.profile, event);
   const isMatched = 'event' in event && faults.length === 0;
-  const pairs = isMatched ? replica?.match(origin, new TypedMatchEvent(event.event)) : undefined;
+  const pairs = isMatched ? replica?.match(origin, event.event.attributes) : undefined;
   return { event, faults, warnings, pairs: pairs ?? noPairs };
 }
 

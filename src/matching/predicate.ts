@@ -1,5 +1,5 @@
 import type { Filter } from './filter.js';
-import type { MatchEvent } from './match-event.js';
+import type { ContextAttributes } from '../events/context-attributes.js';
 
 /** A necessary condition that the index can look up: the attribute equals, begins with or ends with a text. */
 export type Anchor = { attribute: string } & ({ exact: string } | { prefix: string } | { suffix: string });
@@ -12,7 +12,7 @@ export type Anchors = readonly (readonly Anchor[])[];
  * throw all the same, that is false too. `anchors` are implied by it; an empty list means that every event is tested.
  */
 export interface Predicate {
-  test(event: MatchEvent): boolean;
+  test(event: ContextAttributes): boolean;
   readonly anchors: Anchors;
 }
 
@@ -45,7 +45,7 @@ export function compileOther(dialects: Dialects, dialect: string, text: string):
   return { anchors: predicate.anchors, test: (event) => holds(predicate, event) };
 }
 
-function holds(predicate: Predicate, event: MatchEvent): boolean {
+function holds(predicate: Predicate, event: ContextAttributes): boolean {
   try {
     return predicate.test(event);
   } catch {

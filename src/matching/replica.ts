@@ -1,6 +1,6 @@
 import { RegistryError } from '../errors.js';
 import { KnownPairs, type MatchedPair, type Permission } from './known-pairs.js';
-import type { MatchEvent } from './match-event.js';
+import type { ContextAttributes } from '../events/context-attributes.js';
 import { createMatchIndex, type MatchIndex } from './match-index.js';
 import type { Dialects } from './predicate.js';
 import { type GrantState, type OriginState, type State, type Subject, type SubscriptionState } from './state.js';
@@ -20,7 +20,7 @@ export interface Replica {
   origin(tenant: string, name: string): KnownOrigin | undefined;
   defaultOrigin(tenant: string): KnownOrigin | undefined;
   /** The pairs that get the event, each once, with the subscriptions that want it; oldest first. */
-  match(origin: KnownOrigin, event: MatchEvent): MatchedPair[];
+  match(origin: KnownOrigin, event: ContextAttributes): MatchedPair[];
   /** `origin` in lower case. A pair of another tenant has no grant. */
   permission(tenant: string, origin: string, sink: string): Permission;
   /** Subscriptions in the index, grants in the table, and bytes of both outside of the collected heap. */

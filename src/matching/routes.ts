@@ -6,7 +6,6 @@ import type { RuleBreach } from '../events/rule.js';
 import { judgeEvent, validateBatch } from '../events/validate-event.js';
 import type { Handlers } from '../http/handler.js';
 import type { Principal } from '../http/principal.js';
-import { TypedMatchEvent } from './event-attributes.js';
 import { firstFailure } from './explain.js';
 import { parseFilters } from './filter.js';
 import type { MatchableSubscription } from './predicate.js';
@@ -38,7 +37,7 @@ export function createMatchHandlers({
         body.subscription === undefined
           ? { id: '', source: body.source, types: body.types, subject: body.subject, filters: filters.filters }
           : await readSubscription(principal, body.subscription);
-      const pointer = firstFailure(subscription, new TypedMatchEvent(read.event));
+      const pointer = firstFailure(subscription, read.event.attributes);
       return { status: 200, body: pointer === undefined ? { matched: true } : { matched: false, pointer } };
     },
 

@@ -1,5 +1,5 @@
 import type { Arena } from './arena.js';
-import { specifiedAttributes } from './match-event.js';
+import { coreNames } from '../events/context-attributes.js';
 import { all, notPredicate, operandShift, operationMask, predicate } from './operations.js';
 import { compileOther, type Anchors, type Dialects, type Predicate } from './predicate.js';
 import { StringTable } from './string-table.js';
@@ -21,7 +21,7 @@ export class Symbols {
     this.values = new StringTable(arena);
     this.#predicates = new StringTable(arena);
     // The specification's own attributes have fixed numbers, from 1.
-    for (const name of specifiedAttributes) this.attributes.acquire(name);
+    for (const name of coreNames) this.attributes.acquire(name);
   }
 
   get bytes(): number {

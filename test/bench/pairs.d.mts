@@ -1,11 +1,11 @@
 import type { compileFilter } from '../../src/matching/compile-filter.js';
-import type { matchEvent } from '../../src/matching/match-event.js';
+import type { attributesOf } from '../../src/events/context-attributes.js';
 import type { createMatchIndex } from '../../src/matching/match-index.js';
 
 interface Matching {
   createMatchIndex: typeof createMatchIndex;
   compileFilter: typeof compileFilter;
-  matchEvent: typeof matchEvent;
+  attributesOf: typeof attributesOf;
 }
 
 export function comparePairs(

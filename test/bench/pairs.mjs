@@ -5,7 +5,7 @@ import { randomEvent, randomSubscription, seeded } from './random-filters.mjs';
  * Compares at least `pairs` pairs of subscription and event; `matching` is what is compared, from dist/ or src/. Returns how many there were, and descriptions of
  * what differed, or was left when all was removed again.
  */
-export function comparePairs({ createMatchIndex, compileFilter, matchEvent }, pairs, seed, subscriptions = 2000) {
+export function comparePairs({ createMatchIndex, compileFilter, attributesOf }, pairs, seed, subscriptions = 2000) {
   const random = seeded(seed);
   const index = createMatchIndex();
   const compiled = new Map();
@@ -26,7 +26,7 @@ export function comparePairs({ createMatchIndex, compileFilter, matchEvent }, pa
     }
     for (let round = 0; round < 20; round += 1) {
       const attributes = randomEvent(random);
-      const event = matchEvent(attributes);
+      const event = attributesOf(attributes);
       const handles = index.match(event);
       const ids = new Set(handles.map((handle) => index.idOf(handle)));
       if (ids.size !== handles.length) differences.push({ attributes, twice: handles.map((h) => index.idOf(h)) });

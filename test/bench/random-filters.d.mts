@@ -1,4 +1,4 @@
-import type { AttributeValue } from '../../src/matching/match-event.js';
+import type { AttributeValue } from '../../src/events/context-attributes.js';
 import type { Filter } from '../../src/matching/filter.js';
 import type { MatchableSubscription } from '../../src/matching/predicate.js';
 

@@ -3,7 +3,7 @@
 import { performance } from 'node:perf_hooks';
 import { compileFilter } from '../../dist/matching/compile-filter.js';
 import { dialects } from '../../dist/matching/dialects.js';
-import { matchEvent } from '../../dist/matching/match-event.js';
+import { attributesOf } from '../../dist/events/context-attributes.js';
 import { createMatchIndex } from '../../dist/matching/match-index.js';
 import { callsPerSecond, eachMicroseconds, median, memory, percentile } from './measure.mjs';
 import { eachSubscription, eventsOf } from './mixes.mjs';
@@ -32,7 +32,7 @@ export async function measureRow({ mix, size, url, linear = true }) {
   const statistics = index.statistics();
 
   const kinds = matchedCounts.map((matched) => {
-    const events = eventsOf(mix, size, matched, 5_000).map(matchEvent);
+    const events = eventsOf(mix, size, matched, 5_000).map(attributesOf);
     return { matched, events: events.filter((event) => index.match(event).length === matched) };
   });
   const asked = kinds.filter(({ events }) => events.length > 0);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { canonicalString } from '../../src/events/cloud-event.js';
+import { canonicalString } from '../../src/events/context-attributes.js';
 import { readEvents } from '../../src/events/read-events.js';
 import { readEventValue } from '../../src/events/read-event-value.js';
 import { batched, eventOf, faultsOf, minimal, readOne, structured } from './message.js';

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { setImmediate as pass } from 'node:timers/promises';
+import { attributesOf } from '../../src/events/context-attributes.js';
 import { createExplain } from '../../src/matching/explain-match.js';
-import { matchEvent } from '../../src/matching/match-event.js';
+
 import type { Database } from '../../src/storage/database.js';
 
 test('a long explanation lets others in between', async () => {
@@ -16,7 +17,9 @@ test('a long explanation lets others in between', async () => {
   const client = { $queryRaw: () => Promise.resolve(rows) } as unknown as Database['client'];
   const principal = { tenant: 't', subscriber: 's', scopes: new Set(['assent:subscribe'] as const), tokenExpiresAt: 0 };
   let isDone = false;
-  const explained = createExplain({ client })(principal, 'o', matchEvent({ type: 't' })).finally(() => (isDone = true));
+  const explained = createExplain({ client })(principal, 'o', attributesOf({ type: 't' })).finally(
+    () => (isDone = true),
+  );
   let turns = 0;
   for (; !isDone; turns += 1) await pass();
   expect(turns).toBeGreaterThan(2);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { compileFilter } from '../../src/matching/compile-filter.js';
 import type { Filter } from '../../src/matching/filter.js';
-import { matchEvent, type AttributeValue } from '../../src/matching/match-event.js';
+import { attributesOf, type AttributeValue } from '../../src/events/context-attributes.js';
 import { createMatchIndex, type MatchIndex } from '../../src/matching/match-index.js';
 import type { Dialects, MatchableSubscription } from '../../src/matching/predicate.js';
 import { comparePairs } from '../bench/pairs.mjs';
@@ -13,7 +13,7 @@ const created = { type: 'com.example.created', source: '/orders', id: '1' };
 
 /** Asks the index and the compiled filter, which must agree. */
 function matches(wishes: Wishes, attributes: Attributes, dialects: Dialects = {}): boolean {
-  const event = matchEvent(attributes);
+  const event = attributesOf(attributes);
   const index = createMatchIndex(dialects);
   const handle = index.add({ id: 'a', ...wishes });
   const found = index.match(event);
@@ -23,7 +23,7 @@ function matches(wishes: Wishes, attributes: Attributes, dialects: Dialects = {}
 
 function idsOf(index: MatchIndex, attributes: Attributes): string[] {
   return index
-    .match(matchEvent(attributes))
+    .match(attributesOf(attributes))
     .map((handle) => index.idOf(handle))
     .sort();
 }
@@ -178,7 +178,7 @@ describe('a dialect with a language of its own', () => {
     const index = createMatchIndex(dialects);
     for (let i = 0; i < 100; i += 1) index.add({ id: `${i}`, filters: [sql('throws')] });
     runs = 0;
-    index.match(matchEvent(created));
+    index.match(attributesOf(created));
     expect(runs).toBe(1);
     expect(index.statistics()).toMatchObject({ subscriptions: 100, distinct: 1, unanchored: 1 });
   });
@@ -262,7 +262,7 @@ describe('filing', () => {
     for (let i = 0; i < 100; i += 1) {
       index.add({ id: `early ${i}`, types: [hot.type], filters: [popular, { not: { exact: { id: `e${i}` } } }] });
     }
-    index.match(matchEvent(hot));
+    index.match(attributesOf(hot));
     expect(index.statistics().candidates).toBeGreaterThan(90);
     for (let i = 0; i < 5000; i += 1) {
       index.add({
@@ -350,7 +350,7 @@ describe('changes', () => {
   test.each([50, 400, 2000])('100,000 random pairs give what a linear scan gives, among %i ids', (subscriptions) => {
     const seed = Number(process.env['MATCH_SEED'] ?? Date.now() % 1_000_000);
     const { compared, matched, differences } = comparePairs(
-      { createMatchIndex, compileFilter, matchEvent },
+      { createMatchIndex, compileFilter, attributesOf },
       100_000,
       seed,
       subscriptions,

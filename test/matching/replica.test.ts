@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { dialects } from '../../src/matching/dialects.js';
 import { firstFailure } from '../../src/matching/explain.js';
-import { matchEvent } from '../../src/matching/match-event.js';
+import { attributesOf } from '../../src/events/context-attributes.js';
 import { createReplica, type Replica } from '../../src/matching/replica.js';
 import type { GrantState, SubscriptionState } from '../../src/matching/state.js';
 
@@ -43,7 +43,7 @@ class Model {
     return held.helduntil && Date.parse(held.helduntil) > now ? 'held' : undefined;
   }
 
-  match(origin: string, event: ReturnType<typeof matchEvent>): Map<string, string[]> {
+  match(origin: string, event: ReturnType<typeof attributesOf>): Map<string, string[]> {
     const found = new Map<string, string[]>();
     for (const each of this.subscriptions.values()) {
       const denial = this.denial(origin, each.sink);
@@ -106,7 +106,11 @@ test.each([1, 2, 3])('answers what the rows say, after each of 3,000 random chan
     if (denial !== model.denial(asked, askedSink)) wrong.push({ turn, denial });
     if (known?.expiresAt !== (held && Date.parse(held.expiresat))) wrong.push({ turn, known });
     if (String(known?.allowedRate) !== String(held?.allowedrate)) wrong.push({ turn, known });
-    const event = matchEvent({ type: pick(['a', 'b', 'c']), source: pick(['/s/1', '/t']), subject: pick(['x', 'y']) });
+    const event = attributesOf({
+      type: pick(['a', 'b', 'c']),
+      source: pick(['/s/1', '/t']),
+      subject: pick(['x', 'y']),
+    });
     const found = replica.match(replica.origin(asked[0]!, asked)!, event);
     const told = Object.fromEntries(found.map((pair) => [pair.sink, pair.subscriptions]));
     if (JSON.stringify(Object.entries(told).sort()) !== JSON.stringify([...model.match(asked, event)].sort())) {

@@ -9,10 +9,11 @@ const rule = rulesOf('cloudevents', 'CloudEvents 1.0');
 
 /** One finding for each extension that `isBroken` holds for. */
 export function eachExtension(isBroken: (name: string, value: unknown) => boolean): Check {
-  return ({ attributes, extensions }) => {
+  return ({ attributes: { extensions } }) => {
+    if (extensions === undefined) return undefined;
     let findings: { member: string }[] | undefined;
-    for (const member of extensions) {
-      if (isBroken(member, attributes.get(member))) (findings ??= []).push({ member });
+    for (const [member, value] of extensions) {
+      if (isBroken(member, value)) (findings ??= []).push({ member });
     }
     return findings;
   };

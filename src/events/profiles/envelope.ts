@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { canonicalString, type EventParts } from '../cloud-event.js';
+import type { EventParts } from '../cloud-event.js';
+import { canonicalString } from '../context-attributes.js';
 import { parseMediaType } from '../media-type.js';
 import type { Finding } from '../rule.js';
 import { isTraceparent } from './traceparent.js';
