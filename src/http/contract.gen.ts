@@ -2983,12 +2983,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {"kind":"origin","state":{"name":"eventemitter.example.com","isdefault":true,"profile":"cloudevents"}}
-                     *     {"kind":"subscription","state":{"id":"0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f","origin":"eventemitter.example.com","sink":"https://webhook.example.com/events","source":null,"types":["com.example.order.created"],"subject":null,"filters":[{"prefix":{"subject":"orders/"}}],"protocolsettings":null,"hascredential":false,"suspended":false}}
-                     *     {"kind":"grant","state":{"id":"0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e60","origin":"eventemitter.example.com","sink":"https://webhook.example.com/events","state":"live","basis":"response","allowedrate":"120","expiresat":"2026-11-30T12:00:00.000+00:00","helduntil":null}}
-                     *     {"kind":"end","cursor":"AZqP5tHQQ0CQacKvBl0ingAAAAAAAAAqFeILw0q8JrEdmXRYu-_Vtw","revision":"42"}
-                     */
                     "application/jsonl": components["schemas"]["SnapshotLine"];
                 };
             };

@@ -73,6 +73,7 @@ test('it delivers to those who want it and agreed, once, not faster than they sa
   };
   const unlimited = await newWebhook('/unlimited', '*', 'com.example.many', { more: { sinkcredential } });
   const tired = await newWebhook('/tired', '*', 'com.example.one', { answers: [[429, { 'Retry-After': '2' }]] });
+  const failing = await newWebhook('/failing', '*', 'com.example.one', { answers: [[500, { 'Retry-After': '1' }]] });
   const revoked = await newWebhook('/revoked', '*', 'com.example.many');
   await tenant.revoke(revoked.sink);
   const eventOf = (id: string, type: string) => ({ specversion: '1.0', id, source: 'urn:example:a', type });
@@ -104,8 +105,9 @@ test('it delivers to those who want it and agreed, once, not faster than they sa
   expect(ids(limited)).toEqual(['0', '1', '2', '3', '4', '5', '6']);
   expect(ids(unlimited)).toEqual(['0', '1', '2', '3', '4', '5', '6']);
   expect(ids(tired)).toEqual(['one', 'one']);
+  expect(ids(failing)).toEqual(['one', 'one']);
   expect(revoked.received).toEqual([]);
-  expect(output.match(/ delivered$/gm)).toHaveLength(15);
+  expect(output.match(/ delivered$/gm)).toHaveLength(16);
   for (const { headers } of [...limited.received, ...unlimited.received, ...tired.received]) {
     expect(headers).toMatchObject({
       'webhook-request-origin': tenant.origin,
@@ -120,6 +122,8 @@ test('it delivers to those who want it and agreed, once, not faster than they sa
   expect(last - first).toBeGreaterThan(8_000);
   const [asked, again] = tired.received.map(({ at }) => at);
   expect((again ?? 0) - (asked ?? 0)).toBeGreaterThan(1_900);
+  const [failed, tried] = failing.received.map(({ at }) => at);
+  expect((tried ?? 0) - (failed ?? 0)).toBeGreaterThan(450);
   // What became of it is known.
   const { body } = await tenant.admin.get(`/v1/subscriptions/${tired.id}/deliveries`).expect(200);
   expect(body.counts).toEqual({ delivered: 1, throttled: 1 });
