@@ -14,7 +14,7 @@ const usage = `Usage: assent <command>
 
   validate FILE... [--profile NAME]
       Holds events against a profile: cloudevents, nl-gov, intg-std-015 or belgif. A file is one event, or a batch of them,
-      in the JSON format. Exit codes: 0 valid (warnings may be printed), 1 not valid, 2 not understood.
+      in the JSON format. Exit codes: 0 valid (warnings may be printed), 1 not valid, 2 not understood or a file not read.
 
   demo
       Tells the whole story on this machine with real traffic, in under a minute.

@@ -1,7 +1,10 @@
 import type { Fault } from '../errors.js';
 
-/** Deeper documents are refused: nothing in the contract needs more, and code that walks a value may be recursive. */
-const maxDepth = 64;
+/**
+ * Deeper documents are refused, because code that walks a value may be recursive. What the contract lets go deepest are 32
+ * filters in each other, of which every `all` takes two; one too many has a fault of its own.
+ */
+const maxDepth = 68;
 const forbiddenNames = new Set(['__proto__', 'constructor', 'prototype']);
 const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],]/g;
 const utf8 = new TextDecoder('utf-8', { fatal: true });

@@ -39,6 +39,7 @@ const placesOf = (answer: supertest.Response): string[] =>
 const post = (body: object) => subscriber.post('/v1/subscriptions').set('Idempotency-Key', 'refused').send(body);
 const plain = { credentialtype: 'PLAIN', identifier: 'a', secret: 'b' };
 const nested = (depth: number): object => (depth === 0 ? { exact: { type: 'a' } } : { not: nested(depth - 1) });
+const inAll = (depth: number): object => (depth === 0 ? nested(0) : { all: [inAll(depth - 1)] });
 
 /** What is wrong, what is sent besides a valid sink and protocol, and every place and rule that is told. */
 const faulty: Array<[string, object, ...string[]]> = [
@@ -78,6 +79,7 @@ const faulty: Array<[string, object, ...string[]]> = [
     '/filters/0/all/0/prefix/type value_empty',
   ],
   ['filters too deep', { filters: [nested(32)] }, `/filters/0${'/not'.repeat(32)} too_deep`],
+  ['filters too deep in all', { filters: [inAll(32)] }, `/filters/0${'/all/0'.repeat(32)} too_deep`],
   ['another method', { protocolsettings: { method: 'PUT' } }, '/protocolsettings/method method_not_post'],
   ['a setting of MQTT', { protocolsettings: { topicname: 'a' } }, '/protocolsettings/topicname member_unknown'],
   ['a Host header', { protocolsettings: { headers: { host: 'a' } } }, '/protocolsettings/headers/host header_reserved'],
@@ -186,12 +188,17 @@ describe('bodies', () => {
     ['NUL as an escape', withSubject('"a\\u0000b"'), '/subject text_nul'],
     ['NUL in a name', '{"config":{"a\\u0000":1}}', '/config/a\0 text_nul'],
     ['half of a surrogate pair', withSubject('"\\ud83d"'), '/subject text_lone_surrogate'],
-    ['more than 64 deep', `{"config":${'{"a":'.repeat(64)}1${'}'.repeat(65)}`, `/config${'/a'.repeat(63)} too_deep`],
-    ['thousands deep', '['.repeat(30_000) + ']'.repeat(30_000), `${'/0'.repeat(64)} too_deep`],
+    ['more than 68 deep', `{"config":${'{"a":'.repeat(68)}1${'}'.repeat(69)}`, `/config${'/a'.repeat(67)} too_deep`],
+    ['thousands deep', '['.repeat(30_000) + ']'.repeat(30_000), `${'/0'.repeat(68)} too_deep`],
   ])('a body that is %s is refused with its place', async (_, body, place) => {
     const answer = await refused(() => json(body));
     expect(placesOf(answer)).toEqual([place]);
     expect(answer.text).not.toContain('secret-word');
+  });
+
+  test('a body with filters as deep as they may be is taken', async () => {
+    const body = { ...valid(), filters: [inAll(31)] };
+    await json(JSON.stringify(body)).set('Prefer', 'respond-async').expect(201);
   });
 
   test('a body of 64 KiB is taken, one byte more is 413', async () => {
