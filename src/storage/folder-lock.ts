@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { kill, pid } from 'node:process';
 
 /**
@@ -8,9 +9,27 @@ import { kill, pid } from 'node:process';
  * time as well: a lock on the lock is held meanwhile, or the second would remove what the first has just written.
  * Throws an Error that says who holds it.
  */
-export function lockFolder(folder: string, refuse: Refuse = databaseInUse): Promise<() => Promise<void>> {
-  return lock(`${folder}.lock`, (owner) => refuse(folder, owner));
+export async function lockFolder(folder: string, refuse: Refuse = databaseInUse): Promise<() => Promise<void>> {
+  const path = `${resolve(folder)}.lock`;
+  if (held.has(path)) throw refuse(folder, pid);
+  held.add(path);
+  try {
+    const release = await lock(path, (owner) => refuse(folder, owner));
+    return async () => {
+      await release();
+      held.delete(path);
+    };
+  } catch (error) {
+    held.delete(path);
+    throw error;
+  }
 }
+
+/**
+ * What this process holds or is about to. Any other lock with its id was left by a process that had the same one: in
+ * containers most have 1.
+ */
+const held = new Set<string>();
 
 /** The error for who comes second. */
 export type Refuse = (folder: string, owner: number) => Error;

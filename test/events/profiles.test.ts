@@ -244,6 +244,8 @@ const rows: Row[] = [
       'https://[2001:db8::1]/a',
       'https://orders.example.com:8443/a',
       '//orders.example.com:1',
+      'orders.example.com:8080/a',
+      'orders.example.com:443',
       'https://user@orders.example.com:80/',
       'k8s://cluster/namespace/pod',
       'K8S://cluster',
@@ -258,6 +260,8 @@ const rows: Row[] = [
     ),
     source(
       'https://orders.example.com/checkout',
+      'urn:example:8080/a',
+      'example.orders:a:1',
       '//orders.example.com/checkout',
       'https://orders.example.com./',
       'https://internal.example.com/internal/local',

@@ -252,7 +252,9 @@ describe('every answer', () => {
   });
 
   test('an address that cannot be decoded is a 400 problem', async () => {
-    expectProblem(await clients['assent:admin'].get('/v1/subscriptions/%ff'), 400, 'invalid_request');
+    const broken = await clients['assent:admin'].get('/v1/subscriptions/%ff');
+    expectProblem(broken, 400, 'invalid_request');
+    expect(broken.body.faults).toMatchObject([{ pointer: 'path', rule: 'percent_encoding' }]);
     expectProblem(await clients['assent:admin'].get('/v1/subscriptions/%00'), 400, 'invalid_request');
   });
 

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { lockFolder } from '../../src/storage/folder-lock.js';
 
 const lockModule = new URL('../../dist/storage/folder-lock.js', import.meta.url).href;
 /** Says that it is ready, locks when it is told to, says what came of it, and lives until it is told to end. */
@@ -63,4 +64,16 @@ test('a lock that was cut off while it was written is taken over', async () => {
   const folder = join(parent, 'database');
   await writeFile(`${folder}.lock`, '');
   expect((await contend(folder, 1)).winners).toHaveLength(1);
+});
+
+test('of two in the same process that want a folder the first gets it, and whoever comes after it has let go', async () => {
+  const folder = join(parent, 'replica');
+  await writeFile(`${folder}.lock`, String(process.pid));
+  const attempts = await Promise.allSettled([lockFolder(folder), lockFolder(`${parent}/./replica`)]);
+  expect(attempts.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  await (attempts[0] as PromiseFulfilledResult<() => Promise<void>>).value();
+  await (
+    await lockFolder(folder)
+  )();
+  expect(await readdir(parent)).toEqual([]);
 });

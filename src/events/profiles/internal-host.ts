@@ -15,6 +15,8 @@ const internalEndings: ReadonlySet<string> = new Set([
   'arpa',
 ]);
 const infrastructureScheme = /(?:^|[^a-z0-9+.-])(?:k8s|kubernetes|docker|containerd|pod):\/\//;
+/** `orders.example.com:8080/a` is meant as a host with a port, though its grammar makes the host a scheme. */
+const hostAndPort = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+:\d+(?:[/?#]|$)/;
 /** What the id of a container is: 64 hexadecimal digits. */
 const containerId = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/;
 /** Kubernetes ends pod names with random characters of an alphabet without vowels: `checkout-7d4b9c6f5d-x2x7p`. */
@@ -38,7 +40,7 @@ export function findLeaks(source: string): string[] {
     leaks.push('The source names a host that only the inside knows.');
   }
   if ((host !== '' && isAddress(host)) || words.some(isPrivateAddress)) leaks.push('The source has an IP address.');
-  if ((authority?.port ?? '') !== '') leaks.push('The source has a port number.');
+  if ((authority?.port ?? '') !== '' || hostAndPort.test(plain)) leaks.push('The source has a port number.');
   if (infrastructureScheme.test(plain) || podName.test(plain) || containerId.test(plain)) {
     leaks.push('The source names a cluster, a container or a pod.');
   }
