@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { Scope } from './log.js';
 
 /** A place in the log: everything up to the position was seen. Positions say nothing in another history. */
 export interface Place {
@@ -8,31 +9,50 @@ export interface Place {
 }
 
 const placeBytes = 24;
+const markBytes = 8;
 const sealBytes = 16;
 
 /**
- * A cursor as readers of the feed see it: 16 bytes of epoch, 8 of position, and a seal that binds both to the tenant, in
- * base64url. The seal keeps a reader from places that it was never given, and one tenant from the cursors of another.
+ * A cursor as readers of the feed see it: 16 bytes of epoch, 8 of position, 8 of the hash of the origin if nothing else was
+ * read, and a seal that binds them to the tenant, in base64url. The seal keeps a reader from places that it was never
+ * given, and one tenant from the cursors of another.
  */
-export function writeCursor(secret: Buffer, tenant: string, { epoch, position }: Place): string {
+export function writeCursor(secret: Buffer, { tenant, origin }: Scope, { epoch, position }: Place): string {
   const place = Buffer.alloc(placeBytes);
   place.write(epoch.replaceAll('-', ''), 'hex');
   place.writeBigInt64BE(position, placeBytes - 8);
-  return Buffer.concat([place, seal(secret, tenant, place)]).toString('base64url');
+  const body = origin === undefined ? place : Buffer.concat([place, markOf(origin)]);
+  return Buffer.concat([body, seal(secret, tenant, body)]).toString('base64url');
 }
 
-/** Undefined where the cursor is not one that was written for this tenant. */
-export function readCursor(secret: Buffer, tenant: string, cursor: string): Place | undefined {
+/**
+ * Undefined where the cursor is not one that was written for this tenant. One of a single origin goes on with that origin
+ * only, because what happened to others was not seen; one of the whole tenant goes on with each of them as well.
+ */
+export function readCursor(
+  secret: Buffer,
+  { tenant, origin }: Scope,
+  cursor: string,
+): Place | 'of_other_origin' | undefined {
   const bytes = Buffer.from(cursor, 'base64url');
+  const body = bytes.subarray(0, -sealBytes);
+  if (body.length !== placeBytes && body.length !== placeBytes + markBytes) return undefined;
   // Decoding forgives what encoding never writes.
-  if (bytes.length !== placeBytes + sealBytes || bytes.toString('base64url') !== cursor) return undefined;
-  const place = bytes.subarray(0, placeBytes);
-  if (!timingSafeEqual(bytes.subarray(placeBytes), seal(secret, tenant, place))) return undefined;
-  const epoch = place.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-  return { epoch, position: place.readBigInt64BE(placeBytes - 8) };
+  if (bytes.toString('base64url') !== cursor) return undefined;
+  if (!timingSafeEqual(bytes.subarray(-sealBytes), seal(secret, tenant, body))) return undefined;
+  const mark = body.subarray(placeBytes);
+  if (mark.length > 0 && (origin === undefined || !mark.equals(markOf(origin)))) return 'of_other_origin';
+  const epoch = body.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  return { epoch, position: body.readBigInt64BE(placeBytes - 8) };
 }
 
-/** The place has a fixed length, so what follows it needs no mark. */
-function seal(secret: Buffer, tenant: string, place: Buffer): Buffer {
-  return createHmac('sha256', secret).update(place).update(tenant).digest().subarray(0, sealBytes);
+function markOf(origin: string): Buffer {
+  return createHash('sha256').update(origin).digest().subarray(0, markBytes);
+}
+
+/** No tenant has a NUL in its name, so that a mark is never taken for the beginning of one. */
+function seal(secret: Buffer, tenant: string, body: Buffer): Buffer {
+  const hmac = createHmac('sha256', secret).update(body);
+  if (body.length > placeBytes) hmac.update('\0');
+  return hmac.update(tenant).digest().subarray(0, sealBytes);
 }

@@ -12,7 +12,7 @@ import { createRing, type RingLimits } from './ring.js';
 export interface Feed {
   /**
    * A reader that goes on from a cursor, or from the present end. RegistryErrors: `invalid_request` with the place, where
-   * the cursor is not one of this tenant; `cursor_too_old`, `cursor_of_other_history`; `index_loading`.
+   * the cursor is not one of this tenant, or one of another origin; `cursor_too_old`, `cursor_of_other_history`; `index_loading`.
    */
   open(scope: Scope, cursor: string | undefined, place: string): Promise<Reader>;
 }
@@ -59,7 +59,11 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
   let epoch: string | undefined;
   /** How often the log was set back, which is another history without the name of one. */
   let setBacks = 0;
-  const texts = new WeakMap<LoggedChange, TextOfChange>();
+  /** To readers of the whole tenant, and to those of one origin, whose cursors are others. */
+  const texts = {
+    tenant: new WeakMap<LoggedChange, TextOfChange>(),
+    origin: new WeakMap<LoggedChange, TextOfChange>(),
+  };
   /** Those who stand at the end, by tenant; each is called with the position before what wakes it. */
   const waiting = new Map<string, Set<(before: bigint) => void>>();
 
@@ -84,19 +88,20 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
     throw new RegistryError('index_loading', 'The index is being loaded; try again.', { retryAfterSeconds: 1 });
   }
 
-  function textOf(change: LoggedChange): TextOfChange {
-    const known = texts.get(change);
+  function textOf(change: LoggedChange, scope: Scope): TextOfChange {
+    const made = scope.origin === undefined ? texts.tenant : texts.origin;
+    const known = made.get(change);
     if (known !== undefined) return known;
     const { epoch, secret } = bounds();
-    const { position, at, tenant, kind, origin, sink, subscription, state } = change;
-    const cursor = writeCursor(secret, tenant, { epoch, position });
+    const { position, at, kind, origin, sink, subscription, state } = change;
+    const cursor = writeCursor(secret, scope, { epoch, position });
     const members = {
       ...{ cursor, revision: String(position), at, kind, origin },
       ...(sink === '' ? {} : { sink }),
       ...(subscription === null ? {} : { subscription }),
     };
     const text = { kind, cursor, json: `${JSON.stringify(members).slice(0, -1)},"state":${state ?? 'null'}}` };
-    texts.set(change, text);
+    made.set(change, text);
     return text;
   }
 
@@ -117,7 +122,7 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
           const page = ring.read(scope, own.position, limit);
           goTo(page.position);
           onPage('memory', page.changes.length);
-          return { changes: page.changes.map(textOf), isMore: own.position < ring.end };
+          return { changes: page.changes.map((change) => textOf(change, scope)), isMore: own.position < ring.end };
         }
         const { from } = ring;
         const limits = { ...mostOfLog, rows: Math.min(limit, mostOfLog.rows) };
@@ -128,7 +133,10 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
         const { isMore } = page;
         goTo((isMore ? page.changes.at(-1)?.position : page.end) ?? own.position);
         onPage('log', page.changes.length);
-        return { changes: page.changes.map(textOf), isMore: isMore && own.position < page.end };
+        return {
+          changes: page.changes.map((change) => textOf(change, scope)),
+          isMore: isMore && own.position < page.end,
+        };
       },
 
       wait: (milliseconds, signal) =>
@@ -155,7 +163,7 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
             end(true);
           }
         }),
-      cursor: () => writeCursor(bounds().secret, tenant, own),
+      cursor: () => writeCursor(bounds().secret, scope, own),
       revision: () => String(own.position),
     };
   }
@@ -164,8 +172,9 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
     async open(scope, cursor, place) {
       const { epoch, secret } = bounds();
       if (cursor === undefined) return createReader(scope, { epoch, position: ring.end });
-      const own = readCursor(secret, scope.tenant, cursor);
+      const own = readCursor(secret, scope, cursor);
       if (own === undefined) throw unknownCursor(place);
+      if (own === 'of_other_origin') throw cursorOfOtherOrigin(place);
       // Another process may have given it out that is ahead of this one.
       if (own.epoch !== epoch || own.position > ring.end) await follower.catchUp();
       if (isStandby && own.epoch === bounds().epoch && own.position > ring.end) {
@@ -182,6 +191,13 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
 function unknownCursor(place: string): RegistryError {
   return new RegistryError('invalid_request', 'The cursor is not one that this tenant was given.', {
     faults: [{ pointer: place, rule: 'cursor_unknown', detail: 'Take it from a snapshot, a page or an event.' }],
+  });
+}
+
+function cursorOfOtherOrigin(place: string): RegistryError {
+  const detail = 'Go on with the `origin` that it was given for; a snapshot of all has a cursor for all, and for each.';
+  return new RegistryError('invalid_request', 'The cursor is one of a single origin, and not of what is asked for.', {
+    faults: [{ pointer: place, rule: 'cursor_of_other_origin', detail }],
   });
 }
 

@@ -41,7 +41,7 @@ export async function writeSnapshot(
       for await (const { kind, states } of readStates(snapshot, scope)) {
         await append(states.map((state) => `{"kind":"${kind}","state":${state}}\n`).join(''));
       }
-      const cursor = writeCursor(secret, scope.tenant, { epoch, position });
+      const cursor = writeCursor(secret, scope, { epoch, position });
       await append(`${JSON.stringify({ kind: 'end', cursor, revision: String(position) })}\n`);
     });
     for await (const text of spool.read()) {

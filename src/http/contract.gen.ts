@@ -2995,7 +2995,11 @@ export interface operations {
     getChanges: {
         parameters: {
             query?: {
-                /** @description Where to go on. If absent, from the present end, so the first page is empty and has a cursor. */
+                /**
+                 * @description Where to go on. If absent, from the present end, so the first page is empty and has a cursor. A cursor that was
+                 *     given for one `origin` goes on with that one only: with another one, or with none, the answer is 400
+                 *     (`cursor_of_other_origin`), because what happened to others was not seen.
+                 */
                 after?: string;
                 /** @description Only what is of this origin. */
                 origin?: components["parameters"]["origin"];

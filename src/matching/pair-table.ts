@@ -110,8 +110,16 @@ export class PairTable {
   }
 
   setId(pair: number, id: string): void {
-    const hex = id.replaceAll('-', '');
-    for (let i = 0; i < 4; i += 1) this.#setWord(pair, word.id + i, Number.parseInt(hex.slice(i * 8, i * 8 + 8), 16));
+    for (let i = 0, place = 0; i < 4; i += 1) {
+      let bits = 0;
+      for (let digits = 0; digits < 8; place += 1) {
+        const character = id.charCodeAt(place);
+        if (character === 0x2d) continue;
+        bits = (bits << 4) | ((character & 15) + (character > 0x39 ? 9 : 0));
+        digits += 1;
+      }
+      this.#setWord(pair, word.id + i, bits);
+    }
   }
 
   /** Forgets an origin. It looks at every pair there is, which is for what happens rarely. */

@@ -87,11 +87,20 @@ function other(filter: object, negated: boolean, symbols: Symbols, dialects: Dia
 function junction(operation: number, parts: Program[]): Program {
   // By far the most: one type, one filter. It is in its form already.
   if (parts.length === 1) return parts[0]!;
-  const children = parts.flatMap((part) => ((part[0]! & operationMask) === operation ? split(part) : [part]));
-  if (children.length === 1) return children[0]!;
+  const children: Program[] = [];
+  for (const part of parts) {
+    if ((part[0]! & operationMask) === operation) children.push(...split(part));
+    else children.push(part);
+  }
   children.sort(compare);
-  const once = children.filter((child, i) => i === 0 || compare(child, children[i - 1]!) !== 0);
-  return once.length === 1 ? once[0]! : frame(operation, once.flat());
+  const words: Program = [];
+  let last: Program | undefined;
+  for (const child of children) {
+    if (last !== undefined && compare(child, last) === 0) continue;
+    for (const word of child) words.push(word);
+    last = child;
+  }
+  return last !== undefined && last.length === words.length ? last : frame(operation, words);
 }
 
 function frame(operation: number, words: number[]): Program {

@@ -203,6 +203,31 @@ describe('cursors', () => {
     expect(stream.status).toBe(400);
   });
 
+  test('of one origin go on with that origin only, wherever they are from, and those of all with each', async () => {
+    const whole = await end();
+    await tenant.register(newSink(), { origin: other });
+    const page = await sender.page({ after: whole, origin: other });
+    const stream = await sender.stream({ after: whole, origin: other });
+    const event = (await stream.change())!;
+    stream.close();
+    const snapshot = await sender.snapshot({ origin: other });
+    const cursors: string[] = [page.cursor, page.changes[0].cursor, event.id, snapshot.at(-1).cursor];
+    for (const after of cursors) {
+      for (const origin of [tenant.origin, undefined]) {
+        expect(await sender.ask('/v1/changes', { after, origin })).toMatchObject({
+          ...refused,
+          body: { code: 'invalid_request', faults: [{ pointer: 'query/after', rule: 'cursor_of_other_origin' }] },
+        });
+        expect((await sender.stream({ origin }, after)).status).toBe(400);
+      }
+    }
+    expect(page.changes[0].cursor).toBe(event.id);
+    expect((await sender.page({ after: event.id, origin: other.toUpperCase() })).changes).toEqual(
+      page.changes.slice(1),
+    );
+    expect((await sender.page({ after: whole })).changes[0].cursor).not.toBe(event.id);
+  });
+
   test('that are older than what is kept get 410 and never an empty page; younger ones lose nothing', async () => {
     const old = await end();
     await log(10);

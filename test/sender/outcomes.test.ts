@@ -1,29 +1,19 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Sender } from '../../src/sender/index.js';
-import { createFeedReader, type FeedReader } from '../support/feed-reader.js';
-import { startRegistry, type Registry } from '../support/registry.js';
-import { startRelay, type Relay } from '../support/relay.js';
-import { createSenders, untilRevision, type Senders } from '../support/senders.js';
-import { createTenant, type Tenant } from '../support/tenant.js';
+import type { Registry } from '../support/registry.js';
+import type { Relay } from '../support/relay.js';
+import { startSenders, type Senders } from '../support/senders.js';
+import type { Tenant } from '../support/tenant.js';
 
 let registry: Registry;
 let tenant: Tenant;
-let reader: FeedReader;
 let senders: Senders;
 let relay: Relay;
 
 beforeAll(async () => {
-  registry = await startRegistry({ env: { ASSENT_FEED_HEARTBEAT_SECONDS: '1', ASSENT_STOP_SECONDS: '3' } });
-  tenant = await createTenant(registry);
-  reader = await createFeedReader(registry);
-  senders = createSenders(registry);
-  relay = await startRelay(registry.url);
+  senders = await startSenders();
+  ({ registry, tenant, relay } = senders);
 });
-afterAll(async () => {
-  await senders.stop();
-  await relay.stop();
-  await registry.stop();
-});
+afterAll(() => senders.stop());
 
 let paths = 0;
 async function newSink(): Promise<{ id: string; sink: string }> {
@@ -34,12 +24,6 @@ async function newSink(): Promise<{ id: string; sink: string }> {
   return { id, sink };
 }
 
-async function newSender(settings: Parameters<Senders['start']>[0] = {}): Promise<Sender> {
-  const sender = await senders.start(settings);
-  await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
-  return sender;
-}
-
 async function countsOf(id: string): Promise<Record<string, number>> {
   const { body } = await tenant.admin.get(`/v1/subscriptions/${id}/deliveries`).expect(200);
   return body.counts;
@@ -47,7 +31,7 @@ async function countsOf(id: string): Promise<Record<string, number>> {
 
 test('a webhook that asks for a rest gets it from this sender at once, and from the others as soon as the feed tells it', async () => {
   const { sink } = await newSink();
-  const [one, two] = [await newSender(), await newSender()];
+  const [one, two] = [await senders.startCurrent(), await senders.startCurrent()];
   one.report({ origin: tenant.origin, sink, status: 429, retryAfter: '120' });
   expect(await one.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'held' });
   // The same answer as the registry gives, also while only this sender knows of the rest.
@@ -66,7 +50,7 @@ test('a webhook that asks for a rest gets it from this sender at once, and from 
 
 test('outcomes are told when the registry is back, once each, and what is left is told at the end', async () => {
   const { id, sink } = await newSink();
-  const sender = await newSender({ registry: relay.url });
+  const sender = await senders.startCurrent({ registry: relay.url });
   relay.cut();
   for (let number = 0; number < 30; number += 1) sender.report({ origin: tenant.origin, sink, status: 204 });
   sender.report({ origin: tenant.origin, sink, status: 500 });
@@ -81,7 +65,7 @@ test('outcomes are told when the registry is back, once each, and what is left i
 
 test('an outcome that the registry does not take is told to the host, and spoils no other', async () => {
   const { id, sink } = await newSink();
-  const sender = await newSender();
+  const sender = await senders.startCurrent();
   senders.faults.length = 0;
   sender.report({ origin: tenant.origin, sink: 'https://nobody.example.com/', status: 204 });
   sender.report({ origin: tenant.origin, sink, status: 204 });

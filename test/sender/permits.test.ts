@@ -1,30 +1,21 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Denied, Permit, Sender } from '../../src/sender/index.js';
-import { createFeedReader, type FeedReader } from '../support/feed-reader.js';
-import { startRegistry, type Registry } from '../support/registry.js';
-import { startRelay, type Relay } from '../support/relay.js';
-import { createSenders, untilRevision, type Senders } from '../support/senders.js';
-import { createTenant, type Tenant } from '../support/tenant.js';
+import type { Registry } from '../support/registry.js';
+import type { Relay } from '../support/relay.js';
+import { startSenders, type Senders } from '../support/senders.js';
+import type { Tenant } from '../support/tenant.js';
 
 let registry: Registry;
 let tenant: Tenant;
-let reader: FeedReader;
 let senders: Senders;
 let relay: Relay;
 
 beforeAll(async () => {
-  registry = await startRegistry({ env: { ASSENT_FEED_HEARTBEAT_SECONDS: '1', ASSENT_STOP_SECONDS: '3' } });
-  tenant = await createTenant(registry);
-  reader = await createFeedReader(registry);
-  senders = createSenders(registry);
-  relay = await startRelay(registry.url);
+  senders = await startSenders();
+  ({ registry, tenant, relay } = senders);
 });
-afterAll(async () => {
-  await senders.stop();
-  await relay.stop();
-  await registry.stop();
-});
+afterAll(() => senders.stop());
 
 let paths = 0;
 /** A sink that allows this rate, and counts what is sent to it. */
@@ -35,12 +26,6 @@ async function newSink(rate: string): Promise<{ sink: string; received: number[]
   const sink = registry.receiver.sink(path);
   await tenant.register(sink, { types: ['com.example.none-at-all'] });
   return { sink, received };
-}
-
-async function newSender(settings: Parameters<Senders['start']>[0] = {}): Promise<Sender> {
-  const sender = await senders.start(settings);
-  await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
-  return sender;
 }
 
 const within = (seconds: number) => AbortSignal.timeout(seconds * 1_000);
@@ -65,7 +50,7 @@ async function take(sender: Sender, sink: string, lanes: number, signal: AbortSi
 
 test('two instances share one rate: together they get what it allows, each of them a part', async () => {
   const { sink } = await newSink('240');
-  const [one, two] = [await newSender(), await newSender()];
+  const [one, two] = [await senders.startCurrent(), await senders.startCurrent()];
   const signal = within(6);
   const [first, second] = await Promise.all([take(one, sink, 20, signal), take(two, sink, 20, signal)]);
   const all = first.permits.length + second.permits.length;
@@ -78,7 +63,7 @@ test('two instances share one rate: together they get what it allows, each of th
 
 test('a sink without a limit needs no lease, and goes on while the registry is away', async () => {
   const { sink } = await newSink('*');
-  const sender = await newSender({ registry: relay.url });
+  const sender = await senders.startCurrent({ registry: relay.url });
   relay.cut();
   for (let turn = 0; turn < 1_000; turn += 1) {
     expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: true, allowedrate: '*' });
@@ -89,19 +74,19 @@ test('a sink without a limit needs no lease, and goes on while the registry is a
 
 test('what may not be sent is told at once, with the reason, and has no permit', async () => {
   const { sink } = await newSink('60');
-  const sender = await newSender();
+  const sender = await senders.startCurrent();
   expect(await sender.acquire(tenant.origin, 'https://nobody.example.com/')).toEqual(
     await tenant.permission('https://nobody.example.com/'),
   );
   await tenant.revoke(sink);
-  await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+  await senders.untilCurrent(sender);
   expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'revoked' });
   await sender.close();
 });
 
 test('who waits for a permit is told of a revocation as soon as the feed tells it', async () => {
   const { sink } = await newSink('6');
-  const sender = await newSender();
+  const sender = await senders.startCurrent();
   const waiting = take(sender, sink, 30, within(25));
   await sender.ready(0);
   await tenant.revoke(sink);
@@ -113,7 +98,7 @@ test('who waits for a permit is told of a revocation as soon as the feed tells i
 
 test('while the registry is away a share is used up and no more, and it goes on when the registry is back', async () => {
   const { sink } = await newSink('600');
-  const sender = await newSender({ registry: relay.url });
+  const sender = await senders.startCurrent({ registry: relay.url });
   expect((await sender.acquire(tenant.origin, sink)).allowed).toBe(true);
   relay.cut();
   const { permits, denied } = await take(sender, sink, 50, within(3));
@@ -129,7 +114,7 @@ test('while the registry is away a share is used up and no more, and it goes on 
 
 test('a permit is not given out of a lease that has ended meanwhile', async () => {
   const { sink } = await newSink('600');
-  const sender = await newSender({ registry: relay.url });
+  const sender = await senders.startCurrent({ registry: relay.url });
   // Ten at once, so that more than one is leased; nine are given back and stay in the share.
   const some = await Promise.all(Array.from({ length: 10 }, () => sender.acquire(tenant.origin, sink, within(10))));
   for (const permit of some.slice(1)) if (permit.allowed) permit.giveBack();
@@ -152,7 +137,7 @@ test('closing hands back what was not used, and others have it at once', async (
     );
     return Number(row?.sum);
   };
-  const sender = await newSender();
+  const sender = await senders.startCurrent();
   const some = await Promise.all(Array.from({ length: 12 }, () => sender.acquire(tenant.origin, sink, within(10))));
   for (const permit of some.slice(2)) if (permit.allowed) permit.giveBack();
   expect(await leased()).toBeGreaterThanOrEqual(12);
@@ -163,7 +148,7 @@ test('closing hands back what was not used, and others have it at once', async (
 
 test('who waits leaves with the reason of the signal, and when the sender is closed', async () => {
   const { sink } = await newSink('1');
-  const sender = await newSender();
+  const sender = await senders.startCurrent();
   await sender.acquire(tenant.origin, sink, within(10));
   await expect(sender.acquire(tenant.origin, sink, within(0.2))).rejects.toThrow('timeout');
   const late = sender.acquire(tenant.origin, sink);

@@ -3,11 +3,11 @@ import { appendFile, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RegistryError, RegistryRefusal, type MatchAnswer, type Sender } from '../../src/sender/index.js';
-import { createFeedReader, type FeedReader } from '../support/feed-reader.js';
-import { startRegistry, type Registry } from '../support/registry.js';
-import { startRelay, type Relay } from '../support/relay.js';
-import { createSenders, untilRevision, type Senders } from '../support/senders.js';
-import { createTenant, type Tenant } from '../support/tenant.js';
+import type { FeedReader } from '../support/feed-reader.js';
+import type { Registry } from '../support/registry.js';
+import type { Relay } from '../support/relay.js';
+import { startSenders, type Senders } from '../support/senders.js';
+import type { Tenant } from '../support/tenant.js';
 
 let registry: Registry;
 let tenant: Tenant;
@@ -17,18 +17,13 @@ let relay: Relay;
 let folders: string;
 
 beforeAll(async () => {
-  registry = await startRegistry({ env: { ASSENT_FEED_HEARTBEAT_SECONDS: '1', ASSENT_STOP_SECONDS: '3' } });
-  tenant = await createTenant(registry);
-  reader = await createFeedReader(registry);
-  senders = createSenders(registry);
-  relay = await startRelay(registry.url);
+  senders = await startSenders();
+  ({ registry, tenant, reader, relay } = senders);
   folders = await mkdtemp(join(tmpdir(), 'assent-sender-'));
   await tenant.admin.post('/v1/origins').send({ name: 'second.example.com', profile: 'nl-gov' }).expect(201);
 });
 afterAll(async () => {
   await senders.stop();
-  await relay.stop();
-  await registry.stop();
   await rm(folders, { recursive: true, force: true });
 });
 
@@ -76,7 +71,7 @@ async function write(mine: Array<{ id: string; sink: string }>): Promise<void> {
   }
 }
 
-async function writeMuch(writers = 6, writes = 25): Promise<string> {
+async function writeMuch(writers = 6, writes = 25): Promise<void> {
   const all = await Promise.all(
     Array.from({ length: writers }, async () => {
       const mine: Array<{ id: string; sink: string }> = [];
@@ -85,7 +80,6 @@ async function writeMuch(writers = 6, writes = 25): Promise<string> {
     }),
   );
   expect(all.flat().length).toBeGreaterThan(writers);
-  return (await reader.snapshot()).at(-1).revision as string;
 }
 
 interface Line {
@@ -148,7 +142,8 @@ async function expectSameAnswers(sender: Sender): Promise<void> {
 test('after many writes at once the replica is, state by state, the snapshot of the server, and it answers alike', async () => {
   const folder = await newFolder();
   const sender = await senders.start({ folder });
-  await untilRevision(sender, await writeMuch());
+  await writeMuch();
+  await senders.untilCurrent(sender);
   await expectSameAnswers(sender);
   await sender.close();
   expect(await statesIn(fileIn(folder))).toEqual(await statesOfServer());
@@ -180,8 +175,7 @@ describe('the kit says of a message what the server says of it', () => {
   });
 
   test('in binary mode and as a batch, with the faults of one event where it stands', async () => {
-    const sender = await senders.start();
-    await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+    const sender = await senders.startCurrent();
     const headers = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': 'urn:example:a', 'ce-type': types[0] ?? '' };
     const binary = tenant.sender.post('/v1/match').set(headers).set('Content-Type', 'text/plain');
     const { body } = await binary.send('hello').expect(200);
@@ -200,14 +194,14 @@ describe('while the registry is away', () => {
     const sender = await senders.start({ registry: relay.url });
     const sink = newSink();
     await tenant.register(sink, { types: ['com.example.away'] });
-    await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+    await senders.untilCurrent(sender);
     relay.cut();
     const before = sender.age();
     await tenant.revoke(sink);
     expect(sender.permission(tenant.origin, sink).allowed).toBe(true);
     expect(sender.age()).toBeGreaterThan(before);
     relay.mend();
-    await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+    await senders.untilCurrent(sender);
     expect(sender.permission(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'revoked' });
     await sender.close();
   });
@@ -216,8 +210,7 @@ describe('while the registry is away', () => {
     const folder = await newFolder();
     const sink = newSink();
     await tenant.register(sink, { types: ['com.example.disk'] });
-    const first = await senders.start({ registry: relay.url, folder });
-    await untilRevision(first, (await reader.snapshot()).at(-1).revision);
+    const first = await senders.startCurrent({ registry: relay.url, folder });
     const answer = first.match(eventOf('com.example.disk'));
     expect(answer.sinks).toHaveLength(1);
     await first.close();
@@ -232,7 +225,7 @@ describe('while the registry is away', () => {
     await tenant.revoke(sink);
     const size = (await stat(fileIn(folder))).size;
     relay.mend();
-    await untilRevision(second, (await reader.snapshot()).at(-1).revision);
+    await senders.untilCurrent(second);
     await second.close();
     // Something was appended, and no snapshot was written.
     expect((await stat(fileIn(folder))).size).toBeGreaterThan(size);
@@ -263,13 +256,12 @@ describe('a file', () => {
     const sender = await senders.start({ folder });
     await sender.ready();
     await tenant.register(newSink(), { types: ['com.example.torn'] });
-    await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+    await senders.untilCurrent(sender);
     await sender.close();
   });
 
   async function reopened(): Promise<void> {
-    const sender = await senders.start({ folder });
-    await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+    const sender = await senders.startCurrent({ folder });
     await expectSameAnswers(sender);
     await sender.close();
     expect(await statesIn(fileIn(folder))).toEqual(await statesOfServer());
@@ -313,7 +305,7 @@ describe('a file', () => {
     for (let turn = 0; turn < 150; turn += 1) {
       await tenant.replace(id, { sink, types: ['com.example.busy', `${'x'.repeat(300)}${turn}`] });
     }
-    await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+    await senders.untilCurrent(sender);
     await sender.close();
     const held = [...(await statesOfServer()).values()].reduce(
       (sum: number, one) => sum + JSON.stringify(one).length,
@@ -335,7 +327,7 @@ test('where the registry cannot go on from a cursor, the sender takes a new snap
   const sender = await senders.start({ registry: relay.url, folder });
   const sink = newSink();
   await tenant.register(sink, { types: ['com.example.gone'] });
-  await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+  await senders.untilCurrent(sender);
   relay.cut();
   // What the sender has not seen is forgotten.
   await tenant.revoke(sink);
@@ -344,7 +336,7 @@ test('where the registry cannot go on from a cursor, the sender takes a new snap
   await registry.service.follow();
   expect(sender.permission(tenant.origin, sink).allowed).toBe(true);
   relay.mend();
-  await untilRevision(sender, (await reader.snapshot()).at(-1).revision);
+  await senders.untilCurrent(sender);
   expect(sender.permission(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'revoked' });
   await expectSameAnswers(sender);
   await sender.close();

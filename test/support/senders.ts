@@ -1,21 +1,36 @@
 import { createToken } from '../../src/cli/create-token.js';
 import { createSender, type Sender, type SenderSettings } from '../../src/sender/index.js';
-import type { Registry } from './registry.js';
+import { createFeedReader, type FeedReader } from './feed-reader.js';
+import { startRegistry, type Registry } from './registry.js';
+import { startRelay, type Relay } from './relay.js';
+import { createTenant, type Tenant } from './tenant.js';
 
-/** Senders of one test file, which end with it. */
+/** The senders of one test file, with the registry that they follow and a relay before it that can be cut. */
 export interface Senders {
+  registry: Registry;
+  tenant: Tenant;
+  reader: FeedReader;
+  relay: Relay;
   start(settings?: Partial<SenderSettings>): Promise<Sender>;
+  /** One that knows what was committed before the call. */
+  startCurrent(settings?: Partial<SenderSettings>): Promise<Sender>;
+  /** Resolves when the sender knows what was committed before the call. */
+  untilCurrent(sender: Sender): Promise<void>;
   /** What went wrong in the background, of all of them. */
   faults: unknown[];
   stop(): Promise<void>;
 }
 
-export function createSenders(registry: Registry): Senders {
+export async function startSenders(): Promise<Senders> {
+  const registry = await startRegistry({ env: { ASSENT_FEED_HEARTBEAT_SECONDS: '1', ASSENT_STOP_SECONDS: '3' } });
+  const tenant = await createTenant(registry);
+  const reader = await createFeedReader(registry);
+  const relay = await startRelay(registry.url);
   const all: Sender[] = [];
   const faults: unknown[] = [];
   const who = { tenant: 'gemeente', subscriber: 'mailroom', scopes: ['assent:deliver' as const], minutes: 60 };
-  return {
-    faults,
+  const senders: Senders = {
+    ...{ registry, tenant, reader, relay, faults },
     async start(settings = {}) {
       const token = () => createToken(who, registry.env);
       const onFault = (error: unknown) => void faults.push(error);
@@ -23,16 +38,23 @@ export function createSenders(registry: Registry): Senders {
       all.push(sender);
       return sender;
     },
+    async startCurrent(settings) {
+      const sender = await senders.start(settings);
+      await senders.untilCurrent(sender);
+      return sender;
+    },
+    async untilCurrent(sender) {
+      const { revision } = (await reader.snapshot()).at(-1);
+      const event = { specversion: '1.0', id: '1', source: 'urn:example:none', type: 'com.example.none' };
+      await sender.ready();
+      const known = () => sender.match(event).revision;
+      while (BigInt(known()) < BigInt(revision)) await sender.ready(0);
+    },
     async stop() {
       await Promise.all(all.map((sender) => sender.close()));
+      await relay.stop();
+      await registry.stop();
     },
   };
-}
-
-/** Resolves when the sender knows of this revision of the change log. The registry needs a default origin. */
-export async function untilRevision(sender: Sender, revision: string): Promise<void> {
-  const event = { specversion: '1.0', id: '1', source: 'urn:example:none', type: 'com.example.none' };
-  await sender.ready();
-  const known = () => sender.match(event).revision;
-  while (BigInt(known()) < BigInt(revision)) await sender.ready(0);
+  return senders;
 }
