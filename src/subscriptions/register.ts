@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { uuidv7 } from '../storage/ids.js';
 import type { BatchWrites, Registration } from '../handshake/batch-writes.js';
 import { domainOf } from '../handshake/budgets.js';
 import type { Claim } from '../handshake/handshake.js';
