@@ -44,6 +44,7 @@ interface State {
 interface UntypedAnswer {
   status: number;
   headers?: Readonly<Record<string, string>>;
+  isFollowed?: boolean;
   body?: unknown;
   html?: string;
   json?: string;
@@ -188,7 +189,7 @@ async function run(
   };
   const handle = settings.handlers[operation.id as AppOperation] as unknown as (call: object) => Promise<UntypedAnswer>;
   const answer = await handle(call);
-  if (!operation.isSafe) await settings.onWritten();
+  if (!operation.isSafe && !answer.isFollowed) await settings.onWritten();
   await send(settings, operation, response, answer);
 }
 
