@@ -140,7 +140,6 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     perMinute: { perHost: config.handshakesPerHost, perTenant: config.handshakesPerTenant },
   };
   const queue = createQueue(asking);
-  const writes = createBatchWrites({ ...asking, adopt: (work) => worker.adopt(work) });
   // A standby tells nobody of changes, so it is asked more often.
   const followMs = readsOnly ? Math.min(config.pollMs, 100) : config.pollMs;
   const follower = createFollower({
@@ -148,6 +147,11 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     createReplica: (now) => createReplica({ dialects, now }),
     pollMs: followMs,
     onFault: (error) => log.error({ err: error }, 'follower fault'),
+  });
+  const writes = createBatchWrites({
+    ...asking,
+    adopt: (work) => worker.adopt(work),
+    follow: (changes, after) => follower.take(changes, after),
   });
   const standby = readsOnly ? createStandby(database.query) : undefined;
   const secondsBehind = () => Math.max(follower.secondsBehind(), standby?.secondsBehind() ?? 0);
@@ -199,9 +203,10 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     maxInFlight: config.handshakesInFlight,
     pollMs: config.pollMs,
     stopMs: Math.max(config.stopMs - 2_000, 0),
-    onOutcome: ({ id, tenant, origin, sinkHost, reason, subscription }, { verdict, state }, seconds) => {
+    onOutcome: ({ id, tenant, origin, sinkHost, reason, subscription }, { verdict, state, standing }, seconds) => {
       metrics.handshake({ verdict, reason, seconds });
-      follower.wake();
+      // What was written in a batch is followed with it.
+      if (standing === undefined) follower.wake();
       const ms = Math.round(seconds * 1_000);
       log.info(
         { handshake: id, tenant, subscription, origin, sinkhost: sinkHost, reason, verdict, state, ms },
@@ -412,7 +417,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
                 {
                   databaseUrl: config.databaseUrl,
                   channel: changeChannel,
-                  onWake: () => follower.wake(),
+                  onWake: (position) => follower.wake(position === '' ? undefined : BigInt(position)),
                   onConnect: () => follower.distrust(),
                   onFault: (error) => log.warn({ err: error }, 'notifications of changes are interrupted'),
                 },

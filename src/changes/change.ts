@@ -25,7 +25,7 @@ export interface Change {
   subscription?: string;
 }
 
-/** Wakes followers; a hint and nothing more, for the log is the truth. */
+/** Wakes followers, with the position that was reached; a hint and nothing more, for the log is the truth. */
 export const changeChannel = 'assent_change';
 
 /**

@@ -28,8 +28,13 @@ export interface Follower {
   run(signal: AbortSignal): Promise<void>;
   /** Applies everything that was committed before this call; loads first if nothing is loaded. */
   catchUp(): Promise<void>;
-  /** Wakes the loop; a hint. */
-  wake(): void;
+  /** Wakes the loop, unless it has come to this position; a hint. */
+  wake(position?: bigint): void;
+  /**
+   * Takes in what this process has just committed, if it comes right after what was applied: then nobody need read it.
+   * Otherwise it is read with what lies in between, and the promise is of that.
+   */
+  take(changes: readonly LoggedChange[], after: bigint): Promise<void> | undefined;
   /** True once this position is applied; false after the time. */
   waitFor(position: bigint, timeoutMs: number): Promise<boolean>;
   /**
@@ -89,6 +94,13 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
     endRest();
   };
 
+  function apply(to: Standing, changes: readonly LoggedChange[]): void {
+    for (const change of changes) applyChange(to.replica, change, onFault);
+    const after = to.position;
+    to.position = changes.at(-1)?.position ?? after;
+    if (changes.length > 0) for (const listener of listeners) listener(changes, after);
+  }
+
   async function load(): Promise<void> {
     standing = await database.snapshot(async (snapshot) => {
       const { query } = snapshot;
@@ -113,17 +125,17 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
     }
     if (standing === undefined) return load();
     for (let isMore = true; isMore;) {
-      const page = await readLog(database.query, standing.position, atOnce);
+      const from = standing.position;
+      const page = await readLog(database.query, from, atOnce);
       const { bounds, end, changes, now: databaseNow } = page;
-      if (bounds.epoch !== standing.epoch || bounds.horizon > standing.position) return load();
+      if (bounds.epoch !== standing.epoch || bounds.horizon > from) return load();
       // A log that ends before what was read of it was set back.
-      if (end < standing.position) return load();
-      for (const change of changes) applyChange(standing.replica, change, onFault);
+      if (end < from) return load();
       aheadMs = databaseNow - performance.now();
       standing.horizon = bounds.horizon;
-      const after = standing.position;
-      standing.position = changes.at(-1)?.position ?? after;
-      if (changes.length > 0) for (const listener of listeners) listener(changes, after);
+      // Some may have been taken in meanwhile.
+      const { position } = standing;
+      apply(standing, position === from ? changes : changes.filter((change) => change.position > position));
       ({ isMore } = page);
     }
     readAt = performance.now();
@@ -180,7 +192,22 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
       }
     },
     catchUp,
-    wake,
+
+    wake(position) {
+      if (position === undefined) return wake();
+      // What this process wrote is taken in at about the time that it hears of it.
+      setImmediate(() => {
+        if (standing === undefined || standing.position < position) wake();
+      });
+    },
+
+    take(changes, after) {
+      if (standing === undefined) return undefined;
+      if (standing.position !== after) return catchUp();
+      apply(standing, changes);
+      for (const check of waiting) check();
+      return undefined;
+    },
 
     waitFor(wanted, timeoutMs) {
       const isThere = () => standing !== undefined && standing.position >= wanted;

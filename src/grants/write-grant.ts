@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { uuidv7 } from '../storage/ids.js';
 import { appendChange } from '../changes/change.js';
 import { formatRate, type Rate } from '../origins/rate.js';
 import { recordAudit, recordAudits, type Actor } from '../storage/audit.js';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { LoggedChange } from '../changes/log.js';
 import type { Basis } from '../grants/grant.js';
 import { createBatcher } from '../storage/batch.js';
 import { callFunction, type Database } from '../storage/database.js';
@@ -12,6 +13,7 @@ import type { Worker } from './worker.js';
  * all of a moment are one call of the function write_batch, which is one round trip, one commit and one notification.
  */
 export interface BatchWrites {
+  /** Both resolve when what was written is in this process's own index. */
   register(registration: Registration): Promise<RegisteredRow>;
   settle(consent: { columns: object; pair: string }): Promise<SettledRow>;
 }
@@ -51,22 +53,36 @@ export interface SettledRow {
 export interface BatchWriteSettings {
   database: Database;
   adopt: Worker['adopt'];
+  /** Takes in what was logged right after a position; a promise where that takes time. */
+  follow: (changes: LoggedChange[], after: bigint) => Promise<void> | undefined;
   callbackSeconds: number;
   deadlineMs: number;
   inFlight: { perHost: number; perTenant: number };
   perMinute: { perHost: number; perTenant: number };
 }
 
+/** What the function write_batch gives. */
+interface Written {
+  registered: RegisteredRow[];
+  settled: SettledRow[];
+  log: { after: string; changes: Array<Omit<LoggedChange, 'position'> & { position: string }> } | null;
+}
+
+interface Done {
+  row: RegisteredRow | SettledRow;
+  followed: Promise<void> | undefined;
+}
+
 type Member = { registration: Registration } | { consent: { columns: object; pair: string } };
 
 export function createBatchWrites(settings: BatchWriteSettings): BatchWrites {
-  const { database, adopt, callbackSeconds, deadlineMs, inFlight, perMinute } = settings;
+  const { database, adopt, follow, callbackSeconds, deadlineMs, inFlight, perMinute } = settings;
   const limits = [
     ...[leaseSecondsFor(deadlineMs), callbackSeconds, inFlight.perHost, inFlight.perTenant],
     ...[perMinute.perTenant, perMinute.perHost, perMinute.perHost * 2],
   ];
 
-  const run = (members: Member[]): Promise<Array<RegisteredRow | SettledRow>> =>
+  const run = (members: Member[]): Promise<Done[]> =>
     adopt(async (places) => {
       const lease = randomUUID();
       const registrations: Array<Registration & { at: number }> = [];
@@ -75,28 +91,41 @@ export function createBatchWrites(settings: BatchWriteSettings): BatchWrites {
         if ('registration' in member) registrations.push({ ...member.registration, at });
         else consents.push({ ...member.consent, at });
       });
-      const [row] = await callFunction<{ written: { registered: RegisteredRow[]; settled: SettledRow[] } }>(
+      const [answer] = await callFunction<{ written: Written }>(
         database,
         'select write_batch($1::jsonb, $2::jsonb, $3::uuid, $5, $6, $4::int, $7, $8, $9, $10, $11) as written',
         [toJson(registrations), toJson(consents), lease, places, ...limits],
       );
-      const result = new Array<RegisteredRow | SettledRow>(members.length);
+      const { registered = [], settled = [], log = null } = answer?.written ?? {};
+      const followed = log === null ? undefined : follow(log.changes.map(loggedOf), BigInt(log.after));
+      const result = new Array<Done>(members.length);
       const begun: Begun[] = [];
-      for (const each of row?.written.registered ?? []) {
+      for (const each of registered) {
         const registration = registrations[each.place];
         if (registration === undefined) continue;
-        result[registration.at] = each;
+        result[registration.at] = { row: each, followed };
         if (each.asked) begun.push(registration.begin(lease, new Date(each.at)));
       }
-      for (const each of row?.written.settled ?? []) result[consents[each.place]?.at ?? -1] = each;
+      for (const each of settled) result[consents[each.place]?.at ?? -1] = { row: each, followed };
       return { begun, result };
     });
 
   const write = createBatcher({ run, most: 200, keyOf });
+  async function writeAndFollow(member: Member): Promise<RegisteredRow | SettledRow> {
+    const { row, followed } = await write(member);
+    // It is written, and whoever cannot follow says so by itself.
+    await followed?.catch(() => undefined);
+    return row;
+  }
+
   return {
-    register: (registration) => write({ registration }) as Promise<RegisteredRow>,
-    settle: (consent) => write({ consent }) as Promise<SettledRow>,
+    register: (registration) => writeAndFollow({ registration }) as Promise<RegisteredRow>,
+    settle: (consent) => writeAndFollow({ consent }) as Promise<SettledRow>,
   };
+}
+
+function loggedOf(change: NonNullable<Written['log']>['changes'][number]): LoggedChange {
+  return { ...change, position: BigInt(change.position) };
 }
 
 /** One statement writes no row twice. */

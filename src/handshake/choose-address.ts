@@ -32,7 +32,7 @@ export async function openFirst<Socket>(
   dial: (address: string, candidatesLeft: number) => Promise<Socket>,
 ): Promise<Socket | number> {
   const admitted = new Set<string>();
-  let failure = new Failure('name_not_found', 'The name has no address.');
+  let failure: Failure | undefined;
   for (const [index, address] of candidates.entries()) {
     const network = networkOf(address);
     const waitMs = admitted.has(network) ? undefined : await admit(network);
@@ -48,5 +48,5 @@ export async function openFirst<Socket>(
       failure = error;
     }
   }
-  throw failure;
+  throw failure ?? new Failure('name_not_found', 'The name has no address.');
 }

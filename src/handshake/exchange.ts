@@ -177,7 +177,8 @@ function judgeAllow(lines: string[] | undefined): Warning[] {
 
 /** String.toLowerCase would turn the Kelvin sign into a k. */
 function asciiLowerCase(text: string): string {
-  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  // eslint-disable-next-line no-control-regex -- nearly every text is ASCII
+  return /^[\x00-\x7f]*$/.test(text) ? text.toLowerCase() : text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
 /** Takes off SP and HTAB and nothing else (RFC 9110, section 5.5); a regular expression would be quadratic here. */

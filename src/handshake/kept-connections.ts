@@ -37,7 +37,8 @@ const longestMs = 60_000;
 const most = 256;
 
 export function createKeptConnections(): KeptConnections {
-  const byKey = new Map<string, Set<Connection>>();
+  /** The one that was used last comes last. */
+  const byKey = new Map<string, Connection[]>();
   /** Oldest first: a connection comes to the end each time that it is put. */
   const idle = new Map<Connection, { name: string; leave: () => void }>();
 
@@ -46,9 +47,9 @@ export function createKeptConnections(): KeptConnections {
     if (entry === undefined) return;
     idle.delete(connection);
     entry.leave();
-    const others = byKey.get(entry.name);
-    others?.delete(connection);
-    if (others?.size === 0) byKey.delete(entry.name);
+    const others = byKey.get(entry.name) ?? [];
+    others.splice(others.lastIndexOf(connection), 1);
+    if (others.length === 0) byKey.delete(entry.name);
   }
 
   function drop(connection: Connection): void {
@@ -59,7 +60,7 @@ export function createKeptConnections(): KeptConnections {
   return {
     take(key) {
       // The one that was used last: the others may close.
-      const connection = [...(byKey.get(nameOf(key)) ?? [])].at(-1);
+      const connection = byKey.get(nameOf(key))?.at(-1);
       if (connection !== undefined) remove(connection);
       return connection;
     },
@@ -79,7 +80,9 @@ export function createKeptConnections(): KeptConnections {
         socket.off('end', close);
       };
       idle.set(connection, { name, leave });
-      byKey.set(name, (byKey.get(name) ?? new Set()).add(connection));
+      const others = byKey.get(name);
+      if (others === undefined) byKey.set(name, [connection]);
+      else others.push(connection);
       const [oldest] = idle.keys();
       if (idle.size > most && oldest !== undefined) drop(oldest);
     },

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { v7 as uuidv7 } from 'uuid';
+import { uuidv7 } from '../storage/ids.js';
 import type { Pair } from '../grants/grant.js';
 import type { Database, Sql } from '../storage/database.js';
 import type { handshake as HandshakeRow } from '../storage/generated/client.js';

@@ -118,16 +118,15 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
     const { candidates } = choice;
     const question = { url: sink.uri, method, headers: { 'User-Agent': settings.userAgent, ...headers } };
     async function speak(mayReuse: boolean): Promise<Outcome> {
-      const life = new AbortController();
-      const end = () => life.abort(over);
       let key: ConnectionKey | undefined;
       let reused: Connection | undefined;
-      signal.addEventListener('abort', end, { once: true });
+      let life: Life | undefined;
       const opened = await openFirst(candidates, admit, (address, candidatesLeft) => {
         progress.remoteAddress = address;
         key = keepFor === undefined ? undefined : { tenant: keepFor, host: sink.host, port: sink.port, address };
         reused = mayReuse && key !== undefined ? kept.take(key) : undefined;
         if (reused !== undefined) return Promise.resolve(reused.socket);
+        life ??= beginLife(signal);
         const timeoutMs = candidatesLeft > 1 ? { timeoutMs: progress.leftMs() / candidatesLeft } : {};
         const destination = { address, port: sink.port, host: sink.host, secureContext, ...timeoutMs };
         return progress.during('connectMs', dial(destination, life.signal));
@@ -141,8 +140,11 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
 
       if (reused === undefined) await progress.during('tlsMs', secured(opened));
       const isKept = key !== undefined;
-      const client = () => speakOn(opened, sink.uri, settings, isKept, life.signal);
-      const connection = reused ?? { socket: opened, client: client(), openedAt: performance.now(), end };
+      const open = ({ signal: until, end }: Life): Connection => {
+        const client = speakOn(opened, sink.uri, settings, isKept, until);
+        return { socket: opened, client, openedAt: performance.now(), end };
+      };
+      const connection = reused ?? open((life ??= beginLife(signal)));
       const bytesBefore = opened.bytesRead;
       try {
         const answered = ask(connection, question, settings, isKept);
@@ -193,6 +195,19 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
 
 /** Made once: a reason of its own has a stack, which costs more than the rest of the signal. */
 const over = new Failure('aborted', 'The request is over.');
+
+/** Of a connection: it ends with the request that opened it, unless it is kept. */
+interface Life {
+  signal: AbortSignal;
+  end: () => void;
+}
+
+function beginLife(request: AbortSignal): Life {
+  const life = new AbortController();
+  const end = () => life.abort(over);
+  request.addEventListener('abort', end, { once: true });
+  return { signal: life.signal, end };
+}
 
 /** Rejects with the reason when the signal fires. */
 function ended(signal: AbortSignal): Promise<never> {

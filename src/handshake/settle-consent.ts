@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { uuidv7 } from '../storage/ids.js';
 import { consentColumns } from '../grants/write-grant.js';
 import { identityOf } from '../origins/origin-memory.js';
 import type { Origin } from '../origins/origin.js';

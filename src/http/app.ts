@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { uuidv7 } from '../storage/ids.js';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
 import { RegistryError } from '../errors.js';
@@ -44,6 +44,7 @@ interface State {
 interface UntypedAnswer {
   status: number;
   headers?: Readonly<Record<string, string>>;
+  isFollowed?: boolean;
   body?: unknown;
   html?: string;
   json?: string;
@@ -195,7 +196,7 @@ async function run(
   };
   const handle = settings.handlers[operation.id as AppOperation] as unknown as (call: object) => Promise<UntypedAnswer>;
   const answer = await handle(call);
-  if (!operation.isSafe) await settings.onWritten();
+  if (!operation.isSafe && !answer.isFollowed) await settings.onWritten();
   await send(settings, operation, response, answer);
 }
 

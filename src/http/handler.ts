@@ -43,6 +43,8 @@ export type Answer<Id extends OperationId> = {
   [Status in keyof operations[Id]['responses'] & Success]: {
     status: Status;
     headers?: Readonly<Record<string, string>>;
+    /** What it has written is in this process's own index already. */
+    isFollowed?: boolean;
   } & (
     | {
         body: JsonOf<operations[Id]['responses'][Status]>;

@@ -13,6 +13,7 @@ export interface WriteSettings {
 interface JsonAnswer {
   status: number;
   headers?: Readonly<Record<string, string>>;
+  isFollowed?: boolean;
   body: unknown;
 }
 
@@ -29,8 +30,9 @@ export function createLaneHandler<Id extends AppOperation>(
       ...{ path: {}, query, header, body: readJsonBody(operation, headers, body), principal, requestId, log },
       ...{ address: operation.path, rawHeaders, signal },
     } as unknown as Call<Id>;
-    const { status, headers: lines = {}, body: value } = (await handler(call)) as unknown as JsonAnswer;
-    await onWritten();
-    return { status, headers: Object.entries(lines).flat(), body: JSON.stringify(value) };
+    const answer = (await handler(call)) as unknown as JsonAnswer;
+    if (!answer.isFollowed) await onWritten();
+    const { status, headers: lines = {} } = answer;
+    return { status, headers: Object.entries(lines).flat(), body: JSON.stringify(answer.body) };
   };
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import { v7 as uuidv7 } from 'uuid';
+import { uuidv7 } from '../storage/ids.js';
 import { RegistryError } from '../errors.js';
 import { requireScope, type Operation } from './contract.js';
 import type { OnRequest } from './metrics.js';

@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { uuidv7 } from './ids.js';
 import type { Sql } from './database.js';
 
 /** Who did it: a client by its token, a webhook by its callback, or the service by itself. */

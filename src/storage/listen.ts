@@ -4,7 +4,8 @@ import pg from 'pg';
 export interface ListenSettings {
   databaseUrl: string;
   channel: string;
-  onWake: () => void;
+  /** With the payload of the notification. */
+  onWake: (payload: string) => void;
   /** The connection is new: a notification may have been missed, and it may lead to another server. */
   onConnect: () => void;
   onFault: (error: unknown) => void;
@@ -29,7 +30,7 @@ export async function listen(settings: ListenSettings, signal: AbortSignal): Pro
     const end = () => over.abort();
     client.on('error', end);
     client.on('end', end);
-    client.on('notification', onWake);
+    client.on('notification', ({ payload = '' }) => onWake(payload));
     signal.addEventListener('abort', end);
     try {
       await client.connect();

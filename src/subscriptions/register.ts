@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { uuidv7 } from '../storage/ids.js';
 import type { BatchWrites, Registration } from '../handshake/batch-writes.js';
 import { domainOf } from '../handshake/budgets.js';
 import type { Claim } from '../handshake/handshake.js';
@@ -189,10 +189,17 @@ function claimOf(member: Member, lease: string, createdAt: Date): Claim {
 
 function subscriptionOf(member: Member, at: Date): Omit<Subscription, 'standing'> {
   const { id, caller, requested, origin } = member;
-  const { types, ...definition } = requested.definition;
+  const { definition } = requested;
   return {
-    ...definition,
-    types: types?.length ? types : undefined,
+    sink: definition.sink,
+    protocol: definition.protocol,
+    protocolSettings: definition.protocolSettings,
+    source: definition.source,
+    types: definition.types?.length ? definition.types : undefined,
+    subject: definition.subject,
+    filters: definition.filters,
+    config: definition.config,
+    requestedRate: definition.requestedRate,
     id,
     tenant: caller.principal.tenant,
     subscriber: caller.principal.subscriber,

@@ -61,9 +61,11 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
       const registered = await writer.create(callerOf(call), requested, request, waitMs > 0);
       const { id, handshake } = registered;
       const settled = handshake === undefined ? undefined : await attend(handshake, waitMs, call.signal);
-      const subscription = activated(registered, settled) ?? (await reader.read(call.principal, id));
+      const known = activated(registered, settled);
+      const subscription = known ?? (await reader.read(call.principal, id));
       return {
         status: 201,
+        isFollowed: known !== undefined,
         body: present(subscription),
         headers: {
           ETag: versionTag(subscription.version),

@@ -63,6 +63,48 @@ language sql set enable_seqscan = off set enable_hashjoin = off set enable_merge
   select * from put_consents(array(select c from jsonb_populate_recordset(null::consent, consents) c));
 $$;
 
+-- Appends to the ordered log, as before; and tells what was appended, right after which position, so that the process that
+-- wrote it need not read it again. Whoever is notified is told up to where.
+create function log_changes(tenants text[], origins text[], kinds text[], sinks text[], subscriptions uuid[])
+returns json language plpgsql
+set timezone = 'UTC' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  before bigint;
+  last bigint;
+  changes json;
+begin
+  perform pg_advisory_xact_lock(7266112002);
+  select greatest(f.horizon, (select max(position) from change)) into before from feed f;
+  with appended as (
+    insert into change (tenant, origin, kind, sink, subscription, state)
+    select c.tenant, c.origin, c.kind, c.sink, c.subscription, (case
+      when c.kind = 'origin.changed' then (select s.state from originstate s where s.origin = c.origin)
+      when c.subscription is not null
+        then (select case when s.origin = c.origin then s.state end from subscriptionstate s where s.id = c.subscription)
+      else (select s.state from grantstate s where s.origin = c.origin and s.sink = c.sink)
+    end)::jsonb
+    from unnest(tenants, origins, kinds, sinks, subscriptions)
+      with ordinality as c (tenant, origin, kind, sink, subscription, place)
+    order by c.place
+    returning position, at, tenant, origin, kind, sink, subscription, state
+  )
+  select max(position), json_agg(json_build_object('position', position::text,
+    'at', to_char(at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'tenant', tenant, 'origin', origin, 'kind', kind, 'sink', sink,
+    'subscription', subscription, 'state', state::text))
+  into last, changes from appended;
+  perform pg_notify('assent_change', last::text);
+  return json_build_object('after', before::text, 'changes', changes);
+end
+$$;
+
+-- The same, for who need not be told.
+create or replace function append_changes(tenants text[], origins text[], kinds text[], sinks text[], subscriptions uuid[])
+returns void language plpgsql as $$
+begin
+  perform log_changes(tenants, origins, kinds, sinks, subscriptions);
+end
+$$;
+
 drop function admit_handshakes(jsonb, int, int, int, int, int);
 drop function register_subscriptions(jsonb, uuid, float8, int, int, int, int, int, int, int);
 drop function settle_consents(jsonb);
@@ -145,7 +187,7 @@ $$;
 create function register_subscriptions(
   members registration[], holder uuid, leaseseconds float8, callbackseconds int, places int,
   perhost int, pertenant int, tenantperminute int, hostperminute int, domainperminute int,
-  out created registration[], out answers jsonb
+  out created registration[], out answers json
 ) language plpgsql as $$
 declare
   keyed boolean := exists (select 1 from unnest(members) m where m.key is not null);
@@ -217,7 +259,7 @@ begin
     select m.audit, m.tenant, m.actor, 'subscription.created', 'subscription:' || m.id, m.auditdetail, m.requestid from m;
   end if;
 
-  select jsonb_agg(jsonb_build_object(
+  select json_agg(json_build_object(
     'place', m.place,
     'outcome', case
       when m.id = any (accepted) then 'created'
@@ -279,8 +321,10 @@ begin
     select a.place, a.state, a.told as verdict, s.version, a.allowedrate, a.warnings, a.basis, a.expiresat, a.renewat
     from settled a left join subscription s on s.id = a.subscription
     union all
-    select m.place, 'origin_differs', null, null, null, null, null, null, null from unnest(members) m
-    where (select count(*) from judged) < cardinality(members) and m.handshake not in (select handshake from judged)
+    select m.place, case when m.handshake not in (select handshake from judged) then 'origin_differs' end,
+      null, null, null, null, null, null, null
+    from unnest(members) m
+    where (select count(*) from settled) < cardinality(members) and m.handshake not in (select id from settled)
   )
   select (select json_agg(answered) from answered), array_agg(id) filter (where state = 'granted'),
     array_agg(id) filter (where state = 'refused')
@@ -292,28 +336,31 @@ begin
 end
 $$;
 
--- One batch: registrations and consents, and their changes, which go last as ever. Returns the answers of both functions.
-create or replace function write_batch(
+-- One batch: registrations and consents, and their changes, which go last as ever. Returns the answers of both functions, and the log of it.
+drop function write_batch(jsonb, jsonb, uuid, float8, int, int, int, int, int, int, int);
+create function write_batch(
   registrations jsonb, consents jsonb, holder uuid, leaseseconds float8, callbackseconds int, places int,
   perhost int, pertenant int, tenantperminute int, hostperminute int, domainperminute int
-) returns jsonb language plpgsql
+) returns json language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
   registered record;
   settled record;
+  log json;
   agreed constant consent[] := array(select c from jsonb_populate_recordset(null::consent, consents) c);
 begin
   select * into registered from register_subscriptions(
     array(select r from jsonb_populate_recordset(null::registration, registrations) r), holder, leaseseconds,
     callbackseconds, places, perhost, pertenant, tenantperminute, hostperminute, domainperminute);
   select * into settled from settle_consents(agreed);
-  perform append_changes(array_agg(c.tenant), array_agg(c.origin), array_agg(c.kind), array_agg(c.sink), array_agg(c.id))
-  from (
+  select log_changes(array_agg(c.tenant), array_agg(c.origin), array_agg(c.kind), array_agg(c.sink), array_agg(c.id))
+  into log from (
     select tenant, origin, 'subscription.created' as kind, sink, id from unnest(registered.created)
     union all
     select tenant, origin, 'grant.live', sink, null from unnest(agreed) where handshake = any (settled.granted)
   ) c
   having count(*) > 0;
-  return jsonb_build_object('registered', coalesce(registered.answers, '[]'), 'settled', coalesce(settled.answers, '[]'));
+  return json_build_object(
+    'registered', coalesce(registered.answers, '[]'), 'settled', coalesce(settled.answers, '[]'), 'log', log);
 end
 $$;
