@@ -13,15 +13,18 @@ import {
   prefix,
   suffix,
 } from './operations.js';
+import { hashText } from './hash.js';
 import { useWord } from './string-table.js';
 import type { Symbols } from './symbols.js';
 
 const absent = -1;
+const unknown = -2;
 
 /**
  * One event at a time, in the numbers of the index: by number of the attribute its text and the number of its value (0 for
- * a value that nobody compares with). The number is guessed by the hash and the texts are compared when it matters. Only attributes that some filter names are looked at, so that an event's
- * attributes cost nothing that nobody asked for, and filters on a million names cost nothing for events without them.
+ * a value that nobody compares with). The number is guessed by the hash when it is asked for, and the texts are compared
+ * when it matters. Only attributes that some filter names are looked at, so that an event's attributes cost nothing that
+ * nobody asked for, and filters on a million names cost nothing for events without them.
  */
 export class EventView {
   /** Numbers of the attributes that the event has and filters name; the first `count` are of this event. */
@@ -66,8 +69,17 @@ export class EventView {
     }
   }
 
+  /** Guesses the number of an attribute's value by the hash of its text. */
+  guess(attribute: number, hash: number): number {
+    const value = this.#symbols.values.guess(this.texts[attribute]!, hash);
+    this.values[attribute] = value;
+    this.#isGuess[attribute] = true;
+    return value;
+  }
+
   /** Whether an attribute of the event has the value. */
   has(attribute: number, value: number): boolean {
+    if (this.values[attribute] === unknown) this.guess(attribute, hashText(this.texts[attribute]!));
     if (this.values[attribute] !== value) return false;
     if (this.#isGuess[attribute]) {
       this.#isGuess[attribute] = false;
@@ -114,14 +126,12 @@ export class EventView {
 
   #see(attribute: number, text: string | undefined): void {
     if (text === undefined) return;
-    const { attributes, values } = this.#symbols;
-    if (attribute <= coreNames.length && attributes.word(attribute, useWord) === 1) return;
+    if (attribute <= coreNames.length && this.#symbols.attributes.word(attribute, useWord) === 1) return;
     if (this.texts.length <= attribute) this.#growTo(attribute);
     this.present[this.count] = attribute;
     this.count += 1;
     this.texts[attribute] = text;
-    this.values[attribute] = values.guess(text);
-    this.#isGuess[attribute] = true;
+    this.values[attribute] = unknown;
   }
 
   #growTo(attribute: number): void {

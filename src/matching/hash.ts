@@ -6,9 +6,7 @@ const [seed = 1, random = 1] = crypto.getRandomValues(new Int32Array(2));
 const multiplier = (random & ~7) | 5;
 
 export function hashText(text: string): number {
-  let hash = seed;
-  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), multiplier);
-  return finish(hash);
+  return finish(hashOn(beginHash, text, 0));
 }
 
 export function hashNumbers(a: number, b: number, c: number): number {
@@ -24,13 +22,17 @@ export function hashWords(words: readonly number[]): number {
   return finish(hash);
 }
 
-/** For a hash that is taken on the way along a text: begin, step for each character, finish wherever one is wanted. */
-export function beginHash(salt: number): number {
-  return Math.imul(seed ^ salt, multiplier);
-}
+/** For hashes that are taken on the way along a text: begin, step for each character, finish wherever one is wanted. */
+export const beginHash = seed;
 
 export function stepHash(hash: number, character: number): number {
   return Math.imul(hash ^ character, multiplier);
+}
+
+/** All the steps from a place on. */
+export function hashOn(hash: number, text: string, from: number): number {
+  for (let at = from; at < text.length; at += 1) hash = stepHash(hash, text.charCodeAt(at));
+  return hash;
 }
 
 /** Mixes all bits, so that those that choose the place are as good as any. */

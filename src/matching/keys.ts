@@ -1,10 +1,10 @@
 import { chunkBits, offsetMask, type Arena } from './arena.js';
 import { EntryLists, listCount } from './entry-list.js';
-import { hashNumbers } from './hash.js';
+import { hashNumbers, hashText } from './hash.js';
 import { HashIndex } from './hash-index.js';
 import { exact, operandShift, operationMask, prefix, suffix } from './operations.js';
 import { Prefixes } from './prefixes.js';
-import { firstWord, secondWord, type StringTable } from './string-table.js';
+import { firstWord, secondWord } from './string-table.js';
 import type { Symbols } from './symbols.js';
 
 /**
@@ -14,8 +14,9 @@ import type { Symbols } from './symbols.js';
  *   pair + both attributes, value, value             two attributes equal
  *   0, 0, 0                                          every event
  *
- * A key exists while something is filed under it. The record of an attribute counts its keys by prefix and by suffix, that
- * of a value the keys by exact value and the pairs that it is in: what has none of a kind is not looked up.
+ * A key exists while something is filed under it. Of each attribute it is counted how many keys say what it equals, begins
+ * with and ends with, and of each value in how many pairs it is: what has none of a kind is not looked up. The record of a
+ * value leads to its key by exact value, if there is but one.
  */
 export interface Key {
   what: number;
@@ -44,6 +45,13 @@ export class Keys {
   readonly #symbols: Symbols;
   readonly #index: HashIndex;
   readonly #prefixes: Prefixes;
+  /** By attribute, whose numbers are dense. */
+  readonly #equals: number[] = [];
+  readonly #begins: number[] = [];
+  readonly #ends: number[] = [];
+  /** The address of the key that every event hits, 0 if nothing is filed there. */
+  forEveryEvent = 0;
+
   constructor(arena: Arena, symbols: Symbols) {
     this.#arena = arena;
     this.#symbols = symbols;
@@ -56,9 +64,17 @@ export class Keys {
     return this.#index.size;
   }
 
-  /** Whether a value is in any key by exact value. */
-  hasExact(value: number): boolean {
-    return this.#symbols.values.word(value, firstWord) !== 0;
+  /** Whether keys say what an attribute equals, alone or together with another. */
+  isCompared(attribute: number): boolean {
+    return (this.#equals[attribute] ?? 0) > 0;
+  }
+
+  /** The address of the key by exact value, 0 if nothing is filed there. */
+  findExact(attribute: number, value: number): number {
+    const what = exact | (attribute << operandShift);
+    const only = this.#symbols.values.word(value, firstWord);
+    if (only < 0) return this.find(what, value, 0);
+    return only !== 0 && this.#what(only) === what ? only : 0;
   }
 
   hasPair(value: number): boolean {
@@ -100,7 +116,7 @@ export class Keys {
     this.lists.clear(key + keyList);
     this.#index.add(hashNumbers(what, a, b), key);
     if (isPart(what)) this.#prefixes.add(what, this.#symbols.values.text(a), key);
-    this.#count({ what, a, b }, 1);
+    this.#count(key, { what, a, b }, 1);
     return key;
   }
 
@@ -109,23 +125,24 @@ export class Keys {
     const { what, a, b } = this.at(key);
     this.#index.delete(hashNumbers(what, a, b), key);
     if (isPart(what)) this.#prefixes.remove(what, this.#symbols.values.text(a), key);
-    this.#count({ what, a, b }, -1);
+    this.#count(key, { what, a, b }, -1);
     this.#arena.release(key);
   }
 
-  /** Adds the keys that an attribute's text begins and ends with to `found`. */
-  search(attribute: number, text: string, found: number[]): void {
-    const { attributes } = this.#symbols;
-    if (attributes.word(attribute, firstWord) !== 0)
-      this.#searchParts(prefix | (attribute << operandShift), text, found);
-    if (attributes.word(attribute, secondWord) !== 0)
-      this.#searchParts(suffix | (attribute << operandShift), text, found);
+  /**
+   * Adds the keys that an attribute's text begins and ends with to `found`. Returns the hash of the text if keys compare the
+   * attribute.
+   */
+  search(attribute: number, text: string, found: number[]): number {
+    if ((this.#ends[attribute] ?? 0) > 0) this.#search(suffix | (attribute << operandShift), text, found);
+    if ((this.#begins[attribute] ?? 0) > 0) return this.#search(prefix | (attribute << operandShift), text, found);
+    return this.isCompared(attribute) ? hashText(text) : 0;
   }
 
-  #searchParts(what: number, text: string, found: number[]): void {
+  #search(what: number, text: string, found: number[]): number {
     const { values } = this.#symbols;
     const before = found.length;
-    this.#prefixes.search(what, text, found);
+    const hash = this.#prefixes.search(what, text, found);
     for (let i = found.length - 1; i >= before; i -= 1) {
       const words = this.#arena.chunks[found[i]! >>> chunkBits]!;
       const at = found[i]! & offsetMask;
@@ -133,24 +150,47 @@ export class Keys {
       const isHit = (what & operationMask) === prefix ? values.begins(part, text) : values.ends(part, text);
       if (!isHit || words[at + whatWord] !== what) found.splice(i, 1);
     }
+    return hash;
   }
 
-  #count({ what, a, b }: Key, change: 1 | -1): void {
-    const { attributes, values } = this.#symbols;
-    const count = (table: StringTable, number: number, word: number) =>
-      table.setWord(number, word, table.word(number, word) + change);
+  #what(key: number): number {
+    return this.#arena.chunks[key >>> chunkBits]![(key & offsetMask) + whatWord]!;
+  }
+
+  #count(key: number, { what, a, b }: Key, change: 1 | -1): void {
+    const { values } = this.#symbols;
+    const attribute = what >>> operandShift;
     switch (what & operationMask) {
       case exact:
-        return count(values, a, firstWord);
-      case pair:
-        count(values, a, secondWord);
-        return count(values, b, secondWord);
+        values.setWord(a, firstWord, onlyKey(values.word(a, firstWord), change === 1 ? key : 0));
+        return countIn(this.#equals, attribute, change);
       case prefix:
-        return count(attributes, what >>> operandShift, firstWord);
+        return countIn(this.#begins, attribute, change);
       case suffix:
-        return count(attributes, what >>> operandShift, secondWord);
+        return countIn(this.#ends, attribute, change);
+      case pair:
+        for (const value of [a, b]) values.setWord(value, secondWord, values.word(value, secondWord) + change);
+        countIn(this.#equals, attribute & operationMask, change);
+        return countIn(this.#equals, attribute >>> operandShift, change);
+      default:
+        this.forEveryEvent = change === 1 ? key : 0;
     }
   }
+}
+
+/**
+ * The word of a value when a key by exact value comes, or goes (0): the address of the first, if no other came since, and
+ * from the second on less than 0 and how many there are.
+ */
+function onlyKey(word: number, coming: number): number {
+  if (coming === 0) return word > 0 ? 0 : word + 1;
+  if (word === 0) return coming;
+  return word > 0 ? -2 : word - 1;
+}
+
+function countIn(counts: number[], attribute: number, change: 1 | -1): void {
+  while (counts.length <= attribute) counts.push(0);
+  counts[attribute]! += change;
 }
 
 function isPart(what: number): boolean {

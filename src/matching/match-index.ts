@@ -2,9 +2,8 @@ import { Arena, chunkBits, offsetMask } from './arena.js';
 import { Bundles, isOneOfSeveral, isProof, markWord, membersList, programWord } from './bundles.js';
 import { blockFirst, blockNext, blockUsed, listBlock, listCount, listFirst } from './entry-list.js';
 import { EventView } from './event-view.js';
-import { everyEvent, keyList, Keys, pairOf } from './keys.js';
+import { keyList, Keys, pairOf } from './keys.js';
 import type { ContextAttributes } from '../events/context-attributes.js';
-import { exact, operandShift } from './operations.js';
 import type { Dialects, MatchableSubscription } from './predicate.js';
 import { compileProgram } from './program.js';
 import { firstWord, secondWord, StringTable } from './string-table.js';
@@ -111,7 +110,7 @@ export function createMatchIndex(dialects: Dialects = {}): MatchIndex {
       subscriptions: ids.size,
       distinct: bundles.size,
       keys: keys.size,
-      unanchored: keys.count(keys.find(everyEvent.what, everyEvent.a, everyEvent.b)),
+      unanchored: keys.count(keys.forEveryEvent),
       bytes: arena.bytes + ids.bytes + symbols.bytes,
     }),
   };
@@ -134,29 +133,29 @@ class Search {
   }
 
   run(): number[] {
-    const { present, texts, values } = this.#view;
+    const { present, texts } = this.#view;
     const handles: number[] = [];
     this.candidates = 0;
     for (let i = 0; i < this.#view.count; i += 1) {
       const attribute = present[i]!;
-      const value = values[attribute]!;
-      if (value !== 0 && this.#keys.hasExact(value)) {
-        const key = this.#keys.find(exact | (attribute << operandShift), value, 0);
-        if (key !== 0 && this.#view.has(attribute, value)) this.#visit(key, handles);
-      }
-      this.#keys.search(attribute, texts[attribute]!, this.#found);
+      const hash = this.#keys.search(attribute, texts[attribute]!, this.#found);
+      if (this.#keys.isCompared(attribute)) this.#visitExact(attribute, this.#view.guess(attribute, hash), handles);
     }
     while (this.#found.length > 0) this.#visit(this.#found.pop()!, handles);
     this.#visitPair(1, 2, handles);
     this.#visitPair(1, 3, handles);
     this.#visitPair(2, 3, handles);
-    const everyKey = this.#keys.find(everyEvent.what, everyEvent.a, everyEvent.b);
-    if (everyKey !== 0) this.#visit(everyKey, handles);
+    if (this.#keys.forEveryEvent !== 0) this.#visit(this.#keys.forEveryEvent, handles);
     while (this.#marked.length > 0) {
       const bundle = this.#marked.pop()!;
       this.#arena.chunks[bundle >>> chunkBits]![(bundle & offsetMask) + markWord] = 0;
     }
     return handles;
+  }
+
+  #visitExact(attribute: number, value: number, handles: number[]): void {
+    const key = value === 0 ? 0 : this.#keys.findExact(attribute, value);
+    if (key !== 0 && this.#view.has(attribute, value)) this.#visit(key, handles);
   }
 
   #visitPair(first: number, second: number, handles: number[]): void {

@@ -1,11 +1,12 @@
 import type { Arena } from './arena.js';
-import { beginHash, finish, stepHash } from './hash.js';
+import { beginHash, finish, hashOn, stepHash } from './hash.js';
 import { HashIndex } from './hash-index.js';
 import { operationMask, suffix } from './operations.js';
 
 /**
  * Finds which of many texts a given text begins with, by hashes that are taken on one way along it; suffixes are read
- * backwards and are prefixes then. What is `what` tells attribute and direction (keys.ts); each is a set of its own.
+ * backwards and are prefixes then. `what` tells attribute and direction (keys.ts); each is a set of its own, by a salt that
+ * comes in at the end, so that one way along a text is for its beginnings and for the whole of it.
  *
  * Guards make the way short. They stand every 16 characters on the way of every text of the set, further apart from the
  * 256th on. Where there is no guard the way ends: nothing in the set begins like this. Where there is one, it knows at
@@ -33,19 +34,24 @@ export class Prefixes {
     this.#ends = new HashIndex(arena);
   }
 
-  /** Adds the keys of the texts that `text` begins with to `found`; the hash alone decides, so the caller compares. */
-  search(what: number, text: string, found: number[]): void {
+  /**
+   * Adds the keys of the texts that `text` begins with to `found`; the hash alone decides, so the caller compares. Returns
+   * the hash of the text itself if it was read forwards.
+   */
+  search(what: number, text: string, found: number[]): number {
     const backwards = (what & operationMask) === suffix;
+    const salt = saltOf(what);
     const last = text.length - 1;
-    let hash = beginHash(what);
-    for (let at = 0, next = 0; ;) {
-      const guard = this.#guards.first(finish(hash ^ guardSalt));
-      if (guard === 0) return;
+    let hash = beginHash;
+    let at = 0;
+    for (;;) {
+      const guard = this.#guards.first(finish(hash ^ salt ^ guardSalt));
+      if (guard === 0) return backwards ? 0 : finish(hashOn(hash, text, at));
       const from = at;
       const shift = widthBits(from);
-      for (next += sixteenths << shift; at < next; at += 1) {
-        if (((guard >>> ((at - from) >>> shift)) & 1) !== 0) this.#collect(finish(hash), found);
-        if (at > last) return;
+      for (const next = from + (sixteenths << shift); at < next; at += 1) {
+        if (((guard >>> ((at - from) >>> shift)) & 1) !== 0) this.#collect(finish(hash ^ salt), found);
+        if (at > last) return finish(hash);
         hash = stepHash(hash, text.charCodeAt(backwards ? last - at : at));
       }
     }
@@ -67,19 +73,20 @@ export class Prefixes {
     }
   }
 
-  /** Counts a text in or out at all guards on its way. Returns its hash. */
+  /** Counts a text in or out at all guards on its way. Returns the hash that it is found by. */
   #walk(what: number, text: string, change: 1 | -1): number {
     const backwards = (what & operationMask) === suffix;
-    let hash = beginHash(what);
+    const salt = saltOf(what);
+    let hash = beginHash;
     for (let at = 0; ;) {
       const shift = widthBits(at);
       const next = at + (sixteenths << shift);
       const ending = text.length < next ? (text.length - at) >>> shift : -1;
-      this.#count(hash, ending, change);
+      this.#count(hash ^ salt, ending, change);
       for (; at < next && at < text.length; at += 1) {
         hash = stepHash(hash, text.charCodeAt(backwards ? text.length - 1 - at : at));
       }
-      if (ending >= 0) return finish(hash);
+      if (ending >= 0) return finish(hash ^ salt);
     }
   }
 
@@ -99,6 +106,10 @@ export class Prefixes {
     this.#counts.set(hash, count);
     return count;
   }
+}
+
+function saltOf(what: number): number {
+  return Math.imul(what, 0x9e3779b1);
 }
 
 /** Guards stand `16 << widthBits` apart: by 16 up to the 256th character, then by a sixteenth of a power of two. */

@@ -51,8 +51,7 @@ export class StringTable {
    * The number that a text has if the table has it at all: the only one with this hash. It saves a look at a string that
    * may decide nothing; the caller compares once it does. 0 if the table does not have the text for certain.
    */
-  guess(text: string): number {
-    const hash = hashText(text);
+  guess(text: string, hash: number): number {
     const slot = this.#index.find(hash);
     if (slot < 0) return 0;
     return this.#index.find(hash, slot) < 0 ? this.#index.at(hash, slot) : this.find(text, hash);

@@ -4,15 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createToken } from '../../src/cli/create-token.js';
 import type { BatchAnswer, MatchAnswer, Sender } from '../../src/sender/index.js';
-import { createFeedReader, type FeedReader } from '../support/feed-reader.js';
-import { startRegistry, type Registry } from '../support/registry.js';
-import { startRelay, type Relay } from '../support/relay.js';
-import { createSenders, untilRevision, type Senders } from '../support/senders.js';
-import { createTenant, type Tenant } from '../support/tenant.js';
+import type { Registry } from '../support/registry.js';
+import type { Relay } from '../support/relay.js';
+import { startSenders, type Senders } from '../support/senders.js';
+import type { Tenant } from '../support/tenant.js';
 
 let registry: Registry;
 let tenant: Tenant;
-let reader: FeedReader;
 let senders: Senders;
 let relay: Relay;
 let folder: string;
@@ -20,11 +18,8 @@ let folder: string;
 let trusted: Sender;
 
 beforeAll(async () => {
-  registry = await startRegistry();
-  tenant = await createTenant(registry);
-  reader = await createFeedReader(registry);
-  senders = createSenders(registry);
-  relay = await startRelay(registry.url);
+  senders = await startSenders();
+  ({ registry, tenant, relay } = senders);
   folder = await mkdtemp(join(tmpdir(), 'assent-credentials-'));
   const scopes = ['assent:deliver' as const, 'assent:credentials' as const];
   const token = () => createToken({ tenant: 'gemeente', subscriber: 'mailroom', scopes, minutes: 60 }, registry.env);
@@ -33,21 +28,18 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await senders.stop();
-  await relay.stop();
-  await registry.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
 const plain = (secret: string) => ({ credentialtype: 'PLAIN', identifier: 'me', secret });
 const eventOf = (type: string) => ({ specversion: '1.0', id: '1', source: 'urn:example:a', type });
-const following = async (sender: Sender) => untilRevision(sender, (await reader.snapshot()).at(-1).revision);
 
 async function newWebhook(type: string, secret: string): Promise<string> {
   const path = `/${type}`;
   registry.receiver.consent(path, { rate: '*' });
   const more = { types: [type], sinkcredential: plain(secret) };
   const { id } = await tenant.register(registry.receiver.sink(path), more);
-  await following(trusted);
+  await senders.untilCurrent(trusted);
   return id as string;
 }
 
@@ -84,7 +76,7 @@ test('a credential that was changed is asked for again, and one that was taken a
       .set('Content-Type', 'application/merge-patch+json')
       .send(JSON.stringify({ sinkcredential }))
       .expect(200);
-    await following(trusted);
+    await senders.untilCurrent(trusted);
     expect(await told()).toEqual(sinkcredential ?? undefined);
   }
 });
@@ -92,8 +84,7 @@ test('a credential that was changed is asked for again, and one that was taken a
 test('no credential comes to the disk, nor to a sender whose token may not see them', async () => {
   await newWebhook('com.example.private', 'secret-private');
   await trusted.matchWithCredentials(eventOf('com.example.private'));
-  const other = await senders.start();
-  await following(other);
+  const other = await senders.startCurrent();
   const { sinks } = await other.matchWithCredentials(eventOf('com.example.private'));
   expect(sinks).toHaveLength(1);
   expect(sinks[0]).not.toHaveProperty('sinkcredential');

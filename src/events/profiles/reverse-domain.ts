@@ -18,9 +18,15 @@ export function isReverseDomain(type: string): boolean {
   return /^[A-Za-z0-9._+-]+$/.test(type) && hasReverseDomain(type);
 }
 
+/** Those that were met. There are some 1,500, so this has an end. */
+const topLevelDomains = new Set<string>();
+
 function isTopLevelDomain(label: string): boolean {
+  if (topLevelDomains.has(label)) return true;
   if (!/^(?:[a-z]+|xn--[a-z0-9-]+)$/.test(label)) return false;
-  return parse(`x.${label}`, { extractHostname: false, validateHostname: false }).isIcann === true;
+  const { isIcann } = parse(`x.${label}`, { extractHostname: false, validateHostname: false });
+  if (isIcann === true) topLevelDomains.add(label);
+  return isIcann === true;
 }
 
 function isLabel(text: string, from: number, to: number): boolean {
