@@ -26,8 +26,8 @@ export interface LaneCall {
 
 export interface LaneAnswer {
   status: number;
-  /** JSON text; none with 304. */
-  body?: string;
+  /** JSON, as text or as bytes; none with 304. */
+  body?: string | Buffer;
   /** Names and values in turn, besides those that every answer has. */
   headers?: readonly string[];
 }
@@ -59,7 +59,9 @@ export interface LaneSettings {
 }
 
 interface Route extends LaneRoute {
-  answerHeaders: readonly string[];
+  /** Of what has a body, and of what has none. */
+  headersWithBody: readonly string[];
+  headersWithoutBody: readonly string[];
 }
 
 /** One request, from its headers to its answer. */
@@ -75,7 +77,6 @@ interface Exchange {
 const unambiguous = ['host', 'authorization', 'content-type'];
 const noBody = Buffer.alloc(0);
 const noHeaders: readonly string[] = [];
-const contentType = ['Content-Type', 'application/json; charset=utf-8'];
 const problemAnswerHeaders = [...Object.entries(apiHeaders).flat(), 'Content-Type', 'application/problem+json'];
 
 export function createLane(settings: LaneSettings): RequestListener {
@@ -83,13 +84,14 @@ export function createLane(settings: LaneSettings): RequestListener {
   for (const route of settings.routes) {
     const { method, path } = route.operation;
     const byMethod = routes.get(path) ?? new Map<string, Route>();
-    const answerHeaders = Object.entries({ ...apiHeaders, ...route.headers }).flat();
+    const headersWithoutBody = Object.entries({ ...apiHeaders, ...route.headers }).flat();
     routes.set(
       path,
       byMethod.set(method.toUpperCase(), {
         ...route,
         readQuery: route.readQuery ?? withoutQuery(route.operation),
-        answerHeaders,
+        headersWithBody: [...headersWithoutBody, 'Content-Type', 'application/json; charset=utf-8'],
+        headersWithoutBody,
       }),
     );
   }
@@ -143,10 +145,9 @@ function handle(
 }
 
 function answer(exchange: Exchange, { status, body, headers = noHeaders }: LaneAnswer): void {
-  const { operation, answerHeaders } = exchange.route;
+  const { operation, headersWithBody, headersWithoutBody } = exchange.route;
   if (exchange.settings.checkAnswers) checkAnswer(operation, status, body);
-  const known = body === undefined ? answerHeaders : [...answerHeaders, ...contentType];
-  finish(exchange, status, [...known, ...headers], body);
+  finish(exchange, status, (body === undefined ? headersWithoutBody : headersWithBody).concat(headers), body);
 }
 
 function fail(exchange: Exchange, thrown: unknown): void {
@@ -163,7 +164,7 @@ function fail(exchange: Exchange, thrown: unknown): void {
   finish(exchange, problem.status, headers, JSON.stringify(problem));
 }
 
-function finish(exchange: Exchange, status: number, headers: string[], body: string | undefined): void {
+function finish(exchange: Exchange, status: number, headers: string[], body: string | Buffer | undefined): void {
   const { settings, route, response, requestId, startedAt } = exchange;
   headers.push('X-Request-Id', requestId);
   if (settings.stopping.aborted) headers.push('Connection', 'close');
@@ -180,8 +181,9 @@ function finish(exchange: Exchange, status: number, headers: string[], body: str
   settings.onRequest(route.operation.id, status, (performance.now() - startedAt) / 1_000);
 }
 
-export function checkAnswer(operation: Operation, status: number, body: string | undefined): void {
-  const [type, value] = body === undefined ? [undefined, undefined] : ['application/json', JSON.parse(body) as unknown];
+export function checkAnswer(operation: Operation, status: number, body: string | Buffer | undefined): void {
+  const [type, value] =
+    body === undefined ? [undefined, undefined] : ['application/json', JSON.parse(body.toString()) as unknown];
   const broken = operation.checkAnswer(status, type, value);
   if (broken.length > 0) throw new Error(`${operation.id} answered against the contract: ${broken.join('; ')}`);
 }
