@@ -3,7 +3,15 @@ import { contentTag, namesTag } from '../http/entity-tag.js';
 import { readJsonBody } from '../http/json-body.js';
 import { ageHeader, type LaneAnswer, type LaneCall, type LaneHandler } from '../http/lane.js';
 import { indexLoading, type Replica } from '../matching/replica.js';
-import { permissionText, type Pair } from './permission.js';
+import { copyBytes } from '../matching/write-bytes.js';
+import { presentPermission, type Pair } from './permission.js';
+import { isPlainText } from './plain-text.js';
+import { beforeOrigin, longest, mostPairs, PlainPairs } from './read-pairs.js';
+import { mostBesidesPair, tagOfGranted, writeGranted, writePair } from './write-permission.js';
+
+/** Of all that stands up to the end of an origin, letters in upper case are what this bit changes. */
+const toLower = 0x20;
+const [comma, opening, closing] = Buffer.from(',[]') as unknown as [number, number, number];
 
 export interface PermissionLaneSettings {
   /** What look-ups are answered from; undefined while it is being loaded. */
@@ -12,86 +20,125 @@ export interface PermissionLaneSettings {
   age: () => number | undefined;
 }
 
+interface Tagged {
+  body: string;
+  tag: string;
+}
+
 /** A permission may be kept, but asked about again before each use, and never shared between callers. */
 export const permissionHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
 
 /** `GET /v1/permissions`: may this origin send to this sink? From memory; the database is not asked. */
 export function createPermissionLane({ replica, age }: PermissionLaneSettings): LaneHandler {
+  const scratch = Buffer.alloc(longest.origin + longest.sink + mostBesidesPair);
+  const scratchView = viewOf(scratch);
+
+  /** The answer that most get, and its tag; undefined for any other, which goes the long way. */
+  function granted({ pairs, numberOf, now }: Replica, tenant: string, { origin, sink }: Pair): Tagged | undefined {
+    if (!isPlainText(origin) || !isPlainText(sink)) return undefined;
+    const at = writePair(origin, sink, scratchView);
+    const pair = pairs.find(numberOf(tenant, origin), scratch, at - sink.length, at);
+    if (pairs.denial(pair, now()) !== undefined) return undefined;
+    const body = scratch.toString('latin1', 0, writeGranted(pairs, pair, scratchView, at));
+    return { body, tag: tagOfGranted(pairs, pair, body) };
+  }
+
+  function other(known: Replica, tenant: string, pair: Pair): Tagged {
+    const body = permissionText(known, tenant, pair);
+    return { body, tag: contentTag(body) };
+  }
+
   return ({ principal, query, request }) => {
+    const known = loaded(replica());
     const { origin, sink } = query as unknown as Pair;
     const pair = { origin: origin.toLowerCase(), sink };
-    const body = textOf(replica(), principal.tenant, pair, escaped(pair));
-    const tag = contentTag(body);
+    const { body, tag } = granted(known, principal.tenant, pair) ?? other(known, principal.tenant, pair);
     const headers = ['ETag', tag, ...ageHeader(age())];
-    const known = request.headers['if-none-match'];
-    return known !== undefined && namesTag(known, tag) ? { status: 304, headers } : { status: 200, headers, body };
+    const ifNoneMatch = request.headers['if-none-match'];
+    return ifNoneMatch !== undefined && namesTag(ifNoneMatch, tag)
+      ? { status: 304, headers }
+      : { status: 200, headers, body };
   };
 }
 
 /** `POST /v1/permissions`: the same for many pairs, an answer for each in order. */
 export function createPermissionsLane({ replica, age }: PermissionLaneSettings, operation: Operation): LaneHandler {
-  return ({ principal, request, body }: LaneCall): LaneAnswer => {
-    const known = replica();
-    const plain = readPairs(body, request.rawHeaders);
-    const pairs = plain ?? (readJsonBody(operation, request.headers, body) as Pair[]);
-    let text = '[';
-    for (let at = 0; at < pairs.length; at += 1) {
-      const { origin, sink } = pairs[at] as Pair;
-      const pair = { origin: origin.toLowerCase(), sink };
-      if (at > 0) text += ',';
-      text += textOf(known, principal.tenant, pair, plain === undefined ? escaped(pair) : pair);
+  const plain = new PlainPairs();
+  const found = new Int32Array(mostPairs);
+
+  return ({ request, body, principal: { tenant } }: LaneCall): LaneAnswer => {
+    const headers = ageHeader(age());
+    if (isPlainJson(request.rawHeaders) && plain.read(body)) {
+      return { status: 200, headers, body: writeAnswers(loaded(replica()), tenant, body, plain, found) };
     }
-    return { status: 200, headers: ageHeader(age()), body: `${text}]` };
+    const pairs = readJsonBody(operation, request.headers, body) as Pair[];
+    const known = loaded(replica());
+    const answers = pairs.map(({ origin, sink }) =>
+      permissionText(known, tenant, { origin: origin.toLowerCase(), sink }),
+    );
+    return { status: 200, headers, body: `[${answers.join()}]` };
   };
 }
 
-function textOf(replica: Replica | undefined, tenant: string, pair: Pair, inJson: Pair): string {
+function writeAnswers(known: Replica, tenant: string, asked: Buffer, plain: PlainPairs, found: Int32Array): Buffer {
+  const { pairs } = known;
+  const { count, originFrom, originTo, sinkFrom, sinkTo, origins } = plain;
+  const originAt = (i: number) => asked.toString('latin1', originFrom[i], originTo[i]).toLowerCase();
+  for (let i = 0; i < count; i += 1) {
+    origins[i] = i > 0 && plain.hasOriginOfPrevious(i) ? origins[i - 1]! : known.numberOf(tenant, originAt(i));
+  }
+  pairs.findAll(plain, found);
+
+  const time = known.now();
+  const bytes = Buffer.allocUnsafe(asked.length + count * mostBesidesPair);
+  const [view, askedView] = [viewOf(bytes), viewOf(asked)];
+  let at = 0;
+  for (let i = 0; i < count; i += 1) {
+    bytes[at] = i === 0 ? opening : comma;
+    at += 1;
+    if (pairs.denial(found[i]!, time) === undefined) {
+      const beginning = originFrom[i]! - beforeOrigin.length;
+      for (let from = beginning; from < originTo[i]!; from += 1, at += 1) bytes[at] = asked[from]! | toLower;
+      at = writeGranted(pairs, found[i]!, view, copyBytes(askedView, originTo[i]!, sinkTo[i]!, view, at));
+    } else {
+      const sink = asked.toString('latin1', sinkFrom[i], sinkTo[i]);
+      at += bytes.write(permissionText(known, tenant, { origin: originAt(i), sink }), at, 'latin1');
+    }
+  }
+  bytes[at] = closing;
+  return bytes.subarray(0, at + 1);
+}
+
+function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, length);
+}
+
+function permissionText(known: Replica, tenant: string, { origin, sink }: Pair): string {
+  return JSON.stringify(presentPermission(origin, sink, known.permission(tenant, origin, sink)));
+}
+
+function loaded(replica: Replica | undefined): Replica {
   if (replica === undefined) throw indexLoading();
-  return permissionText(pair, replica.permission(tenant, pair.origin, pair.sink), inJson);
+  return replica;
 }
 
-function escaped({ origin, sink }: Pair): Pair {
-  return { origin: JSON.stringify(origin).slice(1, -1), sink: JSON.stringify(sink).slice(1, -1) };
-}
-
-const plainQuery = /^origin=([A-Za-z0-9.-]{1,253})&sink=([^&+]{1,2048})$/;
-/** What stands in a URI as it is sent: nothing that JSON escapes, and nothing outside of ASCII. */
-const plainText = /^[!#-[\]-~]+$/;
+const [originIs, sinkIs] = ['origin=', '&sink='];
+const plainOrigin = /^[A-Za-z0-9.-]{1,253}$/;
 
 /** The query as programs write it; undefined for any other. */
 export function readPermissionQuery(query: string): Record<string, unknown> | undefined {
-  const [, origin, sink] = plainQuery.exec(query) ?? [];
-  if (sink === undefined) return undefined;
+  const originEnd = query.indexOf(sinkIs);
+  if (originEnd === -1 || !query.startsWith(originIs)) return undefined;
+  const origin = query.slice(originIs.length, originEnd);
+  const sink = query.slice(originEnd + sinkIs.length);
+  if (!plainOrigin.test(origin) || sink === '' || sink.length > longest.sink) return undefined;
+  if (sink.includes('&') || sink.includes('+')) return undefined;
   try {
     const decoded = sink.includes('%') ? decodeURIComponent(sink) : sink;
-    return plainText.test(decoded) ? { origin, sink: decoded } : undefined;
+    return isPlainText(decoded) ? { origin, sink: decoded } : undefined;
   } catch {
     return undefined;
   }
-}
-
-const plainPair = /\{"origin":"([A-Za-z0-9.-]{1,253})","sink":"([!#-[\]-~]{1,2048})"\}/y;
-const [comma, opening, closing] = [',', '[', ']'].map((character) => character.charCodeAt(0));
-const mostPairs = 1_000;
-
-/**
- * Pairs as programs write them: without white space, origin first, no character that JSON escapes. Such a text keeps the
- * contract, and to read it so takes a tenth of the time. Undefined for any other, which goes the long way.
- */
-function readPairs(body: Buffer, rawHeaders: readonly string[]): Pair[] | undefined {
-  if (!isPlainJson(rawHeaders)) return undefined;
-  const text = body.toString('latin1');
-  const pairs: Pair[] = [];
-  let at = 0;
-  do {
-    if (text.charCodeAt(at) !== (at === 0 ? opening : comma) || pairs.length === mostPairs) return undefined;
-    plainPair.lastIndex = at + 1;
-    const [, origin, sink] = plainPair.exec(text) ?? [];
-    if (origin === undefined || sink === undefined) return undefined;
-    pairs.push({ origin, sink });
-    at = plainPair.lastIndex;
-  } while (text.charCodeAt(at) !== closing);
-  return at === text.length - 1 ? pairs : undefined;
 }
 
 function isPlainJson(rawHeaders: readonly string[]): boolean {

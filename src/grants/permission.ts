@@ -1,5 +1,4 @@
 import type { components } from '../http/contract.gen.js';
-import { createInstantWriter } from '../matching/instant.js';
 import type { Denial, Permission } from '../matching/known-pairs.js';
 
 /** A sentence for each reason. */
@@ -11,22 +10,6 @@ export const denials: Record<Denial, string> = {
   suspended: 'Every subscription to this sink is suspended.',
   held: 'The webhook asked for a rest; its consent stands. Send later.',
 };
-
-const writeInstant = createInstantWriter();
-
-/**
- * The same as text. Most answers say yes, and those are put together here: an object that only JSON.stringify will see
- * costs more than the look-up. `escaped` is the pair as it stands in JSON.
- */
-export function permissionText(pair: Pair, permission: Permission, escaped: Pair): string {
-  const { denial, grant } = permission;
-  if (denial !== undefined || grant === undefined) {
-    return JSON.stringify(presentPermission(pair.origin, pair.sink, permission));
-  }
-  const { allowedRate, expiresAt, basis, id } = grant;
-  const rate = allowedRate === '*' ? '"*"' : String(allowedRate);
-  return `{"origin":"${escaped.origin}","sink":"${escaped.sink}","allowed":true,"allowedrate":${rate},"expiresat":"${writeInstant(expiresAt)}","basis":"${basis}","grant":"${id}"}`;
-}
 
 export interface Pair {
   /** In lower case. */

@@ -30,8 +30,8 @@ export interface LaneCall {
 
 export interface LaneAnswer {
   status: number;
-  /** JSON text; none with 304. */
-  body?: string;
+  /** JSON, as text or as bytes; none with 304. */
+  body?: string | Buffer;
   /** Names and values in turn, besides those that every answer has. */
   headers?: readonly string[];
 }
@@ -65,7 +65,9 @@ export interface LaneSettings {
 }
 
 interface Route extends LaneRoute {
-  answerHeaders: readonly string[];
+  /** Of what has a body, and of what has none. */
+  headersWithBody: readonly string[];
+  headersWithoutBody: readonly string[];
 }
 
 /** One request, from its headers to its answer. */
@@ -87,7 +89,6 @@ const lengths = Array.from({ length: 16 }, (_, length) => unambiguous.some((name
 const closed = new Error('The connection was closed.');
 const noBody = Buffer.alloc(0);
 const noHeaders: readonly string[] = [];
-const contentType = ['Content-Type', 'application/json; charset=utf-8'];
 const problemAnswerHeaders = [...Object.entries(apiHeaders).flat(), 'Content-Type', 'application/problem+json'];
 
 export function createLane(settings: LaneSettings): RequestListener {
@@ -95,13 +96,14 @@ export function createLane(settings: LaneSettings): RequestListener {
   for (const route of settings.routes) {
     const { method, path } = route.operation;
     const byMethod = routes.get(path) ?? new Map<string, Route>();
-    const answerHeaders = Object.entries({ ...apiHeaders, ...route.headers }).flat();
+    const headersWithoutBody = Object.entries({ ...apiHeaders, ...route.headers }).flat();
     routes.set(
       path,
       byMethod.set(method.toUpperCase(), {
         ...route,
         readQuery: route.readQuery ?? withoutQuery(route.operation),
-        answerHeaders,
+        headersWithBody: [...headersWithoutBody, 'Content-Type', 'application/json; charset=utf-8'],
+        headersWithoutBody,
       }),
     );
   }
@@ -172,10 +174,9 @@ function handle(
 }
 
 function answer(exchange: Exchange, { status, body, headers = noHeaders }: LaneAnswer): void {
-  const { operation, answerHeaders } = exchange.route;
+  const { operation, headersWithBody, headersWithoutBody } = exchange.route;
   if (exchange.settings.checkAnswers) checkAnswer(operation, status, body);
-  const known = body === undefined ? answerHeaders : [...answerHeaders, ...contentType];
-  finish(exchange, status, [...known, ...headers], body);
+  finish(exchange, status, (body === undefined ? headersWithoutBody : headersWithBody).concat(headers), body);
 }
 
 function fail(exchange: Exchange, thrown: unknown): void {
@@ -195,7 +196,13 @@ function fail(exchange: Exchange, thrown: unknown): void {
   finish(exchange, problem.status, headers, JSON.stringify(problem), told.code);
 }
 
-function finish(exchange: Exchange, status: number, headers: string[], body: string | undefined, code?: string): void {
+function finish(
+  exchange: Exchange,
+  status: number,
+  headers: string[],
+  body: string | Buffer | undefined,
+  code?: string,
+): void {
   const { settings, route, response, requestId, startedAt } = exchange;
   headers.push('X-Request-Id', requestId);
   if (settings.stopping.aborted) headers.push('Connection', 'close');
@@ -225,8 +232,9 @@ function logWrite(exchange: Exchange, status: number, seconds: number, code: str
   settings.log.info(line, 'request');
 }
 
-export function checkAnswer(operation: Operation, status: number, body: string | undefined): void {
-  const [type, value] = body === undefined ? [undefined, undefined] : ['application/json', JSON.parse(body) as unknown];
+export function checkAnswer(operation: Operation, status: number, body: string | Buffer | undefined): void {
+  const [type, value] =
+    body === undefined ? [undefined, undefined] : ['application/json', JSON.parse(body.toString()) as unknown];
   const broken = operation.checkAnswer(status, type, value);
   if (broken.length > 0) throw new Error(`${operation.id} answered against the contract: ${broken.join('; ')}`);
 }

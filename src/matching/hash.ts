@@ -9,6 +9,12 @@ export function hashText(text: string): number {
   return finish(hashOn(beginHash, text, 0));
 }
 
+export function hashBytes(bytes: Uint8Array, from: number, to: number): number {
+  let hash = beginHash(0);
+  for (let at = from; at < to; at += 1) hash = stepHash(hash, bytes[at]!);
+  return finish(hash);
+}
+
 export function hashNumbers(a: number, b: number, c: number): number {
   let hash = Math.imul(seed ^ a, multiplier);
   hash = Math.imul((hash ^ (hash >>> 15)) + b, multiplier);

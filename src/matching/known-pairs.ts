@@ -1,6 +1,6 @@
 import { parseRate, type Rate } from '../origins/rate.js';
-import { createInstantWriter } from './instant.js';
-import { PairTable } from './pair-table.js';
+import { instantText } from './instant.js';
+import { PairTable, type AskedPairs } from './pair-table.js';
 import { bases, grantStates, type GrantState } from './state.js';
 
 export interface MatchedPair {
@@ -27,7 +27,6 @@ export interface Permission {
     | undefined;
 }
 
-const nothing: Permission = { denial: 'no_grant', grant: undefined };
 /** A standing is a state and a basis in one number, and never 0. */
 const standingOf = ({ state, basis }: GrantState) => 1 + grantStates.indexOf(state) + 4 * bases.indexOf(basis);
 const stateOf = (standing: number) => grantStates[(standing & 3) - 1];
@@ -39,7 +38,6 @@ const basisOf = (standing: number) => bases[standing >>> 2] ?? 'response';
  */
 export class KnownPairs {
   readonly #table = new PairTable();
-  readonly #writeInstant = createInstantWriter();
 
   get size(): number {
     return this.#table.size;
@@ -51,7 +49,7 @@ export class KnownPairs {
 
   /** A subscription comes to a pair, which is returned. */
   join(origin: number, sink: string, isSuspended: boolean): number {
-    const pair = this.#table.acquire(origin, sink);
+    const pair = this.#table.acquire(origin, Buffer.from(sink));
     this.#count(pair, 1, isSuspended);
     return pair;
   }
@@ -63,7 +61,7 @@ export class KnownPairs {
 
   putGrant(origin: number, sink: string, state: GrantState | null): void {
     const table = this.#table;
-    const pair = table.acquire(origin, sink);
+    const pair = table.acquire(origin, Buffer.from(sink));
     table.setSmall(pair, 'standing', state === null ? 0 : standingOf(state));
     if (state !== null) {
       const rate = parseRate(state.allowedrate) ?? 1;
@@ -90,37 +88,36 @@ export class KnownPairs {
     const heldUntil = this.#table.large(pair, 'heldUntil');
     return {
       sink: this.#table.sink(pair),
-      allowedRate: this.#rate(pair),
-      expiresAt: this.#writeInstant(this.#table.large(pair, 'expiresAt')),
-      heldUntil: heldUntil > time ? this.#writeInstant(heldUntil) : undefined,
+      allowedRate: this.rate(pair),
+      expiresAt: instantText(this.#table.large(pair, 'expiresAt')),
+      heldUntil: heldUntil > time ? instantText(heldUntil) : undefined,
       subscriptions: [],
       protocolSettings: undefined,
       hasCredential: false,
     };
   }
 
-  permission(origin: number, sink: string, time: number): Permission {
-    const table = this.#table;
-    const pair = table.find(origin, sink);
-    const standing = pair === 0 ? 0 : table.small(pair, 'standing');
-    if (standing === 0) return nothing;
-    const heldUntil = table.large(pair, 'heldUntil');
-    return {
-      denial: this.#denial(pair, standing, time),
-      grant: {
-        id: table.id(pair),
-        basis: basisOf(standing),
-        allowedRate: this.#rate(pair),
-        expiresAt: table.large(pair, 'expiresAt'),
-        heldUntil: heldUntil === 0 ? undefined : heldUntil,
-      },
-    };
+  /** The sink is the bytes from `from` to `to`. 0 if nothing is known of the pair. */
+  find(origin: number, bytes: Uint8Array, from: number, to: number): number {
+    return this.#table.find(origin, bytes, from, to);
   }
 
-  #denial(pair: number, standing: number, time: number): Denial | undefined {
+  findAll(asked: AskedPairs, found: Int32Array): void {
+    this.#table.findAll(asked, found);
+  }
+
+  permission(pair: number, time: number): Permission {
+    const denial = this.denial(pair, time);
+    return { denial, grant: denial === 'no_grant' ? undefined : this.#grant(pair) };
+  }
+
+  /** Undefined if the pair may be sent to; then it has a grant. */
+  denial(pair: number, time: number): Denial | undefined {
     const table = this.#table;
+    const standing = pair === 0 ? 0 : table.small(pair, 'standing');
+    if (standing === 0) return 'no_grant';
     const state = stateOf(standing);
-    if (state !== 'live') return state ?? 'no_grant';
+    if (state !== 'live') return state;
     if (table.large(pair, 'expiresAt') <= time) return 'expired';
     const all = table.small(pair, 'subscriptions');
     const isSuspended = all === table.small(pair, 'suspended') && (all > 0 || basisOf(standing) !== 'agreement');
@@ -128,8 +125,31 @@ export class KnownPairs {
     return table.large(pair, 'heldUntil') > time ? 'held' : undefined;
   }
 
-  #rate(pair: number): Rate {
+  basis(pair: number): GrantState['basis'] {
+    return basisOf(this.#table.small(pair, 'standing'));
+  }
+
+  rate(pair: number): Rate {
     return this.#table.large(pair, 'rate') || '*';
+  }
+
+  expiresAt(pair: number): number {
+    return this.#table.large(pair, 'expiresAt');
+  }
+
+  /** Writes the id of the grant into the bytes from `at` on; returns where it ends. */
+  writeGrantId(pair: number, bytes: DataView, at: number): number {
+    return this.#table.writeId(pair, bytes, at);
+  }
+
+  #grant(pair: number): Permission['grant'] {
+    return {
+      id: this.#table.id(pair),
+      basis: this.basis(pair),
+      allowedRate: this.rate(pair),
+      expiresAt: this.expiresAt(pair),
+      heldUntil: this.#table.large(pair, 'heldUntil') || undefined,
+    };
   }
 
   #count(pair: number, change: 1 | -1, isSuspended: boolean): void {

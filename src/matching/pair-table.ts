@@ -1,32 +1,45 @@
 import { Arena, chunkBits, offsetMask } from './arena.js';
-import { hashNumbers, hashText } from './hash.js';
+import { hashBytes, hashNumbers } from './hash.js';
 import { HashIndex } from './hash-index.js';
+import { Piece, writeHex } from './write-bytes.js';
 
 /**
  * Pairs of origin and sink, each with what is known of its grant and how many subscriptions hold on to it, outside of the
  * heap that the collector walks: a million of them as objects make every full collection a pause that senders feel.
  *
- * A pair is a number that is its own until it is released. Sinks are URIs, so a character is a byte; four stand in a word.
+ * A pair is a number that is its own until it is released. Sinks are asked for and kept as the bytes of their UTF-8, because
+ * they come and go as bytes; four stand in a word, and what is left of the last word is 0.
  */
-const recordWords = 16;
 const word = {
   origin: 0,
-  text: 1,
-  length: 2,
+  length: 1,
   /** Its meaning is the owner's; 0 is none. */
-  standing: 3,
-  subscriptions: 4,
-  suspended: 5,
+  standing: 2,
+  subscriptions: 3,
+  suspended: 4,
   /** Two words each: rates have up to 15 digits, and times are milliseconds since 1970. */
-  rate: 6,
-  expiresAt: 8,
-  heldUntil: 10,
-  id: 12,
+  rate: 5,
+  expiresAt: 7,
+  heldUntil: 9,
+  id: 11,
+  /** To the end of the record, which is near enough to come from the memory together with the rest. */
+  text: 15,
 } as const;
 const highPart = 2 ** 31;
 
 export type SmallNumber = 'standing' | 'subscriptions' | 'suspended';
 export type LargeNumber = 'rate' | 'expiresAt' | 'heldUntil';
+
+/** What stands at one place of these arrays belongs together. */
+export interface AskedPairs {
+  count: number;
+  bytes: Uint8Array;
+  origins: Int32Array;
+  /** Where the sink stands in the bytes, and `hashBytes` of it. */
+  sinkFrom: Int32Array;
+  sinkTo: Int32Array;
+  sinkHashes: Int32Array;
+}
 
 export class PairTable {
   readonly #records = new Arena();
@@ -42,35 +55,52 @@ export class PairTable {
     return this.#records.bytes;
   }
 
-  /** 0 if there is no such pair. */
-  find(origin: number, sink: string, hash = hashOf(origin, sink)): number {
+  /** The sink is the bytes from `from` to `to`. 0 if there is no such pair. */
+  find(origin: number, bytes: Uint8Array, from: number, to: number, hash = hashOf(origin, bytes, from, to)): number {
     for (let slot = this.#index.find(hash); slot >= 0; slot = this.#index.find(hash, slot)) {
       const pair = this.#index.at(hash, slot);
-      if (this.#is(pair, origin, sink)) return pair;
+      if (this.#is(pair, origin, bytes, from, to)) return pair;
     }
     return 0;
   }
 
-  acquire(origin: number, sink: string): number {
-    const hash = hashOf(origin, sink);
-    const known = this.find(origin, sink, hash);
+  /**
+   * Many at once, in steps that each read one thing of every pair, so that the processor fetches them side by side: a look-up
+   * alone waits for the memory three times, which is most of its time.
+   */
+  findAll(asked: AskedPairs, found: Int32Array): void {
+    const { count, bytes, origins, sinkFrom, sinkTo, sinkHashes } = asked;
+    const chunks = this.#records.chunks;
+    for (let i = 0; i < count; i += 1) found[i] = this.#index.first(hashNumbers(sinkHashes[i]!, origins[i]!, 0));
+    for (let i = 0; i < count; i += 1) {
+      if (chunks[found[i]! >>> chunkBits]![found[i]! & offsetMask] !== origins[i]) found[i] = 0;
+    }
+    for (let i = 0; i < count; i += 1) {
+      const [pair, origin, from, to] = [found[i]!, origins[i]!, sinkFrom[i]!, sinkTo[i]!];
+      if (pair === 0 || !this.#is(pair, origin, bytes, from, to)) found[i] = this.find(origin, bytes, from, to);
+    }
+  }
+
+  acquire(origin: number, sink: Uint8Array): number {
+    const hash = hashOf(origin, sink, 0, sink.length);
+    const known = this.find(origin, sink, 0, sink.length, hash);
     if (known !== 0) return known;
+    const recordWords = word.text + ((sink.length + 3) >>> 2);
     const pair = this.#records.allocate(recordWords);
-    const text = this.#records.allocate(Math.max((sink.length + 3) >>> 2, 1));
     const words = this.#records.chunks[pair >>> chunkBits]!;
     const at = pair & offsetMask;
     words.fill(0, at, at + recordWords);
     words[at + word.origin] = origin;
-    words[at + word.text] = text;
     words[at + word.length] = sink.length;
-    this.#bytesOf(text).write(sink, (text & offsetMask) * 4, 'latin1');
+    this.#bytesOf(pair).set(sink, (at + word.text) * 4);
     this.#index.add(hash, pair);
     return pair;
   }
 
   release(pair: number): void {
-    this.#index.delete(hashOf(this.origin(pair), this.sink(pair)), pair);
-    this.#records.release(this.#word(pair, word.text));
+    const from = ((pair & offsetMask) + word.text) * 4;
+    const hash = hashOf(this.origin(pair), this.#bytesOf(pair), from, from + this.#word(pair, word.length));
+    this.#index.delete(hash, pair);
     this.#records.release(pair);
   }
 
@@ -79,9 +109,8 @@ export class PairTable {
   }
 
   sink(pair: number): string {
-    const text = this.#word(pair, word.text);
-    const from = (text & offsetMask) * 4;
-    return this.#bytesOf(text).toString('latin1', from, from + this.#word(pair, word.length));
+    const from = ((pair & offsetMask) + word.text) * 4;
+    return this.#bytesOf(pair).toString('utf8', from, from + this.#word(pair, word.length));
   }
 
   small(pair: number, member: SmallNumber): number {
@@ -101,12 +130,24 @@ export class PairTable {
     this.#setWord(pair, word[member] + 1, value % highPart);
   }
 
-  /** A UUID, as its 128 bits. */
+  /** A UUID, which is kept as its 128 bits. */
   id(pair: number): string {
+    this.writeId(pair, new DataView(idText.buffer, idText.byteOffset), 0);
+    return idText.toString('latin1');
+  }
+
+  /** The same as text, into the bytes from `at` on; returns where it ends. */
+  writeId(pair: number, bytes: DataView, at: number): number {
     const words = this.#records.chunks[pair >>> chunkBits]!;
-    const at = (pair & offsetMask) + word.id;
-    const [a, b, c, d] = [words[at]!, words[at + 1]!, words[at + 2]!, words[at + 3]!];
-    return `${high(a)}${low(a)}-${high(b)}-${low(b)}-${high(c)}-${low(c)}${high(d)}${low(d)}`;
+    const from = (pair & offsetMask) + word.id;
+    const [a, b, c, d] = [words[from]!, words[from + 1]!, words[from + 2]!, words[from + 3]!];
+    const end = idForm.write(bytes, at);
+    writeHex(a, bytes, writeHex(a >>> 16, bytes, at));
+    writeHex(b >>> 16, bytes, at + 9);
+    writeHex(b, bytes, at + 14);
+    writeHex(c >>> 16, bytes, at + 19);
+    writeHex(d, bytes, writeHex(d >>> 16, bytes, writeHex(c, bytes, at + 24)));
+    return end;
   }
 
   setId(pair: number, id: string): void {
@@ -127,17 +168,19 @@ export class PairTable {
     for (const pair of [...this.#index.values()]) if (this.origin(pair) === origin) this.release(pair);
   }
 
-  #is(pair: number, origin: number, sink: string): boolean {
+  #is(pair: number, origin: number, bytes: Uint8Array, from: number, to: number): boolean {
     const words = this.#records.chunks[pair >>> chunkBits]!;
     const at = pair & offsetMask;
-    if (words[at + word.origin] !== origin || words[at + word.length] !== sink.length) return false;
-    const text = words[at + word.text]!;
-    const characters = this.#records.chunks[text >>> chunkBits]!;
-    const from = text & offsetMask;
-    for (let i = 0; i < sink.length; i += 1) {
-      if (((characters[from + (i >>> 2)]! >>> ((i & 3) << 3)) & 0xff) !== sink.charCodeAt(i)) return false;
+    if (words[at + word.origin] !== origin || words[at + word.length] !== to - from) return false;
+    let place = at + word.text;
+    for (; from + 4 <= to; from += 4, place += 1) {
+      const four = bytes[from]! | (bytes[from + 1]! << 8) | (bytes[from + 2]! << 16) | (bytes[from + 3]! << 24);
+      if (words[place] !== four) return false;
     }
-    return true;
+    if (from === to) return true;
+    let rest = 0;
+    for (let shift = 0; from < to; from += 1, shift += 8) rest |= bytes[from]! << shift;
+    return words[place] === rest;
   }
 
   #word(pair: number, which: number): number {
@@ -158,11 +201,9 @@ export class PairTable {
   }
 }
 
-/** The upper and the lower half of a word, as hexadecimal digits. */
-const high = (value: number) => twoDigits[value >>> 24]! + twoDigits[(value >>> 16) & 0xff]!;
-const low = (value: number) => twoDigits[(value >>> 8) & 0xff]! + twoDigits[value & 0xff]!;
-const twoDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const idForm = new Piece('00000000-0000-0000-0000-000000000000');
+const idText = Buffer.alloc(idForm.length);
 
-function hashOf(origin: number, sink: string): number {
-  return hashNumbers(hashText(sink), origin, 0);
+function hashOf(origin: number, bytes: Uint8Array, from: number, to: number): number {
+  return hashNumbers(hashBytes(bytes, from, to), origin, 0);
 }

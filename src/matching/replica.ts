@@ -23,6 +23,11 @@ export interface Replica {
   match(origin: KnownOrigin, event: ContextAttributes): MatchedPair[];
   /** `origin` in lower case. A pair of another tenant has no grant. */
   permission(tenant: string, origin: string, sink: string): Permission;
+  /** The same in steps, for many at once: the number of the origin, which is 0 and has no pairs if it is not the tenant's. */
+  numberOf(tenant: string, origin: string): number;
+  readonly pairs: Pick<KnownPairs, 'find' | 'findAll' | 'denial' | 'rate' | 'expiresAt' | 'basis' | 'writeGrantId'>;
+  /** Milliseconds since 1970 by the database's clock. */
+  now(): number;
   /** Subscriptions in the index, grants in the table, and bytes of both outside of the collected heap. */
   size(): { subscriptions: number; pairs: number; bytes: number };
 }
@@ -131,6 +136,11 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     home.protocolSettings.delete(handle);
   }
 
+  function numberOf(tenant: string, origin: string): number {
+    const home = homes.get(origin);
+    return home?.origin.tenant === tenant ? home.number : 0;
+  }
+
   return {
     put(subject, state) {
       if (subject.kind === 'origin') {
@@ -183,10 +193,11 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     },
 
     permission(tenant, origin, sink) {
-      const home = homes.get(origin);
-      // 0 is no origin, and has no pairs.
-      return pairs.permission(home?.origin.tenant === tenant ? home.number : 0, sink, now());
+      const bytes = Buffer.from(sink);
+      return pairs.permission(pairs.find(numberOf(tenant, origin), bytes, 0, bytes.length), now());
     },
+
+    ...{ numberOf, pairs, now },
 
     size: () => {
       let subscriptions = suspended.size;

@@ -103,7 +103,7 @@ describe('permission', () => {
     const ask = (tag: string) => sender.get('/v1/permissions').query({ origin, sink }).set('If-None-Match', tag);
     const first = await ask('"other"').expect(200);
     const tag = first.get('ETag') ?? '';
-    expect(tag).toMatch(/^"[\w-]{27}"$/);
+    expect(tag).toMatch(/^"[!#-~]+"$/);
     expect(first.headers).toMatchObject({ 'cache-control': 'private, no-cache', vary: 'Authorization' });
     for (const known of [tag, `W/${tag}`, `"a", ${tag}`, '*']) {
       const same = await ask(known).expect(304);

@@ -146,6 +146,24 @@ const pairs = (...of: string[]) => JSON.stringify(of.map((sink) => ({ origin, si
 
 const batches: Array<[string, number, () => Sent]> = [
   ['many pairs', 200, () => ({ body: pairs(sinks.live, sinks.revoked, sinks.held, sinks.unknown), headers: json })],
+  [
+    'several origins, in capitals too',
+    200,
+    () => ({
+      body: JSON.stringify(
+        [origin, origin.toUpperCase(), 'other.example', origin].map((of) => ({ origin: of, sink: sinks.live })),
+      ),
+      headers: json,
+    }),
+  ],
+  [
+    'a thousand pairs',
+    200,
+    () => ({
+      body: pairs(...Array.from({ length: 1_000 }, (_, i) => (i % 2 ? sinks.live : sinks.held))),
+      headers: json,
+    }),
+  ],
   ['white space', 200, () => ({ body: JSON.stringify([{ sink: sinks.live, origin }], undefined, 2), headers: json })],
   ['escapes', 200, () => ({ body: `[{"origin":"${origin}","sink":"https://\\u0061.example.com/é"}]`, headers: json })],
   ['a charset', 200, () => ({ body: pairs(sinks.live), headers: ['Content-Type', 'application/json; charset=utf-8'] })],

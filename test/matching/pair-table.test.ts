@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { hashBytes } from '../../src/matching/hash.js';
 import { PairTable } from '../../src/matching/pair-table.js';
 
 /** A small generator, so that a failure names the seed that brings it back. */
@@ -20,9 +21,10 @@ test.each([1, 2, 3])('holds what a map would hold, through 6,000 random arrivals
     const sink = `https://hooks.example.com/${'x'.repeat(next(90))}${next(700)}`;
     const key = `${origin} ${sink}`;
     const known = model.get(key);
-    if (table.find(origin, sink) !== (known?.pair ?? 0)) wrong.push(key);
+    const bytes = Buffer.from(sink);
+    if (table.find(origin, bytes, 0, bytes.length) !== (known?.pair ?? 0)) wrong.push(key);
     if (known === undefined) {
-      const pair = table.acquire(origin, sink);
+      const pair = table.acquire(origin, bytes);
       const hex = Array.from({ length: 32 }, () => next(16).toString(16)).join('');
       const id = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
       const values = {
@@ -54,9 +56,27 @@ test.each([1, 2, 3])('holds what a map would hold, through 6,000 random arrivals
 
 test('memory that was given back is used again', () => {
   const table = new PairTable();
-  const fill = () => Array.from({ length: 5_000 }, (_, i) => table.acquire(1, `https://hooks.example.com/${i}`));
+  const fill = () =>
+    Array.from({ length: 5_000 }, (_, i) => table.acquire(1, Buffer.from(`https://hooks.example.com/${i}`)));
   fill().forEach((pair) => table.release(pair));
   const before = table.bytes;
   for (let turn = 0; turn < 5; turn += 1) fill().forEach((pair) => table.release(pair));
   expect(table.bytes).toBeLessThanOrEqual(before * 2);
+});
+
+test('many are found at once as they are one by one, whatever else is there', () => {
+  const table = new PairTable();
+  const sinks = Array.from({ length: 1_000 }, (_, i) => `https://hooks.example.com/${'é'.repeat(i % 7)}${i}`);
+  sinks.forEach((sink, i) => i % 3 > 0 && table.acquire(1 + (i % 2), Buffer.from(sink)));
+  const bytes = Buffer.from(sinks.join(''));
+  const lengths = sinks.map((sink) => Buffer.byteLength(sink));
+  const sinkFrom = Int32Array.from(lengths, (_, i) => lengths.slice(0, i).reduce((sum, length) => sum + length, 0));
+  const sinkTo = sinkFrom.map((from, i) => from + lengths[i]!);
+  const sinkHashes = sinkFrom.map((from, i) => hashBytes(bytes, from, sinkTo[i]!));
+  const origins = sinkFrom.map((_, i) => 1 + (Math.floor(i / 5) % 2));
+  const found = new Int32Array(sinks.length);
+  table.findAll({ count: sinks.length, bytes, origins, sinkFrom, sinkTo, sinkHashes }, found);
+  const oneByOne = sinks.map((_, i) => table.find(origins[i]!, bytes, sinkFrom[i]!, sinkTo[i]!));
+  expect([...found]).toEqual(oneByOne);
+  expect(oneByOne.filter((pair) => pair > 0).length).toBeGreaterThan(200);
 });

@@ -1,0 +1,89 @@
+import { beginHash, finish, stepHash } from '../matching/hash.js';
+import type { AskedPairs } from '../matching/pair-table.js';
+import { isPlain } from './plain-text.js';
+
+export const mostPairs = 1_000;
+const [comma, opening, closing] = Buffer.from(',[]') as unknown as [number, number, number];
+export const beforeOrigin = Buffer.from('{"origin":"');
+const beforeSink = Buffer.from('","sink":"');
+const behindSink = Buffer.from('"}');
+export const longest = { origin: 253, sink: 2_048 };
+
+/**
+ * Reads pairs as programs write them: without white space, origin first, no character that JSON escapes. Such a text keeps
+ * the contract, and to read it so takes a tenth of the time. It tells where the pairs stand and makes nothing of them.
+ */
+export class PlainPairs implements AskedPairs {
+  count = 0;
+  bytes: Uint8Array = Buffer.alloc(0);
+  readonly originFrom = new Int32Array(mostPairs);
+  readonly originTo = new Int32Array(mostPairs);
+  readonly sinkFrom = new Int32Array(mostPairs);
+  readonly sinkTo = new Int32Array(mostPairs);
+  readonly sinkHashes = new Int32Array(mostPairs);
+  /** Numbers, for whoever asks to fill in. */
+  readonly origins = new Int32Array(mostPairs);
+
+  /** False for any other text, which goes the long way. */
+  read(bytes: Uint8Array): boolean {
+    let at = 0;
+    let count = 0;
+    do {
+      if (bytes[at] !== (count === 0 ? opening : comma) || count === mostPairs) return false;
+      const originFrom = behind(beforeOrigin, bytes, at + 1);
+      if (originFrom < 0) return false;
+      at = originFrom;
+      while (isOfOrigin(bytes[at]!)) at += 1;
+      const originTo = at;
+      const sinkFrom = behind(beforeSink, bytes, at);
+      if (sinkFrom < 0) return false;
+      at = sinkFrom;
+      let hash = beginHash(0);
+      for (; isPlain(bytes[at]!); at += 1) hash = stepHash(hash, bytes[at]!);
+      const sinkTo = at;
+      at = behind(behindSink, bytes, at);
+      if (at < 0 || !fits(originTo - originFrom, longest.origin) || !fits(sinkTo - sinkFrom, longest.sink))
+        return false;
+      this.originFrom[count] = originFrom;
+      this.originTo[count] = originTo;
+      this.sinkFrom[count] = sinkFrom;
+      this.sinkTo[count] = sinkTo;
+      this.sinkHashes[count] = finish(hash);
+      count += 1;
+    } while (bytes[at] !== closing);
+    this.count = count;
+    this.bytes = bytes;
+    return at === bytes.length - 1;
+  }
+
+  /** Most batches ask for one origin. */
+  hasOriginOfPrevious(place: number): boolean {
+    const { bytes } = this;
+    const [from, previous] = [this.originFrom[place]!, this.originFrom[place - 1]!];
+    const length = this.originTo[place]! - from;
+    if (this.originTo[place - 1]! - previous !== length) return false;
+    for (let i = 0; i < length; i += 1) if (bytes[from + i] !== bytes[previous + i]) return false;
+    return true;
+  }
+}
+
+/** -1 if this does not stand there. */
+function behind(expected: Uint8Array, bytes: Uint8Array, at: number): number {
+  for (let i = 0; i < expected.length; i += 1) if (bytes[at + i] !== expected[i]) return -1;
+  return at + expected.length;
+}
+
+function fits(length: number, longest: number): boolean {
+  return length > 0 && length <= longest;
+}
+
+/** A letter, a digit, a dot or a hyphen. */
+function isOfOrigin(character: number): boolean {
+  const lower = character | 0x20;
+  return (
+    (lower >= 0x61 && lower <= 0x7a) ||
+    (character >= 0x30 && character <= 0x39) ||
+    character === 0x2e ||
+    character === 0x2d
+  );
+}

@@ -1,0 +1,63 @@
+import { contentTag } from '../http/entity-tag.js';
+import { writeInstant } from '../matching/instant.js';
+import { bases } from '../matching/state.js';
+import type { Replica } from '../matching/replica.js';
+import { Piece, writeText } from '../matching/write-bytes.js';
+import type { Basis } from './grant.js';
+import { presentPermission } from './permission.js';
+
+/**
+ * The answer for a pair that may be sent to, written as bytes: most look-ups have no other, and an object that only
+ * JSON.stringify will see costs more than the look-up. It is the text of `presentPermission`.
+ */
+const beforeOrigin = new Piece('{"origin":"');
+const beforeSink = new Piece('","sink":"');
+const beforeRate = new Piece('","allowed":true,"allowedrate":');
+const noLimit = new Piece('"*"');
+const beforeExpiry = new Piece(',"expiresat":"');
+const basisAndBeforeId = Object.fromEntries(
+  bases.map((basis) => [basis, new Piece(`","basis":"${basis}","grant":"`)]),
+) as Record<Basis, Piece>;
+const end = new Piece('"}');
+
+/** Bytes that the answer for a pair has at most besides its origin and its sink, whatever it says. */
+export const mostBesidesPair = 320;
+
+/** The beginning of an answer, at 0, up to the end of the sink; returns where that is. Nothing in either is escaped in JSON. */
+export function writePair(origin: string, sink: string, bytes: DataView): number {
+  const at = writeText(origin, bytes, beforeOrigin.write(bytes, 0));
+  return writeText(sink, bytes, beforeSink.write(bytes, at));
+}
+
+/** From the quotation mark behind the sink on; returns where it ends. */
+export function writeGranted(pairs: Replica['pairs'], pair: number, bytes: DataView, at: number): number {
+  const rate = pairs.rate(pair);
+  at = beforeRate.write(bytes, at);
+  at = rate === '*' ? noLimit.write(bytes, at) : writeText(String(rate), bytes, at);
+  at = writeInstant(pairs.expiresAt(pair), bytes, beforeExpiry.write(bytes, at));
+  at = basisAndBeforeId[pairs.basis(pair)].write(bytes, at);
+  return end.write(bytes, pairs.writeGrantId(pair, bytes, at));
+}
+
+const [lengthOfInstant, lengthOfId] = [24, 36];
+/** Changes when answers get another form. */
+const form = contentTag(
+  JSON.stringify(
+    presentPermission('o', 's', {
+      denial: undefined,
+      grant: { id: '', basis: 'response', allowedRate: 1, expiresAt: 0, heldUntil: undefined },
+    }),
+  ),
+).slice(1, 7);
+
+/**
+ * A strong validator of such an answer: all that it says besides the pair that was asked for, which takes less than a hash
+ * of it.
+ */
+export function tagOfGranted(pairs: Replica['pairs'], pair: number, answer: string): string {
+  const basis = pairs.basis(pair);
+  const id = answer.length - end.length - lengthOfId;
+  const instant = id - basisAndBeforeId[basis].length - lengthOfInstant;
+  const [expiry, grant] = [answer.slice(instant, instant + lengthOfInstant), answer.slice(id, id + lengthOfId)];
+  return `"${form}.${pairs.rate(pair)}.${expiry}.${basis}.${grant}"`;
+}

@@ -1,0 +1,75 @@
+import { expect, test } from '@jest/globals';
+import { presentPermission } from '../../src/grants/permission.js';
+import { PlainPairs } from '../../src/grants/read-pairs.js';
+import { mostBesidesPair, tagOfGranted, writeGranted, writePair } from '../../src/grants/write-permission.js';
+import { KnownPairs } from '../../src/matching/known-pairs.js';
+import { bases } from '../../src/matching/state.js';
+
+const id = '0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f';
+const time = Date.UTC(2026, 10, 21);
+
+test('what is written as bytes is what JSON.stringify writes', () => {
+  const origin = 'eventemitter.example.com';
+  const known = new KnownPairs();
+  const tags = new Set<string>();
+  for (const basis of bases) {
+    for (const allowedrate of ['*', '1', '120', '999999999999999']) {
+      for (const days of [1, 40, 1_000]) {
+        const sink = `https://${basis}.example.com/${allowedrate}?${'x'.repeat(days)}`;
+        const expiresat = new Date(time + days * 86_399_999).toISOString();
+        known.putGrant(1, sink, {
+          id,
+          state: 'live',
+          basis: 'agreement',
+          allowedrate: '7',
+          expiresat,
+          helduntil: null,
+        });
+        known.putGrant(1, sink, { id, state: 'live', basis, allowedrate, expiresat, helduntil: null });
+        const asked = Buffer.from(sink);
+        const pair = known.find(1, asked, 0, asked.length);
+        known.join(1, sink, false);
+        const bytes = Buffer.alloc(origin.length + sink.length + mostBesidesPair);
+        const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+        const text = bytes.toString('latin1', 0, writeGranted(known, pair, view, writePair(origin, sink, view)));
+        expect(text).toBe(JSON.stringify(presentPermission(origin, sink, known.permission(pair, time))));
+        tags.add(tagOfGranted(known, pair, text));
+      }
+    }
+  }
+  expect(tags.size).toBe(bases.length * 4 * 3);
+  expect([...tags].every((tag) => /^"[!#-~]+"$/.test(tag))).toBe(true);
+});
+
+test('pairs are read from bytes as JSON.parse reads them, or not at all', () => {
+  const plain = new PlainPairs();
+  const read = (text: string) => {
+    const bytes = Buffer.from(text);
+    if (!plain.read(bytes)) return undefined;
+    return Array.from({ length: plain.count }, (_, i) => ({
+      origin: bytes.toString('utf8', plain.originFrom[i], plain.originTo[i]),
+      sink: bytes.toString('utf8', plain.sinkFrom[i], plain.sinkTo[i]),
+    }));
+  };
+  const pairs = [
+    { origin: 'a', sink: 'b' },
+    { origin: 'A-9.Z', sink: "https://c.example/?d=[e]&f='g'~" },
+    { origin: 'x'.repeat(253), sink: 'y'.repeat(2_048) },
+  ];
+  const text = JSON.stringify(pairs);
+  expect(read(text)).toEqual(pairs);
+  // Whatever is broken in one place: it is either not taken, or it is what JSON.parse makes of it.
+  const small = JSON.stringify(pairs.slice(0, 2));
+  for (let at = 0; at < small.length; at += 1) {
+    for (const other of ['', ' ', '"', '\\', ',', ']', '}', 'é', '\u007f', '\u0000', 'q']) {
+      const broken = small.slice(0, at) + other + small.slice(at + 1);
+      const found = read(broken);
+      if (found !== undefined) expect(found).toEqual(JSON.parse(broken));
+    }
+    expect(read(small.slice(0, at))).toBeUndefined();
+  }
+  const tooLong = [{ origin: 'x'.repeat(254), sink: 'b' }];
+  expect(read(JSON.stringify(tooLong))).toBeUndefined();
+  expect(read(JSON.stringify([{ origin: 'a', sink: 'y'.repeat(2_049) }]))).toBeUndefined();
+  expect(read(JSON.stringify(Array(1_001).fill({ origin: 'a', sink: 'b' })))).toBeUndefined();
+});
