@@ -38,7 +38,7 @@ export class PlainPairs implements AskedPairs {
       const sinkFrom = behind(beforeSink, bytes, at);
       if (sinkFrom < 0) return false;
       at = sinkFrom;
-      let hash = beginHash(0);
+      let hash = beginHash;
       for (; isPlain(bytes[at]!); at += 1) hash = stepHash(hash, bytes[at]!);
       const sinkTo = at;
       at = behind(behindSink, bytes, at);

@@ -10,7 +10,7 @@ export function hashText(text: string): number {
 }
 
 export function hashBytes(bytes: Uint8Array, from: number, to: number): number {
-  let hash = beginHash(0);
+  let hash = beginHash;
   for (let at = from; at < to; at += 1) hash = stepHash(hash, bytes[at]!);
   return finish(hash);
 }

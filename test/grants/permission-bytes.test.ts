@@ -17,15 +17,9 @@ test('what is written as bytes is what JSON.stringify writes', () => {
       for (const days of [1, 40, 1_000]) {
         const sink = `https://${basis}.example.com/${allowedrate}?${'x'.repeat(days)}`;
         const expiresat = new Date(time + days * 86_399_999).toISOString();
-        known.putGrant(1, sink, {
-          id,
-          state: 'live',
-          basis: 'agreement',
-          allowedrate: '7',
-          expiresat,
-          helduntil: null,
-        });
-        known.putGrant(1, sink, { id, state: 'live', basis, allowedrate, expiresat, helduntil: null });
+        const state = { origin, sink, id, state: 'live', expiresat, helduntil: null } as const;
+        known.putGrant(1, sink, { ...state, basis: 'agreement', allowedrate: '7' });
+        known.putGrant(1, sink, { ...state, basis, allowedrate });
         const asked = Buffer.from(sink);
         const pair = known.find(1, asked, 0, asked.length);
         known.join(1, sink, false);
