@@ -6,6 +6,7 @@ import { requireScope, type Contract, type Operation } from './contract.js';
 import type { AppOperation, Handlers, Stream } from './handler.js';
 import { readJsonBody } from './json-body.js';
 import { checkAnswer, type LaneAnswer, type LaneRoute } from './lane.js';
+import { signalOfLeaving } from './leaving.js';
 import type { OnRequest } from './metrics.js';
 import { nobody, type Principal } from './principal.js';
 import { problemHeaders, problemOf } from './problem.js';
@@ -133,9 +134,6 @@ function refuseAmbiguousHeaders(request: Request, _response: Response, next: Nex
   });
 }
 
-/** Made once: a reason of its own has a stack, which costs more than the rest of the signal. */
-const closed = new Error('The connection was closed.');
-
 async function run(
   settings: AppSettings,
   operation: Operation,
@@ -144,17 +142,8 @@ async function run(
   response: Response,
 ): Promise<void> {
   const state = stateOf(response);
-  // Before anything is waited for: who hangs up meanwhile is noticed too. An answer that waits for an earlier one of its
-  // connection is not told when that closes.
-  const gone = new AbortController();
-  const { socket } = request;
-  const leave = () => {
-    socket.off('close', leave);
-    gone.abort(closed);
-  };
-  response.once('close', leave);
-  socket.setMaxListeners(0).once('close', leave);
-  if (response.destroyed || socket.destroyed) leave();
+  // Before anything is waited for: who hangs up meanwhile is noticed too.
+  const leaving = signalOfLeaving(request, response);
   if (operation.scopes) {
     const lines = request.headersDistinct['authorization']?.length ?? 0;
     state.principal = await settings.authenticate(request.headers.authorization, lines);
@@ -192,7 +181,7 @@ async function run(
     log: settings.log,
     address: request.path.replace(/\/$/, ''),
     rawHeaders: request.rawHeaders,
-    signal: gone.signal,
+    signal: leaving,
   };
   const handle = settings.handlers[operation.id as AppOperation] as unknown as (call: object) => Promise<UntypedAnswer>;
   const answer = await handle(call);

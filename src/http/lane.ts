@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { uuidv7 } from '../storage/ids.js';
 import { RegistryError } from '../errors.js';
 import { requireScope, type Operation } from './contract.js';
+import { signalOfLeaving } from './leaving.js';
 import type { OnRequest } from './metrics.js';
 import type { Principal } from './principal.js';
 import { problemHeaders, problemOf } from './problem.js';
@@ -85,8 +86,6 @@ interface Exchange {
 
 const unambiguous = ['host', 'authorization', 'content-type', 'if-match', 'idempotency-key'];
 const lengths = Array.from({ length: 16 }, (_, length) => unambiguous.some((name) => name.length === length));
-/** Made once: a reason of its own has a stack, which costs more than the rest of the signal. */
-const closed = new Error('The connection was closed.');
 const noBody = Buffer.alloc(0);
 const noHeaders: readonly string[] = [];
 const problemAnswerHeaders = [...Object.entries(apiHeaders).flat(), 'Content-Type', 'application/problem+json'];
@@ -132,27 +131,21 @@ function begin(exchange: Exchange, query: string): void {
 }
 
 function proceed(exchange: Exchange, query: string, principal: Principal): void {
-  const { operation, bodyLimit, readQuery, writes } = exchange.route;
+  const { operation, readQuery, writes } = exchange.route;
   if (writes) exchange.principal = principal;
   requireScope(operation, principal);
   if (writes) return proceedToWrite(exchange, query, principal);
   const parameters = readQuery?.(query) ?? queryParameters(operation, queryOf(query));
   if (operation.method === 'get') return handle(exchange, parameters, principal, noBody);
-  if (isEncoded(exchange.request.rawHeaders)) {
-    throw new RegistryError('media_type_unsupported', 'Send the body without a content encoding.');
-  }
-  readBody(exchange.request, bodyLimit, (body) => handle(exchange, parameters, principal, body));
+  readBody(exchange, (body) => handle(exchange, parameters, principal, body));
 }
 
 function proceedToWrite(exchange: Exchange, text: string, principal: Principal): void {
   const { request, response, route } = exchange;
   const { headers } = request;
   const { query, header } = route.operation.parseParameters({ path: {}, query: queryOf(text), headers });
-  const gone = new AbortController();
-  response.once('close', () => response.writableFinished || gone.abort(closed));
-  if (response.destroyed) gone.abort(closed);
-  exchange.writing = { header, signal: gone.signal };
-  readBody(request, route.bodyLimit, (body) => handle(exchange, query, principal, body));
+  exchange.writing = { header, signal: signalOfLeaving(request, response) };
+  readBody(exchange, (body) => handle(exchange, query, principal, body));
 }
 
 function handle(
@@ -305,7 +298,11 @@ function isEncoded(rawHeaders: readonly string[]): boolean {
   return false;
 }
 
-function readBody(request: IncomingMessage, limit: number, done: (body: Buffer | RegistryError) => void): void {
+function readBody({ request, route }: Exchange, done: (body: Buffer | RegistryError) => void): void {
+  if (isEncoded(request.rawHeaders)) {
+    throw new RegistryError('media_type_unsupported', 'Send the body without a content encoding.');
+  }
+  const limit = route.bodyLimit;
   const chunks: Buffer[] = [];
   let bytes = 0;
   request.on('data', (chunk: Buffer) => {
