@@ -132,7 +132,7 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
         return progress.during('connectMs', dial(destination, life.signal));
       });
       if (typeof opened === 'number') return { kind: 'held', retryAfterMs: opened };
-      if (reused !== undefined) signal.addEventListener('abort', reused.end, { once: true });
+      if (reused !== undefined) endWith(signal, reused.end);
 
       const { remoteAddress } = opened;
       if (remoteAddress === undefined) throw new Failure('connection_closed', 'The target hung up at once.');
@@ -205,8 +205,13 @@ interface Life {
 function beginLife(request: AbortSignal): Life {
   const life = new AbortController();
   const end = () => life.abort(over);
-  request.addEventListener('abort', end, { once: true });
+  endWith(request, end);
   return { signal: life.signal, end };
+}
+
+function endWith(request: AbortSignal, end: () => void): void {
+  request.addEventListener('abort', end, { once: true });
+  if (request.aborted) end();
 }
 
 /** Rejects with the reason when the signal fires. */

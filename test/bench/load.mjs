@@ -6,8 +6,9 @@ import { setImmediate } from 'node:timers';
 /**
  * Sends `requests` (a list, taken in turn, or a function of the number of the request) over `connections` connections for
  * a while; every answer must begin with `status` and hold `text`. Returns answers a second and the p99 in microseconds.
+ * `sleeps` where other processes than the server work for the answers too: it would take one of their cores.
  */
-export async function load({ port, requests, connections = 64, seconds = 3, status = 200, text = '' }) {
+export async function load({ port, requests, connections = 64, seconds = 3, status = 200, text = '', sleeps = false }) {
   const requestAt = typeof requests === 'function' ? requests : (number) => requests[number % requests.length];
   const until = performance.now() + seconds * 1_000;
   const times = [];
@@ -49,7 +50,7 @@ export async function load({ port, requests, connections = 64, seconds = 3, stat
   // itself, and the slower of two servers finds it asleep more often.
   let isRunning = true;
   const stayAwake = () => void (isRunning && setImmediate(stayAwake));
-  stayAwake();
+  if (!sleeps) stayAwake();
   await Promise.all(Array.from({ length: connections }, one)).finally(() => (isRunning = false));
   if (refused > 0) throw new Error(`${refused} of ${answers} requests were refused.`);
   times.sort((a, b) => a - b);

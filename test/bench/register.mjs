@@ -76,7 +76,7 @@ export async function measureRegistration({ rounds = 5, seconds = 3, nodeOptions
       return requestBytes({ method: 'POST', path: '/v1/subscriptions', headers, body });
     };
     const run = (at, forSeconds) =>
-      load({ port: at, requests, seconds: forSeconds, status: 201, text: '"status":"active"' });
+      load({ port: at, requests, seconds: forSeconds, status: 201, text: '"status":"active"', sleeps: true });
     const targets = { registrations: port, handshakes: alone.port, plain: plain.port };
     for (const at of Object.values(targets)) await run(at, 2);
     const runs = [];

@@ -36,10 +36,10 @@ async function match(where: Registry, type: string, minRevision?: string) {
   return body as { revision: string; sinks: Array<{ sink: string; subscriptions: string[] }> };
 }
 
-async function register(type: string): Promise<string> {
+async function register(type: string, by: Client = subscriber): Promise<string> {
   registry.receiver.consent('/events');
   const sink = registry.receiver.sink('/events');
-  const { body } = await subscriber
+  const { body } = await by
     .post('/v1/subscriptions')
     .send({ sink, protocol: 'HTTP', types: [type] })
     .expect(201);
@@ -56,6 +56,25 @@ onServer(
     expect(there.sinks).toMatchObject([{ subscriptions: [id] }]);
     expect(BigInt(there.revision)).toBeGreaterThanOrEqual(BigInt(here.revision));
   },
+);
+
+onServer(
+  'of two processes that register at the same time each knows at once what it has answered (real server)',
+  async () => {
+    const processes = [registry, second];
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, writer) => {
+        const by = processes[writer % 2] ?? registry;
+        const client = await by.as('assent:subscribe');
+        for (let turn = 0; turn < 5; turn += 1) {
+          const type = `com.example.at${writer}-${turn}`;
+          const id = await register(type, client);
+          expect((await match(by, type)).sinks).toMatchObject([{ subscriptions: [id] }]);
+        }
+      }),
+    );
+  },
+  60_000,
 );
 
 onServer('a lost LISTEN connection loses no change (real server)', async () => {
