@@ -8,17 +8,17 @@ import { operationMask, suffix } from './operations.js';
  * backwards and are prefixes then. `what` tells attribute and direction (keys.ts); each is a set of its own, by a salt that
  * comes in at the end, so that one way along a text is for its beginnings and for the whole of it.
  *
- * Guards make the way short. They stand every 16 characters on the way of every text of the set, further apart from the
+ * Guards make the way short. They stand every 31 characters on the way of every text of the set, further apart from the
  * 256th on. Where there is no guard the way ends: nothing in the set begins like this. Where there is one, it knows at
  * which lengths up to the next guard a text of the set ends, and only those are looked up. So neither many texts nor many
  * lengths cost anything unless they begin as the given text does.
  *
- * A guard is one number: a bit for each sixteenth of the way to the next guard in which texts end, and one that is always
- * set. How many texts pass a guard, and end in a sixteenth, are numbers that only changes look at. Two guards with the same
+ * A guard is one word: a bit for each of the 31 parts of the way to the next guard in which texts end, and one that is
+ * always set. How many texts pass a guard, and end in a part, are numbers that only changes look at. Two guards with the same
  * hash are one, which then sends to some lengths in vain; the caller compares what it gets.
  */
-const sixteenths = 16;
-const isGuard = 1 << sixteenths;
+const parts = 31;
+const isGuard = 1 << parts;
 /** A text that ends where a guard stands has another hash than the guard, and so have the counts. */
 const guardSalt = 0x5bd1e995;
 const countSalt = 0x3c6ef372;
@@ -49,7 +49,7 @@ export class Prefixes {
       if (guard === 0) return backwards ? 0 : finish(hashOn(hash, text, at));
       const from = at;
       const shift = widthBits(from);
-      for (const next = from + (sixteenths << shift); at < next; at += 1) {
+      for (const next = from + (parts << shift); at < next; at += 1) {
         if (((guard >>> ((at - from) >>> shift)) & 1) !== 0) this.#collect(finish(hash ^ salt), found);
         if (at > last) return finish(hash);
         hash = stepHash(hash, text.charCodeAt(backwards ? last - at : at));
@@ -80,7 +80,7 @@ export class Prefixes {
     let hash = beginHash;
     for (let at = 0; ;) {
       const shift = widthBits(at);
-      const next = at + (sixteenths << shift);
+      const next = at + (parts << shift);
       const ending = text.length < next ? (text.length - at) >>> shift : -1;
       this.#count(hash ^ salt, ending, change);
       for (; at < next && at < text.length; at += 1) {
@@ -112,7 +112,7 @@ function saltOf(what: number): number {
   return Math.imul(what, 0x9e3779b1);
 }
 
-/** Guards stand `16 << widthBits` apart: by 16 up to the 256th character, then by a sixteenth of a power of two. */
+/** Guards stand `31 << widthBits` apart: a part is a character up to the 256th, then twice as many for each power of two. */
 function widthBits(at: number): number {
   return at < 256 ? 0 : 24 - Math.clz32(at);
 }
