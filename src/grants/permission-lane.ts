@@ -97,8 +97,7 @@ function writeAnswers(known: Replica, tenant: string, asked: Buffer, plain: Plai
     bytes[at] = i === 0 ? opening : comma;
     at += 1;
     if (pairs.denial(found[i]!, time) === undefined) {
-      const beginning = originFrom[i]! - beforeOrigin.length;
-      for (let from = beginning; from < originTo[i]!; from += 1, at += 1) bytes[at] = asked[from]! | toLower;
+      at = copyBytes(askedView, originFrom[i]! - beforeOrigin.length, originTo[i]!, view, at, toLower);
       at = writeGranted(pairs, found[i]!, view, copyBytes(askedView, originTo[i]!, sinkTo[i]!, view, at));
     } else {
       const sink = asked.toString('latin1', sinkFrom[i], sinkTo[i]);

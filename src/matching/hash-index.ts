@@ -43,6 +43,15 @@ export class HashIndex {
     return this.#arena.chunks[block >>> chunkBits]![(block & offsetMask) + slot * 2 + 1]!;
   }
 
+  /** What stands where the first entry with this hash probably is; 0 or any other. */
+  guess(hash: number): number {
+    const shard = hash >>> (32 - shardBits);
+    const block = this.#shards[shard * 2]!;
+    // Without a block, 0 is the address of one that nobody uses, and of its slots this is the first.
+    const slot = block === 0 ? 0 : hash & this.#shards[shard * 2 + 1]!;
+    return this.#arena.chunks[block >>> chunkBits]![(block & offsetMask) + slot * 2 + 1]!;
+  }
+
   /** The only value with this hash, 0 if there is none. */
   first(hash: number): number {
     const slot = this.find(hash);

@@ -47,10 +47,11 @@ export function writeText(text: string, bytes: DataView, at: number): number {
   return at + text.length;
 }
 
-/** Returns where it ends. */
-export function copyBytes(source: DataView, from: number, to: number, bytes: DataView, at: number): number {
+/** Sets these bits in all bytes that are copied. Returns where it ends. */
+export function copyBytes(source: DataView, from: number, to: number, bytes: DataView, at: number, bits = 0): number {
   const end = at + to - from;
-  for (; at + 4 <= end; at += 4, from += 4) bytes.setInt32(at, source.getInt32(from, true), true);
-  for (; at < end; at += 1, from += 1) bytes.setUint8(at, source.getUint8(from));
+  const ofFour = bits * 0x01010101;
+  for (; at + 4 <= end; at += 4, from += 4) bytes.setInt32(at, source.getInt32(from, true) | ofFour, true);
+  for (; at < end; at += 1, from += 1) bytes.setUint8(at, source.getUint8(from) | bits);
   return end;
 }
