@@ -1,9 +1,9 @@
-import { uuidv7 } from '../storage/ids.js';
 import { appendChange } from '../changes/change.js';
 import { formatRate, type Rate } from '../origins/rate.js';
 import { recordAudit, recordAudits, type Actor } from '../storage/audit.js';
 import type { Sql } from '../storage/database.js';
 import type { grant as GrantRow } from '../storage/generated/client.js';
+import { uuidv7 } from '../storage/ids.js';
 import { grantOf, type Basis, type EndReason, type Grant, type Pair } from './grant.js';
 
 /**

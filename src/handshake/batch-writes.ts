@@ -3,10 +3,9 @@ import type { LoggedChange } from '../changes/log.js';
 import type { Basis } from '../grants/grant.js';
 import { createBatcher } from '../storage/batch.js';
 import { callFunction, type Database } from '../storage/database.js';
-import type { Begun, HandshakeState } from './handshake.js';
+import type { Adopt, Begun, HandshakeState } from './handshake.js';
 import { leaseSecondsFor } from './queue.js';
 import type { Verdict } from './verdicts.js';
-import type { Worker } from './worker.js';
 
 /**
  * The writes that come in crowds: registrations, and the consents that nearly all of them end with. Here raw SQL begins:
@@ -52,7 +51,7 @@ export interface SettledRow {
 
 export interface BatchWriteSettings {
   database: Database;
-  adopt: Worker['adopt'];
+  adopt: Adopt;
   /** Takes in what was logged right after a position; a promise where that takes time. */
   follow: (changes: LoggedChange[], after: bigint) => Promise<void> | undefined;
   callbackSeconds: number;

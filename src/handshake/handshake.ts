@@ -1,3 +1,4 @@
+import type { Grant } from '../grants/grant.js';
 import type { Verdict } from './verdicts.js';
 
 /**
@@ -64,6 +65,20 @@ export interface Begun {
   claim: Claim;
   attempt: BegunAttempt;
 }
+
+/** Asks at once what `work` has claimed and begun by itself; it is told how many that may be. */
+export type Adopt = <Result>(work: (places: number) => Promise<{ begun: Begun[]; result: Result }>) => Promise<Result>;
+
+/** What came of an attempt. */
+export interface Settled {
+  verdict: Verdict;
+  /** Where the handshake went; undefined if it was not ours to move any more. */
+  state: HandshakeState | undefined;
+  /** As it stood when that was committed, where it is known. */
+  standing?: { subscriptionVersion: number; grant: StandingGrant };
+}
+
+export type StandingGrant = Pick<Grant, 'basis' | 'allowedRate' | 'warnings' | 'expiresAt' | 'renewAt'>;
 
 export interface Attempt {
   number: number;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { uuidv7 } from '../storage/ids.js';
 import type { Pair } from '../grants/grant.js';
 import type { Database, Sql } from '../storage/database.js';
 import type { handshake as HandshakeRow } from '../storage/generated/client.js';
+import { uuidv7 } from '../storage/ids.js';
 import type { BegunAttempt, Claim, HandshakeReason, Question } from './handshake.js';
 import { prepareAttempt } from './request-headers.js';
 

@@ -1,14 +1,13 @@
-import { uuidv7 } from '../storage/ids.js';
 import { consentColumns } from '../grants/write-grant.js';
 import { identityOf } from '../origins/origin-memory.js';
 import type { Origin } from '../origins/origin.js';
 import { parseRate } from '../origins/rate.js';
 import { service, withoutQuery } from '../storage/audit.js';
+import { uuidv7 } from '../storage/ids.js';
 import type { BatchWrites, SettledRow } from './batch-writes.js';
 import type { Judgement } from './exchange.js';
-import type { BegunAttempt, Claim } from './handshake.js';
+import type { BegunAttempt, Claim, Settled } from './handshake.js';
 import { outcomeColumns, type Outcome } from './record-outcome.js';
-import type { Settled } from './settle.js';
 
 export interface Consented {
   claim: Claim;

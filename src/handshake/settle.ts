@@ -1,4 +1,3 @@
-import type { Grant } from '../grants/grant.js';
 import { endGrant, putGrant } from '../grants/write-grant.js';
 import type { OriginMemory } from '../origins/origin-memory.js';
 import type { Origin } from '../origins/origin.js';
@@ -7,20 +6,10 @@ import { recordAudit, service } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import { notBefore, retryDelayMs } from './backoff.js';
 import { judge, type Judgement } from './exchange.js';
-import type { BegunAttempt, Claim, HandshakeState } from './handshake.js';
+import type { BegunAttempt, Claim, HandshakeState, Settled } from './handshake.js';
 import { recordOutcome, type Outcome } from './record-outcome.js';
 import type { SettleConsent } from './settle-consent.js';
 import type { Verdict } from './verdicts.js';
-
-export interface Settled {
-  verdict: Verdict;
-  /** Where the handshake went; undefined if it was not ours to move any more. */
-  state: HandshakeState | undefined;
-  /** As it stood when that was committed, where it is known. */
-  standing?: { subscriptionVersion: number; grant: StandingGrant };
-}
-
-export type StandingGrant = Pick<Grant, 'basis' | 'allowedRate' | 'warnings' | 'expiresAt' | 'renewAt'>;
 
 export interface SettleSettings {
   database: Database;

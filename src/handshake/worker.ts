@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import type { Budgets } from './budgets.js';
-import type { Begun, BegunAttempt, Claim } from './handshake.js';
+import type { Adopt, BegunAttempt, Claim, Settled } from './handshake.js';
 import type { Queue } from './queue.js';
 import type { SafeRequest } from './safe-request.js';
-import type { Settle, Settled } from './settle.js';
+import type { Settle } from './settle.js';
 
 /**
  * Asks webhooks: what a request has just put into the queue, at once, and what is due, by polling. Claim, ask, settle; no
@@ -17,8 +17,7 @@ export interface Worker {
    * what came of it, where it was settled here meanwhile.
    */
   attend(handshake: string, waitMs: number, signals: readonly AbortSignal[]): Promise<Settled | undefined>;
-  /** Asks at once what `work` has claimed and begun by itself; it is told how many that may be. */
-  adopt<Result>(work: (places: number) => Promise<{ begun: Begun[]; result: Result }>): Promise<Result>;
+  adopt: Adopt;
   /** Works until nothing is due and nothing is in flight. */
   drain(): Promise<void>;
   inFlight(): number;

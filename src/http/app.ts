@@ -1,7 +1,7 @@
-import { uuidv7 } from '../storage/ids.js';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
 import { RegistryError } from '../errors.js';
+import { uuidv7 } from '../storage/ids.js';
 import { requireScope, type Contract, type Operation } from './contract.js';
 import type { AppOperation, Handlers, Stream } from './handler.js';
 import { readJsonBody } from './json-body.js';

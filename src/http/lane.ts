@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import { uuidv7 } from '../storage/ids.js';
 import { RegistryError } from '../errors.js';
+import { uuidv7 } from '../storage/ids.js';
 import { requireScope, type Operation } from './contract.js';
 import { signalOfLeaving } from './leaving.js';
 import type { OnRequest } from './metrics.js';

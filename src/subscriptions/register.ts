@@ -1,18 +1,18 @@
-import { uuidv7 } from '../storage/ids.js';
 import type { BatchWrites, Registration } from '../handshake/batch-writes.js';
 import { domainOf } from '../handshake/budgets.js';
 import type { Claim } from '../handshake/handshake.js';
 import { prepareAttempt, type PreparedAttempt } from '../handshake/request-headers.js';
+import type { Principal } from '../http/principal.js';
 import { identityOf, type OriginMemory } from '../origins/origin-memory.js';
 import type { Origin } from '../origins/origin.js';
-import { withoutQuery } from '../storage/audit.js';
+import { withoutQuery, type Actor } from '../storage/audit.js';
 import type { Database } from '../storage/database.js';
 import { fingerprintOf, findEarlier, keyReused, type IdempotentRequest } from '../storage/idempotency.js';
+import { uuidv7 } from '../storage/ids.js';
 import { findAskedOrigin, lint } from './asked-origin.js';
 import type { CredentialVault } from './credential-vault.js';
 import { credentialTypeOf, nothingToKeep, type Requested } from './definition.js';
 import type { Subscription } from './subscription.js';
-import type { Caller, Written } from './write-subscription.js';
 
 /**
  * Registration: subscription, handshake, audit entry and change, together with whatever else is written at this moment.
@@ -25,6 +25,15 @@ export type Register = (
   /** Whether to ask at once, for somebody waits. */
   atOnce: boolean,
 ) => Promise<Registered>;
+
+export interface Caller {
+  principal: Principal;
+  actor: Actor;
+}
+
+export interface Written {
+  handshake: string | undefined;
+}
 
 export interface Registered extends Written {
   id: string;

@@ -1,5 +1,5 @@
 import type { Fault } from '../errors.js';
-import type { Settled } from '../handshake/settle.js';
+import type { Settled } from '../handshake/handshake.js';
 import type { components } from '../http/contract.gen.js';
 import { requireMatch, versionTag } from '../http/entity-tag.js';
 import { actorOf, type Call, type Handlers } from '../http/handler.js';
@@ -12,8 +12,8 @@ import { invalid, parseDefinition, type FaultOfSink, type SubscriptionRequest } 
 import type { SubscriptionReader } from './read-subscription.js';
 import { statusDetails } from './standing.js';
 import type { Subscription } from './subscription.js';
-import type { Registered } from './register.js';
-import type { Caller, SubscriptionWriter, Written } from './write-subscription.js';
+import type { Caller, Registered, Written } from './register.js';
+import type { SubscriptionWriter } from './write-subscription.js';
 
 type SubscriptionOperation =
   | 'getSubscriptions'

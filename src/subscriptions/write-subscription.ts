@@ -1,21 +1,20 @@
-import { uuidv7 } from '../storage/ids.js';
 import { appendChange, type ChangeKind } from '../changes/change.js';
 import { RegistryError } from '../errors.js';
 import { lockPairs, reopenGrant } from '../grants/write-grant.js';
 import { closeHandshakesOf } from '../handshake/queue.js';
-import type { Principal } from '../http/principal.js';
 import type { Origin } from '../origins/origin.js';
 import { findOrigin } from '../origins/store.js';
 import { recordAudit, type Actor } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import { Prisma } from '../storage/generated/client.js';
 import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
+import { uuidv7 } from '../storage/ids.js';
 import { askOnce, releasePair } from './ask-webhook.js';
 import { findAskedOrigin, lint } from './asked-origin.js';
 import type { CredentialVault } from './credential-vault.js';
 import { credentialTypeOf, invalid, nothingToKeep, type Requested } from './definition.js';
 import { lockSubscription } from './read-subscription.js';
-import type { Register } from './register.js';
+import type { Caller, Register, Written } from './register.js';
 import type { Definition, Subscription } from './subscription.js';
 
 /**
@@ -35,15 +34,8 @@ export interface SubscriptionWriter {
   askAgain(caller: Caller, id: string, request: IdempotentRequest): Promise<Asked>;
 }
 
-export interface Caller {
-  principal: Principal;
-  actor: Actor;
-}
 type Check = (present: Subscription) => void;
 
-export interface Written {
-  handshake: string | undefined;
-}
 /** Of a handshake that was asked for. */
 export interface Asked extends Written {
   id: string;
