@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
-import type { Query } from './database.js';
 
 /**
  * The column `text` of a statement's rows, some rows at a time and as they come: Postgres goes on with the statement while
@@ -53,11 +52,11 @@ export function streamOn(connection: pg.PoolClient): Stream {
 }
 
 /** For the embedded Postgres, which has all that it answers in memory. */
-export function streamByCursor(query: Query): Stream {
+export function streamByCursor(query: (statement: string, values?: string[]) => Promise<Row[]>): Stream {
   return async function* (statement, values) {
     await query(`declare stream no scroll cursor for ${statement}`, values);
     for (;;) {
-      const rows = await query<Row>(`fetch ${pageRows} from stream`);
+      const rows = await query(`fetch ${pageRows} from stream`);
       if (rows.length === 0) break;
       yield rows.map(({ text }) => text);
     }
