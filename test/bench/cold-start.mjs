@@ -2,6 +2,8 @@
 //
 //   node test/bench/cold-start.mjs [--size N]
 import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import pg from 'pg';
 import { createFollower } from '../../dist/changes/follower.js';
 import { dialects } from '../../dist/matching/dialects.js';
@@ -53,8 +55,11 @@ async function copy(url) {
 }
 
 /** Bytes of the collected heap in use. */
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc');
+
 function memory() {
-  globalThis.gc?.();
+  collect();
   return process.memoryUsage().heapUsed;
 }
 

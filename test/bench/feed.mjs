@@ -201,10 +201,10 @@ async function measureCatchUp(database) {
   const startedAt = performance.now();
   let rows = 0;
   for (let after = 0n, isMore = true; isMore;) {
-    const { changes } = await readLog(database.query, after, 1_000);
-    rows += changes.length;
-    after = changes.at(-1)?.position ?? after;
-    isMore = changes.length === 1_000;
+    const page = await readLog(database.query, after, { rows: 1_000, bytes: 1_048_576 });
+    rows += page.changes.length;
+    after = page.changes.at(-1)?.position ?? after;
+    ({ isMore } = page);
   }
   return { rows, perSecond: rows / ((performance.now() - startedAt) / 1_000) };
 }
