@@ -84,6 +84,7 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
   let reading: Promise<void> | undefined;
   let queued: Promise<void> | undefined;
   let isTrusted = false;
+  let isLoading = false;
   let isWoken = false;
   let endRest = () => {};
   const waiting = new Set<() => void>();
@@ -102,17 +103,20 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
   }
 
   async function load(): Promise<void> {
-    standing = await database.snapshot(async (snapshot) => {
-      const { query } = snapshot;
-      const { now: databaseNow, ...end } = await readEnd(query);
-      aheadMs = databaseNow - performance.now();
-      const replica = createReplica(now);
-      const owners = await readOwners(query);
-      for await (const { kind, states } of readStates(snapshot)) {
-        putStates(replica, kind, states, (name) => owners.get(name) ?? '', onFault);
-      }
-      return { ...end, replica };
-    });
+    isLoading = true;
+    standing = await database
+      .snapshot(async (snapshot) => {
+        const { query } = snapshot;
+        const { now: databaseNow, ...end } = await readEnd(query);
+        aheadMs = databaseNow - performance.now();
+        const replica = createReplica(now);
+        const owners = await readOwners(query);
+        for await (const { kind, states } of readStates(snapshot)) {
+          putStates(replica, kind, states, (name) => owners.get(name) ?? '', onFault);
+        }
+        return { ...end, replica };
+      })
+      .finally(() => (isLoading = false));
     readAt = performance.now();
     for (const listener of listeners) listener([], standing.position);
     for (const check of waiting) check();
@@ -203,7 +207,8 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
 
     take(changes, after) {
       if (standing === undefined) return undefined;
-      if (standing.position !== after) return catchUp();
+      // Positions say nothing in another history, and what is being loaded may be older than this.
+      if (!isTrusted || isLoading || standing.position !== after) return catchUp();
       apply(standing, changes);
       for (const check of waiting) check();
       return undefined;

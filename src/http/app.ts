@@ -287,13 +287,13 @@ function answerError(error: unknown, response: Response, log: Logger): void {
 
 function asRegistryError(error: unknown): RegistryError {
   if (error instanceof RegistryError) return error;
-  // What Express and its body parser raise: http-errors with a status below 500.
   if (error instanceof URIError) {
     const detail = 'Percent-encoding has two hexadecimal digits after each %, and stands for UTF-8.';
     return new RegistryError('invalid_request', 'The path could not be read.', {
       faults: [{ pointer: 'path', rule: 'percent_encoding', detail }],
     });
   }
+  // What Express and its body parser raise: http-errors with a status below 500.
   const { status, type, limit } = error as { status?: number; type?: string; limit?: number };
   if (type === 'entity.too.large') {
     return new RegistryError('body_too_large', `The body has more than ${limit} bytes.`);
