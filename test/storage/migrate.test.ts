@@ -89,6 +89,14 @@ test('a migrated database is left as it is by the next start', async () => {
   expect(await rowsOf(`select * from _prisma_migrations order by id`)).toEqual(before);
 });
 
+test('no function that forbids kinds of plans has its statements compiled at each call, as up to Postgres 17 they would be', async () => {
+  const functions = await rowsOf<{ name: string; settings: string[] }>(
+    `select proname as name, proconfig as settings from pg_proc where 'enable_seqscan=off' = any (proconfig) order by 1`,
+  );
+  expect(functions.map(({ name }) => name)).toEqual(['log_changes', 'put_grants', 'write_batch']);
+  for (const { settings } of functions) expect(settings).toContain('jit=off');
+});
+
 test('a service does not start on a database where one of its migrations was another one', async () => {
   await rowsOf(`update _prisma_migrations set checksum = repeat('0', 64)`);
   await database.close();
