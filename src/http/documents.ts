@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Express, Response } from 'express';
 import type { JSONWebKeySet } from 'jose';
-import { getAbsoluteFSPath } from 'swagger-ui-dist';
+// Not the package itself: it runs the page's own script, which takes 40 MB and looks for a browser's storage.
+import getAbsoluteFSPath from 'swagger-ui-dist/absolute-path.js';
 import type { OpenApiDocument } from './contract.js';
 
 const page = `<!doctype html>
