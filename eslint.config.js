@@ -23,6 +23,7 @@ const downwardOnly = stages.map((stage, place) => ({
     './src/cli',
     './src/console',
     './src/sender',
+    './src/service',
     './src/service.ts',
     './src/main.ts',
   ],

@@ -1,19 +1,18 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
 import { RegistryError } from '../errors.js';
-import { uuidv7 } from '../storage/ids.js';
+import { answerError } from './answer-error.js';
 import { requireScope, type Contract, type Operation } from './contract.js';
-import type { AppOperation, Handlers, Stream } from './handler.js';
+import type { AppOperation, Handlers } from './handler.js';
 import { readJsonBody } from './json-body.js';
-import { checkAnswer, type LaneAnswer, type LaneRoute } from './lane.js';
+import type { LaneRoute } from './lane.js';
 import { signalOfLeaving } from './leaving.js';
 import type { OnRequest } from './metrics.js';
-import { nobody, type Principal } from './principal.js';
-import { problemHeaders, problemOf } from './problem.js';
-import { apiHeaders } from './security-headers.js';
-import { writeStream, type StreamLimits } from './write-stream.js';
+import { observe, stateOf } from './observe.js';
+import type { Principal } from './principal.js';
+import { send, sendText, type SendSettings, type UntypedAnswer } from './send.js';
 
-export interface AppSettings {
+export interface AppSettings extends SendSettings {
   contract: Contract;
   handlers: Handlers;
   /** Operations that lane.ts takes in front; here they are for what only looks like them (HEAD, another way to write the path). */
@@ -31,26 +30,6 @@ export interface AppSettings {
   onRequest: OnRequest;
   /** Bytes, where the operation has no limit of its own. */
   bodyLimit: number;
-  streams: StreamLimits;
-  /** Every answer is held against the contract, and one that breaks it becomes a 500. The tests run so. */
-  checkAnswers: boolean;
-}
-
-interface State {
-  requestId: string;
-  operation: string;
-  principal: Principal;
-}
-
-interface UntypedAnswer {
-  status: number;
-  headers?: Readonly<Record<string, string>>;
-  isFollowed?: boolean;
-  body?: unknown;
-  html?: string;
-  json?: string;
-  mediaType?: string;
-  stream?: Stream;
 }
 
 /** The HTTP API: the operations of the contract, each authenticated, validated, handled and logged in the same way. */
@@ -90,37 +69,6 @@ function groupByPath(operations: readonly Operation[]): Map<string, Operation[]>
   const byPath = new Map<string, Operation[]>();
   for (const operation of operations) byPath.set(operation.path, [...(byPath.get(operation.path) ?? []), operation]);
   return byPath;
-}
-
-function stateOf(response: Response): State {
-  return response.locals as State;
-}
-
-/** Gives the request its id, and writes the one log line of its outcome. */
-function observe(settings: AppSettings, request: Request, response: Response, next: NextFunction): void {
-  const startedAt = performance.now();
-  const state = Object.assign(stateOf(response), { requestId: uuidv7(), operation: 'none', principal: nobody });
-  response.setHeader('X-Request-Id', state.requestId);
-  response.set(apiHeaders);
-  response.once('close', () => {
-    const seconds = (performance.now() - startedAt) / 1_000;
-    const status = response.writableFinished ? response.statusCode : 499;
-    settings.onRequest(state.operation, status, seconds);
-    settings.log.info(
-      {
-        requestid: state.requestId,
-        operation: state.operation,
-        method: request.method,
-        status,
-        ms: Math.round(seconds * 1_000),
-        tenant: state.principal.tenant || undefined,
-        subscriber: state.principal.subscriber || undefined,
-        code: response.locals['code'] as string | undefined,
-      },
-      'request',
-    );
-  });
-  next();
 }
 
 /** Node keeps the first of two such lines, and a proxy in front may have looked at the other. */
@@ -208,46 +156,6 @@ function bytesOf(request: Request): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 }
 
-async function send(
-  settings: AppSettings,
-  operation: Operation,
-  response: Response,
-  answer: UntypedAnswer,
-): Promise<void> {
-  const { status, headers, body, html, json, stream } = answer;
-  const hasJson = body !== undefined || json !== undefined;
-  const mediaType = answer.mediaType ?? (html !== undefined ? 'text/html' : hasJson ? 'application/json' : undefined);
-  if (settings.checkAnswers) {
-    const broken = operation.checkAnswer(status, mediaType, json === undefined ? body : JSON.parse(json));
-    if (broken.length > 0) throw new Error(`${operation.id} answered against the contract: ${broken.join('; ')}`);
-  }
-  for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
-  response.status(status);
-  if (stream !== undefined) {
-    response.type(mediaType ?? '');
-    if (response.req.method === 'HEAD') response.end();
-    else await writeStream(response, stream, settings.streams);
-  } else if (html !== undefined) response.type('html').send(html);
-  else if (json !== undefined) response.type('json').send(json);
-  else if (body === undefined) response.end();
-  else response.json(body);
-}
-
-/** An answer of the lane, as the lane itself sends it. */
-function sendText(
-  { checkAnswers }: AppSettings,
-  { operation, headers }: LaneRoute,
-  response: Response,
-  answer: LaneAnswer,
-): void {
-  if (checkAnswers) checkAnswer(operation, answer.status, answer.body);
-  response.status(answer.status).set(headers ?? {});
-  const { headers: more = [] } = answer;
-  for (let at = 0; at < more.length; at += 2) response.setHeader(more[at] ?? '', more[at + 1] ?? '');
-  if (answer.body === undefined) response.end();
-  else response.type('json').send(answer.body);
-}
-
 /** OPTIONS tells the methods; any other method that is not there answers 405 with the same list (RFC 9110 section 15.5.6). */
 function answerMethods(
   operations: readonly Operation[],
@@ -266,45 +174,4 @@ function answerMethods(
   } else {
     throw new RegistryError('method_not_allowed', `This resource has ${methods.join(', ')}.`);
   }
-}
-
-function answerError(error: unknown, response: Response, log: Logger): void {
-  const { requestId } = stateOf(response);
-  const known = asRegistryError(error);
-  response.locals['code'] = known.code;
-  if (known.code === 'internal') log.error({ requestid: requestId, err: error }, 'fault');
-  else if (known.cause !== undefined) log.warn({ requestid: requestId, err: known.cause }, known.code);
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
-  const problem = problemOf(known, requestId);
-  for (const [name, value] of Object.entries(problemHeaders(known))) response.setHeader(name, value);
-  // As bytes: Express would add a charset to text, and this media type has no such parameter (RFC 9457 section 6.1).
-  response.setHeader('Content-Type', 'application/problem+json');
-  response.status(problem.status).send(Buffer.from(JSON.stringify(problem)));
-}
-
-function asRegistryError(error: unknown): RegistryError {
-  if (error instanceof RegistryError) return error;
-  if (error instanceof URIError) {
-    const detail = 'Percent-encoding has two hexadecimal digits after each %, and stands for UTF-8.';
-    return new RegistryError('invalid_request', 'The path could not be read.', {
-      faults: [{ pointer: 'path', rule: 'percent_encoding', detail }],
-    });
-  }
-  // What Express and its body parser raise: http-errors with a status below 500.
-  const { status, type, limit } = error as { status?: number; type?: string; limit?: number };
-  if (type === 'entity.too.large') {
-    return new RegistryError('body_too_large', `The body has more than ${limit} bytes.`);
-  }
-  if (type === 'encoding.unsupported') {
-    return new RegistryError('media_type_unsupported', 'Send the body without a content encoding.');
-  }
-  if (status !== undefined && status < 500) {
-    return new RegistryError('invalid_request', 'The request could not be read.', { cause: error });
-  }
-  return new RegistryError('internal', 'Something went wrong inside of the service; the log has this request id.', {
-    cause: error,
-  });
 }

@@ -56,7 +56,7 @@ async function measureDelay(url, follow, { seconds, perSecond }) {
   };
 }
 
-/** The follower of a process, as service.ts makes it. */
+/** The follower of a process, as service/following.ts makes it. */
 const followAsService = (url, database) => async (onChanges) => {
   const ending = new AbortController();
   const follower = createFollower({

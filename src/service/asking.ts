@@ -1,0 +1,107 @@
+import type { Logger } from 'pino';
+import type { Follower } from '../changes/follower.js';
+import type { Config } from '../config.js';
+import type { Fault } from '../errors.js';
+import { createAddressRules } from '../handshake/address.js';
+import { createBatchWrites, type BatchWrites } from '../handshake/batch-writes.js';
+import { createBudgets } from '../handshake/budgets.js';
+import { createQueue, type Queue } from '../handshake/queue.js';
+import { createSafeRequest } from '../handshake/safe-request.js';
+import { createSettleConsent } from '../handshake/settle-consent.js';
+import { createSettle } from '../handshake/settle.js';
+import { parseSink } from '../handshake/sink.js';
+import { createWorker, type Worker, type WorkerSettings } from '../handshake/worker.js';
+import type { Metrics } from '../http/metrics.js';
+import type { OriginMemory } from '../origins/origin-memory.js';
+import type { Database } from '../storage/database.js';
+
+/** What asks webhooks, and writes down what they say. */
+export interface Asking {
+  queue: Queue;
+  worker: Worker;
+  writes: BatchWrites;
+  /** Undefined where the sink may be asked. */
+  faultOfSink(sink: string): Omit<Fault, 'pointer'> | undefined;
+}
+
+export interface AskingSettings {
+  database: Database;
+  config: Config;
+  log: Logger;
+  /** Of this software, for webhooks to see. */
+  version: string;
+  origins: OriginMemory;
+  follower: Pick<Follower, 'take' | 'wake'>;
+  onHandshake: Metrics['handshake'];
+}
+
+const maxBackoffMs = 3_600_000;
+
+export function createAsking(settings: AskingSettings): Asking {
+  const { database, config, log, version, origins, follower, onHandshake } = settings;
+  const ownHosts = config.publicUrl === undefined ? [] : [new URL(config.publicUrl).hostname];
+  const sinkRules = { addresses: createAddressRules(config), ports: config.sinkPorts, ownHosts };
+  const limits = {
+    database,
+    publicUrl: config.publicUrl,
+    callbackSeconds: config.callbackSeconds,
+    deadlineMs: config.handshakeDeadlineMs,
+    inFlight: { perHost: config.handshakesInFlightPerHost, perTenant: config.handshakesInFlightPerTenant },
+    perMinute: { perHost: config.handshakesPerHost, perTenant: config.handshakesPerTenant },
+  };
+  const queue = createQueue(limits);
+  const writes = createBatchWrites({
+    ...limits,
+    adopt: (work) => worker.adopt(work),
+    follow: (changes, after) => follower.take(changes, after),
+  });
+  const onOutcome: WorkerSettings['onOutcome'] = (claim, { verdict, state, standing }, seconds) => {
+    const { id, tenant, origin, sinkHost, reason, subscription } = claim;
+    onHandshake({ verdict, reason, seconds });
+    // What was written in a batch is followed with it.
+    if (standing === undefined) follower.wake();
+    const ms = Math.round(seconds * 1_000);
+    log.info(
+      { handshake: id, tenant, subscription, origin, sinkhost: sinkHost, reason, verdict, state, ms },
+      'handshake',
+    );
+  };
+  const worker = createWorker({
+    queue,
+    budgets: createBudgets(limits),
+    request: createSafeRequest({
+      allowedNetworks: config.allowedNetworks,
+      deniedNetworks: config.deniedNetworks,
+      ports: config.sinkPorts,
+      ownHosts,
+      dnsServers: config.dnsServers,
+      ca: config.sinkCa,
+      deadlineMs: config.handshakeDeadlineMs,
+      maxHeaderBytes: 8_192,
+      maxInformational: 8,
+      userAgent: `Assent/${version}${config.contact === undefined ? '' : ` (${config.contact})`}`,
+    }),
+    settle: createSettle({
+      database,
+      origins,
+      settleConsent: createSettleConsent({ writes, random: Math.random }),
+      maxAttempts: config.handshakeAttempts,
+      retry: { firstMs: config.handshakeRetryMs, maxMs: maxBackoffMs },
+      random: Math.random,
+    }),
+    maxInFlight: config.handshakesInFlight,
+    pollMs: config.pollMs,
+    stopMs: Math.max(config.stopMs - 2_000, 0),
+    onOutcome,
+    onFault: (error, claim) => log.error({ handshake: claim?.id, err: error }, 'handshake fault'),
+  });
+  return {
+    queue,
+    worker,
+    writes,
+    faultOfSink(sink) {
+      const parsed = parseSink(sink, sinkRules);
+      return parsed.ok ? undefined : { rule: parsed.rule, detail: parsed.detail };
+    },
+  };
+}

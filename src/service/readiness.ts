@@ -1,0 +1,45 @@
+import type { Express } from 'express';
+import type { Config } from '../config.js';
+import type { Worker } from '../handshake/worker.js';
+import type { Metrics } from '../http/metrics.js';
+import { createOperationsApp } from '../http/operations.js';
+import type { Database } from '../storage/database.js';
+import { pendingMigrations, readMigrations } from '../storage/migrate.js';
+import type { Following } from './following.js';
+
+export interface ReadinessSettings {
+  database: Database;
+  config: Pick<Config, 'replicaUrl' | 'pollMs'>;
+  following: Following;
+  worker: Pick<Worker, 'secondsSincePoll'>;
+  metrics: Metrics;
+  stopping: AbortSignal;
+}
+
+/** What has to hold for requests to be sent here. */
+export async function createReadiness(settings: ReadinessSettings): Promise<Express> {
+  const { database, config, worker, metrics, stopping } = settings;
+  const { follower } = settings.following;
+  const migrations = await readMigrations();
+  return createOperationsApp({
+    metrics: metrics.registry,
+    timeoutMs: 2_000,
+    checks: {
+      process: async () => (stopping.aborted ? 'stopping' : undefined),
+      database: async () => void (await database.client.$queryRaw`select 1`),
+      migrations: async () => {
+        const pending = await pendingMigrations(database, migrations);
+        return pending.length > 0 ? `pending: ${pending.join(', ')}` : undefined;
+      },
+      index: async () => {
+        if (follower.position() === undefined) return 'loading';
+        // While the database is away it is kept, with its age; this is something else.
+        return follower.secondsFailing() > 30 ? 'does not follow' : undefined;
+      },
+      ...(config.replicaUrl === undefined
+        ? { worker: async () => (worker.secondsSincePoll() > config.pollMs / 1_000 + 30 ? 'does not poll' : undefined) }
+        : { writes: async () => 'read only' }),
+    },
+    readChecks: ['process', 'index'],
+  });
+}
