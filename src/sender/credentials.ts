@@ -5,13 +5,16 @@ import type { RegistryClient } from './registry-client.js';
 
 /** Sink credentials in memory: as the registry last told them, until it tells a change of their sink. */
 export interface SinkCredentials {
-  /** Those that the sinks of a message have, by subscription; asks the registry for what is not known. */
+  /**
+   * Those that the sinks of a message have, by subscription; asks the registry for what is not known. The registry may know
+   * more than the replica does by then: a sink that it no longer delivers to is taken out of what was matched.
+   */
   of(
     origin: string,
     revision: string,
     matched: MatchedMessage,
     message: EventRequest,
-  ): Promise<Credentials | undefined>;
+  ): Promise<{ matched: MatchedMessage; credentials: Credentials }>;
   /** Of a pair; of everything, if no sink is told. */
   forget(origin: string | undefined, sink: string | undefined): void;
 }
@@ -45,23 +48,25 @@ export function createCredentials(client: RegistryClient, signal: AbortSignal): 
   }
 
   return {
-    async of(origin, revision, { results }, message) {
-      const pairs = results.flatMap((result) => result.pairs.filter(({ hasCredential }) => hasCredential));
-      if (pairs.length === 0) return undefined;
-      const isIn = (map: Known, { sink, subscriptions }: MatchedPair) =>
-        map.get(`${origin} ${sink}`)?.has(subscriptions.join()) === true;
+    async of(origin, revision, matched, message) {
+      const pairs = matched.results.flatMap((result) => result.pairs.filter(({ hasCredential }) => hasCredential));
+      const listsOf = (map: Known, { sink }: MatchedPair) => map.get(`${origin} ${sink}`);
+      const isKnown = pairs.every((pair) => listsOf(known, pair)?.has(pair.subscriptions.join()));
       const before = changes;
-      const all = pairs.every((pair) => isIn(known, pair));
-      const asked = all ? undefined : await ask(origin, revision, message);
+      const from = isKnown ? known : await ask(origin, revision, message);
       // What was told while something changed may be of before, and serves this once.
-      if (asked !== undefined && changes === before) keep(asked);
+      if (!isKnown && changes === before) keep(from);
       const credentials: Credentials = new Map();
       for (const pair of pairs) {
-        const from = asked !== undefined && isIn(asked, pair) ? asked : known;
-        const credential = from.get(`${origin} ${pair.sink}`)?.get(pair.subscriptions.join());
+        const lists = listsOf(from, pair);
+        const list = pair.subscriptions.join();
+        // With one subscription more or less it is the same sink still.
+        const credential = lists?.has(list) ? lists.get(list) : lists?.values().next().value;
         if (credential !== undefined) credentials.set(pair.subscriptions[0] ?? '', credential);
       }
-      return credentials;
+      const isTold = (pair: MatchedPair) => !pair.hasCredential || listsOf(from, pair) !== undefined;
+      const results = matched.results.map((result) => ({ ...result, pairs: result.pairs.filter(isTold) }));
+      return { matched: { ...matched, results }, credentials };
     },
     forget(origin, sink) {
       changes += 1;

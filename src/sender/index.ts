@@ -120,7 +120,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
   /** Webhooks that asked for a rest, by pair, until when by the clock of the registry. */
   const holds = new Map<string, number>();
   const credentials = createCredentials(client, closing.signal);
-  const outcomes = createOutcomes(client, onFault, Math.random);
+  const outcomes = createOutcomes(client, onFault, Math.random, now);
   const permits = createPermits({
     permission: (of, sink) => permission(of, sink, holds.get(`${of} ${sink}`)),
     leases: createLeaseClient(client, instance, last.signal),
@@ -184,10 +184,9 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
       const replica = known();
       const of = originFor(replica, ownTenant, name);
       const message = messageOf(event);
-      const matched = matchMessage(replica, of, message);
       const revision = follower.standing()?.revision ?? '';
-      const held = await credentials.of(of.name, revision, matched, message);
-      return JSON.parse(textOfMatch(revision, of, matched, held)) as MatchAnswer & BatchAnswer;
+      const told = await credentials.of(of.name, revision, matchMessage(replica, of, message), message);
+      return JSON.parse(textOfMatch(revision, of, told.matched, told.credentials)) as MatchAnswer & BatchAnswer;
     },
     acquire: (of, sink, signal) => permits.acquire(of.toLowerCase(), sink, signal),
     report(outcome) {

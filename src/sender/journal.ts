@@ -76,17 +76,20 @@ export async function openJournal(settings: JournalSettings): Promise<Journal> {
   let work = Promise.resolve();
 
   const enqueue = (task: () => Promise<void>): Promise<void> => (work = work.then(task, task));
-  const fail = (error: unknown) => {
+  /** Until a snapshot takes the place of what is there. */
+  const keepNothing = () => {
     isBroken = true;
-    pending = [];
+    [pending, pendingBytes] = [[], 0];
+  };
+  const fail = (error: unknown) => {
+    keepNothing();
     onFault(error);
   };
 
   async function flush(): Promise<void> {
     if (pending.length === 0 || isBroken || file === undefined) return;
     const text = pending.join('');
-    pending = [];
-    pendingBytes = 0;
+    [pending, pendingBytes] = [[], 0];
     try {
       await file.appendFile(text);
       size += Buffer.byteLength(text);
@@ -151,8 +154,7 @@ export async function openJournal(settings: JournalSettings): Promise<Journal> {
           onFault(error);
         });
       // Of the replica that this one takes the place of, nothing more is kept.
-      isBroken = true;
-      pending = [];
+      keepNothing();
       return {
         write: (lines) => attempt((into) => into.appendFile(lines.map((line) => `${line}\n`).join(''))),
         complete: (standing) =>
@@ -214,7 +216,7 @@ async function readFrom(path: string, head: string, put: (line: SnapshotLine | C
       if ('cursor' in line) {
         const { cursor, revision } = line;
         if (line.kind === 'end') compactedBytes = bytes;
-        const currentAt = line.kind === 'current' ? (line as CurrentLine).at : (standing?.currentAt ?? 0);
+        const currentAt = line.kind === 'current' ? timeOf(line) : (standing?.currentAt ?? 0);
         // A compacted file has changes before its end.
         if (compactedBytes > 0) standing = { cursor, revision, currentAt };
       }
@@ -222,4 +224,9 @@ async function readFrom(path: string, head: string, put: (line: SnapshotLine | C
     }
   }
   return standing && { standing, bytes, compactedBytes };
+}
+
+/** A file may have been edited by hand; what is no time is as old as can be. */
+function timeOf({ at }: { at: unknown }): number {
+  return typeof at === 'number' && Number.isFinite(at) ? at : 0;
 }

@@ -43,6 +43,8 @@ export function createOutcomes(
   client: RegistryClient,
   onFault: (error: unknown) => void,
   random: () => number,
+  /** Milliseconds since 1970 by the clock of the registry, which tells how long ago an answer came. */
+  now: () => number,
 ): Outcomes {
   const kept: Kept[] = [];
   /** Of each pair the last one, as long as it is not on its way. */
@@ -88,7 +90,7 @@ export function createOutcomes(
   return {
     report({ origin, sink, status, retryAfter }) {
       const pair = `${origin} ${sink}`;
-      const at = new Date().toISOString();
+      const at = new Date(now()).toISOString();
       const last = lastOf.get(pair);
       if (last !== undefined && last.status === status && last.retryafter === (retryAfter ?? undefined)) {
         Object.assign(last, { at, count: last.count + 1 });

@@ -81,6 +81,21 @@ test('a credential that was changed is asked for again, and one that was taken a
   }
 });
 
+test('a sink that the registry knows more of than the replica has its credential, and one that has gone is left out', async () => {
+  const type = 'com.example.ahead';
+  const id = await newWebhook(type, 'secret-ahead');
+  const sink = registry.receiver.sink(`/${type}`);
+  relay.holdStreams();
+  const { id: later } = await tenant.register(sink, { types: [type] });
+  const [told] = (await trusted.matchWithCredentials(eventOf(type))).sinks;
+  expect(told).toMatchObject({ sink, subscriptions: [id], sinkcredential: plain('secret-ahead') });
+  for (const each of [id, later]) await tenant.subscriber.delete(`/v1/subscriptions/${each}`).expect(200);
+  expect(trusted.match(eventOf(type)).sinks).toHaveLength(1);
+  expect((await trusted.matchWithCredentials(eventOf(type))).sinks).toEqual([]);
+  relay.mend();
+  await senders.untilCurrent(trusted);
+});
+
 test('no credential comes to the disk, nor to a sender whose token may not see them', async () => {
   await newWebhook('com.example.private', 'secret-private');
   await trusted.matchWithCredentials(eventOf('com.example.private'));

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { Registry } from '../support/registry.js';
 import type { Relay } from '../support/relay.js';
 import { startSenders, type Senders } from '../support/senders.js';
@@ -72,4 +74,32 @@ test('an outcome that the registry does not take is told to the host, and spoils
   await sender.close();
   expect(await countsOf(id)).toEqual({ delivered: 1 });
   expect(String(senders.faults[0])).toContain('nobody.example.com');
+});
+
+test('a rest is not cut short by a sender whose clock is an hour late', async () => {
+  const { sink } = await newSink();
+  const program = `
+    const Present = Date;
+    const late = () => Present.now() - 3_600_000;
+    globalThis.Date = class extends Present {
+      constructor(...time) { super(...(time.length === 0 ? [late()] : time)); }
+      static now() { return late(); }
+    };
+    const { KIT, REGISTRY, TOKEN, OUTCOME } = process.env;
+    const { createSender } = await import(KIT);
+    const sender = await createSender({ registry: REGISTRY, token: () => TOKEN });
+    await sender.ready();
+    sender.report(JSON.parse(OUTCOME));
+    await sender.close();`;
+  const kit = new URL('../../dist/sender/index.js', import.meta.url).href;
+  const token = senders.reader.headers['Authorization']?.slice('Bearer '.length) ?? '';
+  const outcome = JSON.stringify({ origin: tenant.origin, sink, status: 429, retryAfter: '60' });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    env: { KIT: kit, REGISTRY: registry.url, TOKEN: token, OUTCOME: outcome },
+    stdio: 'inherit',
+  });
+  expect(await once(child, 'exit')).toEqual([0, null]);
+  const { allowed, helduntil } = await tenant.permission(sink);
+  expect(allowed).toBe(false);
+  expect(Date.parse(helduntil)).toBeGreaterThan(Date.now() + 30_000);
 });

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { appendFile, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RegistryError, RegistryRefusal, type MatchAnswer, type Sender } from '../../src/sender/index.js';
+import { openJournal } from '../../src/sender/journal.js';
 import type { FeedReader } from '../support/feed-reader.js';
 import type { Registry } from '../support/registry.js';
 import type { Relay } from '../support/relay.js';
@@ -284,6 +286,44 @@ describe('a file', () => {
     await reopened();
     await writeFile(fileIn(folder), 'what is this?\n');
     await reopened();
+  });
+
+  test.each(['"yesterday"', 'null', '{}', '1e999'])(
+    'that says it was current at %s is as old as can be',
+    async (at) => {
+      const [registryUrl, standing] = ['https://registry.test/', { cursor: 'c', revision: '1' }];
+      const other = await newFolder();
+      const head = { kind: 'assent-replica', version: 1, registry: registryUrl };
+      const lines = [head, { kind: 'end', ...standing }, { kind: 'current', ...standing, at: 0 }];
+      const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+      await writeFile(fileIn(other), text.replace('"at":0', `"at":${at}`));
+      const sender = await senders.start({ folder: other, registry: registryUrl });
+      await sender.ready();
+      expect(sender.age()).toBeGreaterThan(365 * 86_400);
+      const current = sender.ready(1_000).catch(() => 'closed');
+      expect(await Promise.race([current, sleep(100, 'old')])).toBe('old');
+      await sender.close();
+    },
+  );
+
+  test('is kept again by the next snapshot after the disk could not keep up', async () => {
+    const other = await newFolder();
+    const faults: unknown[] = [];
+    const onFault = (error: unknown) => void faults.push(error);
+    const journal = await openJournal({ folder: other, registry: 'a', origin: undefined, onFault });
+    const snapshot = async () => {
+      const file = journal.begin();
+      await file.write([]);
+      await file.complete({ cursor: 'c', revision: '1' });
+    };
+    await snapshot();
+    journal.append(Array.from({ length: 70 }, () => 'x'.repeat(1_048_576)));
+    expect(faults).toHaveLength(1);
+    await snapshot();
+    journal.append(['{"kind":"kept"}']);
+    await journal.close();
+    expect(faults).toHaveLength(1);
+    expect(await readFile(fileIn(other), 'utf8')).toContain('"kept"');
   });
 
   test('of another registry, or of one origin of it, is not used', async () => {

@@ -1,8 +1,10 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A TCP relay in front of a server: what connects through it can be cut off, and let through again. */
+/** A TCP relay in front of a server: what connects through it can be cut off, held up, and let through again. */
 export interface Relay {
   url: string;
+  /** Nothing more comes on the event streams that there are, until `mend`. */
+  holdStreams(): void;
   /** Breaks every connection, and lets none through until `mend`. */
   cut(): void;
   mend(): void;
@@ -12,10 +14,13 @@ export interface Relay {
 export async function startRelay(target: string): Promise<Relay> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
+  const streams = new Set<Socket>();
   let isCut = false;
   const server = createServer((near) => {
     if (isCut) return near.destroy();
     const far = connect(Number(port), hostname);
+    near.on('data', (text: Buffer) => text.includes('text/event-stream') && streams.add(far));
+    far.on('close', () => streams.delete(far));
     for (const [socket, other] of [
       [near, far],
       [far, near],
@@ -40,7 +45,13 @@ export async function startRelay(target: string): Promise<Relay> {
       isCut = true;
       destroyAll();
     },
-    mend: () => void (isCut = false),
+    holdStreams() {
+      for (const far of streams) far.pause();
+    },
+    mend() {
+      isCut = false;
+      for (const far of streams) far.resume();
+    },
     stop: () =>
       new Promise((resolve) => {
         destroyAll();
