@@ -54,11 +54,12 @@ export async function openDatabase({ databaseUrl, replicaUrl, dataFolder }: Data
 }
 
 const statementMs = 8_000;
+const mostConnections = 20;
 
 async function openServer(url: string, readsOnly: boolean): Promise<Database> {
   const pool = new WatchedPool({
     connectionString: url,
-    max: 20,
+    max: mostConnections,
     // A statement or a transaction that hangs must not hold its locks for ever.
     statement_timeout: statementMs,
     idle_in_transaction_session_timeout: 30_000,
@@ -74,7 +75,7 @@ async function openServer(url: string, readsOnly: boolean): Promise<Database> {
     place: `Postgres at ${host}${pathname}${readsOnly ? ', read only' : ''}`,
     client,
     transaction: (work) => transact(client, work),
-    query: queryOn(pool),
+    query: again(queryOn(pool)),
     snapshot: (work) => readAsOfNow(pool, work),
     execute: (statements) => executeAlone(url, statements),
     close: async () => {
@@ -98,6 +99,23 @@ function queryOn(connection: pg.Pool | pg.PoolClient): Query {
       names.set(text, name);
     }
     return (await connection.query<Row>({ name, text, values })).rows;
+  };
+}
+
+/**
+ * A migration of a newer version may change what a function gives while this one runs on. Every connection that has the
+ * statement prepared then refuses it before it does anything, and is closed by the pool for that.
+ */
+function again(query: Query): Query {
+  return async <Row extends object>(text: string, values?: unknown[]) => {
+    for (let left = mostConnections; ; left -= 1) {
+      try {
+        return await query<Row>(text, values);
+      } catch (error) {
+        const isOutdated = sqlState(error) === '0A000' && (error as Error).message.startsWith('cached plan');
+        if (!isOutdated || left === 0) throw error;
+      }
+    }
   };
 }
 

@@ -97,6 +97,19 @@ test('no function that forbids kinds of plans has its statements compiled at eac
   for (const { settings } of functions) expect(settings).toContain('jit=off');
 });
 
+test('a process goes on asking what it had asked when a migration of a newer one changes what a function gives', async () => {
+  const give = (type: string) =>
+    database.execute(`
+      drop function if exists given;
+      create function given() returns ${type} language sql as 'select 7::${type}';`);
+  const ask = () => Promise.all(Array.from({ length: 40 }, () => database.query('select given() as seven')));
+  await give('integer');
+  await ask();
+  await give('text');
+  expect(await ask()).toEqual(Array.from({ length: 40 }, () => [{ seven: '7' }]));
+  await database.execute('drop function given');
+});
+
 test('a service does not start on a database where one of its migrations was another one', async () => {
   await rowsOf(`update _prisma_migrations set checksum = repeat('0', 64)`);
   await database.close();
