@@ -20,6 +20,8 @@ export const errorCodes = [
   'event_too_large',
   'body_too_large',
   'media_type_unsupported',
+  'headers_too_large',
+  'request_timeout',
   'not_found',
   'method_not_allowed',
   'origin_not_found',

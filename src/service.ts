@@ -11,6 +11,7 @@ import { loadContract } from './http/contract.js';
 import { openIssuers } from './http/issuers.js';
 import { createMetrics } from './http/metrics.js';
 import { close, sayLast, serve, urlOf } from './http/server.js';
+import { createRefuseUnread } from './http/refuse-unread.js';
 import { createOriginMemory } from './origins/origin-memory.js';
 import { createApi } from './service/api.js';
 import { createAsking, type Asking } from './service/asking.js';
@@ -146,7 +147,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
 
     async start() {
       const listening = await Promise.allSettled([
-        serve(listener, config.port, config.host),
+        serve(listener, config.port, config.host, createRefuseUnread(metrics.request)),
         serve(sayLast(operations, stopping.signal), config.operationsPort, config.operationsHost),
       ]);
       // One that listens while the other could not is closed by stop.

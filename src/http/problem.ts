@@ -15,6 +15,8 @@ const statuses: Record<ErrorCode, { status: number; title: string }> = {
   event_too_large: { status: 413, title: 'The event is larger than its profile allows.' },
   body_too_large: { status: 413, title: 'The body is too large.' },
   media_type_unsupported: { status: 415, title: 'The body has another media type than the operation takes.' },
+  headers_too_large: { status: 431, title: 'The headers are too large.' },
+  request_timeout: { status: 408, title: 'The request took too long to come.' },
   not_found: { status: 404, title: 'There is nothing at this address.' },
   method_not_allowed: { status: 405, title: 'The resource does not have this method.' },
   origin_not_found: { status: 404, title: 'There is no such origin.' },

@@ -1,10 +1,12 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { RefuseUnread } from './refuse-unread.js';
 
 /** Resolves when it listens. */
-export function serve(app: RequestListener, port: number, host: string): Promise<Server> {
+export function serve(app: RequestListener, port: number, host: string, refuseUnread?: RefuseUnread): Promise<Server> {
   // A client that sends its request slowly is cut off; waiting for a handshake does not count. Node looks every 30 s only.
   const settings = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 };
   const server = createServer(settings, app);
+  if (refuseUnread !== undefined) server.on('clientError', refuseUnread);
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => resolve(server));

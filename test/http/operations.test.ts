@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { connect } from 'node:net';
 import { Registry as Metrics } from 'prom-client';
 import supertest from 'supertest';
+import { createToken } from '../../src/cli/create-token.js';
 import { createOperationsApp } from '../../src/http/operations.js';
 import { untilReady } from '../support/process.js';
 import { isServer, startRegistry, type Client, type Registry } from '../support/registry.js';
@@ -208,10 +209,39 @@ function converse(pieces: Iterable<string>, everyMs: number): Promise<{ answer: 
   });
 }
 
+/** The problem that a whole answer holds; its length is what was said. */
+function problemIn(answer: string): Record<string, unknown> {
+  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  expect(head).toContain('Content-Type: application/problem+json');
+  expect(head).toContain(`Content-Length: ${body.length}\r\n`);
+  return JSON.parse(body) as Record<string, unknown>;
+}
+
+test.each([
+  ['lines that are too many', 431, 'headers_too_large', `Host: a\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`],
+  ['what is no HTTP', 400, 'invalid_request', 'Host a\r\n\r\n'],
+])('%s are answered with a problem, too', async (_, status, code, lines) => {
+  const { answer } = await converse([`GET /v1/permissions HTTP/1.1\r\n${lines}`], 1);
+  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(problemIn(answer)).toMatchObject({ status, code, requestid: /X-Request-Id: (\S+)/.exec(answer)?.[1] });
+});
+
+test('an answer that is on its way is not written into by what comes behind its request', async () => {
+  const deliver = await createToken(
+    { tenant: 'gemeente', subscriber: 's', scopes: ['assent:deliver'], minutes: 5 },
+    registry.env,
+  );
+  const stream = `GET /v1/changes HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${deliver}\r\n\r\n`;
+  const { answer } = await converse([stream, '', '', '', '', 'what is this?\r\n\r\n'], 100);
+  expect(answer).toMatch(/^HTTP\/1.1 200 /);
+  expect(answer).not.toContain('400');
+});
+
 test('a client that sends its headers one byte at a time is cut off within 12 seconds, and so is one that sends nothing', async () => {
   const endless = `GET /v1/subscriptions HTTP/1.1\r\nHost: a\r\nX-Slow: ${'a'.repeat(10_000)}`;
   const [slow, silent] = await Promise.all([converse(endless, 100), converse('', 100)]);
   expect(slow.answer).toMatch(/^HTTP\/1.1 408 /);
+  expect(problemIn(slow.answer)).toMatchObject({ status: 408, code: 'request_timeout' });
   expect(slow.seconds).toBeLessThan(13);
   expect(silent.seconds).toBeLessThan(13);
 });
