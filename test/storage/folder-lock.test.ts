@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -53,11 +53,57 @@ test('of many processes that find a lock whose owner died, one takes it over and
     await writeFile(`${folder}.lock`, dead);
     const { winners, others } = await contend(folder, 12);
     expect([winners.length, others.length]).toEqual([1, 11]);
-    expect(await readFile(`${folder}.lock`, 'utf8')).toBe(String(winners[0]));
-    expect((await readdir(parent)).filter((name) => name.startsWith(`database-${round}`))).toEqual([
-      `database-${round}.lock`,
-    ]);
+    const [owner, life] = (await readFile(`${folder}.lock`, 'utf8')).split(' ');
+    expect(owner).toBe(String(winners[0]));
+    const left = (await readdir(parent)).filter((name) => name.startsWith(`database-${round}`) && name !== life);
+    expect(left).toEqual([`database-${round}.lock`]);
   }
+});
+
+describe('where process ids say nothing, as between containers', () => {
+  const unshare = ['--pid', '--fork', '--mount-proc'];
+  const canUnshare = spawnSync('unshare', [...unshare, 'true']).status === 0;
+  /** Process 1 of a container of its own, as who asks is too. */
+  const contained = (folder: string) =>
+    spawn('unshare', [...unshare, process.execPath, '--input-type=module', '-e', contender, lockModule, folder], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+  const line = async ({ stdout }: ReturnType<typeof contained>) => String((await once(stdout, 'data'))[0]).trim();
+
+  (canUnshare ? test : test.skip)('one gets it, and the next as soon as that has died', async () => {
+    const folder = join(parent, 'database');
+    const said: string[] = [];
+    const [first, second, third] = [contained(folder), contained(folder), contained(folder)];
+    for (const each of [first, second, third]) expect(await line(each)).toBe('ready');
+    for (const [each, before] of [[first], [second], [third, first]] as const) {
+      if (before !== undefined) {
+        before.stdin.end();
+        await once(before, 'exit');
+      }
+      each.stdin.write('go\n');
+      said.push(await line(each));
+    }
+    const ends = [second, third].map((each) => once(each, 'exit'));
+    for (const each of [second, third]) each.stdin.end();
+    await Promise.all(ends);
+    expect(said).toEqual(['mine', expect.stringContaining('is in use by process 1.'), 'mine']);
+  });
+
+  test('a socket that somebody swept away leaves the process id to go by', async () => {
+    const folder = join(parent, 'database');
+    const release = await lockFolder(folder);
+    const [, life = ''] = (await readFile(`${folder}.lock`, 'utf8')).split(' ');
+    await rm(join(parent, life));
+    const { winners, others } = await contend(folder, 1);
+    expect([winners.length, others.length]).toEqual([0, 1]);
+    await release();
+  });
+
+  test('a path that is too long for a socket is locked, too', async () => {
+    const folder = join(parent, 'a'.repeat(120));
+    const { winners, others } = await contend(folder, 4);
+    expect([winners.length, others.length]).toEqual([1, 3]);
+  });
 });
 
 test('a lock that was cut off while it was written is taken over', async () => {
