@@ -5,23 +5,25 @@ import type { Logger } from 'pino';
 import { createReaders, readerKinds } from './changes/readers.js';
 import type { Config } from './config.js';
 import { createLeases } from './deliveries/lease.js';
-import { createSweeper } from './handshake/sweep.js';
+import { forget } from './handshake/forget.js';
+import { sweep } from './handshake/sweep.js';
 import type { Worker } from './handshake/worker.js';
 import { loadContract } from './http/contract.js';
 import { openIssuers } from './http/issuers.js';
 import { createMetrics } from './http/metrics.js';
-import { close, sayLast, serve, urlOf } from './http/server.js';
 import { createRefuseUnread } from './http/refuse-unread.js';
+import { close, sayLast, serve, urlOf } from './http/server.js';
 import { createOriginMemory } from './origins/origin-memory.js';
 import { createApi } from './service/api.js';
 import { createAsking, type Asking } from './service/asking.js';
 import { createFollowing } from './service/following.js';
 import { createReadiness } from './service/readiness.js';
 import { repeat } from './service/repeat.js';
-import { openDatabase, type Database } from './storage/database.js';
+import { openDatabase, type Database, type Query } from './storage/database.js';
 import { awaitMigrations, migrate } from './storage/migrate.js';
 import { createCredentialVault } from './subscriptions/credential-vault.js';
 import { openDevelopmentKeys } from './subscriptions/development-keys.js';
+import { resealCredentials } from './subscriptions/reseal.js';
 
 export interface Service {
   /** Everything that the API answers. */
@@ -48,6 +50,7 @@ export interface ServiceOptions {
   checkAnswers?: boolean;
 }
 
+const hourMs = 3_600_000;
 const snapshotsAtOnce = { snapshots: 4, snapshotsPerTenant: 2 };
 
 /** The composition root: everything that lives long is created here, once, and handed down; service/ has its parts. */
@@ -104,15 +107,19 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     ...{ checkAnswers, stopping: stopping.signal },
   });
   const operations = await createReadiness({ database, config, following, worker, metrics, stopping: stopping.signal });
-  const sweeper = createSweeper({
-    database,
-    retentionDays: config.retentionDays,
-    feedRetentionHours: config.feedRetentionHours,
-    auditDays: config.auditDays,
-  });
-  const forget = async () => {
-    await sweeper.forget();
+  // There may be much of it, and a stop waits for no more than what is under way.
+  const query: Query = async (text, values) => {
+    stopping.signal.throwIfAborted();
+    return database.query(text, values);
+  };
+  const forgetAll = async () => {
+    await forget({ ...database, query }, config);
     await leases.forget();
+  };
+  const reseal = async () => {
+    const { resealed, unopened, example } = await resealCredentials({ query }, vault, keys[0]?.id ?? '');
+    if (resealed > 0) log.info({ credentials: resealed }, 'credentials were sealed with the present key');
+    if (unopened > 0) log.error({ credentials: unopened, subscription: example }, 'no key opens these credentials');
   };
 
   /** What only a process does that writes. */
@@ -120,8 +127,10 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     const onFault = (error: unknown) => log.error({ err: error }, 'sweep fault');
     return [
       worker.run(signal),
-      repeat(() => sweeper.sweep(), config.pollMs * 2, signal, onFault),
-      repeat(forget, 3_600_000, signal, onFault),
+      repeat(() => sweep(database), config.pollMs * 2, signal, onFault),
+      repeat(forgetAll, hourMs, signal, onFault),
+      // Not at the start: where processes are restarted one by one, the others do not have a new key yet.
+      repeat(reseal, hourMs, signal, onFault, hourMs),
     ];
   }
 
@@ -139,10 +148,10 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       },
     },
     async sweep() {
-      await sweeper.sweep();
+      await sweep(database);
       await follower.catchUp();
     },
-    forget,
+    forget: forgetAll,
     follow: () => follower.catchUp(),
 
     async start() {

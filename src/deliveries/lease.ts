@@ -2,6 +2,7 @@ import type { Rate } from '../origins/rate.js';
 import { parseRate } from '../origins/rate.js';
 import type { Denial } from '../matching/known-pairs.js';
 import type { Database } from '../storage/database.js';
+import { overPages } from '../storage/over-pages.js';
 
 /**
  * A rate is granted to an origin as a whole. Its instances share it by leases: so many requests, to be sent within two
@@ -103,12 +104,19 @@ export function createLeases({ query }: Pick<Database, 'query'>): Leases {
     },
 
     async forget() {
-      await query(`delete from leaseholder where askedat < now() - interval '1 hour'`);
+      const inPages = 'ctid >= $1::tid and ctid < $2::tid and';
+      await overPages(
+        query,
+        'leaseholder',
+        `delete from leaseholder where ${inPages} askedat < now() - interval '1 hour'`,
+      );
       // Locked one by one: a book that is being written is in use, and its holder may not be there yet.
-      await query(
+      await overPages(
+        query,
+        'leasebook',
         `delete from leasebook where pair in (
            select b.pair from leasebook b
-           where b.tokensat < now() - interval '1 hour'
+           where ${inPages} b.tokensat < now() - interval '1 hour'
              and not exists (select from leaseholder h where h.pair = b.pair)
            for update skip locked)`,
       );

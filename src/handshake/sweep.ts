@@ -1,37 +1,15 @@
-import { forgetChanges } from '../changes/retention.js';
 import { endGrants } from '../grants/write-grant.js';
 import { recordAudits, service } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import type { grant as GrantRow, handshake as HandshakeRow } from '../storage/generated/client.js';
 import { enqueue } from './queue.js';
 
-/** What time alone brings about: callbacks run out, leases want renewal, old records go. Safe in several processes at once. */
-export interface Sweeper {
-  /** Every few seconds. */
-  sweep(): Promise<void>;
-  /** Every hour or so. */
-  forget(): Promise<void>;
-}
-
-export interface SweepSettings {
-  database: Database;
-  /** For handshakes. */
-  retentionDays: number;
-  feedRetentionHours: number;
-  auditDays: number;
-}
-
 const atOnce = 100;
 
-export function createSweeper(settings: SweepSettings): Sweeper {
-  const { database } = settings;
-  return {
-    async sweep() {
-      while ((await database.transaction(refuseUncalled)) === atOnce);
-      while ((await database.transaction(renewDue)) === atOnce);
-    },
-    forget: () => forget(settings),
-  };
+/** What time alone brings about: callbacks run out, leases want renewal. Safe in several processes at once. */
+export async function sweep({ transaction }: Pick<Database, 'transaction'>): Promise<void> {
+  while ((await transaction(refuseUncalled)) === atOnce);
+  while ((await transaction(renewDue)) === atOnce);
 }
 
 /** waiting -> refused. A renewal that nobody called back for ends its grant, unless a newer consent came meanwhile. */
@@ -90,18 +68,4 @@ async function renewDue(sql: Sql): Promise<number> {
     });
   }
   return rows.length;
-}
-
-/** A key is good for a day, counters for an hour, records as long as the configuration says; the latest handshake stays. */
-async function forget({ database, retentionDays, feedRetentionHours, auditDays }: SweepSettings): Promise<void> {
-  const { client } = database;
-  await forgetChanges(database.query, feedRetentionHours);
-  await client.$executeRaw`delete from idempotency where createdat < now() - interval '1 day'`;
-  await client.$executeRaw`delete from budget where expire < extract(epoch from now() - interval '1 hour') * 1000`;
-  await client.$executeRaw`delete from audit where at < now() - make_interval(days => ${auditDays}::int)`;
-  await client.$executeRaw`
-    delete from handshake h where finishedat < now() - make_interval(days => ${retentionDays}::int)
-      and (subscription is null or exists (
-        select 1 from handshake newer where newer.subscription = h.subscription and newer.createdat > h.createdat))
-      and not exists (select 1 from "grant" g where g.handshake = h.id)`;
 }

@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Once at once, then again and again until the signal fires. */
+/** After the first pause, then again and again until the signal fires. */
 export async function repeat(
   work: () => Promise<void>,
   everyMs: number,
   signal: AbortSignal,
   onFault: (error: unknown) => void,
+  firstMs = 0,
 ): Promise<void> {
+  const rest = (ms: number) => sleep(ms, undefined, { signal }).catch(() => undefined);
+  if (firstMs > 0) await rest(firstMs);
   while (!signal.aborted) {
-    await work().catch(onFault);
-    await sleep(everyMs, undefined, { signal }).catch(() => undefined);
+    await work().catch((error: unknown) => signal.aborted || onFault(error));
+    await rest(everyMs);
   }
 }

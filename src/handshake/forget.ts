@@ -1,0 +1,83 @@
+import { forgetChanges } from '../changes/retention.js';
+import { forgetGrants } from '../grants/forget-grants.js';
+import type { Database, Query } from '../storage/database.js';
+import { overPages } from '../storage/over-pages.js';
+
+export interface ForgetSettings {
+  /** For handshakes, and for grants that nobody rests on. */
+  retentionDays: number;
+  feedRetentionHours: number;
+  auditDays: number;
+}
+
+const atOnce = 5_000;
+
+/**
+ * Deletes what is older than it is kept: a key is good for a day, counters for an hour, records as long as the configuration
+ * says. Each statement looks at some thousand rows and no more, so that none fails for its time where there is much.
+ */
+export async function forget(database: Database, days: ForgetSettings): Promise<void> {
+  const { retentionDays, feedRetentionHours, auditDays } = days;
+  const { query } = database;
+  await forgetChanges(query, feedRetentionHours);
+  const inPages = `where ctid >= $1::tid and ctid < $2::tid and`;
+  await overPages(query, 'idempotency', `delete from idempotency ${inPages} createdat < now() - interval '1 day'`);
+  await overPages(
+    query,
+    'budget',
+    `delete from budget ${inPages} expire < extract(epoch from now() - interval '1 hour') * 1000`,
+  );
+  await forgetAudits(query, auditDays);
+  await forgetHandshakes(query, retentionDays);
+  await forgetGrants(database, retentionDays);
+}
+
+/** The first id (UUID version 7, which begins with the time) of so many days ago. */
+const firstIdOf = (days: string) =>
+  `(lpad(to_hex((extract(epoch from now() - make_interval(days => ${days})) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
+
+/** Of one tenant after the other, because that is how the key goes. */
+async function forgetAudits(query: Query, days: number): Promise<void> {
+  for (let tenant = ''; ;) {
+    const [next] = await query<{ tenant: string }>(
+      'select tenant from audit where tenant > $1 order by tenant limit 1',
+      [tenant],
+    );
+    if (next === undefined) return;
+    ({ tenant } = next);
+    for (let gone = atOnce; gone === atOnce;) {
+      const [row] = await query<{ gone: number }>(
+        `with gone as (
+           delete from audit where tenant = $1 and id in (
+             select id from audit where tenant = $1 and id < ${firstIdOf('$2::int')} order by id limit ${atOnce})
+           returning 1)
+         select count(*)::int as gone from gone`,
+        [tenant, days],
+      );
+      gone = row?.gone ?? 0;
+    }
+  }
+}
+
+/** The latest handshake of a subscription stays, and the one that a grant rests on. */
+async function forgetHandshakes(query: Query, days: number): Promise<void> {
+  for (let after: string | undefined = '00000000-0000-0000-0000-000000000000'; after !== undefined;) {
+    const rows: Array<{ last: string | null }> = await query(
+      `with page as materialized (
+         select id, subscription, createdat, finishedat, origin, sink from handshake
+         where id > $1::uuid and id < ${firstIdOf('$2::int')} order by id limit ${atOnce}
+       ), gone as (
+         delete from handshake h using page p
+         where h.id = p.id and p.finishedat < now() - make_interval(days => $2::int)
+           and (p.subscription is null
+             or not exists (select 1 from subscription s where s.id = p.subscription)
+             or exists (select 1 from handshake newer
+               where newer.subscription = p.subscription and newer.createdat > p.createdat))
+           and not exists (select 1 from "grant" g where g.origin = p.origin and g.sink = p.sink and g.handshake = p.id)
+       )
+       select (select id from page order by id desc limit 1)::text as last`,
+      [after, days],
+    );
+    after = rows[0]?.last ?? undefined;
+  }
+}

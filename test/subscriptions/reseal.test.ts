@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { decodeProtectedHeader } from 'jose';
+import { createCredentialVault } from '../../src/subscriptions/credential-vault.js';
+import { resealCredentials } from '../../src/subscriptions/reseal.js';
+import { startRegistry, type Registry } from '../support/registry.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
+
+let registry: Registry;
+let tenant: Tenant;
+const key = (id: string) => ({ id, key: randomBytes(32) });
+const [first, second, third, lost] = [key('2026-1'), key('2026-11'), key('2026-"'), key('lost')];
+const textOf = ({ id, key }: typeof first) => `${id}:${key.toString('base64url')}`;
+
+beforeAll(async () => {
+  registry = await startRegistry({ start: false, env: { ASSENT_CREDENTIAL_KEYS: textOf(first) } });
+  tenant = await createTenant(registry);
+});
+afterAll(() => registry.stop());
+
+async function register(secret: string): Promise<string> {
+  const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret };
+  return (await tenant.register(registry.receiver.sink('/s'), { sinkcredential }, 'respond-async')).id;
+}
+
+async function sealed(): Promise<Map<string, string>> {
+  const rows = await registry.sql<{ id: string; text: string }>(
+    'select id::text as id, sinkcredential as text from subscription where sinkcredential is not null',
+  );
+  return new Map(rows.map(({ id, text }) => [id, text]));
+}
+const keysIn = (texts: Map<string, string>) => [...texts.values()].map((text) => decodeProtectedHeader(text).kid);
+
+test('what an older key sealed is sealed with the present one, once, and opens to the same', async () => {
+  const ids = [await register('one'), await register('two')];
+  await tenant.register(registry.receiver.sink('/s'), {}, 'respond-async');
+  for (const [present, ...older] of [
+    [second, first],
+    [third, second],
+    [first, third],
+  ] as const) {
+    const vault = createCredentialVault([present, ...older]);
+    const { database } = registry.service;
+    expect(await resealCredentials(database, vault, present.id)).toMatchObject({ resealed: 2, unopened: 0 });
+    const texts = await sealed();
+    expect(keysIn(texts)).toEqual([present.id, present.id]);
+    const alone = createCredentialVault([present]);
+    const opened = ids.map((id) => alone.open(texts.get(id) ?? '', { tenant: 'gemeente', subscription: id }));
+    expect(await Promise.all(opened)).toMatchObject([{ secret: 'one' }, { secret: 'two' }]);
+    expect(await resealCredentials(database, vault, present.id)).toMatchObject({ resealed: 0 });
+    expect(await sealed()).toEqual(texts);
+  }
+});
+
+test('what no key opens is told and stays, and the others are sealed', async () => {
+  const [id = ''] = (await sealed()).keys();
+  const credential = { credentialtype: 'PLAIN' };
+  const text = await createCredentialVault([lost]).seal(credential, { tenant: 'gemeente', subscription: id });
+  await registry.sql('update subscription set sinkcredential = $1 where id = $2::uuid', text, id);
+  const vault = createCredentialVault([second, first]);
+  const told = await resealCredentials(registry.service.database, vault, second.id);
+  expect(told).toEqual({ resealed: 1, unopened: 1, example: id });
+  const after = await sealed();
+  expect(after.get(id)).toBe(text);
+  expect(keysIn(after).sort()).toEqual([second.id, lost.id]);
+});
