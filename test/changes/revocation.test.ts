@@ -67,6 +67,14 @@ onServer.each([
       await registry.service.worker.drain();
     },
   ],
+  [
+    'a webhook gives up by a 410 to a delivery',
+    'target_gone',
+    async (sink: string) => {
+      const gone = [{ origin: tenant.origin, sink, status: 410 }];
+      await tenant.sender.post('/v1/deliveries/outcomes').send(gone).expect(200);
+    },
+  ],
 ])(
   'what %s is refused by a process that listens within a second, and by one that cannot within its poll interval (real server)',
   async (_what, reason, takeAway) => {

@@ -445,20 +445,6 @@ describe('a rest', () => {
   expect((await deliveries(id)).counts).toEqual({ delivered: 40 });
 });
 
-(isServer ? test : test.skip)('a 410 that one process was told of is seen by permissions of another', async () => {
-  const { sink } = await newSink();
-  const beside = await startRegistry({ beside: registry });
-  const sender = await beside.as('assent:deliver');
-  const ask = async () =>
-    (await sender.get('/v1/permissions').query({ origin: tenant.origin, sink }).expect(200)).body.reason;
-  await beside.service.follow();
-  expect(await ask()).toBeUndefined();
-  await report([{ sink, status: 410 }]);
-  await beside.service.follow();
-  expect(await ask()).toBe('ended');
-  await beside.stop();
-});
-
 test('the metrics tell what was leased, reported and held', async () => {
   const { sink } = await newSink();
   const lease = { origin: tenant.origin, sink, instance: 'one', requests: 2 };
