@@ -5,8 +5,6 @@ import type { Logger } from 'pino';
 import { createReaders, readerKinds } from './changes/readers.js';
 import type { Config } from './config.js';
 import { createLeases } from './deliveries/lease.js';
-import { forget } from './handshake/forget.js';
-import { sweep } from './handshake/sweep.js';
 import type { Worker } from './handshake/worker.js';
 import { loadContract } from './http/contract.js';
 import { openIssuers } from './http/issuers.js';
@@ -18,12 +16,11 @@ import { createApi } from './service/api.js';
 import { createAsking, type Asking } from './service/asking.js';
 import { createFollowing } from './service/following.js';
 import { createReadiness } from './service/readiness.js';
-import { repeat } from './service/repeat.js';
-import { openDatabase, type Database, type Query } from './storage/database.js';
+import { createUpkeep } from './service/upkeep.js';
+import { openDatabase, type Database } from './storage/database.js';
 import { awaitMigrations, migrate } from './storage/migrate.js';
 import { createCredentialVault } from './subscriptions/credential-vault.js';
 import { openDevelopmentKeys } from './subscriptions/development-keys.js';
-import { resealCredentials } from './subscriptions/reseal.js';
 
 export interface Service {
   /** Everything that the API answers. */
@@ -50,7 +47,6 @@ export interface ServiceOptions {
   checkAnswers?: boolean;
 }
 
-const hourMs = 3_600_000;
 const snapshotsAtOnce = { snapshots: 4, snapshotsPerTenant: 2 };
 
 /** The composition root: everything that lives long is created here, once, and handed down; service/ has its parts. */
@@ -107,33 +103,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     ...{ checkAnswers, stopping: stopping.signal },
   });
   const operations = await createReadiness({ database, config, following, worker, metrics, stopping: stopping.signal });
-  // There may be much of it, and a stop waits for no more than what is under way.
-  const query: Query = async (text, values) => {
-    stopping.signal.throwIfAborted();
-    return database.query(text, values);
-  };
-  const forgetAll = async () => {
-    await forget({ ...database, query }, config);
-    await leases.forget();
-  };
-  const reseal = async () => {
-    const { resealed, unopened, example } = await resealCredentials({ query }, vault, keys[0]?.id ?? '');
-    if (resealed > 0) log.info({ credentials: resealed }, 'credentials were sealed with the present key');
-    if (unopened > 0) log.error({ credentials: unopened, subscription: example }, 'no key opens these credentials');
-  };
-
-  /** What only a process does that writes. */
-  function work(signal: AbortSignal): Promise<void>[] {
-    const onFault = (error: unknown) => log.error({ err: error }, 'sweep fault');
-    return [
-      worker.run(signal),
-      repeat(() => sweep(database), config.pollMs * 2, signal, onFault),
-      repeat(forgetAll, hourMs, signal, onFault),
-      // Not at the start: where processes are restarted one by one, the others do not have a new key yet.
-      repeat(reseal, hourMs, signal, onFault, hourMs),
-    ];
-  }
-
+  const upkeep = createUpkeep({ database, config, log, leases, vault, keys, stopping: stopping.signal });
   const servers: Server[] = [];
   const loops: Promise<void>[] = [];
   return {
@@ -148,10 +118,10 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       },
     },
     async sweep() {
-      await sweep(database);
+      await upkeep.sweep();
       await follower.catchUp();
     },
-    forget: forgetAll,
+    forget: upkeep.forget,
     follow: () => follower.catchUp(),
 
     async start() {
@@ -163,7 +133,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       servers.push(...listening.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
       for (const one of listening) if (one.status === 'rejected') throw one.reason;
       loops.push(...following.run(stopping.signal));
-      if (config.replicaUrl === undefined) loops.push(...work(stopping.signal));
+      if (config.replicaUrl === undefined) loops.push(worker.run(stopping.signal), ...upkeep.run(stopping.signal));
       const [api, watch] = servers as [Server, Server];
       return { url: urlOf(api, config.host), operationsUrl: urlOf(watch, config.operationsHost) };
     },
