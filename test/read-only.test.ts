@@ -134,6 +134,11 @@ async function execute(url: string, statement: string): Promise<void> {
   await client.end();
 }
 
+test('of what is not GET these change nothing, and everything else is refused where nothing may be written', () => {
+  const asking = loadContract().operations.filter(({ isSafe, method }) => isSafe && method !== 'get');
+  expect(asking.map(({ id }) => id).sort()).toEqual(['getPermissions', 'matchEvent', 'testFilter', 'validateEvent']);
+});
+
 const unsafe = loadContract()
   .operations.filter(({ isSafe }) => !isSafe)
   .map((operation) => [operation.id, operation] as const);

@@ -10,6 +10,9 @@ export interface LeaseRoutes {
   onLease: (outcome: LeaseOutcome, requests: number) => void;
 }
 
+/** Leases are not in the log. */
+const isFollowed = true;
+
 export type LeaseOutcome = 'granted' | 'empty' | 'held' | 'unlimited' | 'denied';
 
 export function createLeaseHandlers({ leases, onLease }: LeaseRoutes): Handlers<'takeLease' | 'returnLease'> {
@@ -27,14 +30,14 @@ export function createLeaseHandlers({ leases, onLease }: LeaseRoutes): Handlers<
       }
       const presented = { origin, sink, ...present(answer, requests) };
       return answer.kind === 'counted' && answer.lease !== undefined
-        ? { status: 201, headers: { Location: `${address}/${answer.lease.id}` }, body: presented }
-        : { status: 200, body: presented };
+        ? { status: 201, headers: { Location: `${address}/${answer.lease.id}` }, isFollowed, body: presented }
+        : { status: 200, isFollowed, body: presented };
     },
 
     returnLease: async ({ path, query, principal }) => {
       const returned = await leases.handBack(principal.tenant, path.id, query.unused);
       if (returned === undefined) throw new RegistryError('lease_not_found', 'There is no such lease, or no longer.');
-      return { status: 200, body: { lease: path.id, returned } };
+      return { status: 200, isFollowed, body: { lease: path.id, returned } };
     },
   };
 }
