@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Replica } from '../matching/replica.js';
-import { readEventStream } from './event-stream.js';
+import { HeldBack, readPage, readStream, type Batch } from './feed.js';
 import type { Journal } from './journal.js';
 import { putLine, type ChangeLine, type SnapshotLine, type Standing } from './lines.js';
 import { readLines } from './read-lines.js';
@@ -41,12 +41,6 @@ export interface FollowerSettings {
   random: () => number;
 }
 
-/**
- * `more` says that there is more already; `age` how many seconds ago the registry itself was known to be current, if that
- * is not just now.
- */
-type Heartbeat = Partial<Standing> & { more?: boolean; age?: number };
-
 interface Waiting {
   /** By the clock that only goes forward. */
   since: number;
@@ -54,7 +48,7 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** The feed is heard of every 15 seconds. */
+/** Of a snapshot. */
 const silenceMs = 40_000;
 const noteEveryMs = 60_000;
 const firstDelayMs = 100;
@@ -117,28 +111,28 @@ export function createFollower(settings: FollowerSettings): Follower {
     onChange();
   }
 
-  /** Ends when the registry ends the stream. */
+  /** Ends when the registry ends the stream. Where none comes through pages are read, until that fails too. */
   async function follow(from: Standing, signal: AbortSignal, onEvent: () => void): Promise<void> {
-    const path = `v1/changes?after=${encodeURIComponent(from.cursor)}${scope === '' ? '' : `&${scope}`}`;
-    const accept = 'text/event-stream';
-    const body = await client.call({ method: 'GET', path, accept, signal, silenceMs, freshToken: true });
-    // Until a heartbeat has said that there is no more, changes of before are still to come.
     let isCaughtUp = false;
-    for await (const events of readEventStream(body)) {
-      if (events.length === 0) continue;
-      const kept = events.filter(({ event }) => event !== 'heartbeat').map(({ data }) => data);
+    const take = ({ changes: kept, cursor, revision, more, age }: Batch) => {
       const changes = kept.map((text) => JSON.parse(text) as ChangeLine);
       // One task: whoever asks in between sees all of it or nothing.
       for (const change of changes) if (replica !== undefined) putLine(replica, change);
-      const last = events.at(-1) as (typeof events)[number];
-      const { revision = standing?.revision ?? '', more, age = 0 } = JSON.parse(last.data) as Heartbeat;
-      standing = { cursor: last.id, revision };
+      standing = { cursor, revision: revision ?? standing?.revision ?? '' };
       if (kept.length > 0) journal?.append(kept);
-      if (last.event === 'heartbeat') isCaughtUp = more === false;
+      if (more !== undefined) isCaughtUp = !more;
       if (isCaughtUp) isCurrent(performance.now() - age * 1_000);
       if (performance.now() - notedAt > noteEveryMs) note();
       for (const change of changes) onChange(change.origin, change.sink);
       onEvent();
+    };
+    const behind = ({ cursor }: Standing) => `after=${encodeURIComponent(cursor)}${scope === '' ? '' : `&${scope}`}`;
+    try {
+      for await (const batch of readStream({ client, query: behind(from), signal })) take(batch);
+    } catch (error) {
+      if (!(error instanceof HeldBack)) throw error;
+      onFault(error);
+      while (!signal.aborted) take(await readPage({ client, query: behind(standing ?? from), signal }));
     }
   }
 

@@ -33,6 +33,8 @@ export interface RegistryCall {
   silenceMs?: number;
   /** Asks for a token first, and does not go on with the last one. */
   freshToken?: boolean;
+  /** Of an answer that is a success. */
+  onHeaders?: (headers: Dispatcher.ResponseData['headers']) => void;
 }
 
 /**
@@ -120,8 +122,9 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
         await answer.body.dump();
         answer = await send(call, await bearer(true));
       }
-      if (answer.statusCode < 300) return answer.body;
-      throw await refusalOf(answer);
+      if (answer.statusCode >= 300) throw await refusalOf(answer);
+      call.onHeaders?.(answer.headers);
+      return answer.body;
     },
     aheadMs: () => skewMs,
     close: () => agent.destroy(),

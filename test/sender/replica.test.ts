@@ -251,6 +251,12 @@ describe('while the registry is away', () => {
   });
 });
 
+/** How many event streams the registry has open. */
+async function streamsOpen(): Promise<number> {
+  const text = await (await fetch(`${registry.operationsUrl}/metrics`)).text();
+  return Number(/^assent_feed_readers\{kind="stream"\} (\d+)$/m.exec(text)?.[1]);
+}
+
 describe('a file', () => {
   let folder: string;
   beforeAll(async () => {
@@ -361,6 +367,33 @@ describe('a file', () => {
     await rm(`${fileIn(folder)}.lock`);
   });
 });
+
+test('where no event stream comes through pages are followed, and streams again when the registry was away', async () => {
+  const folder = await newFolder();
+  const faults: unknown[] = [];
+  relay.holdStreams();
+  const sender = await senders.start({ registry: relay.url, folder, onFault: (fault) => void faults.push(fault) });
+  await sender.ready(0);
+  const sink = newSink();
+  await tenant.register(sink, { types: ['com.example.page'] });
+  await senders.untilCurrent(sender);
+  expect(faults).toMatchObject([{ name: 'HeldBack' }]);
+  await tenant.revoke(sink);
+  await senders.untilCurrent(sender);
+  expect(sender.permission(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+  expect(sender.age()).toBeLessThan(20);
+  relay.cut();
+  await sleep(300);
+  const before = sender.age();
+  await sleep(300);
+  expect(sender.age()).toBeGreaterThan(before);
+  relay.mend();
+  await senders.untilCurrent(sender);
+  await expectSameAnswers(sender);
+  expect(await streamsOpen()).toBe(1);
+  await sender.close();
+  expect(await statesIn(fileIn(folder))).toEqual(await statesOfServer());
+}, 60_000);
 
 test('where the registry cannot go on from a cursor, the sender takes a new snapshot and answers meanwhile', async () => {
   const folder = await newFolder();

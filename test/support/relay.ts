@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 /** A TCP relay in front of a server: what connects through it can be cut off, held up, and let through again. */
 export interface Relay {
   url: string;
-  /** Nothing more comes on the event streams that there are, until `mend`. */
+  /** Nothing more comes on event streams, those that there are and those to come, until `mend`. */
   holdStreams(): void;
   /** Breaks every connection, and lets none through until `mend`. */
   cut(): void;
@@ -16,10 +16,15 @@ export async function startRelay(target: string): Promise<Relay> {
   const sockets = new Set<Socket>();
   const streams = new Set<Socket>();
   let isCut = false;
+  let isHolding = false;
   const server = createServer((near) => {
     if (isCut) return near.destroy();
     const far = connect(Number(port), hostname);
-    near.on('data', (text: Buffer) => text.includes('text/event-stream') && streams.add(far));
+    near.on('data', (text: Buffer) => {
+      if (!text.includes('text/event-stream')) return;
+      streams.add(far);
+      if (isHolding) far.pause();
+    });
     far.on('close', () => streams.delete(far));
     for (const [socket, other] of [
       [near, far],
@@ -46,10 +51,11 @@ export async function startRelay(target: string): Promise<Relay> {
       destroyAll();
     },
     holdStreams() {
+      isHolding = true;
       for (const far of streams) far.pause();
     },
     mend() {
-      isCut = false;
+      isCut = isHolding = false;
       for (const far of streams) far.resume();
     },
     stop: () =>
