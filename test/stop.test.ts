@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import type { ServerResponse } from 'node:http';
+import { Agent, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createToken } from '../src/cli/create-token.js';
 import type { Scope } from '../src/http/principal.js';
 import { openDatabase } from '../src/storage/database.js';
 import { startDnsServer, type DnsServer } from './support/dns-server.js';
-import { startRegistryProcess, type RunningRegistry } from './support/process.js';
+import { startRegistryProcess, untilReady, type RunningRegistry } from './support/process.js';
 import { startReceiver, type Receiver } from './support/receiver.js';
 import { copyDatabase } from './support/registry.js';
 
@@ -165,4 +167,31 @@ test('a client that keeps its connection is told that the answer is the last one
   expect((await answer).headers.get('connection')).toBe('close');
   expect(await registry.ended).toBe(0);
   idle.destroy();
+});
+
+test('whoever is busy with a connection has every answer, and is told which one is the last', async () => {
+  registry = await startRegistryProcess({ env });
+  await untilReady(registry.operationsUrl);
+  const { hostname, port } = new URL(registry.url);
+  const headers = { Authorization: `Bearer ${await token('assent:deliver')}` };
+  const path = '/v1/permissions?origin=eventemitter.example.com&sink=https://busy.example.com/';
+  let isAsked = 0;
+  /** Asks again and again on one connection; resolves when it was told that this is over. */
+  async function ask(): Promise<void> {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (;;) {
+      const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+        get({ agent, hostname, port, path, headers }, resolve).on('error', reject);
+      });
+      await once(answer.resume(), 'end');
+      expect(answer.statusCode).toBe(200);
+      isAsked += 1;
+      if (answer.headers.connection === 'close') return agent.destroy();
+    }
+  }
+  const all = Array.from({ length: 16 }, ask);
+  while (isAsked < 500) await sleep(10);
+  registry.child.kill('SIGTERM');
+  await Promise.all(all);
+  expect(await registry.ended).toBe(0);
 });

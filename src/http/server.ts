@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { Server as NetServer } from 'node:net';
 import type { RefuseUnread } from './refuse-unread.js';
 
 /** Resolves when it listens. */
@@ -31,12 +32,21 @@ export function sayLast(app: RequestListener, stopping: AbortSignal): RequestLis
   };
 }
 
-/** Lets requests in flight end, for a while (milliseconds). */
+const graceMs = 500;
+
+/**
+ * Lets requests in flight end, for a while (milliseconds). Whoever is between two requests is not cut off at once: the next
+ * one may be on its way already, and is told that it is the last.
+ */
 export function close(server: Server, limitMs: number): Promise<void> {
-  const timer = setTimeout(() => server.closeAllConnections(), limitMs);
+  const timers = [
+    setTimeout(() => server.closeIdleConnections(), Math.min(graceMs, limitMs)),
+    setTimeout(() => server.closeAllConnections(), limitMs),
+  ];
   return new Promise((resolve) => {
-    server.close(() => {
-      clearTimeout(timer);
+    // A server of HTTP would close idle connections with it.
+    NetServer.prototype.close.call(server, () => {
+      timers.forEach(clearTimeout);
       resolve();
     });
   });
