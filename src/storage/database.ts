@@ -112,7 +112,8 @@ function again(query: Query): Query {
       try {
         return await query<Row>(text, values);
       } catch (error) {
-        const isOutdated = sqlState(error) === '0A000' && (error as Error).message.startsWith('cached plan');
+        // The message is in the language of the server.
+        const isOutdated = (error as { routine?: string }).routine === 'RevalidateCachedQuery';
         if (!isOutdated || left === 0) throw error;
       }
     }
