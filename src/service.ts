@@ -35,7 +35,7 @@ import { createHandshakeReader } from './handshake/read-handshake.js';
 import { createSafeRequest } from './handshake/safe-request.js';
 import { createSettleConsent } from './handshake/settle-consent.js';
 import { createSettle } from './handshake/settle.js';
-import { parseSink } from './handshake/sink.js';
+import { faultOfSinkText, parseSink } from './handshake/sink.js';
 import { createSweeper } from './handshake/sweep.js';
 import { createWorker, type Worker } from './handshake/worker.js';
 import { createApp } from './http/app.js';
@@ -261,7 +261,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       bodyLimit: 0,
       headers: permissionHeaders,
       readQuery: readPermissionQuery,
-      handle: createPermissionLane(memory),
+      handle: createPermissionLane({ ...memory, faultOfSink: faultOfSinkText }),
     },
     {
       operation: operationOf('getPermissions'),

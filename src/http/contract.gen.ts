@@ -215,10 +215,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** May this origin send to this sink? */
+        /**
+         * May this origin send to this sink?
+         * @description What is not the name of an origin, or not a sink in canonical form, is refused with its place.
+         */
         get: operations["getPermission"];
         put?: never;
-        /** Ask for many pairs at once. */
+        /**
+         * Ask for many pairs at once.
+         * @description Each pair has its own answer; what can be no pair has the reason `no_grant`.
+         */
         post: operations["getPermissions"];
         delete?: never;
         options?: never;

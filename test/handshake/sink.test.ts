@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createAddressRules } from '../../src/handshake/address.js';
-import { parseSink, type SinkRules } from '../../src/handshake/sink.js';
+import { faultOfSinkText, parseSink, type SinkRules } from '../../src/handshake/sink.js';
 
 const addresses = createAddressRules({ allowedNetworks: [], deniedNetworks: [] });
 const rules: SinkRules = { addresses, ports: [443, 8443], ownHosts: ['registry.example.com'] };
@@ -155,6 +155,14 @@ describe('what is refused', () => {
     ]) {
       expect(parseSink(raw, rules)).toMatchObject({ ok: false, detail: expect.not.stringContaining('geheim') });
     }
+  });
+
+  test('a text that some registry may take has no fault, whatever this one is allowed to call', () => {
+    for (const raw of ['https://example.com:22/', 'https://10.0.0.1/', 'https://localhost/']) {
+      expect([ruleOf(raw) === 'accepted', faultOfSinkText(raw)]).toEqual([false, undefined]);
+    }
+    expect(faultOfSinkText('https://Example.com/')).toMatchObject({ rule: 'not_canonical' });
+    expect(faultOfSinkText('http://example.com/')).toMatchObject({ rule: 'not_https' });
   });
 
   test('the own names are known in upper case, with a dot at the end and as an address', () => {
