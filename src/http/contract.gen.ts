@@ -1208,6 +1208,8 @@ export interface components {
             reason: string;
             /** @description The first part of the subscription that does not hold. */
             pointer?: string;
+            /** @description Why not, where the event does not show it: what is missing or cannot be evaluated. */
+            detail?: string;
         };
         /** @description Where one event goes. */
         MatchAnswer: {
@@ -1246,6 +1248,8 @@ export interface components {
             matched: boolean;
             /** @description The first part that does not hold. */
             pointer?: string;
+            /** @description Why not, where the event does not show it: what is missing or cannot be evaluated. */
+            detail?: string;
         };
         Validation: {
             profile: string;
@@ -2799,7 +2803,7 @@ export interface operations {
             query?: {
                 /** @description The sending system; the tenant's default if absent. */
                 origin?: string;
-                /** @description Also tell why each subscription, or of many the oldest thousand, did or did not match: all for admins, their own for subscribers, who see no sinks. */
+                /** @description Also tell why each subscription did or did not match: all for admins, their own for subscribers, who see no sinks. An answer has a thousand explanations at most, of the oldest subscriptions; the events of a batch share them evenly. */
                 explain?: boolean;
                 /** @description Wait until this revision is known, at most five seconds. */
                 "min-revision"?: string;
