@@ -15,7 +15,7 @@ import { createLeases } from './deliveries/lease.js';
 import { createOutcomeHandlers } from './deliveries/outcome-routes.js';
 import { createDeliveryReader } from './deliveries/read-deliveries.js';
 import { createRecordOutcomes } from './deliveries/record-outcomes.js';
-import type { Fault } from './errors.js';
+import { SetupError, type Fault } from './errors.js';
 import {
   createPermissionLane,
   createPermissionsLane,
@@ -397,7 +397,10 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       ]);
       // One that listens while the other could not is closed by stop.
       servers.push(...listening.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
-      for (const one of listening) if (one.status === 'rejected') throw one.reason;
+      const faults = listening.flatMap((one, place) =>
+        one.status === 'fulfilled' ? [] : [faultOfListening(place === 0 ? 'ASSENT' : 'ASSENT_OPERATIONS', one.reason)],
+      );
+      if (faults.length > 0) throw new SetupError(faults.join('\n'));
       const [api, watch] = servers as [Server, Server];
       const urls = { url: urlOf(api, config.host), operationsUrl: urlOf(watch, config.operationsHost) };
       const onFault = (error: unknown) => log.error({ err: error }, 'sweep fault');
@@ -438,6 +441,13 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       await database.close();
     },
   };
+}
+
+/** Which of the two settings it is: the port, or the host. */
+function faultOfListening(prefix: string, reason: unknown): string {
+  const error = reason as NodeJS.ErrnoException;
+  const isPort = error.code === 'EADDRINUSE' || error.code === 'EACCES';
+  return `${prefix}_${isPort ? 'PORT' : 'HOST'}: ${error.message}`;
 }
 
 /** Once at once, then again and again until the signal fires. */
