@@ -649,7 +649,7 @@ export interface components {
          *       "status": "active",
          *       "statusdetails": {
          *         "reason": "granted",
-         *         "message": "The webhook allows eventemitter.example.com to send up to 120 requests per minute.",
+         *         "message": "The webhook agreed in its answer. eventemitter.example.com may send up to 120 requests per minute.",
          *         "next": "The consent is renewed by another handshake.",
          *         "nextat": "2026-11-28T12:00:00.000Z",
          *         "allowedrate": 120,
@@ -727,8 +727,8 @@ export interface components {
             /** @description Only events with exactly this `subject`. */
             subject?: string;
             /**
-             * @description Every filter must hold. The dialects are `exact`, `prefix`, `suffix`, `all`, `any` and `not` (section 3.2.4);
-             *     absent or empty means every event.
+             * @description Every filter must hold. The dialects are `exact`, `prefix`, `suffix`, `all`, `any`, `not` (section 3.2.4) and `sql`
+             *     (CESQL v1); absent or empty means every event.
              */
             filters?: components["schemas"]["Filter"][];
             /** @description The exact https address that events are sent to and that is asked for permission. */
@@ -785,9 +785,13 @@ export interface components {
             answer?: components["schemas"]["Headers"];
             status?: number;
             remoteaddress?: string;
-            /** @description Milliseconds. */
+            /** @description How long each stage took, in milliseconds; one that was not completed has none. */
             timing?: {
-                [key: string]: number;
+                lookupms?: number;
+                connectms?: number;
+                tlsms?: number;
+                answerms?: number;
+                totalms: number;
             };
             verdict?: string;
             message?: string;
