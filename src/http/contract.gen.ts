@@ -736,8 +736,13 @@ export interface components {
             sinkcredential?: components["schemas"]["SinkCredential"];
             /** @description The delivery protocol. `HTTP` is the one that is supported. */
             protocol: string;
-            /** @description `headers` to send along with each delivery, and `method`, which can only be `POST` (webhook specification, section 2.1). */
+            /**
+             * @description `headers` to send along with each delivery, and `method`, which can only be `POST` (webhook specification, section 2.1).
+             *     Of several subscriptions to one sink, the settings of the oldest that has any hold for all.
+             */
             protocolsettings?: {
+                /** @description How events are delivered (HTTP protocol binding, section 3); `structured` if absent, or `binary`. */
+                contentmode?: string;
                 headers?: {
                     [key: string]: string;
                 };

@@ -17,6 +17,7 @@ import { createPermits } from './permits.js';
 import { createRegistryClient } from './registry-client.js';
 
 export { RegistryError } from '../errors.js';
+export { deliveryOf, type Delivery } from './delivery.js';
 export { RegistryRefusal } from './registry-client.js';
 export type { BatchAnswer, Denied, EventMessage, MatchAnswer, OutcomeReport, Permission, Permit };
 

@@ -260,6 +260,12 @@ describe('an answer', () => {
     ]);
   });
 
+  test('names the content mode that the subscription asks for', async () => {
+    const type = newType();
+    await register({ types: [type], protocolsettings: { contentmode: 'binary' } });
+    expect((await ask(eventOf(type)).expect(200)).body.sinks).toMatchObject([{ contentmode: 'binary' }]);
+  });
+
   test('holds sink credentials and protocol settings for tokens that may see them', async () => {
     const type = newType();
     const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret: 'planted-secret' };
