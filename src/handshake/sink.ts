@@ -106,7 +106,14 @@ function faultOfHost(hostname: string, { addresses, ownHosts }: SinkRules): Sink
   if (hostname.length > 253 || !hostname.split('.').every((part) => label.test(part))) {
     return fault('host_malformed', 'The host must be a DNS name of letters, digits and hyphens.');
   }
-  if (hostname === 'localhost' ? !mayDial('127.0.0.1') : !hostname.includes('.')) {
+  if (hostname === 'localhost') {
+    if (mayDial('127.0.0.1')) return undefined;
+    return fault(
+      'single_label',
+      'localhost is accepted only where the operator allows it: ASSENT_ALLOWED_NETWORKS=127.0.0.0/8.',
+    );
+  }
+  if (!hostname.includes('.')) {
     return fault('single_label', 'The host must be a full name such as hooks.example.com.');
   }
   return undefined;

@@ -176,7 +176,10 @@ describe('what the operator may open', () => {
   test('localhost is accepted where loopback is allowed, other single labels are not', () => {
     expect(ruleOf('https://localhost:8443/', withAllowed('127.0.0.0/8'))).toBe('accepted');
     expect(ruleOf('https://intranet/', withAllowed('127.0.0.0/8'))).toBe('single_label');
-    expect(ruleOf('https://localhost/', withAllowed('10.0.0.0/8'))).toBe('single_label');
+    expect(parseSink('https://localhost/', withAllowed('10.0.0.0/8'))).toMatchObject({
+      ...{ ok: false, rule: 'single_label' },
+      detail: 'localhost is accepted only where the operator allows it: ASSENT_ALLOWED_NETWORKS=127.0.0.0/8.',
+    });
   });
 
   test('an address is accepted in an allowed network only, and in its canonical form only', () => {
