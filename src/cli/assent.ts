@@ -25,7 +25,7 @@ const commands: Record<string, Command> = {
     usage: `  token --scope SCOPE [--tenant NAME] [--subscriber NAME] [--minutes N]
       Prints a token of the development issuer, whose key is in the data folder (ASSENT_DATA, .assent).
       Scopes: assent:subscribe, assent:admin, assent:deliver, assent:credentials; several with commas or by repeating the option.
-      Without the others: --tenant demo --subscriber developer --minutes 60.
+      What is left out: --tenant demo --subscriber developer --minutes 60.
 `,
     options: {
       scope: { type: 'string', multiple: true, default: [] },
