@@ -3,13 +3,14 @@ import { readFileSync } from 'node:fs';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { SetupError } from './errors.js';
 import { createAddressRules } from './handshake/address.js';
 
 /**
  * The whole configuration. It comes from the environment, is checked at start as a whole, and does not change afterwards.
  * The README lists every name; the descriptions there and the checks here must agree, which test/config.test.ts holds.
  */
-const text = z.string().trim().min(1);
+const text = z.string('must be a text').trim().min(1, 'must not be empty');
 const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
 /** Number() would take "0x50", "1e3" and a space. */
 const whole = (from: number, to: number) =>
@@ -45,15 +46,27 @@ const publicUrl = httpUrl.refine((value) => {
 
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
 
-const issuer = z.strictObject({
-  issuer: text,
-  audience: z.union([text.transform((value) => [value]), z.array(text).min(1)]),
-  jwks: httpUrl,
-  algorithms: z
-    .array(z.enum(['PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519', 'RS256']))
-    .min(1)
-    .default(['PS256', 'ES256']),
-});
+const algorithms = ['PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519', 'RS256'] as const;
+const issuer = z.strictObject(
+  {
+    issuer: text,
+    audience: z.union(
+      [text.transform((value) => [value]), z.array(text).min(1, 'must not be empty')],
+      'must be a text or a list of texts',
+    ),
+    jwks: httpUrl,
+    algorithms: z
+      .array(z.enum(algorithms, `must be one of ${algorithms.join(', ')}`), 'must be a list')
+      .min(1, 'must not be empty')
+      .default(['PS256', 'ES256']),
+  },
+  {
+    error: ({ code, keys }) =>
+      code === 'unrecognized_keys'
+        ? `has no member ${keys.join(', ')}`
+        : 'must be an object with issuer, audience and jwks',
+  },
+);
 
 const json = z.string().transform((value, context) => {
   try {
@@ -73,7 +86,10 @@ const credentialKey = z.string().transform((value, context) => {
 });
 
 const variables = {
-  NODE_ENV: z.string().default('development'),
+  // Whatever is neither of these would be development by a typing error, and believe the tokens of that.
+  NODE_ENV: z
+    .enum(['development', 'test', 'production'], 'must be development, test or production')
+    .default('development'),
   DATABASE_URL: postgresUrl.optional(),
   DATABASE_REPLICA_URL: postgresUrl.optional(),
   ASSENT_EMBEDDED_DATABASE: flag.optional(),
@@ -83,8 +99,10 @@ const variables = {
   ASSENT_OPERATIONS_HOST: text.default('127.0.0.1'),
   ASSENT_OPERATIONS_PORT: whole(0, 65_535).default(3001),
   ASSENT_PUBLIC_URL: publicUrl.optional(),
-  ASSENT_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
-  ASSENT_ISSUERS: json.pipe(z.array(issuer)).default([]),
+  ASSENT_LOG_LEVEL: z
+    .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent')
+    .default('info'),
+  ASSENT_ISSUERS: json.pipe(z.array(issuer, 'must be a list of issuers')).default([]),
   ASSENT_DEVELOPMENT_ISSUER: flag.optional(),
   ASSENT_TOKEN_TYPE: text.default('at+jwt'),
   ASSENT_TENANT_CLAIM: text.default('tenant'),
@@ -187,12 +205,7 @@ function repeats(values: readonly string[]): boolean {
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** Every fault of the environment at once, as lines for people. */
-export class ConfigurationError extends Error {
-  override readonly name = 'ConfigurationError';
-}
-
-/** Throws a ConfigurationError that names every fault. Unknown ASSENT_ names are faults too: they are typing errors. */
+/** Throws a SetupError that names every fault of the environment, a line for each. Unknown ASSENT_ names are faults too: they are typing errors. */
 export function readConfig(env: NodeJS.ProcessEnv) {
   const present = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])));
   const unknown = Object.keys(present).filter((name) => name.startsWith('ASSENT_') && !(name in variables));
@@ -205,9 +218,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...(ca.fault === undefined ? [] : [`ASSENT_SINK_CA_FILE cannot be read: ${ca.fault}`]),
   ];
   if (faults.length > 0 || !parsed.success) {
-    throw new ConfigurationError(
-      `The configuration has ${faults.length} fault(s):\n${faults.map((f) => `  ${f}`).join('\n')}`,
-    );
+    throw new SetupError(`The configuration has ${faults.length} fault(s):\n${faults.map((f) => `  ${f}`).join('\n')}`);
   }
   const values = parsed.data;
   const production = values.NODE_ENV === 'production';

@@ -26,6 +26,7 @@ export const errorCodes = [
   'method_not_allowed',
   'origin_not_found',
   'origin_exists',
+  'default_origin_exists',
   'origin_in_use',
   'no_default_origin',
   'subscription_not_found',
@@ -70,4 +71,12 @@ export class RegistryError extends Error {
     this.faults = options.faults ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
+}
+
+/**
+ * What whoever runs the program can put right: a setting, a file, a port that is taken. The message is for people and names
+ * it; no stack goes with it.
+ */
+export class SetupError extends Error {
+  override readonly name = 'SetupError';
 }

@@ -1,4 +1,6 @@
-import { ConfigurationError, readConfig } from './config.js';
+import { resolve } from 'node:path';
+import { readConfig } from './config.js';
+import { SetupError } from './errors.js';
 import { createLog } from './http/log.js';
 import { createService } from './service.js';
 
@@ -33,7 +35,7 @@ async function main(): Promise<void> {
     [
       `Assent listens on ${url} (documentation: ${url}/docs); health and metrics on ${operationsUrl}`,
       `Data: ${service.database.place}`,
-      ...(config.developmentIssuer ? ['A token: npx assent token --scope assent:subscribe'] : []),
+      ...(config.developmentIssuer ? [`A token: ${dataOf(config)}npx assent token --scope assent:admin`] : []),
       ...(config.publicUrl === undefined && config.replicaUrl === undefined
         ? ['No callback is offered to webhooks: ASSENT_PUBLIC_URL is not set']
         : []),
@@ -42,8 +44,13 @@ async function main(): Promise<void> {
   );
 }
 
+/** What the command needs to find the key, where it is not in the usual folder. */
+function dataOf({ dataFolder }: { dataFolder: string }): string {
+  return dataFolder === resolve('.assent') ? '' : `ASSENT_DATA=${dataFolder} `;
+}
+
 main().catch((error: unknown) => {
-  const isForPeople = error instanceof ConfigurationError;
+  const isForPeople = error instanceof SetupError;
   const text = isForPeople ? error.message : error instanceof Error ? error.stack : String(error);
   process.stderr.write(`${text}\n`);
   process.exitCode = 1;

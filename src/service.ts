@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { createReaders, readerKinds } from './changes/readers.js';
 import type { Config } from './config.js';
 import { createLeases } from './deliveries/lease.js';
+import { SetupError } from './errors.js';
 import type { Worker } from './handshake/worker.js';
 import { loadContract } from './http/contract.js';
 import { openIssuers } from './http/issuers.js';
@@ -131,7 +132,10 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       ]);
       // One that listens while the other could not is closed by stop.
       servers.push(...listening.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
-      for (const one of listening) if (one.status === 'rejected') throw one.reason;
+      const faults = listening.flatMap((one, place) =>
+        one.status === 'fulfilled' ? [] : [faultOfListening(place === 0 ? 'ASSENT' : 'ASSENT_OPERATIONS', one.reason)],
+      );
+      if (faults.length > 0) throw new SetupError(faults.join('\n'));
       loops.push(...following.run(stopping.signal));
       if (config.replicaUrl === undefined) loops.push(worker.run(stopping.signal), ...upkeep.run(stopping.signal));
       const [api, watch] = servers as [Server, Server];
@@ -146,4 +150,11 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       await database.close();
     },
   };
+}
+
+/** Which of the two settings it is: the port, or the host. */
+function faultOfListening(prefix: string, reason: unknown): string {
+  const error = reason as NodeJS.ErrnoException;
+  const isPort = error.code === 'EADDRINUSE' || error.code === 'EACCES';
+  return `${prefix}_${isPort ? 'PORT' : 'HOST'}: ${error.message}`;
 }

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigurationError, readConfig, settings } from '../src/config.js';
+import { readConfig, settings } from '../src/config.js';
+import { SetupError } from '../src/errors.js';
 import { createAuthority } from './support/certificates.js';
 
 /** What there is to say about an environment, a line each; nothing if it is accepted. */
@@ -12,7 +13,7 @@ function faultsOf(env: NodeJS.ProcessEnv): string[] {
     readConfig(env);
     return [];
   } catch (error) {
-    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error).toBeInstanceOf(SetupError);
     return (error as Error).message.split('\n').slice(1);
   }
 }
@@ -64,6 +65,27 @@ test('every fault is named at once: wrong values, unknown names, contradictions 
     'DATABASE_URL',
   ]);
   expect(faults).toContain('  ASSENT_PROT is not a setting');
+});
+
+test('NODE_ENV is one of three: what looks like production must not believe the tokens of development', () => {
+  expect(faultsOf({ NODE_ENV: 'prod' })).toEqual(['  NODE_ENV must be development, test or production']);
+});
+
+test('a fault says what there should be, and where inside of a value', () => {
+  const issuers = [{ issuer: '', audience: [], jwks: 'x', algorithms: ['HS256'], more: 1 }, 5, { audience: 5 }];
+  expect(faultsOf({ ASSENT_LOG_LEVEL: 'loud', ASSENT_ISSUERS: JSON.stringify(issuers) })).toEqual([
+    '  ASSENT_LOG_LEVEL must be debug, info, warn, error or silent',
+    '  ASSENT_ISSUERS (0.issuer) must not be empty',
+    '  ASSENT_ISSUERS (0.audience) must not be empty',
+    '  ASSENT_ISSUERS (0.jwks) must be an http or https URL',
+    expect.stringMatching(/^ {2}ASSENT_ISSUERS \(0\.algorithms\.0\) must be one of PS256, .*RS256$/),
+    '  ASSENT_ISSUERS (0) has no member more',
+    '  ASSENT_ISSUERS (1) must be an object with issuer, audience and jwks',
+    '  ASSENT_ISSUERS (2.issuer) must be a text',
+    '  ASSENT_ISSUERS (2.audience) must be a text or a list of texts',
+    '  ASSENT_ISSUERS (2.jwks) must be an http or https URL',
+  ]);
+  expect(faultsOf({ ASSENT_ISSUERS: '{}' })).toEqual(['  ASSENT_ISSUERS must be a list of issuers']);
 });
 
 test('production needs a server, issuers and a key, and takes the embedded database only if it is asked for', () => {

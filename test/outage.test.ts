@@ -128,7 +128,7 @@ onServer.each([
     // Tokens that nobody has shown before need the database no more than others.
     const stranger = await registry.as('assent:deliver', { subscriber: randomUUID() });
     await stranger.get('/v1/permissions').query({ origin: tenant.origin, sink }).expect(200);
-    const explained = tenant.sender.post('/v1/match').query({ explain: true }).set('Content-Type', mediaType);
+    const explained = tenant.admin.post('/v1/match').query({ explain: true }).set('Content-Type', mediaType);
     expect(await explained.send(JSON.stringify(event))).toMatchObject({
       status: 503,
       body: { code: 'database_unavailable' },

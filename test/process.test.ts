@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { chown, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ test('it says where it listens, where its data is and how to get a token, and th
   expect(registry.stderr).toContain(
     isServer ? `Data: Postgres at ${new URL(env['DATABASE_URL'] ?? '').host}` : `Data: embedded Postgres in ${folder}`,
   );
-  expect(registry.stderr).toMatch(/A token: npx assent token --scope assent:subscribe\n/);
+  expect(registry.stderr).toContain(`A token: ASSENT_DATA=${folder} npx assent token --scope assent:admin\n`);
   expect(await untilReady(registry.operationsUrl)).toBeLessThan(5);
 
   const token = run('cli/assent.js', env, 'token', '--scope', 'assent:subscribe', '--tenant', 'gemeente');
@@ -88,15 +88,43 @@ test('faults of the configuration end it with code 1, all of them named, before 
 test('a database that cannot be reached ends it with code 1, and its password is not told', async () => {
   const program = run('main.js', { ...env, DATABASE_URL: 'postgres://assent:canary@127.0.0.1:1/assent' });
   expect(await program.ended).toBe(1);
-  expect(program.stderr).toContain('ECONNREFUSED');
+  expect(program.stderr).toBe('DATABASE_URL: connect ECONNREFUSED 127.0.0.1:1\n');
   expect(program.stderr + program.stdout).not.toContain('canary');
+});
+
+test('a data folder that cannot be one ends it with code 1, and is named', async () => {
+  const file = join(folder, 'file');
+  await writeFile(file, '');
+  const program = run('main.js', { ...env, DATABASE_URL: '', ASSENT_DATA: file });
+  expect(await program.ended).toBe(1);
+  expect(program.stderr).toMatch(/^ASSENT_DATA: no database in .*ENOTDIR[^\n]*\n$/);
 });
 
 test.each(['ASSENT_PORT', 'ASSENT_OPERATIONS_PORT'])('a port that is in use (%s) ends it with code 1', async (name) => {
   const { port } = occupied.address() as AddressInfo;
   const program = run('main.js', { ...env, [name]: String(port) });
   expect(await program.ended).toBe(1);
-  expect(program.stderr).toContain(`address already in use 127.0.0.1:${port}`);
+  expect(program.stderr).toBe(`${name}: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`);
+});
+
+test('hosts that are none of this machine are named, both at once', async () => {
+  const program = run('main.js', { ...env, ASSENT_HOST: '203.0.113.1', ASSENT_OPERATIONS_HOST: '203.0.113.2' });
+  expect(await program.ended).toBe(1);
+  expect(program.stderr).toMatch(
+    /^ASSENT_HOST: .* 203\.0\.113\.1[^\n]*\nASSENT_OPERATIONS_HOST: .* 203\.0\.113\.2[^\n]*\n$/,
+  );
+});
+
+const onServer = isServer ? test : test.skip;
+
+onServer('a database that is not there, or not open to the user, is named by its setting', async () => {
+  const url = new URL(env['DATABASE_URL'] ?? '');
+  url.pathname = '/nosuch';
+  for (const setting of ['DATABASE_URL', 'DATABASE_REPLICA_URL']) {
+    const program = run('main.js', { ...env, DATABASE_URL: '', [setting]: url.href });
+    expect(await program.ended).toBe(1);
+    expect(program.stderr).toBe(`${setting}: database "nosuch" does not exist\n`);
+  }
 });
 
 const onEmbedded = isServer ? test.skip : test;
@@ -122,11 +150,38 @@ onEmbedded('the lock of a process that was killed is taken over, and one that st
 });
 
 test('a token for a scope that does not exist is not made, and the exit code says that it was not understood', async () => {
-  for (const args of [['token', '--scope', 'assent:everything'], ['token'], ['token', '--colour', 'red'], ['tokne']]) {
+  for (const args of [
+    ['token', '--scope', 'assent:everything'],
+    ['token'],
+    ['token', '--colour', 'red'],
+    ['token', '--scope', 'assent:admin', '--tenant', ''],
+    ['token', '--scope', 'assent:admin', 'more'],
+    ['demo', '--scope', 'assent:admin'],
+    ['receiver', '--port', 'https'],
+    ['tokne'],
+    [],
+  ]) {
     const program = run('cli/assent.js', env, ...args);
     expect([args, await program.ended, program.stdout]).toEqual([args, 2, '']);
     expect(program.stderr).not.toBe('');
   }
+});
+
+test('every command explains itself, and the version is told', async () => {
+  const said = async (...args: string[]) => {
+    const program = run('cli/assent.js', {}, ...args);
+    expect([args, await program.ended, program.stderr]).toEqual([args, 0, '']);
+    return program.stdout;
+  };
+  const whole = await said('--help');
+  expect([await said('-h'), await said('help')]).toEqual([whole, whole]);
+  for (const command of ['token', 'validate', 'demo', 'receiver']) {
+    const own = await said(command, '--help');
+    expect(own).toContain(`\n  ${command}`);
+    expect(whole).toContain(own.replace('Usage: assent\n\n', ''));
+    expect(await said(command, '-h')).toBe(own);
+  }
+  expect(await said('--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
 test('in production no tokens are made, unless that is asked for', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RegistryError } from '../errors.js';
 import type { Call, Handlers } from '../http/handler.js';
+import { parseOriginName } from '../origins/origin-name.js';
 import { asUnavailable, type Database } from '../storage/database.js';
 import type { Feed, Page, Reader } from './feed.js';
 import type { Scope } from './log.js';
@@ -59,18 +60,25 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
     },
 
     getSnapshot: async (call) => {
+      const scope = scopeOf(call);
       readers.admit('snapshot', call.principal.tenant, call.signal);
       const over = endOf(call.signal, stopping, snapshotMs);
       return {
         ...{ status: 200, mediaType: 'application/jsonl' },
-        stream: (write) => writeSnapshot(database, scopeOf(call), write, over),
+        stream: (write) => writeSnapshot(database, scope, write, over),
       };
     },
   };
 }
 
+/** Nothing would ever happen to an origin of a name that none can have. */
 function scopeOf({ principal, query }: Call<'getChanges'> | Call<'getSnapshot'>): Scope {
-  return { tenant: principal.tenant, origin: query.origin?.toLowerCase() };
+  const origin = query.origin === undefined ? undefined : parseOriginName(query.origin);
+  if (origin?.ok === false) {
+    const faults = [{ pointer: 'query/origin', rule: origin.rule, detail: origin.detail }];
+    throw new RegistryError('invalid_request', 'A parameter breaks a rule.', { faults });
+  }
+  return { tenant: principal.tenant, origin: origin?.name };
 }
 
 /** When the client has gone, the service stops, or the time is over. It leaves nothing behind on what lives longer. */

@@ -22,6 +22,9 @@ export async function createToken(request: TokenRequest, env: NodeJS.ProcessEnv)
   if (scopes.length === 0 || scopes.length < request.scopes.length) {
     throw new UsageError(`--scope takes one or more of ${known.join(', ')}.`);
   }
+  for (const name of ['tenant', 'subscriber'] as const) {
+    if (request[name].trim() === '') throw new UsageError(`--${name} takes a name.`);
+  }
   if (!(request.minutes > 0 && request.minutes <= 1_440)) {
     throw new UsageError('--minutes takes a number from 1 to 1440.');
   }

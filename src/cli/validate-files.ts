@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import { readEvents } from '../events/read-events.js';
 import type { ProfileName } from '../events/rule.js';
 import { judgeEvent, validateBatch } from '../events/validate-event.js';
-import { UsageError } from './create-token.js';
 
 export interface ValidationReport {
   /** Lines for people. */
@@ -10,16 +10,19 @@ export interface ValidationReport {
   /** MUSTs that were broken, and files that are no events. */
   faults: number;
   warnings: number;
+  /** A line for each file that could not be read. */
+  unreadable: string[];
 }
 
-/**
- * Holds files against a profile: each one event, or a batch of them, in the JSON format of CloudEvents. UsageError for a
- * file that cannot be read.
- */
+/** Holds files against a profile: each one event, or a batch of them, in the JSON format of CloudEvents; `-` is standard input. */
 export async function validateFiles(files: readonly string[], profile: ProfileName): Promise<ValidationReport> {
-  const report: ValidationReport = { lines: [], faults: 0, warnings: 0 };
+  const report: ValidationReport = { lines: [], faults: 0, warnings: 0, unreadable: [] };
   for (const file of files) {
     const body = await read(file);
+    if (typeof body === 'string') {
+      report.unreadable.push(body);
+      continue;
+    }
     const isBatch = /^\ufeff?[ \t\r\n]*\[/.test(body.toString('utf8'));
     const headers = ['Content-Type', `application/cloudevents${isBatch ? '-batch' : ''}+json`];
     const message = readEvents({ headers, body }, { bytes: Infinity, events: Infinity });
@@ -43,10 +46,11 @@ export async function validateFiles(files: readonly string[], profile: ProfileNa
   return report;
 }
 
-async function read(file: string): Promise<Buffer> {
+/** The content, or a line that says why there is none. */
+async function read(file: string): Promise<Buffer | string> {
   try {
-    return await readFile(file);
+    return file === '-' ? await buffer(process.stdin) : await readFile(file);
   } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code}.`);
+    return `${file} cannot be read: ${(error as NodeJS.ErrnoException).code}.`;
   }
 }

@@ -175,3 +175,47 @@ function skipArray(bytes: Uint8Array, from: number, depth: number): number {
     at = skipSpace(bytes, at + 1);
   }
 }
+
+/** Skips a value however deep it is nested, which takes a list of what is open in place of a stack. */
+export function skipDeep(bytes: Uint8Array, from: number): number {
+  const closings: number[] = [];
+  let at = from;
+  for (;;) {
+    const first = bytes[at];
+    const closing = first === brace ? braceEnd : first === bracket ? bracketEnd : undefined;
+    if (closing === undefined) {
+      at = skipValue(bytes, at);
+      if (at < 0) return malformed;
+    } else {
+      closings.push(closing);
+      at = skipSpace(bytes, at + 1);
+      if (bytes[at] !== closing) {
+        if (closing === braceEnd) at = skipName(bytes, at);
+        if (at < 0) return malformed;
+        continue;
+      }
+    }
+    // Behind a value: the ends of what it was the last of, or a comma and the next one.
+    for (;;) {
+      const open = closings.at(-1);
+      if (open === undefined) return at;
+      at = skipSpace(bytes, at);
+      if (bytes[at] !== open) break;
+      closings.pop();
+      at += 1;
+    }
+    if (bytes[at] !== comma) return malformed;
+    at = skipSpace(bytes, at + 1);
+    if (closings.at(-1) === braceEnd) at = skipName(bytes, at);
+    if (at < 0) return malformed;
+  }
+}
+
+/** From the name of a member to its value. */
+function skipName(bytes: Uint8Array, from: number): number {
+  if (bytes[from] !== quote) return malformed;
+  const end = skipString(bytes, from + 1);
+  if (end < 0) return malformed;
+  const afterName = skipSpace(bytes, end);
+  return bytes[afterName] === colon ? skipSpace(bytes, afterName + 1) : malformed;
+}

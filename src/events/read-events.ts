@@ -10,6 +10,7 @@ import {
   jsonText,
   malformed,
   maxDataDepth,
+  skipDeep,
   skipSpace,
   skipValue,
   tooDeep,
@@ -19,7 +20,7 @@ import { parseMediaType } from './media-type.js';
 import { readingRules as rules } from './profiles/reading-rules.js';
 import { readBinaryEvent } from './read-binary.js';
 import { readObject } from './read-json.js';
-import { breachOf, maxBreaches } from './rule.js';
+import { breachOf, maxBreaches, type RuleBreach } from './rule.js';
 
 export interface EventRequest {
   /** Names and values in turn, a line each, as Node's `rawHeaders`: only there are repeated lines still to be seen. */
@@ -46,7 +47,7 @@ export const messageFaults = {
   not_an_event: 'The Content-Type is none of CloudEvents, and no header begins with "ce-".',
   not_utf8: 'The body is not UTF-8.',
   not_json: 'The body is not JSON (RFC 8259).',
-  too_deep: `The body is nested more than ${maxDataDepth} deep.`,
+  too_deep: `It is nested more than ${maxDataDepth} deep.`,
   batch_not_array: 'A batch is a JSON array of events.',
 } as const;
 export type MessageFault = keyof typeof messageFaults;
@@ -134,7 +135,7 @@ function readOne(json: JsonText, from: number, at: string, events: ReadEvent[]):
   const mode = at === '' ? 'structured' : 'batched';
   if (json.bytes[from] !== brace) {
     const end = skipValue(json.bytes, from);
-    events.push({ faults: [breachOf(rules.eventObject, at)], parts: undefined });
+    if (end >= 0) events.push({ faults: [breachOf(rules.eventObject, at)], parts: undefined });
     return end;
   }
   const draft = startDraft(mode, at);
@@ -153,13 +154,23 @@ function readBatch(json: JsonText, from: number, events: ReadEvent[], limit: num
   if (bytes[at] === bracketEnd) return at + 1;
   for (;;) {
     if (events.length === limit) return 'too_many_events';
-    const end = readOne(json, at, `/${events.length}`, events);
+    const place = `/${events.length}`;
+    let end = readOne(json, at, place, events);
+    if (end === tooDeep) {
+      end = skipDeep(bytes, at);
+      events.push({ faults: [tooDeepAt(place)], parts: undefined });
+    }
     if (end < 0) return end;
     at = skipSpace(bytes, end);
     if (bytes[at] === bracketEnd) return at + 1;
     if (bytes[at] !== comma) return malformed;
     at = skipSpace(bytes, at + 1);
   }
+}
+
+function tooDeepAt(pointer: string): RuleBreach {
+  const sentence = messageFaults.too_deep;
+  return { pointer, rule: 'too_deep' satisfies MessageFault, level: 'MUST', sentence, detail: sentence };
 }
 
 /** Where some events of a batch are of version 1.0, those of another are at fault for that too; the others are not. */

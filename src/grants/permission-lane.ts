@@ -1,9 +1,11 @@
+import { RegistryError } from '../errors.js';
 import type { Operation } from '../http/contract.js';
 import { contentTag, namesTag } from '../http/entity-tag.js';
 import { readJsonBody } from '../http/json-body.js';
 import { ageHeader, type LaneAnswer, type LaneCall, type LaneHandler } from '../http/lane.js';
 import { indexLoading, type Replica } from '../matching/replica.js';
 import { copyBytes } from '../matching/write-bytes.js';
+import { parseOriginName } from '../origins/origin-name.js';
 import { presentPermission, type Pair } from './permission.js';
 import { isPlainText } from './plain-text.js';
 import { beforeOrigin, longest, mostPairs, PlainPairs } from './read-pairs.js';
@@ -20,6 +22,11 @@ export interface PermissionLaneSettings {
   age: () => number | undefined;
 }
 
+export interface PermissionLookUp extends PermissionLaneSettings {
+  /** Undefined for a text that may be the sink of a grant, else the fault. */
+  faultOfSink: (sink: string) => { rule: string; detail: string } | undefined;
+}
+
 interface Tagged {
   body: string;
   tag: string;
@@ -29,7 +36,7 @@ interface Tagged {
 export const permissionHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
 
 /** `GET /v1/permissions`: may this origin send to this sink? From memory; the database is not asked. */
-export function createPermissionLane({ replica, age }: PermissionLaneSettings): LaneHandler {
+export function createPermissionLane({ replica, age, faultOfSink }: PermissionLookUp): LaneHandler {
   const scratch = Buffer.alloc(longest.origin + longest.sink + mostBesidesPair);
   const scratchView = viewOf(scratch);
 
@@ -44,8 +51,21 @@ export function createPermissionLane({ replica, age }: PermissionLaneSettings): 
   }
 
   function other(known: Replica, tenant: string, pair: Pair): Tagged {
-    const body = permissionText(known, tenant, pair);
+    const permission = known.permission(tenant, pair.origin, pair.sink);
+    // Looked at where there is no grant: whoever has one pays nothing for it.
+    if (permission.grant === undefined) checkPair(pair);
+    const body = JSON.stringify(presentPermission(pair.origin, pair.sink, permission));
     return { body, tag: contentTag(body) };
+  }
+
+  function checkPair(pair: Pair): void {
+    const origin = parseOriginName(pair.origin);
+    const sink = faultOfSink(pair.sink);
+    const faults = [
+      ...(origin.ok ? [] : [{ pointer: 'query/origin', rule: origin.rule, detail: origin.detail }]),
+      ...(sink ? [{ pointer: 'query/sink', rule: sink.rule, detail: sink.detail }] : []),
+    ];
+    if (faults.length > 0) throw new RegistryError('invalid_request', 'A parameter breaks a rule.', { faults });
   }
 
   return ({ principal, query, request }) => {

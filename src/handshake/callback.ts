@@ -127,14 +127,14 @@ function unknown(): RegistryError {
 
 function otherOrigin(rule: string, origin: string): RegistryError {
   const detail = `Leave it out, or send ${origin} or "*" (webhook specification, section 4.2.1).`;
-  return new RegistryError('invalid_request', 'The permission was not given, because it names another origin.', {
+  return new RegistryError('invalid_request', 'This call changed nothing, because it names another origin.', {
     faults: [{ pointer: 'header/webhook-allowed-origin', rule, detail }],
   });
 }
 
 function malformed(): RegistryError {
   const detail = 'It must be a positive integer in digits, or "*" (webhook specification, section 4.2.2).';
-  return new RegistryError('callback_rate_malformed', 'The permission was not given, because the rate is malformed.', {
+  return new RegistryError('callback_rate_malformed', 'This call changed nothing, because the rate is malformed.', {
     faults: [{ pointer: 'header/webhook-allowed-rate', rule: 'rate_malformed', detail }],
   });
 }

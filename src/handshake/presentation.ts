@@ -50,10 +50,17 @@ function presentAttempt({ origin }: Handshake, attempt: Attempt, isAdmin: boolea
     ...(visible === undefined ? {} : { answer: visible.map(headerOf) }),
     ...(isAdmin && attempt.status !== undefined ? { status: attempt.status } : {}),
     ...(isAdmin && attempt.remoteAddress !== undefined ? { remoteaddress: attempt.remoteAddress } : {}),
-    ...(isAdmin && attempt.timing !== undefined ? { timing: attempt.timing } : {}),
+    ...(isAdmin && attempt.timing !== undefined ? { timing: timingOf(attempt.timing) } : {}),
     ...(verdict === undefined ? {} : sentences(verdict, factsOf(origin, attempt, isAdmin))),
     ...(attempt.warnings.length === 0 ? {} : { warnings: attempt.warnings }),
   };
+}
+
+/** Members of the API have no capitals. */
+function timingOf({ lookupMs, connectMs, tlsMs, answerMs, totalMs = 0 }: Record<string, number>) {
+  const stages = { lookupms: lookupMs, connectms: connectMs, tlsms: tlsMs, answerms: answerMs };
+  const done = Object.fromEntries(Object.entries(stages).filter(([, ms]) => ms !== undefined));
+  return { ...done, totalms: totalMs };
 }
 
 function sentences(verdict: Verdict, facts: Facts) {

@@ -19,7 +19,12 @@ export interface SinkRules {
   ownHosts: readonly string[];
 }
 
-export type ParsedSink = { ok: true; sink: Sink } | { ok: false; rule: string; detail: string };
+interface SinkFault {
+  ok: false;
+  rule: string;
+  detail: string;
+}
+export type ParsedSink = { ok: true; sink: Sink } | SinkFault;
 
 const maxLength = 2048;
 const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*$/;
@@ -32,6 +37,30 @@ const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
  * and never repeats a part of the URI that may be secret.
  */
 export function parseSink(raw: string, rules: SinkRules): ParsedSink {
+  const read = readUrl(raw);
+  if (!read.ok) return read;
+  const { url } = read;
+  const hostFault = faultOfHost(url.hostname, rules);
+  if (hostFault) return hostFault;
+  if (url.href !== raw) return notCanonical(url);
+
+  const port = url.port === '' ? 443 : Number(url.port);
+  if (!rules.ports.includes(port)) {
+    return fault('port_not_allowed', `The port must be one of: ${rules.ports.join(', ')}.`);
+  }
+  const host = bare(url.hostname);
+  const domain = getDomain(host, { allowPrivateDomains: true }) ?? host;
+  return { ok: true, sink: { uri: raw, host, port, domain } };
+}
+
+/** The fault of a text that can be the sink of no grant, whatever this registry or an earlier setting of it may call. */
+export function faultOfSinkText(raw: string): SinkFault | undefined {
+  const read = readUrl(raw);
+  if (!read.ok) return read;
+  return read.url.href === raw ? undefined : notCanonical(read.url);
+}
+
+function readUrl(raw: string): { ok: true; url: URL } | SinkFault {
   if (raw.length > maxLength) return fault('too_long', `A sink has at most ${maxLength} characters.`);
   // eslint-disable-next-line no-control-regex -- ASCII is the rule here
   if (/[^\x00-\x7f]/.test(raw)) {
@@ -59,21 +88,10 @@ export function parseSink(raw: string, rules: SinkRules): ParsedSink {
   if ([...url.searchParams.keys()].some((name) => name.toLowerCase() === 'access_token')) {
     return fault('access_token', 'A token in the query ends up in logs: register it as a sink credential instead.');
   }
-
-  const hostFault = faultOfHost(url.hostname, rules);
-  if (hostFault) return hostFault;
-  if (url.href !== raw) return fault('not_canonical', `The sink must be written in canonical form: ${url.href}`);
-
-  const port = url.port === '' ? 443 : Number(url.port);
-  if (!rules.ports.includes(port)) {
-    return fault('port_not_allowed', `The port must be one of: ${rules.ports.join(', ')}.`);
-  }
-  const host = bare(url.hostname);
-  const domain = getDomain(host, { allowPrivateDomains: true }) ?? host;
-  return { ok: true, sink: { uri: raw, host, port, domain } };
+  return { ok: true, url };
 }
 
-function faultOfHost(hostname: string, { addresses, ownHosts }: SinkRules): ParsedSink | undefined {
+function faultOfHost(hostname: string, { addresses, ownHosts }: SinkRules): SinkFault | undefined {
   const mayDial = (address: string) => isReachable(addresses.verdictOf(address));
   const isOwn = (own: string) => bare(own.toLowerCase().replace(/\.$/, '')) === bare(hostname.replace(/\.$/, ''));
 
@@ -88,7 +106,14 @@ function faultOfHost(hostname: string, { addresses, ownHosts }: SinkRules): Pars
   if (hostname.length > 253 || !hostname.split('.').every((part) => label.test(part))) {
     return fault('host_malformed', 'The host must be a DNS name of letters, digits and hyphens.');
   }
-  if (hostname === 'localhost' ? !mayDial('127.0.0.1') : !hostname.includes('.')) {
+  if (hostname === 'localhost') {
+    if (mayDial('127.0.0.1')) return undefined;
+    return fault(
+      'single_label',
+      'localhost is accepted only where the operator allows it: ASSENT_ALLOWED_NETWORKS=127.0.0.0/8.',
+    );
+  }
+  if (!hostname.includes('.')) {
     return fault('single_label', 'The host must be a full name such as hooks.example.com.');
   }
   return undefined;
@@ -96,4 +121,7 @@ function faultOfHost(hostname: string, { addresses, ownHosts }: SinkRules): Pars
 
 const bare = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
-const fault = (rule: string, detail: string): ParsedSink => ({ ok: false, rule, detail });
+const notCanonical = ({ href }: URL): SinkFault =>
+  fault('not_canonical', `The sink must be written in canonical form: ${href}`);
+
+const fault = (rule: string, detail: string): SinkFault => ({ ok: false, rule, detail });

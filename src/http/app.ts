@@ -57,7 +57,10 @@ export function createApp(settings: AppSettings): Express {
   }
 
   app.use(() => {
-    throw new RegistryError('not_found', 'There is nothing at this address; /openapi.json lists what there is.');
+    throw new RegistryError(
+      'not_found',
+      'There is nothing at this address; /docs shows what there is, and /openapi.json lists it.',
+    );
   });
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     answerError(settings.translate(error), response, settings.log);

@@ -215,10 +215,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** May this origin send to this sink? */
+        /**
+         * May this origin send to this sink?
+         * @description What is not the name of an origin, or not a sink in canonical form, is refused with its place.
+         */
         get: operations["getPermission"];
         put?: never;
-        /** Ask for many pairs at once. */
+        /**
+         * Ask for many pairs at once.
+         * @description Each pair has its own answer; what can be no pair has the reason `no_grant`.
+         */
         post: operations["getPermissions"];
         delete?: never;
         options?: never;
@@ -643,7 +649,7 @@ export interface components {
          *       "status": "active",
          *       "statusdetails": {
          *         "reason": "granted",
-         *         "message": "The webhook allows eventemitter.example.com to send up to 120 requests per minute.",
+         *         "message": "The webhook agreed in its answer. eventemitter.example.com may send up to 120 requests per minute.",
          *         "next": "The consent is renewed by another handshake.",
          *         "nextat": "2026-11-28T12:00:00.000Z",
          *         "allowedrate": 120,
@@ -721,8 +727,8 @@ export interface components {
             /** @description Only events with exactly this `subject`. */
             subject?: string;
             /**
-             * @description Every filter must hold. The dialects are `exact`, `prefix`, `suffix`, `all`, `any` and `not` (section 3.2.4);
-             *     absent or empty means every event.
+             * @description Every filter must hold. The dialects are `exact`, `prefix`, `suffix`, `all`, `any`, `not` (section 3.2.4) and `sql`
+             *     (CESQL v1); absent or empty means every event.
              */
             filters?: components["schemas"]["Filter"][];
             /** @description The exact https address that events are sent to and that is asked for permission. */
@@ -730,8 +736,13 @@ export interface components {
             sinkcredential?: components["schemas"]["SinkCredential"];
             /** @description The delivery protocol. `HTTP` is the one that is supported. */
             protocol: string;
-            /** @description `headers` to send along with each delivery, and `method`, which can only be `POST` (webhook specification, section 2.1). */
+            /**
+             * @description `headers` to send along with each delivery, and `method`, which can only be `POST` (webhook specification, section 2.1).
+             *     Of several subscriptions to one sink, the settings of the oldest that has any hold for all.
+             */
             protocolsettings?: {
+                /** @description How events are delivered (HTTP protocol binding, section 3); `structured` if absent, or `binary`. */
+                contentmode?: string;
                 headers?: {
                     [key: string]: string;
                 };
@@ -779,9 +790,13 @@ export interface components {
             answer?: components["schemas"]["Headers"];
             status?: number;
             remoteaddress?: string;
-            /** @description Milliseconds. */
+            /** @description How long each stage took, in milliseconds; one that was not completed has none. */
             timing?: {
-                [key: string]: number;
+                lookupms?: number;
+                connectms?: number;
+                tlsms?: number;
+                answerms?: number;
+                totalms: number;
             };
             verdict?: string;
             message?: string;
@@ -1202,6 +1217,8 @@ export interface components {
             reason: string;
             /** @description The first part of the subscription that does not hold. */
             pointer?: string;
+            /** @description Why not, where the event does not show it: what is missing or cannot be evaluated. */
+            detail?: string;
         };
         /** @description Where one event goes. */
         MatchAnswer: {
@@ -1240,6 +1257,8 @@ export interface components {
             matched: boolean;
             /** @description The first part that does not hold. */
             pointer?: string;
+            /** @description Why not, where the event does not show it: what is missing or cannot be evaluated. */
+            detail?: string;
         };
         Validation: {
             profile: string;
@@ -2793,7 +2812,7 @@ export interface operations {
             query?: {
                 /** @description The sending system; the tenant's default if absent. */
                 origin?: string;
-                /** @description Also tell why each subscription, or of many the oldest thousand, did or did not match: all for admins, their own for subscribers, who see no sinks. */
+                /** @description Also tell why each subscription did or did not match: all for admins, their own for subscribers, who see no sinks. An answer has a thousand explanations at most, of the oldest subscriptions; the events of a batch share them evenly. */
                 explain?: boolean;
                 /** @description Wait until this revision is known, at most five seconds. */
                 "min-revision"?: string;

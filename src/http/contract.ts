@@ -91,9 +91,9 @@ export function loadContract(): Contract {
   const document = JSON.parse(
     readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8'),
   ) as OpenApiDocument;
-  const bodies = new Ajv2020({ strict: false, allErrors: true });
+  const bodies = new Ajv2020({ strict: false, allErrors: true, verbose: true });
   // Parameters come as text; numbers among them are read as such.
-  const texts = new Ajv2020({ strict: false, allErrors: true, coerceTypes: true, useDefaults: true });
+  const texts = new Ajv2020({ strict: false, allErrors: true, verbose: true, coerceTypes: true, useDefaults: true });
   for (const ajv of [bodies, texts]) {
     formats.default(ajv);
     ajv.addSchema(document, documentId);
@@ -162,6 +162,14 @@ function parameterParser(ajv: Ajv2020, parameters: readonly ParameterObject[], r
     const values: Parameters = { path: { ...path }, query: { ...query }, header: { ...headers } };
     const faults = (['path', 'query', 'header'] as const).flatMap((place) => {
       const validate = schemas[place];
+      const repeated = place === 'query' ? Object.keys(query).filter((name) => Array.isArray(query[name])) : [];
+      if (repeated.length > 0) {
+        return repeated.map((name) => ({
+          pointer: `query/${name}`,
+          rule: 'parameter_repeated',
+          detail: 'Send it once.',
+        }));
+      }
       if (!validate(values[place])) return faultsOf(validate.errors ?? [], place);
       return Object.entries(values[place]).flatMap(([name, value]) => {
         const fault = typeof value === 'string' && place !== 'header' ? textFault(value) : undefined;
@@ -206,6 +214,57 @@ const ruleNames: Record<string, string> = {
   minProperties: 'length_wrong',
 };
 
+const types: Record<string, string> = {
+  ...{ string: 'a string', integer: 'a whole number', number: 'a number', boolean: 'true or false' },
+  ...{ array: 'an array', object: 'an object', null: 'null' },
+};
+
+interface Limits {
+  type?: string | string[];
+  limit?: number;
+}
+
+/** One of several forms. */
+interface Form {
+  const?: unknown;
+  type?: string;
+  minimum?: number;
+  maximum?: number;
+}
+
+function wordsOf({ const: value, type = '', minimum, maximum }: Form): string {
+  if (value !== undefined) return JSON.stringify(value);
+  const words = types[type] ?? type;
+  if (minimum === undefined) return words;
+  return maximum === undefined ? `${words} of at least ${minimum}` : `${words} from ${minimum} to ${maximum}`;
+}
+
+const atLeast =
+  (things: string) =>
+  ({ limit }: Limits) =>
+    limit === 1 ? 'must not be empty' : `must have at least ${limit} ${things}`;
+const atMost =
+  (things: string) =>
+  ({ limit }: Limits) =>
+    `must have at most ${limit} ${things}`;
+
+/** Where Ajv's own words are not for people. */
+const sentences: Record<string, (params: Limits, schema: unknown) => string> = {
+  type: ({ type }) =>
+    `must be ${[type ?? []]
+      .flat()
+      .map((name) => types[name] ?? name)
+      .join(' or ')}`,
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  minLength: atLeast('characters'),
+  maxLength: atMost('characters'),
+  minItems: atLeast('entries'),
+  maxItems: atMost('entries'),
+  minProperties: atLeast('members'),
+  oneOf: (_, schema) => `must be ${(schema as Form[]).map(wordsOf).join(' or ')}`,
+};
+
 /** Ajv's errors as faults. The branches of a `oneOf` are told as one. */
 export function faultsOf(errors: readonly ErrorObject[], place?: keyof Parameters): Fault[] {
   const whole = errors.filter((error) => error.keyword === 'oneOf').map((error) => error.instancePath);
@@ -213,7 +272,7 @@ export function faultsOf(errors: readonly ErrorObject[], place?: keyof Parameter
     .filter((error) => error.keyword === 'oneOf' || !whole.some((path) => error.instancePath.startsWith(path)))
     .slice(0, 50)
     .map((error) => {
-      const params = error.params as {
+      const params = error.params as Limits & {
         missingProperty?: string;
         additionalProperty?: string;
         allowedValues?: unknown[];
@@ -222,9 +281,7 @@ export function faultsOf(errors: readonly ErrorObject[], place?: keyof Parameter
       const pointer = error.instancePath + (member === undefined ? '' : `/${escapePointer(member)}`);
       const detail = params.allowedValues
         ? `must be one of ${params.allowedValues.join(', ')}`
-        : error.keyword === 'oneOf'
-          ? 'has none of the forms that the contract allows here'
-          : error.message;
+        : (sentences[error.keyword]?.(params, error.schema) ?? error.message);
       return {
         pointer: place ? `${place}${pointer}` : pointer,
         rule: ruleNames[error.keyword] ?? error.keyword,

@@ -17,7 +17,39 @@ const page = `<!doctype html>
 </html>
 `;
 
-const start = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#page', deepLinking: true, validatorUrl: null });`;
+/**
+ * The page can ask no issuer for a token, so one is pasted there; and since its form for that knows nothing of scopes, each
+ * operation says itself which it needs, and whether it is an addition, which the form tells of operations and members only.
+ */
+const start = `
+function shown(contract) {
+  const schemes = contract.components.securitySchemes;
+  const { description, flows } = schemes.oauth;
+  const scopes = Object.entries(flows.clientCredentials.scopes).map(([name, does]) => '- **' + name + '** ' + does);
+  schemes.oauth = { type: 'http', scheme: 'bearer', description: [description, ...scopes].join('\\n') };
+  for (const item of Object.values(contract.paths)) {
+    for (const operation of Object.values(item)) {
+      const needed = (operation.security ?? []).flatMap(({ oauth = [] }) => oauth);
+      if (needed.length === 0) continue;
+      operation.description = (operation.description ?? '') + '\\n\\nScope: **' + needed.join('** or **') + '**.';
+      if (item['x-addition']) operation['x-addition'] = true;
+    }
+  }
+  return contract;
+}
+
+SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#page',
+  deepLinking: true,
+  validatorUrl: null,
+  showExtensions: true,
+  responseInterceptor(answer) {
+    if (answer.url.endsWith('/openapi.json')) answer.text = JSON.stringify(shown(JSON.parse(answer.text)));
+    return answer;
+  },
+});
+`;
 
 /** The contract for machines and for people, and the keys of the development issuer. Nothing comes from elsewhere. */
 export function serveDocuments(app: Express, document: OpenApiDocument, jwks: JSONWebKeySet | undefined): void {

@@ -21,6 +21,7 @@ const statuses: Record<ErrorCode, { status: number; title: string }> = {
   method_not_allowed: { status: 405, title: 'The resource does not have this method.' },
   origin_not_found: { status: 404, title: 'There is no such origin.' },
   origin_exists: { status: 409, title: 'The origin is registered already.' },
+  default_origin_exists: { status: 409, title: 'The tenant has another default origin.' },
   origin_in_use: { status: 409, title: 'Subscriptions name this origin.' },
   no_default_origin: { status: 409, title: 'The tenant has no default origin.' },
   subscription_not_found: { status: 404, title: 'There is no such subscription.' },

@@ -52,6 +52,9 @@ function answer(settings: MatchLaneSettings, call: LaneCall): LaneAnswer | Promi
   if (!isDeliverer && query['explain'] !== true) {
     throw new RegistryError('scope_missing', 'Subscribers may ask with explain=true, and see what is theirs.');
   }
+  if (query['explain'] === true && !principal.scopes.has('assent:admin') && !principal.scopes.has('assent:subscribe')) {
+    throw new RegistryError('scope_missing', 'An explanation needs the scope assent:admin or assent:subscribe.');
+  }
   const message = { headers: call.request.rawHeaders, body: call.body };
   return complete(
     settings,
@@ -98,8 +101,12 @@ async function addExplanations(
   origin: KnownOrigin,
   results: readonly Result[],
 ): Promise<void> {
-  for (const result of results) {
-    if (!('event' in result.event) || result.faults.length > 0) continue;
-    result.explanations = await settings.explain(principal, origin.name, result.event.event.attributes);
-  }
+  const explained = results.flatMap((result) =>
+    'event' in result.event && result.faults.length === 0
+      ? [{ result, attributes: result.event.event.attributes }]
+      : [],
+  );
+  const events = explained.map(({ attributes }) => attributes);
+  const lists = await settings.explain(principal, origin.name, events);
+  explained.forEach(({ result }, place) => (result.explanations = lists[place] ?? []));
 }

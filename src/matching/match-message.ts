@@ -105,7 +105,7 @@ function sinkText(pair: MatchedPair, credentials: Credentials | undefined): stri
   const { sink, subscriptions, allowedRate, expiresAt, heldUntil, protocolSettings } = pair;
   const rate = typeof allowedRate === 'number' ? allowedRate : `"${allowedRate}"`;
   // Ids are UUIDs, which need no escapes.
-  let text = `"sink":${JSON.stringify(sink)},"subscriptions":["${subscriptions.join('","')}"],"allowedrate":${rate},"expiresat":"${expiresAt}","contentmode":"structured"`;
+  let text = `"sink":${JSON.stringify(sink)},"subscriptions":["${subscriptions.join('","')}"],"allowedrate":${rate},"expiresat":"${expiresAt}","contentmode":"${protocolSettings?.['contentmode'] === 'binary' ? 'binary' : 'structured'}"`;
   if (heldUntil !== undefined) text += `,"helduntil":"${heldUntil}"`;
   if (protocolSettings !== undefined) text += `,${textOf('protocolsettings', protocolSettings)}`;
   const holder = credentials && subscriptions.find((id) => credentials.has(id));

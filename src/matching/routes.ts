@@ -6,7 +6,7 @@ import type { RuleBreach } from '../events/rule.js';
 import { judgeEvent, validateBatch } from '../events/validate-event.js';
 import type { Handlers } from '../http/handler.js';
 import type { Principal } from '../http/principal.js';
-import { firstFailure } from './explain.js';
+import { compileFailure } from './explain.js';
 import { parseFilters } from './filter.js';
 import type { MatchableSubscription } from './predicate.js';
 
@@ -37,8 +37,8 @@ export function createMatchHandlers({
         body.subscription === undefined
           ? { id: '', source: body.source, types: body.types, subject: body.subject, filters: filters.filters }
           : await readSubscription(principal, body.subscription);
-      const pointer = firstFailure(subscription, read.event.attributes);
-      return { status: 200, body: pointer === undefined ? { matched: true } : { matched: false, pointer } };
+      const failure = compileFailure(subscription)(read.event.attributes);
+      return { status: 200, body: failure ? { matched: false, ...failure } : { matched: true } };
     },
 
     validateEvent: async ({ body, query, rawHeaders }) => {

@@ -31,9 +31,28 @@ export interface OriginStoreSettings {
 }
 
 export function createOriginStore({ database, removeDependents, announce }: OriginStoreSettings): OriginStore {
+  /** `name` is that of a new origin. Two things may be there only once: its name, and the default of a tenant. */
+  async function translate<T>(tenant: string, name: string | undefined, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error;
+      const isTaken = name !== undefined && (await database.client.origin.findUnique({ where: { name } })) !== null;
+      const standing = isTaken ? undefined : await findDefaultOrigin(database.client, tenant);
+      const [code, pointer, detail] = isTaken
+        ? (['origin_exists', '/name', `${name} is registered already.`] as const)
+        : ([
+            'default_origin_exists',
+            '/isdefault',
+            `The default origin is ${standing?.name ?? 'another one'}; make that one no default first.`,
+          ] as const);
+      throw new RegistryError(code, detail, { cause: error, faults: [{ pointer, rule: code, detail }] });
+    }
+  }
+
   return {
     create: (actor, name, policy, request) =>
-      translate(name, () =>
+      translate(actor.tenant, name, () =>
         database.transaction(async (sql) => {
           const earlier = await claimKey(sql, request, name);
           if (earlier !== undefined) return { origin: await findOrigin(sql, actor.tenant, earlier), replayed: true };
@@ -56,7 +75,7 @@ export function createOriginStore({ database, removeDependents, announce }: Orig
     },
 
     replace: (actor, name, policyFor) =>
-      translate(name, () =>
+      translate(actor.tenant, undefined, () =>
         database.transaction(async (sql) => {
           const policy = policyFor(await lockOrigin(sql, actor.tenant, name));
           const row = await sql.origin.update({
@@ -105,19 +124,6 @@ export async function findDefaultOrigin(sql: Sql, tenant: string): Promise<Origi
 async function lockOrigin(sql: Sql, tenant: string, name: string): Promise<Origin> {
   await sql.$queryRaw`select 1 from origin where name = ${name} and tenant = ${tenant} for update`;
   return findOrigin(sql, tenant, name);
-}
-
-async function translate<T>(name: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    throw new RegistryError(
-      'origin_exists',
-      `Either ${name} is registered already, or the tenant has another default origin; make that one no default first.`,
-      { cause: error },
-    );
-  }
 }
 
 function columnsOf(policy: OriginPolicy) {

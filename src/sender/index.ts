@@ -17,6 +17,7 @@ import { createPermits } from './permits.js';
 import { createRegistryClient } from './registry-client.js';
 
 export { RegistryError } from '../errors.js';
+export { deliveryOf, type Delivery } from './delivery.js';
 export { RegistryRefusal } from './registry-client.js';
 export type { BatchAnswer, Denied, EventMessage, MatchAnswer, OutcomeReport, Permission, Permit };
 
@@ -31,7 +32,7 @@ export interface Sender {
    * this call (any age, if absent). Rejects with RegistryRefusal where the registry refuses us, and when the sender is closed.
    */
   ready(maxAgeMs?: number): Promise<void>;
-  /** What `GET /v1/permissions` answers. RegistryError `index_loading` before there is a replica. */
+  /** What `GET /v1/permissions` answers; `no_grant` for what can be no pair. RegistryError `index_loading` before there is a replica. */
   permission(origin: string, sink: string): Permission;
   /**
    * What `POST /v1/match` answers, without sink credentials: `event` is a CloudEvent in the JSON format, a list of them, or

@@ -4,6 +4,7 @@ import {
   permissionHeaders,
   readPermissionQuery,
 } from '../grants/permission-lane.js';
+import { faultOfSinkText } from '../handshake/sink.js';
 import type { Operation, OperationId } from '../http/contract.js';
 import type { LaneRoute } from '../http/lane.js';
 import { createExplain } from '../matching/explain-match.js';
@@ -46,7 +47,7 @@ export function createHotRoutes({ database, following, vault, operationOf }: Hot
       bodyLimit: 0,
       headers: permissionHeaders,
       readQuery: readPermissionQuery,
-      handle: createPermissionLane(memory),
+      handle: createPermissionLane({ ...memory, faultOfSink: faultOfSinkText }),
     },
     {
       operation: operationOf('getPermissions'),

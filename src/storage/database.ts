@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { RegistryError } from '../errors.js';
+import { RegistryError, SetupError } from '../errors.js';
 import { lockFolder } from './folder-lock.js';
 import type { Prisma } from './generated/client.js';
 import { PrismaClient } from './generated/client.js';
@@ -48,6 +48,7 @@ export interface DatabaseSettings {
   dataFolder: string;
 }
 
+/** SetupError for a database that cannot be reached or opened. */
 export async function openDatabase({ databaseUrl, replicaUrl, dataFolder }: DatabaseSettings): Promise<Database> {
   if (databaseUrl !== undefined) return openServer(databaseUrl, false);
   return replicaUrl === undefined ? openEmbedded(join(dataFolder, 'database')) : openServer(replicaUrl, true);
@@ -55,8 +56,14 @@ export async function openDatabase({ databaseUrl, replicaUrl, dataFolder }: Data
 
 const statementMs = 8_000;
 const mostConnections = 20;
+const insufficientPrivilege = '42501';
 
 async function openServer(url: string, readsOnly: boolean): Promise<Database> {
+  const unusable = ({ message, code }: Error & { code?: string }) =>
+    new SetupError(`${readsOnly ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL'}: ${message || code}`);
+  await executeAlone(url, 'select 1').catch((error: Error) => {
+    throw unusable(error);
+  });
   const pool = new WatchedPool({
     connectionString: url,
     max: mostConnections,
@@ -77,7 +84,10 @@ async function openServer(url: string, readsOnly: boolean): Promise<Database> {
     transaction: (work) => transact(client, work),
     query: again(queryOn(pool)),
     snapshot: (work) => readAsOfNow(pool, work),
-    execute: (statements) => executeAlone(url, statements),
+    execute: (statements) =>
+      executeAlone(url, statements).catch((error: Error) => {
+        throw sqlState(error) === insufficientPrivilege ? unusable(error) : error;
+      }),
     close: async () => {
       closing.abort();
       const hangUp = setTimeout(() => pool.hangUp(), 2_000);
@@ -156,9 +166,18 @@ async function openEmbedded(folder: string): Promise<Database> {
     import('@electric-sql/pglite'),
     import('pglite-prisma-adapter'),
   ]);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const unlock = await lockFolder(folder);
-  const pglite = await PGlite.create(folder);
+  const cannot = (error: Error) => {
+    throw error instanceof SetupError
+      ? error
+      : new SetupError(`ASSENT_DATA: no database in ${folder}: ${error.message}`);
+  };
+  const unlock = await mkdir(folder, { recursive: true, mode: 0o700 })
+    .then(() => lockFolder(folder))
+    .catch(cannot);
+  const pglite = await PGlite.create(folder).catch(async (error: Error) => {
+    await unlock();
+    return cannot(error);
+  });
   const client = new PrismaClient({ adapter: new PrismaPGlite(pglite) });
   return {
     kind: 'embedded',
@@ -260,7 +279,8 @@ export function asUnavailable(error: unknown): unknown {
     unavailableStates.test(sqlState(error) ?? '') ||
     unavailableKinds.includes(adapted(error)?.kind ?? '') ||
     unavailableCodes.includes(prismaCode(error) ?? '') ||
-    unavailableTexts.test((error as { message?: string }).message ?? '');
+    // Where a name has several addresses, the message is empty and the code says it.
+    unavailableTexts.test(`${prismaCode(error)} ${(error as { message?: string }).message}`);
   if (!isUnavailable) return error;
   return new RegistryError(
     'database_unavailable',

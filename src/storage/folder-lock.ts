@@ -3,6 +3,7 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { basename, dirname, join, resolve } from 'node:path';
 import { kill, pid } from 'node:process';
+import { SetupError } from '../errors.js';
 
 /**
  * The embedded database belongs to one process at a time; a second one would destroy it. The lock is a file beside the
@@ -40,7 +41,7 @@ const longestSocket = 100;
 /** The error for who comes second. */
 export type Refuse = (folder: string, owner: number) => Error;
 const databaseInUse: Refuse = (folder, owner) =>
-  new Error(`The database in ${folder} is in use by process ${owner}. Stop that first, or set ASSENT_DATA.`);
+  new SetupError(`The database in ${folder} is in use by process ${owner}. Stop that first, or set ASSENT_DATA.`);
 
 async function lock(path: string, refuse: (owner: number) => Error): Promise<() => Promise<void>> {
   const life = await openLife(path);

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { SetupError } from '../errors.js';
 
 /**
  * Reads a file of secret keys, or creates it (mode 0600) when there is none. Processes that start at once agree on one
  * content: each writes a file of its own, and only the first `link` to the real name succeeds. So a reader never sees
- * half a file either. `parse` throws for content that it cannot use; that becomes an Error that names the file.
+ * half a file either. `parse` throws for content that it cannot use; that becomes a SetupError that names the file.
  */
 export async function openKeyFile<T>(
   path: string,
@@ -17,7 +18,7 @@ export async function openKeyFile<T>(
     return await parse(JSON.parse(text));
   } catch {
     // No cause: the parser's message quotes the text, and the text is a key.
-    throw new Error(`The key file ${path} is damaged. Restore it, or remove it to start with a new key.`);
+    throw new SetupError(`The key file ${path} is damaged. Restore it, or remove it to start with a new key.`);
   }
 }
 

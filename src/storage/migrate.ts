@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SetupError } from '../errors.js';
 import { sqlState, type Database } from './database.js';
 
 /**
@@ -28,7 +29,7 @@ export async function readMigrations(): Promise<Migration[]> {
   );
 }
 
-/** Returns the names of what was applied now. Throws an Error if a migration has changed since it was applied. */
+/** Returns the names of what was applied now. Throws a SetupError if a migration has changed since it was applied. */
 export async function migrate(database: Database): Promise<string[]> {
   const migrations = await readMigrations();
   await underLock(
@@ -75,13 +76,13 @@ function underLock(database: Database, statements: string): Promise<void> {
   return database.execute(`do $block$ begin perform pg_advisory_xact_lock(${lockId}); ${statements} end $block$`);
 }
 
-/** Names of the migrations that this version brings and the database lacks; an Error if one of the others differs. */
+/** Names of the migrations that this version brings and the database lacks; a SetupError if one of the others differs. */
 export async function pendingMigrations(database: Database, migrations: readonly Migration[]): Promise<string[]> {
   const rows = await database.client.$queryRaw<Array<{ name: string; checksum: string }>>`
     select migration_name as name, checksum from _prisma_migrations
     where finished_at is not null and rolled_back_at is null`;
   const done = new Map(rows.map(({ name, checksum }) => [name, checksum]));
   const changed = migrations.find(({ name, checksum }) => done.has(name) && done.get(name) !== checksum);
-  if (changed) throw new Error(`The migration ${changed.name} is not the one that was applied to this database.`);
+  if (changed) throw new SetupError(`The migration ${changed.name} is not the one that was applied to this database.`);
   return migrations.map(({ name }) => name).filter((name) => !done.has(name));
 }

@@ -83,13 +83,18 @@ const reservedHeader = new RegExp(
   'i',
 );
 
-/** `protocolsettings` for HTTP (section 3.2.2.1): `headers` for every delivery, and `method`, which can only be POST. */
+/**
+ * `protocolsettings` for HTTP (section 3.2.2.1): `headers` for every delivery, and `method`, which can only be POST. Ours is
+ * `contentmode`.
+ */
 export function checkProtocolSettings(value: unknown, at: string): Fault[] {
   if (value === undefined) return [];
-  if (!isObject(value)) return fault(at, 'type', 'This is an object with the members "headers" and "method".');
+  if (!isObject(value))
+    return fault(at, 'type', 'This is an object with the members "headers", "method" and "contentmode".');
   const faults = Object.entries(value).flatMap(([name, setting]) => {
     const settingAt = `${at}/${escapePointer(name)}`;
     if (name === 'headers') return checkHeaders(setting, settingAt);
+    if (name === 'contentmode') return checkContentMode(setting, settingAt);
     if (name !== 'method') return unknownMember(settingAt);
     if (setting === 'POST') return [];
     return fault(
@@ -99,6 +104,11 @@ export function checkProtocolSettings(value: unknown, at: string): Fault[] {
     );
   });
   return faults.slice(0, maxFaults);
+}
+
+function checkContentMode(value: unknown, at: string): Fault[] {
+  if (value === 'structured' || value === 'binary') return [];
+  return fault(at, 'value_not_allowed', 'Events are delivered in "structured" or "binary" content mode.');
 }
 
 function checkHeaders(value: unknown, at: string): Fault[] {

@@ -172,6 +172,17 @@ test('a reader of one origin sees a subscription leave it and nothing of others;
   expect(come.changes.every(({ origin }: { origin: string }) => origin === other)).toBe(true);
 });
 
+test.each(['/v1/changes', '/v1/snapshot'])(
+  'a name that no origin can have is refused by %s, with the place',
+  async (path) => {
+    const { status, body } = await sender.ask(path, { origin: `https://${tenant.origin}` });
+    expect({ status, faults: body.faults }).toMatchObject({
+      status: 400,
+      faults: [{ pointer: 'query/origin', rule: 'origin_scheme' }],
+    });
+  },
+);
+
 test('another tenant sees nothing of it, in pages, streams or by naming its origin', async () => {
   const { cursor: after } = await stranger.page();
   const stream = await stranger.stream({ after });

@@ -55,10 +55,12 @@ test('the command exits with 0 for what is valid, 1 for what is not, and 2 for w
   expect(run(valid)).toMatchObject({ status: 0, stdout: `${valid}: valid\n`, stderr: '' });
   expect(run(valid, invalid)).toMatchObject({ status: 1, stdout: expect.stringContaining(`${invalid}: not valid\n`) });
   expect(run(valid, '--profile', 'belgif').status).toBe(1);
-  expect(run(invalid, nothing)).toMatchObject({
+  expect(run(nothing, invalid, valid)).toMatchObject({
     status: 2,
-    stdout: '',
+    stdout: expect.stringMatching(/invalid\.json: not valid\n[^]*valid\.json: valid\n$/),
     stderr: `${nothing} cannot be read: ENOENT.\n`,
   });
+  const piped = spawnSync(process.execPath, [program, 'validate', '-'], { encoding: 'utf8', input: '[]' });
+  expect(piped).toMatchObject({ status: 0, stdout: '-: valid\n' });
   for (const args of [[], [valid, '--profile', 'none'], [valid, '--strict']]) expect(run(...args).status).toBe(2);
 });

@@ -97,7 +97,7 @@ describe('a report', () => {
       ['/4/at format_wrong', '/4/status value_not_allowed'],
       'accepted',
     ]);
-    expect(results[1].faults[0].detail).toBe('This has none of the forms that the contract allows here.');
+    expect(results[1].faults[0].detail).toBe('This must be a whole number from 200 to 599 or "error".');
     expect((await deliveries(id)).counts).toEqual({ delivered: 2 });
   });
 

@@ -111,6 +111,39 @@ test('what is too deep is told so, and nothing overflows', () => {
   });
 });
 
+describe('an event of a batch that is too deep', () => {
+  const good = `${open}}`;
+  const deep = (data: string) => `${open},"data":${data}}`;
+  const arrays = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+  const faults = (...events: string[]) => {
+    const read = readEvents(batched(`[${events.join(' , ')}]`));
+    if ('code' in read) return read.faults.map(({ rule }) => rule);
+    return read.events.map((event) =>
+      'event' in event ? [] : event.faults.map(({ pointer, rule }) => pointer + rule),
+    );
+  };
+
+  test.each([
+    ['arrays', deep(arrays(300))],
+    ['objects', deep('{"a" : '.repeat(300) + '[ 1, "]}", {} ,[]]' + ' }'.repeat(300))],
+    ['both', deep('[1,{"a":'.repeat(300) + 'null' + ',"b":-1.5e3},true]'.repeat(300))],
+    ['an attribute', `${open},"a":${arrays(300)}}`],
+    ['no event at all', arrays(300)],
+    ['very deep', deep(arrays(200_000))],
+  ])('is refused alone: %s', (_, event) => {
+    expect(faults(good, event, good, event)).toEqual([[], ['/1too_deep'], [], ['/3too_deep']]);
+  });
+
+  test('is JSON all the same, or the message is none', () => {
+    for (const data of ['['.repeat(300), '['.repeat(300) + ']'.repeat(299) + '}', `${'[{'.repeat(300)}}]`]) {
+      expect(faults(good, deep(data), good)).toEqual(['not_json']);
+    }
+    for (const inner of ['1,', ',1', '1 1', '{a:1}', '{"a"}', '{"a":}', '{"a":1,}', '"', '"\\x"', 'nul', '01']) {
+      expect(faults(deep('['.repeat(300) + inner + ']'.repeat(300)))).toEqual(['not_json']);
+    }
+  });
+});
+
 test('a subscription to long and odd names is judged in bounded time', () => {
   const started = performance.now();
   for (const profile of profileNames) {

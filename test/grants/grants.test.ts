@@ -61,9 +61,24 @@ describe('permission', () => {
 
   test('a sink that was never asked, or is written in another way, has no_grant', async () => {
     const { sink } = await register();
-    for (const other of [newSink(), `${sink}/`, `${sink}?a=1`, sink.replace('https', 'HTTPS')]) {
+    for (const other of [newSink(), `${sink}/`, `${sink}?a=1`]) {
       expect(await permission(other)).toMatchObject({ allowed: false, reason: 'no_grant' });
     }
+  });
+
+  test('what can be no pair is named; in a batch it has no_grant and spoils no other', async () => {
+    const { sink } = await register();
+    const wrong = { origin: `https://${origin}`, sink: sink.replace('https', 'HTTPS') };
+    const { body } = await sender.get('/v1/permissions').query(wrong).expect(400);
+    expect(body).toMatchObject({
+      code: 'invalid_request',
+      faults: [
+        { pointer: 'query/origin', rule: 'origin_scheme' },
+        { pointer: 'query/sink', rule: 'not_canonical' },
+      ],
+    });
+    const batch = await sender.post('/v1/permissions').send([wrong, { origin, sink }]).expect(200);
+    expect(batch.body).toMatchObject([{ allowed: false, reason: 'no_grant' }, { allowed: true }]);
   });
 
   test('past its end a grant has expired, and its subscription too', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createAddressRules } from '../../src/handshake/address.js';
-import { parseSink, type SinkRules } from '../../src/handshake/sink.js';
+import { faultOfSinkText, parseSink, type SinkRules } from '../../src/handshake/sink.js';
 
 const addresses = createAddressRules({ allowedNetworks: [], deniedNetworks: [] });
 const rules: SinkRules = { addresses, ports: [443, 8443], ownHosts: ['registry.example.com'] };
@@ -157,6 +157,14 @@ describe('what is refused', () => {
     }
   });
 
+  test('a text that some registry may take has no fault, whatever this one is allowed to call', () => {
+    for (const raw of ['https://example.com:22/', 'https://10.0.0.1/', 'https://localhost/']) {
+      expect([ruleOf(raw) === 'accepted', faultOfSinkText(raw)]).toEqual([false, undefined]);
+    }
+    expect(faultOfSinkText('https://Example.com/')).toMatchObject({ rule: 'not_canonical' });
+    expect(faultOfSinkText('http://example.com/')).toMatchObject({ rule: 'not_https' });
+  });
+
   test('the own names are known in upper case, with a dot at the end and as an address', () => {
     const own = { ...withAllowed('::/0'), ownHosts: ['Registry.Example.ORG.', '2606:4700::1111'] };
     expect(ruleOf('https://registry.example.org/', own)).toBe('own_host');
@@ -168,7 +176,10 @@ describe('what the operator may open', () => {
   test('localhost is accepted where loopback is allowed, other single labels are not', () => {
     expect(ruleOf('https://localhost:8443/', withAllowed('127.0.0.0/8'))).toBe('accepted');
     expect(ruleOf('https://intranet/', withAllowed('127.0.0.0/8'))).toBe('single_label');
-    expect(ruleOf('https://localhost/', withAllowed('10.0.0.0/8'))).toBe('single_label');
+    expect(parseSink('https://localhost/', withAllowed('10.0.0.0/8'))).toMatchObject({
+      ...{ ok: false, rule: 'single_label' },
+      detail: 'localhost is accepted only where the operator allows it: ASSENT_ALLOWED_NETWORKS=127.0.0.0/8.',
+    });
   });
 
   test('an address is accepted in an allowed network only, and in its canonical form only', () => {

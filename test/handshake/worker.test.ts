@@ -209,11 +209,11 @@ describe('reading attempts', () => {
       verdict: 'request_origin_echoed',
     });
     expect(Object.keys(forAdmin.attempts[0].timing).sort()).toEqual([
-      'answerMs',
-      'connectMs',
-      'lookupMs',
-      'tlsMs',
-      'totalMs',
+      'answerms',
+      'connectms',
+      'lookupms',
+      'tlsms',
+      'totalms',
     ]);
     expect(names(forAdmin.attempts[0].answer)).toEqual(expect.arrayContaining(['Server', 'WebHook-Request-Origin']));
     expect(JSON.stringify(forAdmin)).not.toContain('session=1');

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -225,6 +226,32 @@ describe('documents', () => {
     const policy = page.get('Content-Security-Policy') ?? '';
     expect(policy).toContain("default-src 'none'; script-src 'self'");
     expect(policy).not.toMatch(/https?:|\*|script-src[^;]*unsafe/);
+  });
+
+  test('/docs takes a token that is pasted, and says of each operation which scopes it needs and whether it is added', async () => {
+    const script = (await nobody.get('/docs/start.js').expect(200)).text;
+    interface Shown {
+      components: { securitySchemes: object };
+      paths: Record<string, Partial<Record<Method, { description: string; 'x-addition'?: boolean }>>>;
+    }
+    interface Page {
+      url: string;
+      responseInterceptor(answer: { url: string; text: string }): { text: string };
+    }
+    let page: Page | undefined;
+    runInNewContext(script, { SwaggerUIBundle: (settings: Page) => (page = settings) });
+    const { text } = await nobody.get('/openapi.json').expect(200);
+    const answer = page?.responseInterceptor({ url: new URL(page.url, `${registry.url}/docs`).href, text });
+    const shown = JSON.parse(answer?.text ?? '') as Shown;
+    expect(shown.components.securitySchemes).toMatchObject({ oauth: { type: 'http', scheme: 'bearer' } });
+    for (const scope of scopes) expect(JSON.stringify(shown.components)).toContain(`**${scope}**`);
+    expect(shown.paths['/grants']?.get?.description).toMatch(
+      /Scope: \*\*assent:admin\*\* or \*\*assent:deliver\*\*\.$/,
+    );
+    expect(shown.paths['/match']?.post).toMatchObject({ 'x-addition': true });
+    expect(shown.paths['/subscriptions']?.post).not.toHaveProperty('x-addition');
+    const other = { url: `${registry.url}/v1/match`, text: 'no contract' };
+    expect(page?.responseInterceptor(other)).toEqual(other);
   });
 
   test('/docs/ leads to /docs, where the addresses of the page fit', async () => {

@@ -224,7 +224,7 @@ describe('an answer', () => {
     const { body } = await ask(eventOf(type), { client: admin, query: { explain: true } }).expect(200);
     expect(ofOrigin(body)).toMatchObject([
       { subscription: matched.id, matched: true, reason: 'matched' },
-      { subscription: filtered.id, matched: false, reason: 'filter', pointer: '/filters/1' },
+      { subscription: filtered.id, matched: false, reason: 'filter', pointer: '/filters/1/suffix/subject' },
       { subscription: waiting.id, matched: false, reason: 'no_grant' },
     ]);
     const own = await ask(eventOf(type), { client: subscriber, query: { explain: true } }).expect(200);
@@ -232,6 +232,38 @@ describe('an answer', () => {
     const others = await ask(eventOf(type), { client: other, query: { explain: true } }).expect(200);
     expect(others.body.explanations).toEqual([]);
     await ask(eventOf(type), { client: subscriber }).expect(403);
+    const sender = await registry.as('assent:deliver');
+    const refused = await ask(eventOf(type), { client: sender, query: { explain: true } }).expect(403);
+    expect(refused.body.detail).toBe('An explanation needs the scope assent:admin or assent:subscribe.');
+  });
+
+  test('has at most a thousand explanations, which the events of a batch share; an event at fault has none', async () => {
+    const name = 'explained.example.com';
+    await admin.post('/v1/origins').send({ name }).expect(201);
+    await registry.sql(
+      `insert into subscription (id, tenant, subscriber, origin, sink, protocol)
+       select gen_random_uuid(), 'gemeente', 'crowd', $1, 'https://a.example.com/' || n, 'HTTP'
+       from generate_series(1, 1001) n`,
+      name,
+    );
+    const query = { explain: true, origin: name };
+    const { body } = await ask(eventOf('a.b'), { client: admin, query }).expect(200);
+    expect(new Set(body.explanations.map(({ sink }: { sink: string }) => sink)).size).toBe(1_000);
+    const batch = [eventOf('a.b'), { ...eventOf('a.b'), id: '' }, eventOf('a.b'), eventOf('a.b')];
+    const mediaType = 'application/cloudevents-batch+json';
+    const { events } = (await ask(batch, { client: admin, query, mediaType }).expect(200)).body;
+    expect(events.map(({ explanations }: { explanations?: unknown[] }) => explanations?.length)).toEqual([
+      333,
+      undefined,
+      333,
+      333,
+    ]);
+  });
+
+  test('names the content mode that the subscription asks for', async () => {
+    const type = newType();
+    await register({ types: [type], protocolsettings: { contentmode: 'binary' } });
+    expect((await ask(eventOf(type)).expect(200)).body.sinks).toMatchObject([{ contentmode: 'binary' }]);
   });
 
   test('holds sink credentials and protocol settings for tokens that may see them', async () => {
@@ -257,7 +289,7 @@ describe('without storing anything', () => {
     const failed = await test({ event, source: 'urn:example:cases', filters: [{ exact: { subject: 'x' } }] }).expect(
       200,
     );
-    expect(failed.body).toEqual({ matched: false, pointer: '/filters/0' });
+    expect(failed.body).toEqual({ matched: false, pointer: '/filters/0/exact/subject' });
     const { id } = await register({ types: ['com.example.other'] });
     expect((await test({ event, subscription: id }).expect(200)).body).toEqual({ matched: false, pointer: '/types' });
     const both = await test({ event, subscription: id, types: ['com.example.case'], filters: [] }).expect(400);
@@ -266,6 +298,37 @@ describe('without storing anything', () => {
     await stranger.post('/v1/filters/test').send({ event, subscription: id }).expect(404);
     const faulty = await test({ event: { ...event, id: '' }, filters: [{ sql: 'type =' }] }).expect(400);
     expect(faulty.body.faults).toMatchObject([{ pointer: '/event/id' }, { pointer: '/filters/0/sql' }]);
+  });
+
+  test('a filter that does not hold names the innermost part that is to blame, and what it lacks', async () => {
+    const event = eventOf('com.example.case', { subject: 'abc', count: 5 });
+    const failure = async (filter: object) => {
+      const { body } = await subscriber
+        .post('/v1/filters/test')
+        .send({ event, filters: [{ prefix: { type: 'com.' } }, filter] })
+        .expect(200);
+      return [body.matched, body.pointer?.replace('/filters/1/', ''), body.detail];
+    };
+    const [type, subject, nothing] = [
+      { prefix: { type: 'com.' } },
+      { exact: { subject: 'x' } },
+      { suffix: { a: 'x' } },
+    ];
+    const lacking = 'The event has no such attribute.';
+    expect(await failure({ all: [type, { all: [type, subject] }] })).toEqual([
+      false,
+      'all/1/all/1/exact/subject',
+      undefined,
+    ]);
+    expect(await failure({ prefix: { type: 'com.', count: '6' } })).toEqual([false, 'prefix/count', undefined]);
+    expect(await failure({ all: [type, nothing] })).toEqual([false, 'all/1/suffix/a', lacking]);
+    expect(await failure({ any: [subject, nothing] })).toEqual([false, 'any', undefined]);
+    expect(await failure({ not: { any: [nothing, type] } })).toEqual([false, 'not', undefined]);
+    expect(await failure({ sql: 'count = 6' })).toEqual([false, 'sql', undefined]);
+    expect(await failure({ sql: "a = 'x'" })).toEqual([false, 'sql', expect.stringContaining('lacks an attribute')]);
+    expect(await failure({ sql: '1 / 0 = 1' })).toEqual([false, 'sql', expect.stringContaining('divided by zero')]);
+    expect(await failure({ sql: 'subject > 1' })).toEqual([false, 'sql', expect.stringContaining('type')]);
+    expect(await failure({ not: { sql: "a = 'x'" } })).toEqual([true, undefined, undefined]);
   });
 
   test('an event is held against a profile', async () => {

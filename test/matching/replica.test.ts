@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { dialects } from '../../src/matching/dialects.js';
-import { firstFailure } from '../../src/matching/explain.js';
+import { compileFailure } from '../../src/matching/explain.js';
 import { attributesOf } from '../../src/events/context-attributes.js';
 import { createReplica, type Replica } from '../../src/matching/replica.js';
 import type { GrantState, SubscriptionState } from '../../src/matching/state.js';
@@ -50,7 +50,7 @@ class Model {
       const isDeliverable = each.origin === origin && !each.suspended && (denial === undefined || denial === 'held');
       const { source, types, subject, filters, id, sink } = each;
       const wants = { id, source: source ?? undefined, types: types ?? undefined, subject: subject ?? undefined };
-      if (!isDeliverable || firstFailure({ ...wants, filters: filters ?? undefined }, event) !== undefined) continue;
+      if (!isDeliverable || compileFailure({ ...wants, filters: filters ?? undefined })(event)) continue;
       found.set(sink, [...(found.get(sink) ?? []), id].sort());
     }
     return found;

@@ -95,7 +95,11 @@ describe('register and read', () => {
   test('a name is registered once', async () => {
     const name = newName();
     await create(name).expect(201);
-    expect((await create(name, settings).expect(409)).body.code).toBe('origin_exists');
+    expect((await create(name, settings).expect(409)).body).toMatchObject({
+      code: 'origin_exists',
+      detail: `${name} is registered already.`,
+      faults: [{ pointer: '/name' }],
+    });
     expect((await admin.get(`/v1/origins/${name}`)).body).toMatchObject(defaults);
   });
 
@@ -218,9 +222,14 @@ describe('the default origin', () => {
     expect((await register(undefined, newSink()).expect(201)).body.origin).toBe(name);
 
     const second = newName();
-    expect((await create(second, { isdefault: true }).expect(409)).body.code).toBe('origin_exists');
+    const refused = {
+      code: 'default_origin_exists',
+      detail: `The default origin is ${name}; make that one no default first.`,
+      faults: [{ pointer: '/isdefault' }],
+    };
+    expect((await create(second, { isdefault: true }).expect(409)).body).toMatchObject(refused);
     await create(second).expect(201);
-    await patch(second, { isdefault: true }).expect(409);
+    expect((await patch(second, { isdefault: true }).expect(409)).body).toMatchObject(refused);
     await patch(name, { isdefault: false }).expect(200);
     await patch(second, { isdefault: true }).expect(200);
     expect((await register(undefined, newSink()).expect(201)).body.origin).toBe(second);

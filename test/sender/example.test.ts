@@ -74,12 +74,15 @@ test('it delivers to those who want it and agreed, once, not faster than they sa
   const unlimited = await newWebhook('/unlimited', '*', 'com.example.many', { more: { sinkcredential } });
   const tired = await newWebhook('/tired', '*', 'com.example.one', { answers: [[429, { 'Retry-After': '2' }]] });
   const failing = await newWebhook('/failing', '*', 'com.example.one', { answers: [[500, { 'Retry-After': '1' }]] });
+  const protocolsettings = { contentmode: 'binary', headers: { 'X-Team': 'orders' } };
+  const binary = await newWebhook('/binary', '*', 'com.example.data', { more: { protocolsettings } });
   const revoked = await newWebhook('/revoked', '*', 'com.example.many');
   await tenant.revoke(revoked.sink);
   const eventOf = (id: string, type: string) => ({ specversion: '1.0', id, source: 'urn:example:a', type });
   const events = [
     ...Array.from({ length: 7 }, (_, number) => eventOf(String(number), 'com.example.many')),
     eventOf('one', 'com.example.one'),
+    { ...eventOf('data', 'com.example.data'), data: { id: 'inside' } },
   ];
 
   const scopes = ['assent:deliver' as const, 'assent:credentials' as const];
@@ -106,8 +109,14 @@ test('it delivers to those who want it and agreed, once, not faster than they sa
   expect(ids(unlimited)).toEqual(['0', '1', '2', '3', '4', '5', '6']);
   expect(ids(tired)).toEqual(['one', 'one']);
   expect(ids(failing)).toEqual(['one', 'one']);
+  expect(binary.received).toMatchObject([
+    {
+      headers: { 'ce-id': 'data', 'content-type': 'application/json', 'x-team': 'orders' },
+      event: { id: 'inside' },
+    },
+  ]);
   expect(revoked.received).toEqual([]);
-  expect(output.match(/ delivered$/gm)).toHaveLength(16);
+  expect(output.match(/ delivered$/gm)).toHaveLength(17);
   for (const { headers } of [...limited.received, ...unlimited.received, ...tired.received]) {
     expect(headers).toMatchObject({
       'webhook-request-origin': tenant.origin,

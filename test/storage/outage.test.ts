@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import supertest, { type Response } from 'supertest';
-import { startPostgres, type Postgres } from '../support/postgres.mjs';
+import { asUnavailable } from '../../src/storage/database.js';
+import { freePort, startPostgres, type Postgres } from '../support/postgres.mjs';
 import { untilReady } from '../support/process.js';
 import { isServer, startRegistry, type Client, type Registry } from '../support/registry.js';
 
@@ -152,3 +155,14 @@ onServer(
   },
   60_000,
 );
+
+test('a server whose name has several addresses is away as any other, although that error has no message', async () => {
+  const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
+  const socket = connect({
+    ...{ host: 'database.example', port: await freePort(), autoSelectFamily: true },
+    lookup: (_host, _options, found) => found(null, addresses),
+  });
+  const [error] = (await once(socket, 'error')) as [Error];
+  expect(error.message).toBe('');
+  expect(asUnavailable(error)).toMatchObject({ code: 'database_unavailable' });
+});

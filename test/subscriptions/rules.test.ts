@@ -158,6 +158,13 @@ describe('protocolsettings', () => {
     }
   });
 
+  test.each(['structured', 'binary', 'batched', 'Binary', '', null, 5])('with the content mode %j', (contentmode) => {
+    const isKnown = contentmode === 'structured' || contentmode === 'binary';
+    expect(seen(checkProtocolSettings({ contentmode }, at))).toEqual(
+      isKnown ? [] : [`${at}/contentmode value_not_allowed`],
+    );
+  });
+
   test.each(['GET', 'PUT', 'post', '', null])('with the method %j are refused', (method) => {
     expect(seen(checkProtocolSettings({ method }, at))).toEqual([`${at}/method method_not_post`]);
   });

@@ -229,6 +229,24 @@ describe('bodies', () => {
   });
 });
 
+test('faults of the contract are told in words', async () => {
+  const faults = async (body: object) => {
+    const answer = await refused(() => subscriber.post('/v1/filters/test').send(body));
+    return answer.body.faults.map(({ pointer, detail }: { pointer: string; detail: string }) => [pointer, detail]);
+  };
+  expect(await faults({ event: [], source: 5, types: Array(1_001).fill('a'), subject: 'x'.repeat(2_049) })).toEqual([
+    ['/event', 'This must be an object.'],
+    ['/source', 'This must be a string.'],
+    ['/types', 'This must have at most 1000 entries.'],
+    ['/subject', 'This must have at most 2048 characters.'],
+  ]);
+  const { body } = await subscriber.post('/v1/subscriptions').set('Prefer', 'respond-async').send(valid()).expect(201);
+  const reasons = await subscriber.post(`/v1/subscriptions/${body.id}/suspend`).send({ reason: '' }).expect(400);
+  expect(reasons.body.faults[0].detail).toBe('This must not be empty.');
+  const page = await subscriber.get('/v1/subscriptions?limit=0').expect(400);
+  expect(page.body.faults[0].detail).toBe('This must be at least 1.');
+});
+
 describe('parameters', () => {
   test.each([
     ['limit=0', 'query/limit value_out_of_range'],
@@ -236,8 +254,8 @@ describe('parameters', () => {
     ['limit=abc', 'query/limit type'],
     ['limit=1.5', 'query/limit type'],
     ['limit=', 'query/limit type'],
-    ['limit=1&limit=2', 'query/limit type'],
-    ['source=a&source=b', 'query/source type'],
+    ['limit=1&limit=2', 'query/limit parameter_repeated'],
+    ['source=a&source=b', 'query/source parameter_repeated'],
     ['source=%00', 'query/source text_nul'],
     ['status=sleeping', 'query/status value_not_allowed'],
     ['state=active', 'query/state member_unknown'],

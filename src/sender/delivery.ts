@@ -1,0 +1,59 @@
+import { isJson, parseMediaType } from '../events/media-type.js';
+import type { MatchAnswer } from '../matching/match-message.js';
+
+export interface Delivery {
+  headers: Record<string, string>;
+  /** None for an event without data in binary mode. */
+  body: string | Uint8Array | undefined;
+}
+
+/**
+ * One delivery (webhook specification, section 2.1) of an event in the JSON format, in the content mode that the match says
+ * (HTTP binding, section 3), with the headers that the subscription wants along and the access token, if the match has one.
+ */
+export function deliveryOf(event: object, origin: string, to: MatchAnswer['sinks'][number]): Delivery {
+  const { headers, body } = to.contentmode === 'binary' ? inBinary(event) : inStructured(event);
+  const token = to.sinkcredential?.['accesstoken'];
+  return {
+    headers: {
+      ...(to.protocolsettings?.['headers'] as Record<string, string> | undefined),
+      ...headers,
+      'WebHook-Request-Origin': origin,
+      ...(typeof token === 'string' ? { Authorization: `Bearer ${token}` } : {}),
+    },
+    body,
+  };
+}
+
+function inStructured(event: object): Delivery {
+  return { headers: { 'Content-Type': 'application/cloudevents+json' }, body: JSON.stringify(event) };
+}
+
+/** Data without a type is JSON (JSON format, section 3.1.1). */
+function inBinary(event: object): Delivery {
+  const { data, data_base64: base64, datacontenttype, ...attributes } = event as Record<string, unknown>;
+  const hasData = data !== undefined || typeof base64 === 'string';
+  const contentType = typeof datacontenttype === 'string' ? datacontenttype : 'application/json';
+  const headers = Object.entries(attributes)
+    .filter(([, value]) => value !== null && value !== undefined)
+    .map(([name, value]) => [`ce-${name}`, encode(String(value))]);
+  return {
+    headers: {
+      ...(Object.fromEntries(headers) as Record<string, string>),
+      ...(hasData || typeof datacontenttype === 'string' ? { 'Content-Type': contentType } : {}),
+    },
+    body: typeof base64 === 'string' ? Buffer.from(base64, 'base64') : bodyOf(data, contentType),
+  };
+}
+
+function bodyOf(data: unknown, contentType: string): string | undefined {
+  if (data === undefined) return undefined;
+  const mediaType = parseMediaType(contentType);
+  const isText = typeof data === 'string' && (mediaType === undefined || !isJson(mediaType));
+  return isText ? data : JSON.stringify(data);
+}
+
+/** All but visible ASCII, and what has a meaning in a header value, is percent-encoded (HTTP binding, section 3.1.3.2). */
+function encode(value: string): string {
+  return value.replace(/[^!-~]|["%]/gu, encodeURIComponent);
+}

@@ -1,0 +1,63 @@
+import { expect, test } from '@jest/globals';
+import { readEvents } from '../../src/events/read-events.js';
+import { deliveryOf } from '../../src/sender/index.js';
+
+const origin = 'eventemitter.example.com';
+const event = {
+  specversion: '1.0',
+  id: 'Euro € "100%" ',
+  source: 'urn:example:a',
+  type: 'com.example.a',
+  subject: 'é/😀~!',
+  count: -5,
+  flag: false,
+  absent: null,
+};
+const to = {
+  sink: 'https://webhook.example.com/events',
+  subscriptions: ['a'],
+  allowedrate: 5,
+  expiresat: '2026-11-30T12:00:00.000Z',
+};
+const inBinary = (more: object) => deliveryOf({ ...event, ...more }, origin, { ...to, contentmode: 'binary' });
+
+test('a delivery is structured unless the match says otherwise, and carries origin, headers and token', () => {
+  const protocolsettings = { headers: { 'X-Tenant': '7' }, contentmode: 'structured' };
+  const sinkcredential = { credentialtype: 'ACCESSTOKEN', accesstoken: 'a-token' };
+  expect(deliveryOf(event, origin, { ...to, contentmode: 'structured', protocolsettings, sinkcredential })).toEqual({
+    headers: {
+      'X-Tenant': '7',
+      'Content-Type': 'application/cloudevents+json',
+      'WebHook-Request-Origin': origin,
+      Authorization: 'Bearer a-token',
+    },
+    body: JSON.stringify(event),
+  });
+});
+
+test('what is sent in binary mode is read as the same event', () => {
+  const { headers, body } = inBinary({ datacontenttype: 'application/json', data: { a: 1 } });
+  const lines = Object.entries(headers).flat();
+  const read = readEvents({ headers: lines, body: Buffer.from(body as string) });
+  if (!('events' in read) || !read.events[0] || !('event' in read.events[0])) throw new Error(JSON.stringify(read));
+  expect(read.mode).toBe('binary');
+  const { attributes } = read.events[0].event;
+  const { absent: _, ...present } = event;
+  for (const [name, value] of Object.entries(present))
+    expect([name, attributes.text(name)]).toEqual([name, String(value)]);
+  expect(attributes.has('absent')).toBe(false);
+  expect(attributes.datacontenttype).toBe('application/json');
+});
+
+test.each([
+  ['no data', {}, undefined, undefined],
+  ['null', { data: null }, 'application/json', 'null'],
+  ['JSON without a type', { data: 'text' }, 'application/json', '"text"'],
+  ['JSON of a kind', { data: 'text', datacontenttype: 'application/a+json' }, 'application/a+json', '"text"'],
+  ['text', { data: 'text', datacontenttype: 'text/plain' }, 'text/plain', 'text'],
+  ['bytes', { data_base64: 'AAEC', datacontenttype: 'image/png' }, 'image/png', Buffer.from([0, 1, 2])],
+])('the body in binary mode is the data: %s', (_, data, contentType, body) => {
+  const delivery = inBinary(data);
+  expect([delivery.headers['Content-Type'], delivery.body]).toEqual([contentType, body]);
+  expect(Object.keys(delivery.headers).filter((name) => name.includes('data'))).toEqual([]);
+});
