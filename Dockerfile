@@ -1,5 +1,5 @@
 # Builds dist/ with everything that development needs.
-FROM node:22-slim AS build
+FROM node:26-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-audit --no-fund
@@ -7,12 +7,12 @@ COPY . .
 RUN npm run --silent build
 
 # What runs in production, and nothing else: the Prisma command line and its company count as optional.
-FROM node:22-slim AS dependencies
+FROM node:26-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
 
-FROM node:22-slim
+FROM node:26-slim
 WORKDIR /app
 # The API listens on all addresses of the container. Health and metrics stay on its loopback unless
 # ASSENT_OPERATIONS_HOST says otherwise. The data folder is used only by the embedded database and development keys.
