@@ -5,6 +5,8 @@ export interface Relay {
   url: string;
   /** Nothing more comes on event streams, those that there are and those to come, until `mend`. */
   holdStreams(): void;
+  /** How many event streams go through it at present. */
+  openStreams(): number;
   /** Breaks every connection, and lets none through until `mend`. */
   cut(): void;
   mend(): void;
@@ -50,6 +52,7 @@ export async function startRelay(target: string): Promise<Relay> {
       isCut = true;
       destroyAll();
     },
+    openStreams: () => streams.size,
     holdStreams() {
       isHolding = true;
       for (const far of streams) far.pause();
