@@ -45,6 +45,11 @@ export class Arena {
     this.#live[0] = 0;
   }
 
+  /** The word at an address. At 0 and the three after it there are zeros, so that what leads nowhere can be followed. */
+  word(address: number): number {
+    return this.chunks[address >>> chunkBits]![address & offsetMask]!;
+  }
+
   /** The words of a block at `address`: at least as many as were asked for. */
   sizeOf(address: number): number {
     return 1 << this.#bits[address >>> chunkBits]!;

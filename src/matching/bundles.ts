@@ -1,6 +1,6 @@
 import { KeyChooser, type Choice } from './anchors.js';
 import { chunkBits, offsetMask, type Arena } from './arena.js';
-import { EntryLists } from './entry-list.js';
+import { EntryLists, listCount, listFirst } from './entry-list.js';
 import { hashWords } from './hash.js';
 import { HashIndex } from './hash-index.js';
 import { keyList, pair, type Key, type Keys } from './keys.js';
@@ -30,21 +30,25 @@ const filingWord = 5;
 export const membersList = 7;
 /** A short program stands in the record, where it costs no second look at memory; a longer one has a block. */
 const shortProgramWord = 10;
-const bundleWords = 16;
+export const bundleWords = 16;
 
 /**
- * In the second word of an entry under a key; the place among the bundle's filings stands above. An event can hit several
- * keys of a bundle, unless all of them are about the same attributes being equal to something.
+ * In the second word of an entry under a key. An event can hit several keys of a bundle, unless all of them are about the
+ * same attributes being equal to something. What stands above is the place among the bundle's filings, or the handle of the
+ * only member where an event that hits the key goes to it without any further look.
  */
 export const isProof = 1;
 export const isOneOfSeveral = 2;
-const placeShift = 2;
+export const isOnly = 4;
+export const aboveShift = 3;
 
+/** Of so few filings the one under a key is looked for. */
+const fewFilings = 8;
 /** So few bundles under a key are not worth looking at again. */
 const fewEnough = 2;
 
 export class Bundles {
-  readonly members: EntryLists;
+  readonly #members: EntryLists;
   readonly #arena: Arena;
   readonly #symbols: Symbols;
   readonly #keys: Keys;
@@ -58,7 +62,7 @@ export class Bundles {
     this.#keys = keys;
     this.#index = new HashIndex(arena);
     this.#chooser = new KeyChooser(keys, symbols.values);
-    this.members = new EntryLists(arena, 1);
+    this.#members = new EntryLists(arena, 1);
   }
 
   get size(): number {
@@ -82,13 +86,27 @@ export class Bundles {
     this.#set(bundle, markWord, 0);
     this.#set(bundle, programWord, address);
     this.#set(bundle, programLengthWord, program.length);
-    this.members.clear(bundle + membersList);
+    this.#members.clear(bundle + membersList);
     this.#index.add(hash, bundle);
     const choice = this.#choose(bundle);
     const { what, a, b } = this.#chooser.mostAsked;
     this.#file(bundle, choice);
     if (what !== 0) this.#relieve(this.#keys.find(what, a, b));
     return bundle;
+  }
+
+  /** Returns the address of the member's entry. */
+  join(bundle: number, handle: number): number {
+    const entry = this.#members.push(bundle + membersList, handle);
+    if (this.#get(bundle, membersList + listCount) <= 2) this.#showOnly(bundle);
+    return entry;
+  }
+
+  /** Returns the handle of the member that stands at the entry now, 0 if none does. */
+  leave(bundle: number, entry: number): number {
+    const isMoved = this.#members.remove(bundle + membersList, entry);
+    if (this.#get(bundle, membersList + listCount) === 1) this.#showOnly(bundle);
+    return isMoved ? this.#get(entry, 0) : 0;
   }
 
   isEmpty(bundle: number): boolean {
@@ -125,11 +143,26 @@ export class Bundles {
     const flags = (proof ? isProof : 0) | (several && !excludeEachOther(keys) ? isOneOfSeveral : 0);
     keys.forEach((each, place) => {
       const key = this.#keys.acquire(each);
-      const entry = this.#keys.lists.push(key + keyList, bundle, (place << placeShift) | flags);
+      const entry = this.#keys.lists.push(key + keyList, bundle, (place << aboveShift) | flags);
       const filing = this.#filing(bundle, place);
       this.#set(filing, 0, key);
       this.#set(filing, 1, entry);
     });
+    if (this.#get(bundle, membersList + listCount) === 1) this.#showOnly(bundle);
+  }
+
+  /** Puts the only member into the entries, if there is but one and hitting a key is enough; and takes it out again. */
+  #showOnly(bundle: number): void {
+    const filings = this.#get(bundle, filingsWord);
+    if (filings > fewFilings) return;
+    const hasOne = this.#get(bundle, membersList + listCount) === 1;
+    const only = (this.#get(bundle, membersList + listFirst) << aboveShift) | isOnly;
+    for (let place = 0; place < filings; place += 1) {
+      const entry = this.#get(this.#filing(bundle, place), 1);
+      const flags = this.#get(entry, 1) & (isProof | isOneOfSeveral);
+      if (flags !== isProof) return;
+      this.#set(entry, 1, (hasOne ? only : place << aboveShift) | flags);
+    }
   }
 
   #unfile(bundle: number): void {
@@ -139,8 +172,7 @@ export class Bundles {
       const key = this.#get(filing, 0);
       const entry = this.#get(filing, 1);
       if (this.#keys.lists.remove(key + keyList, entry)) {
-        const moved = this.#filing(this.#get(entry, 0), this.#get(entry, 1) >>> placeShift);
-        this.#set(moved, 1, entry);
+        this.#set(this.#filingOf(key, entry), 1, entry);
       }
       if (this.#keys.count(key) === 0) this.#keys.release(key);
     }
@@ -151,6 +183,15 @@ export class Bundles {
   #filing(bundle: number, place: number): number {
     if (this.#get(bundle, filingsWord) < 2) return bundle + filingWord;
     return this.#get(bundle, filingWord) + place * 2;
+  }
+
+  /** The same for the filing that an entry under a key belongs to. */
+  #filingOf(key: number, entry: number): number {
+    const bundle = this.#get(entry, 0);
+    const word = this.#get(entry, 1);
+    let place = (word & isOnly) === 0 ? word >>> aboveShift : 0;
+    while (this.#get(this.#filing(bundle, place), 0) !== key) place += 1;
+    return this.#filing(bundle, place);
   }
 
   #relieve(key: number): void {

@@ -33,6 +33,8 @@ export class EventView {
   readonly texts: (string | undefined)[] = [];
   /** Not for comparing: `has` does that. */
   readonly values: number[] = [];
+  /** Hashes of the texts, where somebody took them. */
+  readonly hashes: number[] = [];
   readonly #isGuess: boolean[] = [];
   #event: ContextAttributes | undefined;
   readonly #symbols: Symbols;
@@ -70,16 +72,17 @@ export class EventView {
   }
 
   /** Guesses the number of an attribute's value by the hash of its text. */
-  guess(attribute: number, hash: number): number {
-    const value = this.#symbols.values.guess(this.texts[attribute]!, hash);
-    this.values[attribute] = value;
+  guess(attribute: number): void {
+    this.values[attribute] = this.#symbols.values.guess(this.texts[attribute]!, this.hashes[attribute]!);
     this.#isGuess[attribute] = true;
-    return value;
   }
 
   /** Whether an attribute of the event has the value. */
   has(attribute: number, value: number): boolean {
-    if (this.values[attribute] === unknown) this.guess(attribute, hashText(this.texts[attribute]!));
+    if (this.values[attribute] === unknown) {
+      this.hashes[attribute] = hashText(this.texts[attribute]!);
+      this.guess(attribute);
+    }
     if (this.values[attribute] !== value) return false;
     if (this.#isGuess[attribute]) {
       this.#isGuess[attribute] = false;
@@ -138,6 +141,7 @@ export class EventView {
     while (this.texts.length <= attribute) {
       this.texts.push(undefined);
       this.values.push(absent);
+      this.hashes.push(0);
       this.#isGuess.push(false);
     }
   }

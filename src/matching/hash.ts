@@ -6,7 +6,7 @@ const [seed = 1, random = 1] = crypto.getRandomValues(new Int32Array(2));
 const multiplier = (random & ~7) | 5;
 
 export function hashText(text: string): number {
-  return finish(hashOn(beginHash, text, 0));
+  return finish(hashOn(beginHash, text, 0, text.length));
 }
 
 export function hashBytes(bytes: Uint8Array, from: number, to: number): number {
@@ -35,9 +35,15 @@ export function stepHash(hash: number, character: number): number {
   return Math.imul(hash ^ character, multiplier);
 }
 
-/** All the steps from a place on. */
-export function hashOn(hash: number, text: string, from: number): number {
-  for (let at = from; at < text.length; at += 1) hash = stepHash(hash, text.charCodeAt(at));
+/** The steps from one place of a text to another. */
+export function hashOn(hash: number, text: string, from: number, to: number): number {
+  for (let at = from; at < to; at += 1) hash = stepHash(hash, text.charCodeAt(at));
+  return hash;
+}
+
+/** The same for a text that is read backwards; places are counted from its end. */
+export function hashBack(hash: number, text: string, from: number, to: number): number {
+  for (let at = text.length - from; at > text.length - to; at -= 1) hash = stepHash(hash, text.charCodeAt(at - 1));
   return hash;
 }
 

@@ -1,6 +1,6 @@
 import { chunkBits, offsetMask, type Arena } from './arena.js';
 import { EntryLists, listCount } from './entry-list.js';
-import { hashNumbers, hashText } from './hash.js';
+import { hashNumbers } from './hash.js';
 import { HashIndex } from './hash-index.js';
 import { exact, operandShift, operationMask, prefix, suffix } from './operations.js';
 import { Prefixes } from './prefixes.js';
@@ -32,10 +32,10 @@ export function pairOf(first: number, second: number): number {
   return pair | (first << operandShift) | (second << (2 * operandShift));
 }
 
-const whatWord = 0;
-const aWord = 1;
+export const whatWord = 0;
+export const aWord = 1;
 const bWord = 2;
-/** The list of entries: bundle, and which of the bundle's filings it is (bundles.ts). */
+/** The list of entries: bundle, and flags with what an event goes to without a further look (bundles.ts). */
 export const keyList = 3;
 const keyWords = 7;
 
@@ -44,7 +44,7 @@ export class Keys {
   readonly #arena: Arena;
   readonly #symbols: Symbols;
   readonly #index: HashIndex;
-  readonly #prefixes: Prefixes;
+  readonly prefixes: Prefixes;
   /** By attribute, whose numbers are dense. */
   readonly #equals: number[] = [];
   readonly #begins: number[] = [];
@@ -56,12 +56,21 @@ export class Keys {
     this.#arena = arena;
     this.#symbols = symbols;
     this.#index = new HashIndex(arena);
-    this.#prefixes = new Prefixes(arena);
+    this.prefixes = new Prefixes(arena);
     this.lists = new EntryLists(arena, 2);
   }
 
   get size(): number {
     return this.#index.size;
+  }
+
+  /** Whether keys say what an attribute begins with. */
+  hasBeginnings(attribute: number): boolean {
+    return (this.#begins[attribute] ?? 0) > 0;
+  }
+
+  hasEnds(attribute: number): boolean {
+    return (this.#ends[attribute] ?? 0) > 0;
   }
 
   /** Whether keys say what an attribute equals, alone or together with another. */
@@ -75,6 +84,11 @@ export class Keys {
     const only = this.#symbols.values.word(value, firstWord);
     if (only < 0) return this.find(what, value, 0);
     return only !== 0 && this.#what(only) === what ? only : 0;
+  }
+
+  /** Reads beforehand where the hash of a key leads to. */
+  readSlot(what: number, a: number, b: number): number {
+    return this.#index.guess(hashNumbers(what, a, b));
   }
 
   hasPair(value: number): boolean {
@@ -115,7 +129,7 @@ export class Keys {
     words[at + bWord] = b;
     this.lists.clear(key + keyList);
     this.#index.add(hashNumbers(what, a, b), key);
-    if (isPart(what)) this.#prefixes.add(what, this.#symbols.values.text(a), key);
+    if (isPart(what)) this.prefixes.add(what, this.#symbols.values.text(a), key);
     this.#count(key, { what, a, b }, 1);
     return key;
   }
@@ -124,33 +138,9 @@ export class Keys {
   release(key: number): void {
     const { what, a, b } = this.at(key);
     this.#index.delete(hashNumbers(what, a, b), key);
-    if (isPart(what)) this.#prefixes.remove(what, this.#symbols.values.text(a), key);
+    if (isPart(what)) this.prefixes.remove(what, this.#symbols.values.text(a), key);
     this.#count(key, { what, a, b }, -1);
     this.#arena.release(key);
-  }
-
-  /**
-   * Adds the keys that an attribute's text begins and ends with to `found`. Returns the hash of the text if keys compare the
-   * attribute.
-   */
-  search(attribute: number, text: string, found: number[]): number {
-    if ((this.#ends[attribute] ?? 0) > 0) this.#search(suffix | (attribute << operandShift), text, found);
-    if ((this.#begins[attribute] ?? 0) > 0) return this.#search(prefix | (attribute << operandShift), text, found);
-    return this.isCompared(attribute) ? hashText(text) : 0;
-  }
-
-  #search(what: number, text: string, found: number[]): number {
-    const { values } = this.#symbols;
-    const before = found.length;
-    const hash = this.#prefixes.search(what, text, found);
-    for (let i = found.length - 1; i >= before; i -= 1) {
-      const words = this.#arena.chunks[found[i]! >>> chunkBits]!;
-      const at = found[i]! & offsetMask;
-      const part = words[at + aWord]!;
-      const isHit = (what & operationMask) === prefix ? values.begins(part, text) : values.ends(part, text);
-      if (!isHit || words[at + whatWord] !== what) found.splice(i, 1);
-    }
-    return hash;
   }
 
   #what(key: number): number {

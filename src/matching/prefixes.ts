@@ -1,10 +1,10 @@
 import type { Arena } from './arena.js';
-import { beginHash, finish, hashOn, stepHash } from './hash.js';
+import { beginHash, finish, hashBack, hashOn, stepHash } from './hash.js';
 import { HashIndex } from './hash-index.js';
-import { operationMask, suffix } from './operations.js';
+import { operandShift, operationMask, suffix } from './operations.js';
 
 /**
- * Finds which of many texts a given text begins with, by hashes that are taken on one way along it; suffixes are read
+ * Finds which of many texts some given texts begin with, by hashes that are taken on one way along them; suffixes are read
  * backwards and are prefixes then. `what` tells attribute and direction (keys.ts); each is a set of its own, by a salt that
  * comes in at the end, so that one way along a text is for its beginnings and for the whole of it.
  *
@@ -27,6 +27,18 @@ export class Prefixes {
   readonly #guards: HashIndex;
   readonly #counts: HashIndex;
   readonly #ends: HashIndex;
+  /** The texts that are on their way: what each is looked up as, how far it is, and its hash up to there. */
+  readonly #whats: number[] = [];
+  readonly #places: number[] = [];
+  readonly #hashes: number[] = [];
+  #ways = 0;
+  /** Where texts of a set may end: the same of each, and the hash that they are found by. */
+  readonly #endWhats: number[] = [];
+  readonly #endPlaces: number[] = [];
+  readonly #endHashes: number[] = [];
+  #found = 0;
+  /** What was read beforehand. */
+  readonly #read: number[] = [];
 
   constructor(arena: Arena) {
     this.#counts = new HashIndex(arena);
@@ -34,27 +46,86 @@ export class Prefixes {
     this.#ends = new HashIndex(arena);
   }
 
+  /** Sends a text on its way. */
+  begin(what: number): void {
+    this.#whats[this.#ways] = what;
+    this.#places[this.#ways] = 0;
+    this.#hashes[this.#ways] = beginHash;
+    this.#ways += 1;
+  }
+
   /**
-   * Adds the keys of the texts that `text` begins with to `found`; the hash alone decides, so the caller compares. Returns
-   * the hash of the text itself if it was read forwards.
+   * Goes along all texts, from guard to guard side by side (search.ts). `texts` are by attribute, and so are `hashes`,
+   * which get the hash of each text that is read forwards.
    */
-  search(what: number, text: string, found: number[]): number {
-    const backwards = (what & operationMask) === suffix;
-    const salt = saltOf(what);
-    const last = text.length - 1;
-    let hash = beginHash;
-    let at = 0;
-    for (;;) {
-      const guard = this.#guards.first(finish(hash ^ salt ^ guardSalt));
-      if (guard === 0) return backwards ? 0 : finish(hashOn(hash, text, at));
-      const from = at;
-      const shift = widthBits(from);
-      for (const next = from + (parts << shift); at < next; at += 1) {
-        if (((guard >>> ((at - from) >>> shift)) & 1) !== 0) this.#collect(finish(hash ^ salt), found);
-        if (at > last) return finish(hash);
-        hash = stepHash(hash, text.charCodeAt(backwards ? last - at : at));
+  walk(texts: readonly (string | undefined)[], hashes: number[]): void {
+    while (this.#ways > 0) {
+      const ways = this.#ways;
+      this.#ways = 0;
+      for (let way = 0; way < ways; way += 1) this.#step(way, texts, hashes);
+    }
+  }
+
+  /**
+   * Puts the keys of what the texts begin with into `found`, each with what it is looked up as and its length; the hash
+   * alone decides, so the caller compares. Returns how many numbers that are.
+   */
+  collect(found: number[]): number {
+    const ends = this.#found;
+    let count = 0;
+    this.#found = 0;
+    for (let end = 0; end < ends; end += 1) this.#read[end] = this.#ends.guess(this.#endHashes[end]!);
+    for (let end = 0; end < ends; end += 1) {
+      const hash = this.#endHashes[end]!;
+      for (let slot = this.#ends.find(hash); slot >= 0; slot = this.#ends.find(hash, slot)) {
+        found[count] = this.#ends.at(hash, slot);
+        found[count + 1] = this.#endWhats[end]!;
+        found[count + 2] = this.#endPlaces[end]!;
+        count += 3;
       }
     }
+    return count;
+  }
+
+  /**
+   * Takes a text to the next guard, where it goes on when the others have come as far, unless it ends before or there is
+   * none. That guard is read beforehand.
+   */
+  #step(way: number, texts: readonly (string | undefined)[], hashes: number[]): void {
+    const what = this.#whats[way]!;
+    const text = texts[what >>> operandShift]!;
+    const backwards = (what & operationMask) === suffix;
+    const from = this.#places[way]!;
+    let hash = this.#hashes[way]!;
+    const guard = this.#guards.first(guardHash(what, hash));
+    if (guard === 0) {
+      if (!backwards) hashes[what >>> operandShift] = finish(hashOn(hash, text, from, text.length));
+      return;
+    }
+    const shift = widthBits(from);
+    const next = from + (parts << shift);
+    let at = from;
+    for (let ends = guard & ~isGuard; ends !== 0; ends &= ends - 1) {
+      const part = from + ((31 - Math.clz32(ends & -ends)) << shift);
+      for (let end = part; end < part + (1 << shift) && end <= text.length; end += 1) {
+        hash = backwards ? hashBack(hash, text, at, end) : hashOn(hash, text, at, end);
+        at = end;
+        this.#endWhats[this.#found] = what;
+        this.#endPlaces[this.#found] = at;
+        this.#endHashes[this.#found] = finish(hash ^ saltOf(what));
+        this.#found += 1;
+      }
+    }
+    if (text.length < next) {
+      if (!backwards) hashes[what >>> operandShift] = finish(hashOn(hash, text, at, text.length));
+      return;
+    }
+    hash = backwards ? hashBack(hash, text, at, next) : hashOn(hash, text, at, next);
+    this.#whats[this.#ways] = what;
+    this.#places[this.#ways] = next;
+    this.#hashes[this.#ways] = hash;
+    this.#read[this.#ways] = this.#guards.guess(guardHash(what, hash));
+    this.#ways += 1;
   }
 
   add(what: number, text: string, key: number): void {
@@ -65,12 +136,6 @@ export class Prefixes {
   remove(what: number, text: string, key: number): void {
     const end = this.#walk(what, text, -1);
     this.#ends.delete(end, key);
-  }
-
-  #collect(hash: number, found: number[]): void {
-    for (let slot = this.#ends.find(hash); slot >= 0; slot = this.#ends.find(hash, slot)) {
-      found.push(this.#ends.at(hash, slot));
-    }
   }
 
   /** Counts a text in or out at all guards on its way. Returns the hash that it is found by. */
@@ -91,14 +156,14 @@ export class Prefixes {
   }
 
   #count(hash: number, ending: number, change: 1 | -1): void {
-    const guardHash = finish(hash ^ guardSalt);
-    let guard = this.#guards.first(guardHash) | isGuard;
+    const at = finish(hash ^ guardSalt);
+    let guard = this.#guards.first(at) | isGuard;
     if (ending >= 0) {
       const ends = this.#change(finish(hash ^ Math.imul(countSalt, ending + 2)), change);
       guard = ends === 0 ? guard & ~(1 << ending) : guard | (1 << ending);
     }
     const passing = this.#change(finish(hash ^ countSalt), change);
-    this.#guards.set(guardHash, passing === 0 ? 0 : guard);
+    this.#guards.set(at, passing === 0 ? 0 : guard);
   }
 
   #change(hash: number, change: 1 | -1): number {
@@ -106,6 +171,10 @@ export class Prefixes {
     this.#counts.set(hash, count);
     return count;
   }
+}
+
+function guardHash(what: number, hash: number): number {
+  return finish(hash ^ saltOf(what) ^ guardSalt);
 }
 
 function saltOf(what: number): number {

@@ -88,6 +88,16 @@ export class StringTable {
     return true;
   }
 
+  /** Reads a record and where its text begins beforehand. */
+  readText(number: number): number {
+    return this.#arena.word(this.word(number, textWord));
+  }
+
+  /** Reads beforehand where a hash leads to. */
+  readSlot(hash: number): number {
+    return this.#index.guess(hash);
+  }
+
   length(number: number): number {
     return Math.abs(this.word(number, lengthWord));
   }

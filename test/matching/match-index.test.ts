@@ -316,6 +316,39 @@ describe('changes', () => {
     expect(idsOf(index, created)).toEqual([]);
   });
 
+  test('a filter that one subscription has, then several, then another one alone, is reported with whom it has', () => {
+    const index = createMatchIndex();
+    const wishes = { types: ['com.example.created', 'com.example.removed'] };
+    const found = () => [idsOf(index, created), idsOf(index, { ...created, type: 'com.example.removed' })];
+    index.add({ id: 'a', ...wishes });
+    expect(found()).toEqual([['a'], ['a']]);
+    index.add({ id: 'b', ...wishes });
+    expect(found()).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+    ]);
+    index.remove('a');
+    expect(found()).toEqual([['b'], ['b']]);
+    index.add({ id: 'b', source: '/bills' });
+    expect(found()).toEqual([[], []]);
+    index.add({ id: 'c', ...wishes });
+    expect(found()).toEqual([['c'], ['c']]);
+  });
+
+  test('a filter that is filed again keeps its only subscription, and the one that takes its place among others too', () => {
+    const index = createMatchIndex();
+    for (let i = 0; i < 100; i += 1) index.add({ id: `early ${i}`, types: ['t'], source: `/s/${i}` });
+    for (let i = 0; i < 3000; i += 1) {
+      index.add({ id: `type ${i}`, types: ['t'], subject: `${i}` });
+      index.add({ id: `source ${i}`, source: `/s/${i % 100}`, subject: `${i}` });
+      if (i % 3 === 0) index.remove(`type ${i}`);
+    }
+    for (let i = 0; i < 100; i += 1) {
+      expect(idsOf(index, { type: 't', source: `/s/${i}` })).toEqual([`early ${i}`]);
+      expect(idsOf(index, { type: 't', source: 'x', subject: `${i}` })).toEqual(i % 3 === 0 ? [] : [`type ${i}`]);
+    }
+  });
+
   test('removal leaves nothing behind', () => {
     const index = createMatchIndex();
     const empty = index.statistics();
