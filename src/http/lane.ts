@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { RegistryError } from '../errors.js';
 import { uuidv7 } from '../storage/ids.js';
 import { requireScope, type Operation } from './contract.js';
+import { FixedHeaders } from './fixed-headers.js';
 import { signalOfLeaving } from './leaving.js';
 import type { OnRequest } from './metrics.js';
 import type { Principal } from './principal.js';
@@ -67,8 +68,8 @@ export interface LaneSettings {
 
 interface Route extends LaneRoute {
   /** Of what has a body, and of what has none. */
-  headersWithBody: readonly string[];
-  headersWithoutBody: readonly string[];
+  headersWithBody: FixedHeaders;
+  headersWithoutBody: FixedHeaders;
 }
 
 /** One request, from its headers to its answer. */
@@ -88,21 +89,21 @@ const unambiguous = ['host', 'authorization', 'content-type', 'if-match', 'idemp
 const lengths = Array.from({ length: 16 }, (_, length) => unambiguous.some((name) => name.length === length));
 const noBody = Buffer.alloc(0);
 const noHeaders: readonly string[] = [];
-const problemAnswerHeaders = [...Object.entries(apiHeaders).flat(), 'Content-Type', 'application/problem+json'];
+const problemAnswerHeaders = new FixedHeaders({ ...apiHeaders, 'Content-Type': 'application/problem+json' });
 
 export function createLane(settings: LaneSettings): RequestListener {
   const routes = new Map<string, Map<string, Route>>();
   for (const route of settings.routes) {
     const { method, path } = route.operation;
     const byMethod = routes.get(path) ?? new Map<string, Route>();
-    const headersWithoutBody = Object.entries({ ...apiHeaders, ...route.headers }).flat();
+    const headers = { ...apiHeaders, ...route.headers };
     routes.set(
       path,
       byMethod.set(method.toUpperCase(), {
         ...route,
         readQuery: route.readQuery ?? withoutQuery(route.operation),
-        headersWithBody: [...headersWithoutBody, 'Content-Type', 'application/json; charset=utf-8'],
-        headersWithoutBody,
+        headersWithBody: new FixedHeaders({ ...headers, 'Content-Type': 'application/json; charset=utf-8' }),
+        headersWithoutBody: new FixedHeaders(headers),
       }),
     );
   }
@@ -169,7 +170,7 @@ function handle(
 function answer(exchange: Exchange, { status, body, headers = noHeaders }: LaneAnswer): void {
   const { operation, headersWithBody, headersWithoutBody } = exchange.route;
   if (exchange.settings.checkAnswers) checkAnswer(operation, status, body);
-  finish(exchange, status, (body === undefined ? headersWithoutBody : headersWithBody).concat(headers), body);
+  finish(exchange, status, body === undefined ? headersWithoutBody : headersWithBody, headers, body);
 }
 
 function fail(exchange: Exchange, thrown: unknown): void {
@@ -185,27 +186,30 @@ function fail(exchange: Exchange, thrown: unknown): void {
     settings.log.info({ requestid, operation: route.operation.id, status: problem.status, code: told.code }, 'request');
   }
   if (response.headersSent) return;
-  const headers = [...problemAnswerHeaders, ...Object.entries(problemHeaders(told)).flat()];
-  finish(exchange, problem.status, headers, JSON.stringify(problem), told.code);
+  const headers = Object.entries(problemHeaders(told)).flat();
+  finish(exchange, problem.status, problemAnswerHeaders, headers, JSON.stringify(problem), told.code);
 }
 
 function finish(
   exchange: Exchange,
   status: number,
-  headers: string[],
+  fixed: FixedHeaders,
+  headers: readonly string[],
   body: string | Buffer | undefined,
   code?: string,
 ): void {
   const { settings, route, response, requestId, startedAt } = exchange;
-  headers.push('X-Request-Id', requestId);
-  if (settings.stopping.aborted) headers.push('Connection', 'close');
+  const last = settings.stopping.aborted ? ['Connection', 'close'] : noHeaders;
   if (body === undefined) {
-    response.writeHead(status, headers);
+    fixed.writeHead(response, status, [...headers, 'X-Request-Id', requestId, ...last]);
     response.end();
   } else {
     const bytes = Buffer.byteLength(body);
-    headers.push('Content-Length', String(bytes));
-    response.writeHead(status, headers);
+    fixed.writeHead(response, status, [
+      ...headers,
+      ...['X-Request-Id', requestId, 'Content-Length', String(bytes)],
+      ...last,
+    ]);
     // What is all ASCII is the same in Latin-1, which is copied and not converted.
     response.end(body, bytes === body.length ? 'latin1' : 'utf8');
   }
