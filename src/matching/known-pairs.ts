@@ -1,6 +1,6 @@
 import { parseRate, type Rate } from '../origins/rate.js';
 import { instantText } from './instant.js';
-import { PairTable, type AskedPairs } from './pair-table.js';
+import { PairTable, word, type AskedPairs } from './pair-table.js';
 import { bases, grantStates, type GrantState } from './state.js';
 
 export interface MatchedPair {
@@ -62,12 +62,12 @@ export class KnownPairs {
   putGrant(origin: number, sink: string, state: GrantState | null): void {
     const table = this.#table;
     const pair = table.acquire(origin, Buffer.from(sink));
-    table.setSmall(pair, 'standing', state === null ? 0 : standingOf(state));
+    table.setSmall(pair, word.standing, state === null ? 0 : standingOf(state));
     if (state !== null) {
       const rate = parseRate(state.allowedrate) ?? 1;
-      table.setLarge(pair, 'rate', rate === '*' ? 0 : rate);
-      table.setLarge(pair, 'expiresAt', Date.parse(state.expiresat));
-      table.setLarge(pair, 'heldUntil', state.helduntil ? Date.parse(state.helduntil) : 0);
+      table.setLarge(pair, word.rate, rate === '*' ? 0 : rate);
+      table.setLarge(pair, word.expiresAt, Date.parse(state.expiresat));
+      table.setLarge(pair, word.heldUntil, state.helduntil ? Date.parse(state.helduntil) : 0);
       table.setId(pair, state.id);
     }
     this.#releaseEmpty(pair);
@@ -80,16 +80,16 @@ export class KnownPairs {
 
   /** Whether the grant of a pair is live; who has a subscription that is not suspended needs no more. */
   isLive(pair: number, time: number): boolean {
-    const standing = this.#table.small(pair, 'standing');
-    return stateOf(standing) === 'live' && this.#table.large(pair, 'expiresAt') > time;
+    const standing = this.#table.small(pair, word.standing);
+    return stateOf(standing) === 'live' && this.#table.large(pair, word.expiresAt) > time;
   }
 
   matched(pair: number, time: number): MatchedPair {
-    const heldUntil = this.#table.large(pair, 'heldUntil');
+    const heldUntil = this.#table.large(pair, word.heldUntil);
     return {
       sink: this.#table.sink(pair),
       allowedRate: this.rate(pair),
-      expiresAt: instantText(this.#table.large(pair, 'expiresAt')),
+      expiresAt: instantText(this.#table.large(pair, word.expiresAt)),
       heldUntil: heldUntil > time ? instantText(heldUntil) : undefined,
       subscriptions: [],
       protocolSettings: undefined,
@@ -114,27 +114,27 @@ export class KnownPairs {
   /** Undefined if the pair may be sent to; then it has a grant. */
   denial(pair: number, time: number): Denial | undefined {
     const table = this.#table;
-    const standing = pair === 0 ? 0 : table.small(pair, 'standing');
+    const standing = pair === 0 ? 0 : table.small(pair, word.standing);
     if (standing === 0) return 'no_grant';
     const state = stateOf(standing);
     if (state !== 'live') return state;
-    if (table.large(pair, 'expiresAt') <= time) return 'expired';
-    const all = table.small(pair, 'subscriptions');
-    const isSuspended = all === table.small(pair, 'suspended') && (all > 0 || basisOf(standing) !== 'agreement');
+    if (table.large(pair, word.expiresAt) <= time) return 'expired';
+    const all = table.small(pair, word.subscriptions);
+    const isSuspended = all === table.small(pair, word.suspended) && (all > 0 || basisOf(standing) !== 'agreement');
     if (isSuspended) return 'suspended';
-    return table.large(pair, 'heldUntil') > time ? 'held' : undefined;
+    return table.large(pair, word.heldUntil) > time ? 'held' : undefined;
   }
 
   basis(pair: number): GrantState['basis'] {
-    return basisOf(this.#table.small(pair, 'standing'));
+    return basisOf(this.#table.small(pair, word.standing));
   }
 
   rate(pair: number): Rate {
-    return this.#table.large(pair, 'rate') || '*';
+    return this.#table.large(pair, word.rate) || '*';
   }
 
   expiresAt(pair: number): number {
-    return this.#table.large(pair, 'expiresAt');
+    return this.#table.large(pair, word.expiresAt);
   }
 
   /** Writes the id of the grant into the bytes from `at` on; returns where it ends. */
@@ -148,18 +148,18 @@ export class KnownPairs {
       basis: this.basis(pair),
       allowedRate: this.rate(pair),
       expiresAt: this.expiresAt(pair),
-      heldUntil: this.#table.large(pair, 'heldUntil') || undefined,
+      heldUntil: this.#table.large(pair, word.heldUntil) || undefined,
     };
   }
 
   #count(pair: number, change: 1 | -1, isSuspended: boolean): void {
     const table = this.#table;
-    table.setSmall(pair, 'subscriptions', table.small(pair, 'subscriptions') + change);
-    if (isSuspended) table.setSmall(pair, 'suspended', table.small(pair, 'suspended') + change);
+    table.setSmall(pair, word.subscriptions, table.small(pair, word.subscriptions) + change);
+    if (isSuspended) table.setSmall(pair, word.suspended, table.small(pair, word.suspended) + change);
   }
 
   #releaseEmpty(pair: number): void {
     const table = this.#table;
-    if (table.small(pair, 'subscriptions') === 0 && table.small(pair, 'standing') === 0) table.release(pair);
+    if (table.small(pair, word.subscriptions) === 0 && table.small(pair, word.standing) === 0) table.release(pair);
   }
 }

@@ -10,7 +10,7 @@ import { Piece, writeHex } from './write-bytes.js';
  * A pair is a number that is its own until it is released. Sinks are asked for and kept as the bytes of their UTF-8, because
  * they come and go as bytes; four stand in a word, and what is left of the last word is 0.
  */
-const word = {
+export const word = {
   origin: 0,
   length: 1,
   /** Its meaning is the owner's; 0 is none. */
@@ -27,8 +27,9 @@ const word = {
 } as const;
 const highPart = 2 ** 31;
 
-export type SmallNumber = 'standing' | 'subscriptions' | 'suspended';
-export type LargeNumber = 'rate' | 'expiresAt' | 'heldUntil';
+/** Where a number stands: its name would be looked up with every read. */
+export type SmallNumber = (typeof word)['standing' | 'subscriptions' | 'suspended'];
+export type LargeNumber = (typeof word)['rate' | 'expiresAt' | 'heldUntil'];
 
 /** What stands at one place of these arrays belongs together. */
 export interface AskedPairs {
@@ -110,20 +111,20 @@ export class PairTable {
   }
 
   small(pair: number, member: SmallNumber): number {
-    return this.#word(pair, word[member]);
+    return this.#word(pair, member);
   }
 
   setSmall(pair: number, member: SmallNumber, value: number): void {
-    this.#setWord(pair, word[member], value);
+    this.#setWord(pair, member, value);
   }
 
   large(pair: number, member: LargeNumber): number {
-    return this.#word(pair, word[member]) * highPart + this.#word(pair, word[member] + 1);
+    return this.#word(pair, member) * highPart + this.#word(pair, member + 1);
   }
 
   setLarge(pair: number, member: LargeNumber, value: number): void {
-    this.#setWord(pair, word[member], Math.floor(value / highPart));
-    this.#setWord(pair, word[member] + 1, value % highPart);
+    this.#setWord(pair, member, Math.floor(value / highPart));
+    this.#setWord(pair, member + 1, value % highPart);
   }
 
   /** A UUID, which is kept as its 128 bits. */

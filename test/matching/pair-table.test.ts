@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { hashBytes } from '../../src/matching/hash.js';
-import { PairTable } from '../../src/matching/pair-table.js';
+import { PairTable, word } from '../../src/matching/pair-table.js';
 
 /** A small generator, so that a failure names the seed that brings it back. */
 function numbers(seed: number): (below: number) => number {
@@ -32,10 +32,10 @@ test.each([1, 2, 3])('holds what a map would hold, through 6,000 random arrivals
         expiresAt: 1_790_000_000_000 + next(2 ** 40),
         subscriptions: next(2 ** 30),
       };
-      if (table.large(pair, 'heldUntil') !== 0) wrong.push(key);
-      table.setLarge(pair, 'rate', values.rate);
-      table.setLarge(pair, 'expiresAt', values.expiresAt);
-      table.setSmall(pair, 'subscriptions', values.subscriptions);
+      if (table.large(pair, word.heldUntil) !== 0) wrong.push(key);
+      table.setLarge(pair, word.rate, values.rate);
+      table.setLarge(pair, word.expiresAt, values.expiresAt);
+      table.setSmall(pair, word.subscriptions, values.subscriptions);
       table.setId(pair, id);
       model.set(key, { pair, id, ...values });
     } else if (next(2) === 0) {
@@ -47,8 +47,8 @@ test.each([1, 2, 3])('holds what a map would hold, through 6,000 random arrivals
   expect(table.size).toBe(model.size);
   for (const [key, { pair, rate, expiresAt, subscriptions, id }] of model) {
     expect(`${table.origin(pair)} ${table.sink(pair)}`).toBe(key);
-    expect([table.large(pair, 'rate'), table.large(pair, 'expiresAt')]).toEqual([rate, expiresAt]);
-    expect([table.small(pair, 'subscriptions'), table.id(pair)]).toEqual([subscriptions, id]);
+    expect([table.large(pair, word.rate), table.large(pair, word.expiresAt)]).toEqual([rate, expiresAt]);
+    expect([table.small(pair, word.subscriptions), table.id(pair)]).toEqual([subscriptions, id]);
   }
   table.releaseOrigin(1);
   expect(table.size).toBe([...model.keys()].filter((key) => !key.startsWith('1 ')).length);
