@@ -4,7 +4,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { FixedHeaders } from '../../src/http/fixed-headers.js';
 
 let server: Server;
-afterEach(() => server?.close());
+afterEach(() => void server?.close());
 
 /** The lines of the answer's head, and its body. */
 async function ask(listener: RequestListener, request: string): Promise<{ head: string[]; body: string }> {
