@@ -1,15 +1,16 @@
+import type { IncomingMessage } from 'node:http';
 import { RegistryError } from '../errors.js';
 import type { Operation } from '../http/contract.js';
 import { contentTag, namesTag } from '../http/entity-tag.js';
 import { readJsonBody } from '../http/json-body.js';
-import { ageHeader, type LaneAnswer, type LaneCall, type LaneHandler } from '../http/lane.js';
+import { ageHeader, type LaneAnswer, type LaneCall, type LaneHandler, type LaneRoute } from '../http/lane.js';
 import { indexLoading, type Replica } from '../matching/replica.js';
-import { copyBytes } from '../matching/write-bytes.js';
+import { copyBytes, viewOf } from '../matching/write-bytes.js';
 import { parseOriginName } from '../origins/origin-name.js';
 import { presentPermission, type Pair } from './permission.js';
-import { isPlainText } from './plain-text.js';
-import { beforeOrigin, longest, mostPairs, PlainPairs } from './read-pairs.js';
-import { mostBesidesPair, tagOfGranted, writeGranted, writePair } from './write-permission.js';
+import { PlainPair } from './plain-pair.js';
+import { beforeOrigin, mostPairs, PlainPairs } from './read-pairs.js';
+import { mostBesidesPair, tagOfGranted, writeGranted } from './write-permission.js';
 
 /** Of all that stands up to the end of an origin, letters in upper case are what this bit changes. */
 const toLower = 0x20;
@@ -36,17 +37,19 @@ interface Tagged {
 export const permissionHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
 
 /** `GET /v1/permissions`: may this origin send to this sink? From memory; the database is not asked. */
-export function createPermissionLane({ replica, age, faultOfSink }: PermissionLookUp): LaneHandler {
-  const scratch = Buffer.alloc(longest.origin + longest.sink + mostBesidesPair);
-  const scratchView = viewOf(scratch);
+export function createPermissionLane({
+  replica,
+  age,
+  faultOfSink,
+}: PermissionLookUp): Required<Pick<LaneRoute, 'handle' | 'answerQuery'>> {
+  const asked = new PlainPair();
 
-  /** The answer that most get, and its tag; undefined for any other, which goes the long way. */
-  function granted({ pairs, numberOf, now }: Replica, tenant: string, { origin, sink }: Pair): Tagged | undefined {
-    if (!isPlainText(origin) || !isPlainText(sink)) return undefined;
-    const at = writePair(origin, sink, scratchView);
-    const pair = pairs.find(numberOf(tenant, origin), scratch, at - sink.length, at);
+  /** The answer that most get to what was asked, and its tag; undefined for any other, which goes the long way. */
+  function granted({ pairs, numberOf, now }: Replica, tenant: string): Tagged | undefined {
+    const { bytes, view, origin, sinkFrom, sinkTo, sinkHash } = asked;
+    const pair = pairs.find(numberOf(tenant, origin), bytes, sinkFrom, sinkTo, sinkHash);
     if (pairs.denial(pair, now()) !== undefined) return undefined;
-    const body = scratch.toString('latin1', 0, writeGranted(pairs, pair, scratchView, at));
+    const body = bytes.toString('latin1', 0, writeGranted(pairs, pair, view, sinkTo));
     return { body, tag: tagOfGranted(pairs, pair, body) };
   }
 
@@ -68,16 +71,28 @@ export function createPermissionLane({ replica, age, faultOfSink }: PermissionLo
     if (faults.length > 0) throw new RegistryError('invalid_request', 'A parameter breaks a rule.', { faults });
   }
 
-  return ({ principal, query, request }) => {
-    const known = loaded(replica());
-    const { origin, sink } = query as unknown as Pair;
-    const pair = { origin: origin.toLowerCase(), sink };
-    const { body, tag } = granted(known, principal.tenant, pair) ?? other(known, principal.tenant, pair);
+  function answerWith(
+    { body, tag }: Tagged,
+    { headers: { 'if-none-match': ifNoneMatch } }: IncomingMessage,
+  ): LaneAnswer {
     const headers = ['ETag', tag, ...ageHeader(age())];
-    const ifNoneMatch = request.headers['if-none-match'];
     return ifNoneMatch !== undefined && namesTag(ifNoneMatch, tag)
       ? { status: 304, headers }
       : { status: 200, headers, body };
+  }
+
+  return {
+    answerQuery(query, { tenant }, request) {
+      if (!asked.readQuery(query)) return undefined;
+      const known = loaded(replica());
+      return answerWith(granted(known, tenant) ?? other(known, tenant, asked), request);
+    },
+    handle({ principal: { tenant }, query, request }) {
+      const known = loaded(replica());
+      const { origin, sink } = query as unknown as Pair;
+      const pair = { origin: origin.toLowerCase(), sink };
+      return answerWith((asked.set(pair) ? granted(known, tenant) : undefined) ?? other(known, tenant, pair), request);
+    },
   };
 }
 
@@ -128,10 +143,6 @@ function writeAnswers(known: Replica, tenant: string, asked: Buffer, plain: Plai
   return bytes.subarray(0, at + 1);
 }
 
-function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
-  return new DataView(buffer, byteOffset, length);
-}
-
 function permissionText(known: Replica, tenant: string, { origin, sink }: Pair): string {
   return JSON.stringify(presentPermission(origin, sink, known.permission(tenant, origin, sink)));
 }
@@ -139,25 +150,6 @@ function permissionText(known: Replica, tenant: string, { origin, sink }: Pair):
 function loaded(replica: Replica | undefined): Replica {
   if (replica === undefined) throw indexLoading();
   return replica;
-}
-
-const [originIs, sinkIs] = ['origin=', '&sink='];
-const plainOrigin = /^[A-Za-z0-9.-]{1,253}$/;
-
-/** The query as programs write it; undefined for any other. */
-export function readPermissionQuery(query: string): Record<string, unknown> | undefined {
-  const originEnd = query.indexOf(sinkIs);
-  if (originEnd === -1 || !query.startsWith(originIs)) return undefined;
-  const origin = query.slice(originIs.length, originEnd);
-  const sink = query.slice(originEnd + sinkIs.length);
-  if (!plainOrigin.test(origin) || sink === '' || sink.length > longest.sink) return undefined;
-  if (sink.includes('&') || sink.includes('+')) return undefined;
-  try {
-    const decoded = sink.includes('%') ? decodeURIComponent(sink) : sink;
-    return isPlainText(decoded) ? { origin, sink: decoded } : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function isPlainJson(rawHeaders: readonly string[]): boolean {

@@ -78,7 +78,7 @@ function fits(length: number, longest: number): boolean {
 }
 
 /** A letter, a digit, a dot or a hyphen. */
-function isOfOrigin(character: number): boolean {
+export function isOfOrigin(character: number): boolean {
   const lower = character | 0x20;
   return (
     (lower >= 0x61 && lower <= 0x7a) ||

@@ -10,8 +10,6 @@ import { presentPermission } from './permission.js';
  * The answer for a pair that may be sent to, written as bytes: most look-ups have no other, and an object that only
  * JSON.stringify will see costs more than the look-up. It is the text of `presentPermission`.
  */
-const beforeOrigin = new Piece('{"origin":"');
-const beforeSink = new Piece('","sink":"');
 const beforeRate = new Piece('","allowed":true,"allowedrate":');
 const noLimit = new Piece('"*"');
 const beforeExpiry = new Piece(',"expiresat":"');
@@ -22,12 +20,6 @@ const end = new Piece('"}');
 
 /** Bytes that the answer for a pair has at most besides its origin and its sink, whatever it says. */
 export const mostBesidesPair = 320;
-
-/** The beginning of an answer, at 0, up to the end of the sink; returns where that is. Nothing in either is escaped in JSON. */
-export function writePair(origin: string, sink: string, bytes: DataView): number {
-  const at = writeText(origin, bytes, beforeOrigin.write(bytes, 0));
-  return writeText(sink, bytes, beforeSink.write(bytes, at));
-}
 
 /** From the quotation mark behind the sink on; returns where it ends. */
 export function writeGranted(pairs: Replica['pairs'], pair: number, bytes: DataView, at: number): number {

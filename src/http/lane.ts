@@ -47,8 +47,8 @@ export interface LaneRoute {
   bodyLimit: number;
   /** Its headers are parameters too, it may wait for long, and it is logged whatever comes of it. */
   writes?: boolean;
-  /** Reads the query as programs write it; what it gives keeps the contract. Undefined for any other, which goes the long way. */
-  readQuery?: ((query: string) => Record<string, unknown> | undefined) | undefined;
+  /** Of a GET: answers a query as programs write it, which keeps the contract. Undefined for any other, which is handled. */
+  answerQuery?: (query: string, principal: Principal, request: IncomingMessage) => LaneAnswer | undefined;
   /** What every answer of this operation has in place of or besides what all answers have. */
   headers?: Readonly<Record<string, string>>;
 }
@@ -67,6 +67,8 @@ export interface LaneSettings {
 }
 
 interface Route extends LaneRoute {
+  /** Undefined for a query that has to be held against the contract. */
+  knownParameters: (query: string) => Record<string, unknown> | undefined;
   /** Of what has a body, and of what has none. */
   headersWithBody: FixedHeaders;
   headersWithoutBody: FixedHeaders;
@@ -101,7 +103,7 @@ export function createLane(settings: LaneSettings): RequestListener {
       path,
       byMethod.set(method.toUpperCase(), {
         ...route,
-        readQuery: route.readQuery ?? withoutQuery(route.operation),
+        knownParameters: withoutQuery(route.operation),
         headersWithBody: new FixedHeaders({ ...headers, 'Content-Type': 'application/json; charset=utf-8' }),
         headersWithoutBody: new FixedHeaders(headers),
       }),
@@ -132,11 +134,13 @@ function begin(exchange: Exchange, query: string): void {
 }
 
 function proceed(exchange: Exchange, query: string, principal: Principal): void {
-  const { operation, readQuery, writes } = exchange.route;
+  const { operation, answerQuery, knownParameters, writes } = exchange.route;
   if (writes) exchange.principal = principal;
   requireScope(operation, principal);
   if (writes) return proceedToWrite(exchange, query, principal);
-  const parameters = readQuery?.(query) ?? queryParameters(operation, queryOf(query));
+  const answered = answerQuery?.(query, principal, exchange.request);
+  if (answered !== undefined) return answer(exchange, answered);
+  const parameters = knownParameters(query) ?? queryParameters(operation, queryOf(query));
   if (operation.method === 'get') return handle(exchange, parameters, principal, noBody);
   readBody(exchange, (body) => handle(exchange, parameters, principal, body));
 }
@@ -247,7 +251,7 @@ function queryParameters(operation: Operation, query: Record<string, unknown>): 
 }
 
 /** Most requests have no query where they need none. */
-function withoutQuery(operation: Operation): LaneRoute['readQuery'] {
+function withoutQuery(operation: Operation): Route['knownParameters'] {
   let defaults: Record<string, unknown> | undefined;
   return (query) => (query === '' ? (defaults ??= queryParameters(operation, {})) : undefined);
 }

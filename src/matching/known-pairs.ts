@@ -97,9 +97,9 @@ export class KnownPairs {
     };
   }
 
-  /** The sink is the bytes from `from` to `to`. 0 if nothing is known of the pair. */
-  find(origin: number, bytes: Uint8Array, from: number, to: number): number {
-    return this.#table.find(origin, bytes, from, to);
+  /** The sink is the bytes from `from` to `to`, and `hashBytes` of it may be known. 0 if nothing is known of the pair. */
+  find(origin: number, bytes: Uint8Array, from: number, to: number, sinkHash?: number): number {
+    return this.#table.find(origin, bytes, from, to, sinkHash);
   }
 
   findAll(asked: AskedPairs, found: Int32Array): void {

@@ -57,7 +57,8 @@ export class PairTable {
   }
 
   /** The sink is the bytes from `from` to `to`. 0 if there is no such pair. */
-  find(origin: number, bytes: Uint8Array, from: number, to: number, hash = hashOf(origin, bytes, from, to)): number {
+  find(origin: number, bytes: Uint8Array, from: number, to: number, sinkHash = hashBytes(bytes, from, to)): number {
+    const hash = hashOf(origin, sinkHash);
     for (let slot = this.#index.find(hash); slot >= 0; slot = this.#index.find(hash, slot)) {
       const pair = this.#index.at(hash, slot);
       if (this.#is(pair, origin, bytes, from, to)) return pair;
@@ -71,16 +72,16 @@ export class PairTable {
    */
   findAll({ count, bytes, origins, sinkFrom, sinkTo, sinkHashes }: AskedPairs, found: Int32Array): void {
     const { chunks } = this.#records;
-    const hash = (i: number) => hashNumbers(sinkHashes[i]!, origins[i]!, 0);
-    for (let i = 0; i < count; i += 1) found[i] = this.#index.guess(hash(i));
+    for (let i = 0; i < count; i += 1) found[i] = this.#index.guess(hashOf(origins[i]!, sinkHashes[i]!));
     for (let i = 0; i < count; i += 1)
       found[i] = chunks[found[i]! >>> chunkBits]![(found[i]! & offsetMask) + word.text]!;
-    for (let i = 0; i < count; i += 1) found[i] = this.find(origins[i]!, bytes, sinkFrom[i]!, sinkTo[i]!, hash(i));
+    for (let i = 0; i < count; i += 1)
+      found[i] = this.find(origins[i]!, bytes, sinkFrom[i]!, sinkTo[i]!, sinkHashes[i]);
   }
 
   acquire(origin: number, sink: Uint8Array): number {
-    const hash = hashOf(origin, sink, 0, sink.length);
-    const known = this.find(origin, sink, 0, sink.length, hash);
+    const sinkHash = hashBytes(sink, 0, sink.length);
+    const known = this.find(origin, sink, 0, sink.length, sinkHash);
     if (known !== 0) return known;
     const recordWords = word.text + ((sink.length + 3) >>> 2);
     const pair = this.#records.allocate(recordWords);
@@ -90,14 +91,14 @@ export class PairTable {
     words[at + word.origin] = origin;
     words[at + word.length] = sink.length;
     this.#bytesOf(pair).set(sink, (at + word.text) * 4);
-    this.#index.add(hash, pair);
+    this.#index.add(hashOf(origin, sinkHash), pair);
     return pair;
   }
 
   release(pair: number): void {
     const from = ((pair & offsetMask) + word.text) * 4;
-    const hash = hashOf(this.origin(pair), this.#bytesOf(pair), from, from + this.#word(pair, word.length));
-    this.#index.delete(hash, pair);
+    const sinkHash = hashBytes(this.#bytesOf(pair), from, from + this.#word(pair, word.length));
+    this.#index.delete(hashOf(this.origin(pair), sinkHash), pair);
     this.#records.release(pair);
   }
 
@@ -201,6 +202,6 @@ export class PairTable {
 const idForm = new Piece('00000000-0000-0000-0000-000000000000');
 const idText = Buffer.alloc(idForm.length);
 
-function hashOf(origin: number, bytes: Uint8Array, from: number, to: number): number {
-  return hashNumbers(hashBytes(bytes, from, to), origin, 0);
+function hashOf(origin: number, sinkHash: number): number {
+  return hashNumbers(sinkHash, origin, 0);
 }

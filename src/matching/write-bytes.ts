@@ -22,6 +22,10 @@ export class Piece {
   }
 }
 
+export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+
 const twoDigits = Uint16Array.from({ length: 100 }, (_, number) => wordOf(String(number).padStart(2, '0')));
 const twoHexDigits = Uint16Array.from({ length: 256 }, (_, byte) => wordOf(byte.toString(16).padStart(2, '0')));
 

@@ -1,9 +1,4 @@
-import {
-  createPermissionLane,
-  createPermissionsLane,
-  permissionHeaders,
-  readPermissionQuery,
-} from '../grants/permission-lane.js';
+import { createPermissionLane, createPermissionsLane, permissionHeaders } from '../grants/permission-lane.js';
 import { faultOfSinkText } from '../handshake/sink.js';
 import type { Operation, OperationId } from '../http/contract.js';
 import type { LaneRoute } from '../http/lane.js';
@@ -46,8 +41,7 @@ export function createHotRoutes({ database, following, vault, operationOf }: Hot
       operation: operationOf('getPermission'),
       bodyLimit: 0,
       headers: permissionHeaders,
-      readQuery: readPermissionQuery,
-      handle: createPermissionLane({ ...memory, faultOfSink: faultOfSinkText }),
+      ...createPermissionLane({ ...memory, faultOfSink: faultOfSinkText }),
     },
     {
       operation: operationOf('getPermissions'),

@@ -1,7 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { presentPermission } from '../../src/grants/permission.js';
+import { PlainPair } from '../../src/grants/plain-pair.js';
 import { PlainPairs } from '../../src/grants/read-pairs.js';
-import { mostBesidesPair, tagOfGranted, writeGranted, writePair } from '../../src/grants/write-permission.js';
+import { tagOfGranted, writeGranted } from '../../src/grants/write-permission.js';
+import { hashBytes } from '../../src/matching/hash.js';
 import { KnownPairs } from '../../src/matching/known-pairs.js';
 import { bases } from '../../src/matching/state.js';
 
@@ -11,6 +13,7 @@ const time = Date.UTC(2026, 10, 21);
 test('what is written as bytes is what JSON.stringify writes', () => {
   const origin = 'eventemitter.example.com';
   const known = new KnownPairs();
+  const plain = new PlainPair();
   const tags = new Set<string>();
   for (const basis of bases) {
     for (const allowedrate of ['*', '1', '120', '999999999999999']) {
@@ -23,9 +26,8 @@ test('what is written as bytes is what JSON.stringify writes', () => {
         const asked = Buffer.from(sink);
         const pair = known.find(1, asked, 0, asked.length);
         known.join(1, sink, false);
-        const bytes = Buffer.alloc(origin.length + sink.length + mostBesidesPair);
-        const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-        const text = bytes.toString('latin1', 0, writeGranted(known, pair, view, writePair(origin, sink, view)));
+        expect(plain.set({ origin, sink })).toBe(true);
+        const text = plain.bytes.toString('latin1', 0, writeGranted(known, pair, plain.view, plain.sinkTo));
         expect(text).toBe(JSON.stringify(presentPermission(origin, sink, known.permission(pair, time))));
         tags.add(tagOfGranted(known, pair, text));
       }
@@ -33,6 +35,59 @@ test('what is written as bytes is what JSON.stringify writes', () => {
   }
   expect(tags.size).toBe(bases.length * 4 * 3);
   expect([...tags].every((tag) => /^"[!#-~]+"$/.test(tag))).toBe(true);
+});
+
+test('a query is read as URLSearchParams reads it, or not at all', () => {
+  const plain = new PlainPair();
+  const read = (query: string) => (plain.readQuery(query) ? { origin: plain.origin, sink: plain.sink } : undefined);
+  const queryOf = (pair: { origin: string; sink: string }) => String(new URLSearchParams(pair)).replaceAll('+', '%20');
+  const pairs = [
+    { origin: 'a', sink: 'b' },
+    { origin: 'a-9.z', sink: "https://c.example/?d=[e]&f='g'+%~" },
+    { origin: 'x'.repeat(253), sink: '/'.repeat(2_048) },
+  ];
+  for (const pair of pairs) {
+    expect(read(queryOf(pair))).toEqual(pair);
+    expect(plain.sinkHash).toBe(hashBytes(Buffer.from(pair.sink), 0, pair.sink.length));
+    expect(plain.bytes.toString('latin1', 0, plain.sinkTo)).toBe(JSON.stringify(pair).slice(0, -2));
+  }
+  expect(read('origin=A.Z&sink=b')).toEqual({ origin: 'a.z', sink: 'b' });
+  // Whatever is broken in one place: it is either not taken, or it is what everybody reads.
+  const small = queryOf(pairs[1]!);
+  for (let at = 0; at < small.length; at += 1) {
+    for (const other of [
+      '',
+      '&',
+      '+',
+      '=',
+      '%',
+      '%2',
+      '%2g',
+      '%C3%A9',
+      '%00',
+      '%22',
+      '%5c',
+      '%2B',
+      '%25',
+      '"',
+      ' ',
+      'é',
+      'q',
+    ]) {
+      const broken = small.slice(0, at) + other + small.slice(at + 1);
+      const found = read(broken);
+      if (found === undefined) continue;
+      const known = new URLSearchParams(broken);
+      const [origin, ...origins] = known.getAll('origin');
+      expect([...known.keys()]).toEqual(['origin', 'sink']);
+      expect([found.origin, found.sink, origins]).toEqual([origin?.toLowerCase(), known.get('sink'), []]);
+    }
+  }
+  for (const query of ['', 'origin=a', 'origin=a&sink=', 'origin=&sink=b', 'sink=b&origin=a', 'origin=a&sink=b&c=d']) {
+    expect(read(query)).toBeUndefined();
+  }
+  expect(read(queryOf({ origin: 'x'.repeat(254), sink: 'b' }))).toBeUndefined();
+  expect(read(queryOf({ origin: 'a', sink: '/'.repeat(2_049) }))).toBeUndefined();
 });
 
 test('pairs are read from bytes as JSON.parse reads them, or not at all', () => {
