@@ -120,7 +120,7 @@ function writeAnswers(known: Replica, tenant: string, asked: Buffer, plain: Plai
   const { count, originFrom, originTo, sinkFrom, sinkTo, origins } = plain;
   const originAt = (i: number) => asked.toString('latin1', originFrom[i], originTo[i]).toLowerCase();
   for (let i = 0; i < count; i += 1) {
-    origins[i] = i > 0 && plain.hasOriginOfPrevious(i) ? origins[i - 1]! : known.numberOf(tenant, originAt(i));
+    origins[i] = plain.sharesOrigin[i] ? origins[i - 1]! : known.numberOf(tenant, originAt(i));
   }
   pairs.findAll(plain, found);
 

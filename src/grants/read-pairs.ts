@@ -1,5 +1,6 @@
 import { beginHash, finish, stepHash } from '../matching/hash.js';
 import type { AskedPairs } from '../matching/pair-table.js';
+import { viewOf } from '../matching/write-bytes.js';
 import { isPlain } from './plain-text.js';
 
 export const mostPairs = 1_000;
@@ -21,21 +22,28 @@ export class PlainPairs implements AskedPairs {
   readonly sinkFrom = new Int32Array(mostPairs);
   readonly sinkTo = new Int32Array(mostPairs);
   readonly sinkHashes = new Int32Array(mostPairs);
+  /** Whether a pair has the origin of the one before it, in the same letters. */
+  readonly sharesOrigin: boolean[] = [];
   /** Numbers, for whoever asks to fill in. */
   readonly origins = new Int32Array(mostPairs);
 
   /** False for any other text, which goes the long way. */
   read(bytes: Uint8Array): boolean {
+    const view = viewOf(bytes);
     let at = 0;
     let count = 0;
+    let from = 0;
     do {
       if (bytes[at] !== (count === 0 ? opening : comma) || count === mostPairs) return false;
-      const originFrom = behind(beforeOrigin, bytes, at + 1);
+      const before = from;
+      from = at + 1;
+      // Most batches ask for one origin, and then pairs begin alike.
+      const shares = count > 0 && areAlike(view, before, from, this.sinkFrom[count - 1]! - before);
+      const originFrom = shares ? from + beforeOrigin.length : behind(beforeOrigin, bytes, from);
       if (originFrom < 0) return false;
-      at = originFrom;
-      while (isOfOrigin(bytes[at]!)) at += 1;
-      const originTo = at;
-      const sinkFrom = behind(beforeSink, bytes, at);
+      let originTo = shares ? from + this.originTo[count - 1]! - before : originFrom;
+      while (!shares && isOfOrigin(bytes[originTo]!)) originTo += 1;
+      const sinkFrom = shares ? originTo + beforeSink.length : behind(beforeSink, bytes, originTo);
       if (sinkFrom < 0) return false;
       at = sinkFrom;
       let hash = beginHash;
@@ -44,6 +52,7 @@ export class PlainPairs implements AskedPairs {
       at = behind(behindSink, bytes, at);
       if (at < 0 || !fits(originTo - originFrom, longest.origin) || !fits(sinkTo - sinkFrom, longest.sink))
         return false;
+      this.sharesOrigin[count] = shares;
       this.originFrom[count] = originFrom;
       this.originTo[count] = originTo;
       this.sinkFrom[count] = sinkFrom;
@@ -55,22 +64,21 @@ export class PlainPairs implements AskedPairs {
     this.bytes = bytes;
     return at === bytes.length - 1;
   }
-
-  /** Most batches ask for one origin. */
-  hasOriginOfPrevious(place: number): boolean {
-    const { bytes } = this;
-    const [from, previous] = [this.originFrom[place]!, this.originFrom[place - 1]!];
-    const length = this.originTo[place]! - from;
-    if (this.originTo[place - 1]! - previous !== length) return false;
-    for (let i = 0; i < length; i += 1) if (bytes[from + i] !== bytes[previous + i]) return false;
-    return true;
-  }
 }
 
 /** -1 if this does not stand there. */
 function behind(expected: Uint8Array, bytes: Uint8Array, at: number): number {
   for (let i = 0; i < expected.length; i += 1) if (bytes[at + i] !== expected[i]) return -1;
   return at + expected.length;
+}
+
+/** Whether the same bytes stand at two places; false if there are not so many. */
+function areAlike(view: DataView, a: number, b: number, length: number): boolean {
+  if (b + length > view.byteLength) return false;
+  let i = 0;
+  for (; i + 4 <= length; i += 4) if (view.getInt32(a + i) !== view.getInt32(b + i)) return false;
+  for (; i < length; i += 1) if (view.getInt8(a + i) !== view.getInt8(b + i)) return false;
+  return true;
 }
 
 function fits(length: number, longest: number): boolean {

@@ -73,8 +73,12 @@ export class PairTable {
   findAll({ count, bytes, origins, sinkFrom, sinkTo, sinkHashes }: AskedPairs, found: Int32Array): void {
     const { chunks } = this.#records;
     for (let i = 0; i < count; i += 1) found[i] = this.#index.guess(hashOf(origins[i]!, sinkHashes[i]!));
-    for (let i = 0; i < count; i += 1)
-      found[i] = chunks[found[i]! >>> chunkBits]![(found[i]! & offsetMask) + word.text]!;
+    for (let i = 0; i < count; i += 1) {
+      const words = chunks[found[i]! >>> chunkBits]!;
+      const at = found[i]! & offsetMask;
+      // A record begins in one line of the cache and its text in the next.
+      found[i] = words[at + word.origin]! ^ words[at + word.text]!;
+    }
     for (let i = 0; i < count; i += 1)
       found[i] = this.find(origins[i]!, bytes, sinkFrom[i]!, sinkTo[i]!, sinkHashes[i]);
   }
