@@ -1,9 +1,16 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
+import { makeFirstExchanges } from './first-exchanges.js';
 import type { RefuseUnread } from './refuse-unread.js';
 
 /** Resolves when it listens. */
-export function serve(app: RequestListener, port: number, host: string, refuseUnread?: RefuseUnread): Promise<Server> {
+export async function serve(
+  app: RequestListener,
+  port: number,
+  host: string,
+  refuseUnread?: RefuseUnread,
+): Promise<Server> {
+  await makeFirstExchanges();
   // A client that sends its request slowly is cut off; waiting for a handshake does not count. Node looks every 30 s only.
   const settings = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 };
   const server = createServer(settings, app);
