@@ -49,7 +49,7 @@ export async function measureLookUps(size, { seconds, rounds }) {
         runs.push({ ours: sum(await run(ours, seconds)), theirs: sum(await run(theirs, seconds)) });
       }
       const of = (which) => Math.round(median(runs.map(which)));
-      rows.push({
+      const row = {
         what: name,
         grants: size,
         processes: ours.length,
@@ -59,10 +59,14 @@ export async function measureLookUps(size, { seconds, rounds }) {
         barepersecond: of(({ theirs: b }) => b.persecond),
         p99us: of(({ ours: a }) => a.p99us),
         fullcollectionms: round2(await first.longestPauseMs()),
-      });
+      };
+      rows.push(row);
+      return row;
     };
-    await measure('lookup', singles, [first.port], [bare.port]);
-    await measure('batch', batches, [first.port], [bareBatch.port]);
+    const single = await measure('lookup', singles, [first.port], [bare.port]);
+    const batch = await measure('batch', batches, [first.port], [bareBatch.port]);
+    // Beside the server that has to read and write as many bytes: pairs, to the requests of the one that is asked for one.
+    batch.ratioperpair = round2((batch.persecond * pairsAtOnce) / single.barepersecond);
     const second = await startRegistry();
     const otherBare = await startBare(await answerBytes(first.port, singles[0]));
     await measure('lookup', singles, [first.port, second.port], [bare.port, otherBare.port]);
