@@ -40,7 +40,7 @@ beforeAll(async () => {
     ASSENT_SINK_PORTS: String(receiver.port),
     ASSENT_DNS_SERVERS: dns.address,
     ASSENT_SINK_CA_FILE: join(folder, 'ca.pem'),
-    ASSENT_HANDSHAKE_DEADLINE_MS: '30000',
+    ASSENT_HANDSHAKE_DEADLINE_MS: '60000',
     ASSENT_HANDSHAKES_PER_HOST: '100000',
     ASSENT_HANDSHAKES_PER_TENANT: '100000',
     ASSENT_STOP_SECONDS: String(stopSeconds),
@@ -147,11 +147,12 @@ test('SIGTERM under load: every accepted request is answered below 500, nothing 
 });
 
 test('whoever starts next asks at once what was handed back', async () => {
-  receiver.consent('/never');
-  const asked = receiver.asked.length;
+  const asked = hold('/never');
   registry = await startRegistryProcess({ env });
-  await logged('handshake');
-  expect(receiver.asked.slice(asked).map(({ path }) => path)).toContain('/never');
+  // A lease that had to run out first lasts longer than the deadline of a handshake, and that longer than a test may take.
+  const response = await asked;
+  response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '5' }).end();
+  expect(response.req.method).toBe('OPTIONS');
 });
 
 test('a client that keeps its connection is told that the answer is the last one, and no connection holds the end up', async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RegistryError } from '../errors.js';
+import { brokenParameters } from '../http/contract.js';
 import type { Call, Handlers } from '../http/handler.js';
 import { parseOriginName } from '../origins/origin-name.js';
 import { asUnavailable, type Database } from '../storage/database.js';
@@ -75,8 +76,7 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
 function scopeOf({ principal, query }: Call<'getChanges'> | Call<'getSnapshot'>): Scope {
   const origin = query.origin === undefined ? undefined : parseOriginName(query.origin);
   if (origin?.ok === false) {
-    const faults = [{ pointer: 'query/origin', rule: origin.rule, detail: origin.detail }];
-    throw new RegistryError('invalid_request', 'A parameter breaks a rule.', { faults });
+    throw brokenParameters([{ pointer: 'query/origin', rule: origin.rule, detail: origin.detail }]);
   }
   return { tenant: principal.tenant, origin: origin?.name };
 }

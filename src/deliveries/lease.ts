@@ -1,8 +1,8 @@
 import type { Rate } from '../origins/rate.js';
 import { parseRate } from '../origins/rate.js';
 import type { Denial } from '../matching/known-pairs.js';
-import type { Database } from '../storage/database.js';
-import { overPages } from '../storage/over-pages.js';
+import type { Database, Query } from '../storage/database.js';
+import { inPages, overPages } from '../storage/over-pages.js';
 
 /**
  * A rate is granted to an origin as a whole. Its instances share it by leases: so many requests, to be sent within two
@@ -54,8 +54,6 @@ export interface Leases {
   take(request: LeaseRequest): Promise<LeaseAnswer>;
   /** How many requests came back; 0 if it is too late for that, undefined for a lease that the tenant does not have. */
   handBack(tenant: string, lease: string, unused: number): Promise<number | undefined>;
-  /** Removes what nobody has asked about for an hour. */
-  forget(): Promise<void>;
 }
 
 interface Taken {
@@ -102,24 +100,24 @@ export function createLeases({ query }: Pick<Database, 'query'>): Leases {
       ]);
       return row?.back ?? undefined;
     },
-
-    async forget() {
-      const inPages = 'ctid >= $1::tid and ctid < $2::tid and';
-      await overPages(
-        query,
-        'leaseholder',
-        `delete from leaseholder where ${inPages} askedat < now() - interval '1 hour'`,
-      );
-      // Locked one by one: a book that is being written is in use, and its holder may not be there yet.
-      await overPages(
-        query,
-        'leasebook',
-        `delete from leasebook where pair in (
-           select b.pair from leasebook b
-           where ${inPages} b.tokensat < now() - interval '1 hour'
-             and not exists (select from leaseholder h where h.pair = b.pair)
-           for update skip locked)`,
-      );
-    },
   };
+}
+
+/** Removes what nobody has asked about for an hour. */
+export async function forgetLeases(query: Query): Promise<void> {
+  await overPages(
+    query,
+    'leaseholder',
+    `delete from leaseholder where ${inPages} and askedat < now() - interval '1 hour'`,
+  );
+  // Locked one by one: a book that is being written is in use, and its holder may not be there yet.
+  await overPages(
+    query,
+    'leasebook',
+    `delete from leasebook where pair in (
+       select b.pair from leasebook b
+       where ${inPages} and b.tokensat < now() - interval '1 hour'
+         and not exists (select from leaseholder h where h.pair = b.pair)
+       for update skip locked)`,
+  );
 }

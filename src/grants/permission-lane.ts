@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { RegistryError } from '../errors.js';
-import type { Operation } from '../http/contract.js';
+import { brokenParameters, type Operation } from '../http/contract.js';
 import { contentTag, namesTag } from '../http/entity-tag.js';
 import { readJsonBody } from '../http/json-body.js';
 import { ageHeader, type LaneAnswer, type LaneCall, type LaneHandler, type LaneRoute } from '../http/lane.js';
@@ -68,7 +67,7 @@ export function createPermissionLane({
       ...(origin.ok ? [] : [{ pointer: 'query/origin', rule: origin.rule, detail: origin.detail }]),
       ...(sink ? [{ pointer: 'query/sink', rule: sink.rule, detail: sink.detail }] : []),
     ];
-    if (faults.length > 0) throw new RegistryError('invalid_request', 'A parameter breaks a rule.', { faults });
+    if (faults.length > 0) throw brokenParameters(faults);
   }
 
   function answerWith(

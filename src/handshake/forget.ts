@@ -1,7 +1,7 @@
 import { forgetChanges } from '../changes/retention.js';
 import { forgetGrants } from '../grants/forget-grants.js';
 import type { Database, Query } from '../storage/database.js';
-import { overPages } from '../storage/over-pages.js';
+import { inPages, overPages } from '../storage/over-pages.js';
 
 export interface ForgetSettings {
   /** For handshakes, and for grants that nobody rests on. */
@@ -20,12 +20,15 @@ export async function forget(database: Database, days: ForgetSettings): Promise<
   const { retentionDays, feedRetentionHours, auditDays } = days;
   const { query } = database;
   await forgetChanges(query, feedRetentionHours);
-  const inPages = `where ctid >= $1::tid and ctid < $2::tid and`;
-  await overPages(query, 'idempotency', `delete from idempotency ${inPages} createdat < now() - interval '1 day'`);
+  await overPages(
+    query,
+    'idempotency',
+    `delete from idempotency where ${inPages} and createdat < now() - interval '1 day'`,
+  );
   await overPages(
     query,
     'budget',
-    `delete from budget ${inPages} expire < extract(epoch from now() - interval '1 hour') * 1000`,
+    `delete from budget where ${inPages} and expire < extract(epoch from now() - interval '1 hour') * 1000`,
   );
   await forgetAudits(query, auditDays);
   await forgetHandshakes(query, retentionDays);

@@ -176,9 +176,14 @@ function parameterParser(ajv: Ajv2020, parameters: readonly ParameterObject[], r
         return fault ? [{ pointer: `${place}/${name}`, ...fault }] : [];
       });
     });
-    if (faults.length > 0) throw new RegistryError('invalid_request', 'A parameter breaks a rule.', { faults });
+    if (faults.length > 0) throw brokenParameters(faults);
     return values;
   };
+}
+
+/** The pointers begin with the place, such as `query/`. */
+export function brokenParameters(faults: readonly Fault[]): RegistryError {
+  return new RegistryError('invalid_request', 'A parameter breaks a rule.', { faults });
 }
 
 /** References inside of a parameter's schema point into the document. */

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.js';
-import type { Leases } from '../deliveries/lease.js';
+import { forgetLeases } from '../deliveries/lease.js';
 import { forget } from '../handshake/forget.js';
 import { sweep } from '../handshake/sweep.js';
 import type { Database, Query } from '../storage/database.js';
@@ -22,7 +22,6 @@ export interface UpkeepSettings {
   database: Database;
   config: Pick<Config, 'pollMs' | 'retentionDays' | 'feedRetentionHours' | 'auditDays'>;
   log: Logger;
-  leases: Leases;
   vault: CredentialVault;
   keys: readonly VaultKey[];
   stopping: AbortSignal;
@@ -30,7 +29,7 @@ export interface UpkeepSettings {
 
 const hourMs = 3_600_000;
 
-export function createUpkeep({ database, config, log, leases, vault, keys, stopping }: UpkeepSettings): Upkeep {
+export function createUpkeep({ database, config, log, vault, keys, stopping }: UpkeepSettings): Upkeep {
   // There may be much of it, and a stop waits for no more than what is under way.
   const query: Query = async (text, values) => {
     stopping.throwIfAborted();
@@ -47,7 +46,7 @@ export function createUpkeep({ database, config, log, leases, vault, keys, stopp
     sweep: () => sweep(database),
     async forget() {
       await forget({ ...database, query }, config);
-      await leases.forget();
+      await forgetLeases(query);
     },
     run(signal) {
       const onFault = (error: unknown) => log.error({ err: error }, 'sweep fault');

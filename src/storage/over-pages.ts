@@ -2,9 +2,12 @@ import type { Query } from './database.js';
 
 const pagesAtOnce = 2_000;
 
+/** The condition for rows of the part that a statement is run for. */
+export const inPages = 'ctid >= $1::tid and ctid < $2::tid';
+
 /**
- * Runs a statement for one part of a table after the other, so that none of them takes long, however large the table is and
- * whether or not an index leads to what is wanted. `$1::tid` is where the part begins, and `$2::tid` where the next one does.
+ * Runs a statement, which has the condition `inPages`, for one part of a table after the other, so that none of them takes
+ * long, however large the table is and whether or not an index leads to what is wanted.
  */
 export async function overPages(query: Query, table: string, statement: string): Promise<void> {
   const [size] = await query<{ pages: number }>(
