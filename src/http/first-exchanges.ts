@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { Duplex } from 'node:stream';
+import { DirectRequest } from './direct-request.js';
 
 const enough = 12;
 const request = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}';
@@ -11,10 +12,10 @@ const request = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n
  * that leads nowhere.
  */
 export function makeFirstExchanges(): Promise<void> {
-  const server = createServer((asked, response) => {
-    asked.resume();
-    response.writeHead(200, ['Content-Length', '2']);
-    response.end('{}');
+  const server = createServer({ IncomingMessage: DirectRequest }, (asked, response) => {
+    asked.readDirectly((part) => {
+      if (part === null) response.writeHead(200, ['Content-Length', '2']).end('{}');
+    });
   });
   return new Promise((resolve) => {
     let answers = 0;

@@ -1,13 +1,22 @@
 import { IncomingMessage, ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http';
 import { Socket } from 'node:net';
+import { Writable } from 'node:stream';
 
-/** `_header` is the head as node has written it; it is text until it is sent. */
+/** `_header` is the head as node has written it; it is text, in Latin-1, until it is sent. */
 type Written = ServerResponse & { _header?: string | null };
 
+interface Answer {
+  status: number;
+  /** Made here, so that nobody has to check it. */
+  requestId: string;
+  others: readonly string[];
+  body: string | Buffer | undefined;
+}
+
 /**
- * Headers that many answers have in common. Node checks each header of each answer, which takes longer than a look-up; these
- * are checked once, and put behind the others in the head that node has written. Where node keeps no such head, they go to
- * it with the others.
+ * Headers that many answers have in common, and how these are sent. Node checks each header of each answer, which takes
+ * longer than a look-up; these are checked once, and put behind the others in the head that node has written. The body
+ * comes behind them, so that all of an answer is one write. Where node keeps no such head, it gets everything piece by piece.
  */
 export class FixedHeaders {
   readonly #entries: readonly string[];
@@ -26,21 +35,40 @@ export class FixedHeaders {
     this.#joinsHead = joinsHead;
   }
 
-  /** Writes the head of an answer that has these headers and `others`, names and values in turn. */
-  writeHead(response: ServerResponse, status: number, others: readonly string[]): void {
+  /** Sends an answer that has these headers and `others`, names and values in turn. */
+  send(response: ServerResponse, { status, requestId, others, body }: Answer): void {
+    const bytes = body === undefined ? 0 : Buffer.byteLength(body);
+    const checked = body === undefined ? others : [...others, 'Content-Length', String(bytes)];
     if (!this.#joinsHead) {
-      response.writeHead(status, [...others, ...this.#entries]);
+      response.writeHead(status, [...checked, 'X-Request-Id', requestId, ...this.#entries]).end(body);
       return;
     }
-    const written: Written = response.writeHead(status, others as string[]);
+    const written: Written = response.writeHead(status, checked as string[]);
     // The empty line at its end is the end of the whole.
-    written._header = `${written._header?.slice(0, -2)}${this.#lines}\r\n`;
+    const head = `${written._header?.slice(0, -2)}X-Request-Id: ${requestId}\r\n${this.#lines}\r\n`;
+    const latin1 = latin1Of(body, bytes);
+    written._header = latin1 === undefined ? head : head + latin1;
+    response.end(latin1 === undefined ? body : undefined);
   }
 }
 
-const keepsHead = /^HTTP\/1\.1 200 OK\r\nA: b\r\n(?:.+\r\n)*\r\n$/.test(headOf(['A', 'b']) ?? '');
+/** The text whose Latin-1 is the bytes of a body, if that is at hand: what is all ASCII is the same in it. */
+function latin1Of(body: string | Buffer | undefined, bytes: number): string | undefined {
+  if (typeof body === 'string') return body.length === bytes ? body : undefined;
+  return body?.toString('latin1');
+}
 
-function headOf(headers: string[]): Written['_header'] {
-  const written: Written = new ServerResponse(new IncomingMessage(new Socket())).writeHead(200, headers);
-  return written._header;
+const keepsHead = sends('HTTP/1.1 200 OK\r\nA: b\r\n', ['A', 'b', 'Content-Length', '2']);
+
+/** Whether a head that was added to is sent as it stands. */
+function sends(beginning: string, headers: string[]): boolean {
+  let sent = '';
+  const wire = new Writable({ decodeStrings: false, write: (text, _, done) => ((sent += text), done()) });
+  const response: Written = new ServerResponse(new IncomingMessage(new Socket()));
+  response.assignSocket(wire as Socket);
+  response.writeHead(200, headers);
+  const head = response._header ?? '';
+  response._header = `${head}{}`;
+  response.end();
+  return head.startsWith(beginning) && head.endsWith('\r\n\r\n') && sent === `${head}{}`;
 }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { RegistryError } from '../errors.js';
 import { uuidv7 } from '../storage/ids.js';
 import { requireScope, type Operation } from './contract.js';
+import { DirectRequest, type TakePart } from './direct-request.js';
 import { FixedHeaders } from './fixed-headers.js';
 import { signalOfLeaving } from './leaving.js';
 import type { OnRequest } from './metrics.js';
@@ -204,19 +205,7 @@ function finish(
 ): void {
   const { settings, route, response, requestId, startedAt } = exchange;
   const last = settings.stopping.aborted ? ['Connection', 'close'] : noHeaders;
-  if (body === undefined) {
-    fixed.writeHead(response, status, [...headers, 'X-Request-Id', requestId, ...last]);
-    response.end();
-  } else {
-    const bytes = Buffer.byteLength(body);
-    fixed.writeHead(response, status, [
-      ...headers,
-      ...['X-Request-Id', requestId, 'Content-Length', String(bytes)],
-      ...last,
-    ]);
-    // What is all ASCII is the same in Latin-1, which is copied and not converted.
-    response.end(body, bytes === body.length ? 'latin1' : 'utf8');
-  }
+  fixed.send(response, { status, requestId, others: last === noHeaders ? headers : [...headers, ...last], body });
   const seconds = (performance.now() - startedAt) / 1_000;
   // A caller that has gone hears nothing of it.
   const outcome = route.writes && response.destroyed ? 499 : status;
@@ -311,16 +300,20 @@ function readBody({ request, route }: Exchange, done: (body: Buffer | RegistryEr
     throw new RegistryError('media_type_unsupported', 'Send the body without a content encoding.');
   }
   const limit = route.bodyLimit;
-  const chunks: Buffer[] = [];
+  const parts: Buffer[] = [];
   let bytes = 0;
-  request.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
+  const take: TakePart = (part) => {
+    if (part === null) {
+      if (bytes > limit) done(new RegistryError('body_too_large', `The body has more than ${limit} bytes.`));
+      else done(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts));
+      return;
+    }
+    bytes += part.length;
     // What is over the limit is read and forgotten, so that the caller gets the answer.
-    if (bytes <= limit) chunks.push(chunk);
-    else chunks.length = 0;
-  });
-  request.on('end', () => {
-    if (bytes > limit) done(new RegistryError('body_too_large', `The body has more than ${limit} bytes.`));
-    else done(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
-  });
+    if (bytes <= limit) parts.push(part);
+    else parts.length = 0;
+  };
+  if (request instanceof DirectRequest && request.readDirectly(take)) return;
+  request.on('data', take);
+  request.on('end', () => take(null));
 }

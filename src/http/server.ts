@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
+import { DirectRequest } from './direct-request.js';
 import { makeFirstExchanges } from './first-exchanges.js';
 import type { RefuseUnread } from './refuse-unread.js';
 
@@ -12,8 +13,8 @@ export async function serve(
 ): Promise<Server> {
   await makeFirstExchanges();
   // A client that sends its request slowly is cut off; waiting for a handshake does not count. Node looks every 30 s only.
-  const settings = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 };
-  const server = createServer(settings, app);
+  const limits = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 };
+  const server = createServer({ ...limits, IncomingMessage: DirectRequest }, app);
   if (refuseUnread !== undefined) server.on('clientError', refuseUnread);
   return new Promise((resolve, reject) => {
     server.once('error', reject);

@@ -1,6 +1,6 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { connect, Socket, type AddressInfo } from 'node:net';
 import { FixedHeaders } from '../../src/http/fixed-headers.js';
 
 let server: Server;
@@ -12,53 +12,67 @@ async function ask(listener: RequestListener, request: string): Promise<{ head: 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.end(request);
-  const text = (await socket.toArray()).join('');
+  const text = Buffer.concat(await socket.toArray()).toString('latin1');
   server.close();
   const end = text.indexOf('\r\n\r\n');
   return { head: text.slice(0, end).split('\r\n'), body: text.slice(end + 4) };
 }
 
 const requests = ['GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'];
-const answers: Array<[string, RequestListener, RequestListener]> = [true, false].flatMap((joinsHead) => {
-  const fixed = new FixedHeaders({ 'X-One': '1', 'X-Two': 'zwei é' }, joinsHead);
-  const all = ['ETag', '"e"', 'X-One', '1', 'X-Two', 'zwei é'];
-  const way = joinsHead ? 'put into the head' : 'given to node';
-  return [
-    [
-      `with a body, ${way}`,
-      (_, response) => {
-        fixed.writeHead(response, 200, ['ETag', '"e"', 'Content-Length', '4']);
-        response.end('{"a"');
-      },
-      (_, response) => response.writeHead(200, [...all, 'Content-Length', '4']).end('{"a"'),
-    ],
-    [
-      `without one, ${way}`,
-      (_, response) => {
-        fixed.writeHead(response, 304, ['ETag', '"e"']);
-        response.end();
-      },
-      (_, response) => response.writeHead(304, all).end(),
-    ],
-  ];
-});
+const bodies: Array<[string, string | Buffer | undefined]> = [
+  ['nothing', undefined],
+  ['an empty text', ''],
+  ['ASCII', '{"a":1}'],
+  ['a text that is Latin-1', '{"a":"é"}'],
+  ['a text that is not', '{"a":"€ 𝄞"}'],
+  ['bytes', Buffer.from('{"a":"€ é"}')],
+  ['many bytes', Buffer.alloc(300_000, 'a€')],
+];
+const ways: Array<[string, boolean]> = [
+  ['behind the head', true],
+  ['given to node', false],
+];
+const answers = bodies.flatMap(([name, body]) => ways.map(([way, joinsHead]) => [name, way, body, joinsHead] as const));
 
-test.each(answers)('fixed headers stand beside all others in an answer %s', async (_, ours, theirs) => {
+test.each(answers)('an answer with %s, %s, is as node would send it', async (_name, _way, body, joinsHead) => {
+  const fixed = new FixedHeaders({ 'X-One': '1', 'X-Two': 'zwei' }, joinsHead);
+  const status = body === undefined ? 304 : 200;
+  const length = body === undefined ? [] : ['Content-Length', String(Buffer.byteLength(body))];
+  const all = ['ETag', '"e"', ...length, 'X-Request-Id', 'r-1', 'X-One', '1', 'X-Two', 'zwei'];
   for (const request of [...requests, 'GET / HTTP/1.0\r\n\r\n']) {
-    const [{ head, body }, expected] = [await ask(ours, request), await ask(theirs, request)];
-    const [status, ...lines] = head.filter((line) => !line.startsWith('Date: '));
-    const [expectedStatus, ...expectedLines] = expected.head.filter((line) => !line.startsWith('Date: '));
-    expect([status, ...lines.sort(), body]).toEqual([expectedStatus, ...expectedLines.sort(), expected.body]);
+    const [{ head, body: sent }, expected] = [
+      await ask(
+        (_, response) => fixed.send(response, { status, requestId: 'r-1', others: ['ETag', '"e"'], body }),
+        request,
+      ),
+      await ask((_, response) => response.writeHead(status, all).end(body), request),
+    ];
+    const [first, ...lines] = head.filter((line) => !line.startsWith('Date: '));
+    const [expectedFirst, ...expectedLines] = expected.head.filter((line) => !line.startsWith('Date: '));
+    expect([first, ...lines.sort(), sent]).toEqual([expectedFirst, ...expectedLines.sort(), expected.body]);
   }
 });
 
-test('this node keeps the head, so that fixed headers are not checked with every answer', async () => {
+test('answers to requests that came together are sent in their order, whichever is made first', async () => {
   const fixed = new FixedHeaders({ 'X-One': '1' });
-  const { head } = await ask((_, response) => {
-    fixed.writeHead(response, 200, ['Content-Length', '0']);
-    response.end();
-  }, requests[1]!);
-  expect(head.at(-1)).toBe('X-One: 1');
+  const waiting: Array<() => void> = [];
+  const both = await ask((_, response) => {
+    const body = `{"a":${waiting.length}}`;
+    waiting.push(() => fixed.send(response, { status: 200, requestId: 'r', others: [], body }));
+    if (waiting.length === 2) waiting.reverse().forEach((send) => send());
+  }, `${requests[0]}${requests[1]}`);
+  expect(both.body).toMatch(/^\{"a":0\}HTTP\/1\.1 200 OK\r\n(.+\r\n)+\r\n\{"a":1\}$/);
+});
+
+test('this node keeps the head, so that an answer is one write', async () => {
+  const writes = jest.spyOn(Socket.prototype, 'write');
+  const fixed = new FixedHeaders({ 'X-One': '1' });
+  const answer = { status: 200, requestId: 'r-1', others: [], body: '{}' };
+  const { head, body } = await ask((_, response) => fixed.send(response, answer), requests[1]!);
+  expect([head.at(-1), body]).toEqual(['X-One: 1', '{}']);
+  const texts = writes.mock.calls.map(([text]) => String(text)).filter((text) => text.startsWith('HTTP'));
+  expect(texts).toEqual([`${head.join('\r\n')}\r\n\r\n{}`]);
+  writes.mockRestore();
 });
 
 test.each([

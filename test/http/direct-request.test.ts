@@ -1,0 +1,98 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises';
+import { DirectRequest } from '../../src/http/direct-request.js';
+
+let server: Server;
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+async function connectTo(listener: (request: DirectRequest, response: ServerResponse) => void): Promise<Socket> {
+  server = createServer({ IncomingMessage: DirectRequest }, listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return connect((server.address() as AddressInfo).port, '127.0.0.1');
+}
+
+/** Answers with the body and how it was read. */
+function echo(request: DirectRequest, response: ServerResponse): void {
+  const parts: Buffer[] = [];
+  const isDirect = request.readDirectly((part) => {
+    if (part !== null) return void parts.push(part);
+    response.end(`${isDirect ? 'direct' : 'stream'} ${parts.join('')} ${parts.length}`);
+  });
+  if (isDirect) return;
+  request.on('data', (part: Buffer) => parts.push(part));
+  request.on('end', () => response.end(`stream ${parts.join('')} ${parts.length}`));
+}
+
+const head = (headers: string) => `POST / HTTP/1.1\r\nHost: a\r\n${headers}\r\n\r\n`;
+
+/** The bodies of so many answers to what is sent part by part. */
+async function ask(parts: readonly string[], count: number, listener = echo): Promise<string[]> {
+  const socket = await connectTo(listener);
+  let text = '';
+  socket.setNoDelay().on('data', (part) => (text += String(part)));
+  for (const part of parts) {
+    socket.write(part);
+    await sleep(20);
+  }
+  const bodies = () => text.split(/HTTP\/1\.1 \d+ .+\r\n(?:.+\r\n)+\r\n/).slice(1);
+  while (bodies().length < count) await sleep(5);
+  return bodies();
+}
+
+test.each([
+  ['that comes with its head', [`${head('Content-Length: 4')}abcd`], ['direct abcd 1']],
+  ['that comes later', [head('Content-Length: 4'), 'abcd'], ['direct abcd 1']],
+  ['in parts', [`${head('Content-Length: 4')}a`, 'bc', 'd'], ['direct abcd 3']],
+  ['in chunks', [`${head('Transfer-Encoding: chunked')}3\r\nabc\r\n`, '1\r\nd\r\n0\r\n\r\n'], ['direct abcd 2']],
+  [
+    'of two requests at once',
+    [`${head('Content-Length: 2')}ab${head('Content-Length: 2')}cd`],
+    ['direct ab 1', 'direct cd 1'],
+  ],
+  [
+    'of one request after the other',
+    [`${head('Content-Length: 2')}ab`, `${head('Content-Length: 2')}cd`],
+    ['direct ab 1', 'direct cd 1'],
+  ],
+  ['that is empty', [head('Content-Length: 0')], ['direct  0']],
+])('a body %s is told part by part, and its end', async (_, parts, answers) => {
+  expect(await ask(parts, answers.length)).toEqual(answers);
+});
+
+test('a body is still a stream for who comes late, or does not ask', async () => {
+  const late = (request: DirectRequest, response: ServerResponse) => void sleep(20).then(() => echo(request, response));
+  expect(await ask([`${head('Content-Length: 4')}abcd`], 1, late)).toEqual(['stream abcd 1']);
+  expect(await ask([`${head('Content-Length: 4')}ab`, '', '', 'cd'], 1, late)).toEqual(['stream abcd 2']);
+  const unread = (_: DirectRequest, response: ServerResponse) => void response.end('unread');
+  const two = `${head('Content-Length: 4')}abcd`.repeat(2);
+  expect(await ask([two], 2, unread)).toEqual(['unread', 'unread']);
+});
+
+test('an answer before the end of the body leaves the connection to the next request', async () => {
+  const early = (request: DirectRequest, response: ServerResponse) => {
+    request.readDirectly(() => undefined);
+    response.end('early');
+  };
+  const two = [`${head('Content-Length: 4')}ab`, 'cd', `${head('Content-Length: 4')}abcd`];
+  expect(await ask(two, 2, early)).toEqual(['early', 'early']);
+});
+
+test('the end is not told of a body that was cut off', async () => {
+  const told: Array<string | null> = [];
+  let request: DirectRequest | undefined;
+  const socket = await connectTo((asked) => {
+    request = asked;
+    asked.readDirectly((part) => told.push(part === null ? null : String(part)));
+  });
+  socket.write(`${head('Content-Length: 4')}ab`);
+  while (told.length === 0) await nextRound();
+  socket.destroy();
+  await once(request as DirectRequest, 'aborted');
+  expect(told).toEqual(['ab']);
+});
