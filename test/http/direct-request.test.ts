@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { DirectRequest } from '../../src/http/direct-request.js';
 
 let server: Server;
@@ -95,4 +97,25 @@ test('the end is not told of a body that was cut off', async () => {
   socket.destroy();
   await once(request as DirectRequest, 'aborted');
   expect(told).toEqual(['ab']);
+});
+
+test('nothing holds on to a request that was read while its connection rests', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  let request: WeakRef<DirectRequest> | undefined;
+  const isEnded: boolean[] = [];
+  const socket = await connectTo((asked, response) => {
+    request = new WeakRef(asked);
+    asked.readDirectly((part) => {
+      isEnded.push(asked.readableEnded);
+      if (part === null) response.end();
+    });
+  });
+  socket.write(`${head('Content-Length: 4')}abcd`);
+  await once(socket, 'data');
+  for (let tries = 0; request?.deref() !== undefined && tries < 50; tries += 1) {
+    await sleep(10);
+    collect();
+  }
+  expect([isEnded, request?.deref(), socket.closed]).toEqual([[false, true], undefined, false]);
 });
