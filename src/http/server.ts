@@ -4,6 +4,12 @@ import { DirectRequest } from './direct-request.js';
 import { makeFirstExchanges } from './first-exchanges.js';
 import type { RefuseUnread } from './refuse-unread.js';
 
+/**
+ * Milliseconds. Proxies keep a connection for a minute as a rule: if it was closed from this side first, a request could be
+ * on its way to nobody, and who asked would have a 502.
+ */
+const keepAliveTimeout = 75_000;
+
 /** Resolves when it listens. */
 export async function serve(
   app: RequestListener,
@@ -14,7 +20,7 @@ export async function serve(
   await makeFirstExchanges();
   // A client that sends its request slowly is cut off; waiting for a handshake does not count. Node looks every 30 s only.
   const limits = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 };
-  const server = createServer({ ...limits, IncomingMessage: DirectRequest }, app);
+  const server = createServer({ ...limits, keepAliveTimeout, IncomingMessage: DirectRequest }, app);
   if (refuseUnread !== undefined) server.on('clientError', refuseUnread);
   return new Promise((resolve, reject) => {
     server.once('error', reject);

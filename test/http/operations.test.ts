@@ -246,6 +246,16 @@ test('a client that sends its headers one byte at a time is cut off within 12 se
   expect(silent.seconds).toBeLessThan(13);
 });
 
+test('a connection rests for longer than proxies keep theirs', async () => {
+  for (const url of [
+    `${registry.url}/v1/subscriptions`,
+    `${registry.url}/v1/match`,
+    `${registry.operationsUrl}/livez`,
+  ]) {
+    expect((await fetch(url)).headers.get('keep-alive')).toBe('timeout=75');
+  }
+});
+
 test.each([
   ['Host', 'Host: a.example\r\nHost: b.example'],
   ['Authorization', 'Host: a.example\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b'],
