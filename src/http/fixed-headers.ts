@@ -40,22 +40,22 @@ export class FixedHeaders {
     const bytes = body === undefined ? 0 : Buffer.byteLength(body);
     const checked = body === undefined ? others : [...others, 'Content-Length', String(bytes)];
     if (!this.#joinsHead) {
-      response.writeHead(status, [...checked, 'X-Request-Id', requestId, ...this.#entries]).end(body);
+      response.writeHead(status, [...checked, 'X-Request-Id', requestId, ...this.#entries]);
+      response.end(typeof body === 'string' ? Buffer.from(body) : body);
       return;
     }
     const written: Written = response.writeHead(status, checked as string[]);
     // The empty line at its end is the end of the whole.
     const head = `${written._header?.slice(0, -2)}X-Request-Id: ${requestId}\r\n${this.#lines}\r\n`;
-    const latin1 = latin1Of(body, bytes);
-    written._header = latin1 === undefined ? head : head + latin1;
-    response.end(latin1 === undefined ? body : undefined);
+    written._header = body === undefined ? head : head + latin1Of(body, bytes);
+    response.end();
   }
 }
 
-/** The text whose Latin-1 is the bytes of a body, if that is at hand: what is all ASCII is the same in it. */
-function latin1Of(body: string | Buffer | undefined, bytes: number): string | undefined {
-  if (typeof body === 'string') return body.length === bytes ? body : undefined;
-  return body?.toString('latin1');
+/** The text whose Latin-1 is the bytes of a body: what is all ASCII is the same in it. */
+function latin1Of(body: string | Buffer, bytes: number): string {
+  if (typeof body === 'string' && body.length === bytes) return body;
+  return (typeof body === 'string' ? Buffer.from(body) : body).toString('latin1');
 }
 
 const keepsHead = sends('HTTP/1.1 200 OK\r\nA: b\r\n', ['A', 'b', 'Content-Length', '2']);

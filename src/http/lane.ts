@@ -3,12 +3,12 @@ import type { Logger } from 'pino';
 import { RegistryError } from '../errors.js';
 import { uuidv7 } from '../storage/ids.js';
 import { requireScope, type Operation } from './contract.js';
-import { DirectRequest, type TakePart } from './direct-request.js';
 import { FixedHeaders } from './fixed-headers.js';
 import { signalOfLeaving } from './leaving.js';
 import type { OnRequest } from './metrics.js';
 import type { Principal } from './principal.js';
 import { problemHeaders, problemOf } from './problem.js';
+import { readBody } from './read-body.js';
 import { apiHeaders } from './security-headers.js';
 import type { TokenCache } from './token-cache.js';
 
@@ -143,7 +143,7 @@ function proceed(exchange: Exchange, query: string, principal: Principal): void 
   if (answered !== undefined) return answer(exchange, answered);
   const parameters = knownParameters(query) ?? queryParameters(operation, queryOf(query));
   if (operation.method === 'get') return handle(exchange, parameters, principal, noBody);
-  readBody(exchange, (body) => handle(exchange, parameters, principal, body));
+  readBody(exchange.request, exchange.route.bodyLimit, (body) => handle(exchange, parameters, principal, body));
 }
 
 function proceedToWrite(exchange: Exchange, text: string, principal: Principal): void {
@@ -151,7 +151,7 @@ function proceedToWrite(exchange: Exchange, text: string, principal: Principal):
   const { headers } = request;
   const { query, header } = route.operation.parseParameters({ path: {}, query: queryOf(text), headers });
   exchange.writing = { header, signal: signalOfLeaving(request, response) };
-  readBody(exchange, (body) => handle(exchange, query, principal, body));
+  readBody(request, route.bodyLimit, (body) => handle(exchange, query, principal, body));
 }
 
 function handle(
@@ -283,37 +283,4 @@ function authorizationOf(rawHeaders: readonly string[]): string | undefined {
     if (unambiguous[place] === 'authorization') authorization = rawHeaders[at + 1];
   }
   return authorization;
-}
-
-function isEncoded(rawHeaders: readonly string[]): boolean {
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string;
-    if (name.length !== 16 || name.toLowerCase() !== 'content-encoding') continue;
-    const encoding = rawHeaders[at + 1] as string;
-    if (encoding !== '' && encoding.toLowerCase() !== 'identity') return true;
-  }
-  return false;
-}
-
-function readBody({ request, route }: Exchange, done: (body: Buffer | RegistryError) => void): void {
-  if (isEncoded(request.rawHeaders)) {
-    throw new RegistryError('media_type_unsupported', 'Send the body without a content encoding.');
-  }
-  const limit = route.bodyLimit;
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  const take: TakePart = (part) => {
-    if (part === null) {
-      if (bytes > limit) done(new RegistryError('body_too_large', `The body has more than ${limit} bytes.`));
-      else done(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts));
-      return;
-    }
-    bytes += part.length;
-    // What is over the limit is read and forgotten, so that the caller gets the answer.
-    if (bytes <= limit) parts.push(part);
-    else parts.length = 0;
-  };
-  if (request instanceof DirectRequest && request.readDirectly(take)) return;
-  request.on('data', take);
-  request.on('end', () => take(null));
 }

@@ -35,17 +35,21 @@ const ways: Array<[string, boolean]> = [
 const answers = bodies.flatMap(([name, body]) => ways.map(([way, joinsHead]) => [name, way, body, joinsHead] as const));
 
 test.each(answers)('an answer with %s, %s, is as node would send it', async (_name, _way, body, joinsHead) => {
-  const fixed = new FixedHeaders({ 'X-One': '1', 'X-Two': 'zwei' }, joinsHead);
+  const fixed = new FixedHeaders({ 'X-One': '1', 'X-Two': 'zwei é' }, joinsHead);
   const status = body === undefined ? 304 : 200;
   const length = body === undefined ? [] : ['Content-Length', String(Buffer.byteLength(body))];
-  const all = ['ETag', '"e"', ...length, 'X-Request-Id', 'r-1', 'X-One', '1', 'X-Two', 'zwei'];
+  const all = ['ETag', '"e"', ...length, 'X-Request-Id', 'r-1', 'X-One', '1', 'X-Two', 'zwei é'];
   for (const request of [...requests, 'GET / HTTP/1.0\r\n\r\n']) {
     const [{ head, body: sent }, expected] = [
       await ask(
         (_, response) => fixed.send(response, { status, requestId: 'r-1', others: ['ETag', '"e"'], body }),
         request,
       ),
-      await ask((_, response) => response.writeHead(status, all).end(body), request),
+      // Behind bytes node takes the head for Latin-1, too.
+      await ask(
+        (_, response) => response.writeHead(status, all).end(body === undefined ? body : Buffer.from(body as string)),
+        request,
+      ),
     ];
     const [first, ...lines] = head.filter((line) => !line.startsWith('Date: '));
     const [expectedFirst, ...expectedLines] = expected.head.filter((line) => !line.startsWith('Date: '));
