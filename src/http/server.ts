@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { Server as NetServer } from 'node:net';
 import { DirectRequest } from './direct-request.js';
 import { makeFirstExchanges } from './first-exchanges.js';
+import { signalOfLeaving } from './leaving.js';
 import type { RefuseUnread } from './refuse-unread.js';
 
 /**
@@ -40,7 +41,7 @@ export function sayLast(app: RequestListener, stopping: AbortSignal): RequestLis
   stopping.addEventListener('abort', () => answering.forEach(say));
   return (request, response) => {
     answering.add(response);
-    response.once('close', () => answering.delete(response));
+    signalOfLeaving(request, response).addEventListener('abort', () => answering.delete(response));
     if (stopping.aborted) say(response);
     app(request, response);
   };

@@ -1,0 +1,34 @@
+import { afterEach, expect, test } from '@jest/globals';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setImmediate as nextRound } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { close, sayLast, serve } from '../../src/http/server.js';
+
+const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+
+let server: Server;
+afterEach(() => close(server, 0));
+
+async function connectTo(listener: RequestListener): Promise<Socket> {
+  server = await serve(listener, 0, '127.0.0.1');
+  return connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
+}
+
+test('nothing holds on to an answer that waits behind another one when their connection closes', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const answers: Array<WeakRef<ServerResponse>> = [];
+  const listener: RequestListener = (_, response) => void answers.push(new WeakRef(response));
+  const socket = await connectTo(sayLast(listener, new AbortController().signal));
+  socket.write(request.repeat(3));
+  while (answers.length < 3) await nextRound();
+  socket.destroy();
+  const left = () => answers.filter((answer) => answer.deref() !== undefined).length;
+  for (let tries = 0; left() > 0 && tries < 50; tries += 1) {
+    await nextRound();
+    collect();
+  }
+  expect(left()).toBe(0);
+});
