@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
 import type { Express, Response } from 'express';
 import type { JSONWebKeySet } from 'jose';
 // Not the package itself: it runs the page's own script, which takes 40 MB and looks for a browser's storage.
@@ -51,9 +52,13 @@ SwaggerUIBundle({
 });
 `;
 
-/** The contract for machines and for people, and the keys of the development issuer. Nothing comes from elsewhere. */
+/**
+ * The contract for machines and for people, and the keys of the development issuer. Nothing comes from elsewhere. Anybody
+ * may ask for them, and for many at once without reading any: what is large is there once, whoever waits for it.
+ */
 export function serveDocuments(app: Express, document: OpenApiDocument, jwks: JSONWebKeySet | undefined): void {
-  app.get('/openapi.json', (_request, response) => void response.json(document));
+  const contract = Buffer.from(JSON.stringify(document));
+  app.get('/openapi.json', (_request, response) => void response.type('json').send(contract));
   app.get('/docs', (request, response) => {
     if (request.path.endsWith('/')) response.redirect(308, '../docs');
     else allowPage(response).type('html').send(page);
@@ -61,8 +66,8 @@ export function serveDocuments(app: Express, document: OpenApiDocument, jwks: JS
   app.get('/docs/start.js', (_request, response) => void response.type('js').send(start));
   // Not the whole folder: the package's own pages point to other hosts.
   for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
-    const path = join(getAbsoluteFSPath(), file);
-    app.get(`/docs/${file}`, (_request, response) => response.sendFile(path, { dotfiles: 'allow' }));
+    const bytes = readFileSync(join(getAbsoluteFSPath(), file));
+    app.get(`/docs/${file}`, (_request, response) => void response.type(extname(file)).send(bytes));
   }
   if (jwks) app.get('/.well-known/jwks.json', (_request, response) => void response.json(jwks));
 }
