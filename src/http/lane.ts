@@ -150,8 +150,16 @@ function proceedToWrite(exchange: Exchange, text: string, principal: Principal):
   const { request, response, route } = exchange;
   const { headers } = request;
   const { query, header } = route.operation.parseParameters({ path: {}, query: queryOf(text), headers });
-  exchange.writing = { header, signal: signalOfLeaving(request, response) };
-  readBody(request, route.bodyLimit, (body) => handle(exchange, query, principal, body));
+  const signal = signalOfLeaving(request, response);
+  exchange.writing = { header, signal };
+  const leave = () => record(exchange, 499);
+  readBody(request, route.bodyLimit, (body) => {
+    signal.removeEventListener('abort', leave);
+    handle(exchange, query, principal, body);
+  });
+  // Nothing is told of a body that does not come to its end.
+  if (signal.aborted) leave();
+  else signal.addEventListener('abort', leave);
 }
 
 function handle(
@@ -203,14 +211,18 @@ function finish(
   body: string | Buffer | undefined,
   code?: string,
 ): void {
-  const { settings, route, response, requestId, startedAt } = exchange;
+  const { settings, route, request, response, requestId } = exchange;
   const last = settings.stopping.aborted ? ['Connection', 'close'] : noHeaders;
   fixed.send(response, { status, requestId, others: last === noHeaders ? headers : [...headers, ...last], body });
-  const seconds = (performance.now() - startedAt) / 1_000;
   // A caller that has gone hears nothing of it.
-  const outcome = route.writes && response.destroyed ? 499 : status;
-  settings.onRequest(route.operation.id, outcome, seconds);
-  if (route.writes) logWrite(exchange, outcome, seconds, code);
+  record(exchange, route.writes && request.socket.destroyed ? 499 : status, code);
+}
+
+function record(exchange: Exchange, status: number, code?: string): void {
+  const { settings, route, startedAt } = exchange;
+  const seconds = (performance.now() - startedAt) / 1_000;
+  settings.onRequest(route.operation.id, status, seconds);
+  if (route.writes) logWrite(exchange, status, seconds, code);
 }
 
 function logWrite(exchange: Exchange, status: number, seconds: number, code: string | undefined): void {

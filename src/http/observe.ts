@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { uuidv7 } from '../storage/ids.js';
+import { signalOfLeaving } from './leaving.js';
 import type { OnRequest } from './metrics.js';
 import { nobody, type Principal } from './principal.js';
 import { apiHeaders } from './security-headers.js';
@@ -27,7 +28,7 @@ export function observe(
   const state = Object.assign(stateOf(response), { requestId: uuidv7(), operation: 'none', principal: nobody });
   response.setHeader('X-Request-Id', state.requestId);
   response.set(apiHeaders);
-  response.once('close', () => {
+  signalOfLeaving(request, response).addEventListener('abort', () => {
     const seconds = (performance.now() - startedAt) / 1_000;
     const status = response.writableFinished ? response.statusCode : 499;
     settings.onRequest(state.operation, status, seconds);

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import supertest, { type Response } from 'supertest';
 import { createToken } from '../../src/cli/create-token.js';
@@ -73,6 +75,7 @@ interface LogLine {
   msg: string;
   requestid?: string;
   status?: number;
+  operation?: string;
   handshake?: string;
   err?: { message: string };
 }
@@ -243,6 +246,32 @@ test('every request has one line with its outcome, and a fault of ours one more 
     ],
   ]);
 });
+
+test.each([
+  ['before its body was there', 'createSubscription', (token: string) => posted('subscriptions', token, 9)],
+  [
+    'while it waited behind another one',
+    'createOrigin',
+    (token: string) =>
+      `GET /v1/changes?wait=60 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n${posted('origins', token, 1)}`,
+  ],
+])('a request whose client has gone %s has its line, too', async (_, operation, textWith) => {
+  const who = { tenant: 'waterschap', subscriber: 'me', minutes: 60 };
+  const scopes = ['assent:subscribe', 'assent:admin', 'assent:deliver'];
+  const text = textWith(await createToken({ ...who, scopes }, registry.env));
+  const socket = connect(Number(new URL(registry.url).port), '127.0.0.1', () => {
+    socket.write(text, () => socket.destroy());
+  });
+  const told = () => lines().filter((line) => line.operation === operation && line.status === 499);
+  while (told().length === 0) await sleep(10);
+  expect(told()).toMatchObject([{ msg: 'request' }]);
+});
+
+/** A request that says that it has so many bytes, of which one comes. */
+function posted(path: string, token: string, bytes: number): string {
+  const headers = `Host: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json`;
+  return `POST /v1/${path} HTTP/1.1\r\n${headers}\r\nContent-Length: ${bytes}\r\n\r\n{`;
+}
 
 test('every attempt of a handshake has one line with its verdict', async () => {
   registry.receiver.on('/thrice', (request) => request.socket.destroy());
