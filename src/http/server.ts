@@ -22,6 +22,8 @@ export async function serve(
   // A client that sends its request slowly is cut off; waiting for a handshake does not count. Node looks every 30 s only.
   const limits = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 };
   const server = createServer({ ...limits, keepAliveTimeout, IncomingMessage: DirectRequest }, app);
+  // Node would leave out what comes behind a thousand lines, a second Authorization too. There are 16 KiB of them at the most.
+  server.maxHeadersCount = 0;
   if (refuseUnread !== undefined) server.on('clientError', refuseUnread);
   return new Promise((resolve, reject) => {
     server.once('error', reject);

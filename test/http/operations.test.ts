@@ -259,6 +259,7 @@ test('a connection rests for longer than proxies keep theirs', async () => {
 test.each([
   ['Host', 'Host: a.example\r\nHost: b.example'],
   ['Authorization', 'Host: a.example\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b'],
+  ['If-Match', `Host: a.example\r\nIf-Match: "1"\r\n${'a:\r\n'.repeat(1_500)}If-Match: "2"`],
 ])('a request with two %s lines is refused, and says so', async (name, headers) => {
   const request = `GET /v1/subscriptions HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`;
   const { answer } = await converse([request], 1);
