@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { Server as NetServer } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { DirectRequest } from './direct-request.js';
 import { makeFirstExchanges } from './first-exchanges.js';
 import { signalOfLeaving } from './leaving.js';
@@ -10,6 +10,9 @@ import type { RefuseUnread } from './refuse-unread.js';
  * on its way to nobody, and who asked would have a 502.
  */
 const keepAliveTimeout = 75_000;
+
+/** Milliseconds, after which an answer is given up of which nothing was taken: as long as a stream may be left unread. */
+const unreadTimeout = 300_000;
 
 /** Resolves when it listens. */
 export async function serve(
@@ -24,11 +27,19 @@ export async function serve(
   const server = createServer({ ...limits, keepAliveTimeout, IncomingMessage: DirectRequest }, app);
   // Node would leave out what comes behind a thousand lines, a second Authorization too. There are 16 KiB of them at the most.
   server.maxHeadersCount = 0;
+  server.timeout = unreadTimeout;
+  server.on('timeout', closeUnlessAnswering);
   if (refuseUnread !== undefined) server.on('clientError', refuseUnread);
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => resolve(server));
   });
+}
+
+/** What is still to be answered may take as long as it takes: nothing waits to be sent then. */
+function closeUnlessAnswering(socket: Socket): void {
+  const { _httpMessage: present } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  if (!present || socket.writableLength > 0) socket.destroy();
 }
 
 /**

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
+import { once } from 'node:events';
 import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextRound } from 'node:timers/promises';
@@ -11,8 +12,8 @@ const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 let server: Server;
 afterEach(() => close(server, 0));
 
-async function connectTo(listener: RequestListener): Promise<Socket> {
-  server = await serve(listener, 0, '127.0.0.1');
+async function connectTo(listener: RequestListener, limits: object = {}): Promise<Socket> {
+  server = Object.assign(await serve(listener, 0, '127.0.0.1'), limits);
   return connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
 }
 
@@ -31,4 +32,22 @@ test('nothing holds on to an answer that waits behind another one when their con
     collect();
   }
   expect(left()).toBe(0);
+});
+
+/** Milliseconds, in place of minutes. */
+const limits = { timeout: 100, keepAliveTimeout: 100 };
+
+test('who takes nothing of an answer is cut off', async () => {
+  const socket = await connectTo((_, response) => void response.end(Buffer.alloc(50_000_000)), limits);
+  const [served] = (await once(server, 'connection')) as [Socket];
+  socket.pause().write(request);
+  await once(served, 'close');
+  expect(served.bytesRead).toBe(request.length);
+});
+
+test('who waits for an answer is not cut off, and who has it may rest for a while', async () => {
+  const socket = await connectTo((_, response) => void setTimeout(() => response.end('late'), 500), limits);
+  socket.write(request);
+  const text = Buffer.concat(await socket.toArray()).toString();
+  expect(text).toMatch(/^HTTP\/1\.1 200 .*late$/s);
 });
