@@ -29,11 +29,22 @@ export async function serve(
   server.maxHeadersCount = 0;
   server.timeout = unreadTimeout;
   server.on('timeout', closeUnlessAnswering);
+  server.on('checkContinue', (request, response) => {
+    continueInTurn(response);
+    server.emit('request', request, response);
+  });
   if (refuseUnread !== undefined) server.on('clientError', refuseUnread);
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => resolve(server));
   });
+}
+
+/** Node would put what it writes for an answer that waits behind another one between the head and the body of that answer. */
+function continueInTurn(response: ServerResponse): void {
+  const proceed = () => response.headersSent || response.writeContinue();
+  if (response.socket) proceed();
+  else response.once('socket', proceed);
 }
 
 /** What is still to be answered may take as long as it takes: nothing waits to be sent then. */

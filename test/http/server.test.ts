@@ -51,3 +51,18 @@ test('who waits for an answer is not cut off, and who has it may rest for a whil
   const text = Buffer.concat(await socket.toArray()).toString();
   expect(text).toMatch(/^HTTP\/1\.1 200 .*late$/s);
 });
+
+test('whoever asks whether to go on is told so in turn, and not in the middle of an answer', async () => {
+  const answers: ServerResponse[] = [];
+  const socket = await connectTo((_, response) => void answers.push(response));
+  const expecting = 'POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n';
+  socket.write(`${request}${expecting}${expecting}`);
+  while (answers.length < 3) await nextRound();
+  const [first, second, third] = answers as [ServerResponse, ServerResponse, ServerResponse];
+  third.end(Buffer.from('third'));
+  second.once('socket', () => setImmediate(() => second.end(Buffer.from('second'))));
+  first.end(Buffer.from('first'));
+  const text = Buffer.concat(await socket.toArray()).toString();
+  const parts = text.match(/(?<=HTTP\/1\.1 )\d+|(?<=\r\n\r\n)[a-z]+/g);
+  expect(parts).toEqual(['200', 'first', '100', '200', 'second', '200', 'third']);
+});
