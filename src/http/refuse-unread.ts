@@ -1,4 +1,4 @@
-import { STATUS_CODES, type OutgoingMessage } from 'node:http';
+import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { RegistryError } from '../errors.js';
 import { uuidv7 } from '../storage/ids.js';
@@ -10,13 +10,14 @@ export type RefuseUnread = (error: NodeJS.ErrnoException, socket: Socket) => voi
 
 /**
  * Answers what came over a connection and could not be read as a request (the event `clientError` of a server), with a
- * problem as everything else, and closes the connection. An answer that is being written is not written into.
+ * problem as everything else, and closes the connection. An answer that is being written is not written into, and a request
+ * in front, which could be read, is not given the answer of what stands behind it.
  */
 export function createRefuseUnread(onRequest: OnRequest): RefuseUnread {
   return (error, socket) => {
     // As Node does it where nobody listens: the answer that has the connection at present.
-    const { _httpMessage: present } = socket as Socket & { _httpMessage?: OutgoingMessage | null };
-    if (error.code === 'ECONNRESET' || !socket.writable || present?.headersSent) {
+    const { _httpMessage: present } = socket as Socket & { _httpMessage?: ServerResponse | null };
+    if (error.code === 'ECONNRESET' || !socket.writable || present?.headersSent || present?.req.complete) {
       socket.destroy();
       return;
     }

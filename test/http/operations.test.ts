@@ -226,6 +226,16 @@ test.each([
   expect(problemIn(answer)).toMatchObject({ status, code, requestid: /X-Request-Id: (\S+)/.exec(answer)?.[1] });
 });
 
+test('a request that is still to be answered is not refused for what comes behind it', async () => {
+  const deliver = await createToken(
+    { tenant: 'gemeente', subscriber: 's', scopes: ['assent:deliver'], minutes: 5 },
+    registry.env,
+  );
+  const poll = `GET /v1/changes?wait=20 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${deliver}\r\n\r\n`;
+  const { answer } = await converse([`${poll}what is this?\r\n\r\n`], 1);
+  expect(answer).toBe('');
+});
+
 test('an answer that is on its way is not written into by what comes behind its request', async () => {
   const deliver = await createToken(
     { tenant: 'gemeente', subscriber: 's', scopes: ['assent:deliver'], minutes: 5 },
