@@ -425,6 +425,17 @@ describe('streams', () => {
     stream.close();
   });
 
+  test('of one origin get heartbeats while another one changes all the time', async () => {
+    const stream = await sender.stream({ origin: other });
+    const first = await stream.next();
+    const changes = setInterval(() => void log(1), 200);
+    let beat = await stream.next();
+    while (beat?.id === first?.id) beat = await stream.next();
+    clearInterval(changes);
+    expect(beat).toMatchObject({ event: 'heartbeat', data: { more: false } });
+    stream.close();
+  });
+
   test('that nobody reads hold a bounded part in memory, and lose nothing when they are read on', async () => {
     const stream = await sender.stream();
     await stream.next();
