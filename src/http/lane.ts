@@ -260,7 +260,8 @@ function withoutQuery(operation: Operation): Route['knownParameters'] {
 /** A name that stands twice becomes a list, which no parameter takes. */
 function queryOf(query: string): Record<string, unknown> {
   const values: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
-  for (const [name, value] of new URLSearchParams(query)) {
+  // It would take a question mark at the beginning for that of the URL, and that one is not in the text.
+  for (const [name, value] of new URLSearchParams(`?${query}`)) {
     const before = values[name];
     if (before === undefined) values[name] = value;
     else if (Array.isArray(before)) before.push(value);
