@@ -149,9 +149,12 @@ export async function openJournal(settings: JournalSettings): Promise<Journal> {
             await target.appendFile(`${head}\n`);
           }
           await task(target);
-        })().catch((error: unknown) => {
+        })().catch(async (error: unknown) => {
           isFailed = true;
           onFault(error);
+          await target?.close().catch(onFault);
+          // A disk that is full has the room again.
+          await rm(fresh, { force: true }).catch(onFault);
         });
       // Of the replica that this one takes the place of, nothing more is kept.
       keepNothing();

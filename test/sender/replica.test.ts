@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { appendFile, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -324,6 +324,18 @@ describe('a file', () => {
     await journal.close();
     expect(faults).toHaveLength(1);
     expect(await readFile(fileIn(other), 'utf8')).toContain('"kept"');
+  });
+
+  test('leaves nothing behind of a snapshot that could not be written', async () => {
+    const other = await newFolder();
+    const faults: unknown[] = [];
+    const onFault = (error: unknown) => void faults.push(error);
+    const journal = await openJournal({ folder: other, registry: 'a', origin: undefined, onFault });
+    // No line can be made of it.
+    await journal.begin().write([Symbol() as unknown as string]);
+    expect(faults).toHaveLength(1);
+    expect(await readdir(other)).not.toContain('replica.jsonl.new');
+    await journal.close();
   });
 
   test('of another registry, or of one origin of it, is not used', async () => {
