@@ -28,6 +28,8 @@ const collectMs = 200;
 const batchSize = 500;
 const mostKept = 10_000;
 const longestDelayMs = 10_000;
+/** Of the contract. */
+const longestRetryAfter = 100;
 
 interface Kept {
   origin: string;
@@ -91,8 +93,10 @@ export function createOutcomes(
     report({ origin, sink, status, retryAfter }) {
       const pair = `${origin} ${sink}`;
       const at = new Date(now()).toISOString();
+      // What is longer is no time, and would keep the registry from counting the answer.
+      const retryafter = typeof retryAfter === 'string' ? retryAfter.slice(0, longestRetryAfter) : undefined;
       const last = lastOf.get(pair);
-      if (last !== undefined && last.status === status && last.retryafter === (retryAfter ?? undefined)) {
+      if (last !== undefined && last.status === status && last.retryafter === retryafter) {
         Object.assign(last, { at, count: last.count + 1 });
         return;
       }
@@ -101,7 +105,7 @@ export function createOutcomes(
         lastOf.clear();
       }
       const next: Kept = { origin, sink, status, at, count: 1 };
-      if (typeof retryAfter === 'string') next.retryafter = retryAfter;
+      if (retryafter !== undefined) next.retryafter = retryafter;
       lastOf.set(pair, next);
       kept.push(next);
       wake();

@@ -76,6 +76,15 @@ test('an outcome that the registry does not take is told to the host, and spoils
   expect(String(senders.faults[0])).toContain('nobody.example.com');
 });
 
+test('a 429 is counted, and gives a rest, whatever its Retry-After holds', async () => {
+  const { id, sink } = await newSink();
+  const sender = await senders.startCurrent();
+  sender.report({ origin: tenant.origin, sink, status: 429, retryAfter: 'later '.repeat(30) });
+  await sender.close();
+  expect(await countsOf(id)).toEqual({ throttled: 1 });
+  expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'held' });
+});
+
 test('a rest is not cut short by a sender whose clock is an hour late', async () => {
   const { sink } = await newSink();
   const program = `
