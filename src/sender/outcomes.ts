@@ -27,7 +27,7 @@ export interface Outcomes {
 const collectMs = 200;
 const batchSize = 500;
 const mostKept = 10_000;
-const longestDelayMs = 10_000;
+const longestDelayMs = 3_000;
 /** Of the contract. */
 const longestRetryAfter = 100;
 

@@ -31,7 +31,8 @@ export interface PermitSettings {
 }
 
 const firstDelayMs = 100;
-const longestDelayMs = 5_000;
+/** Half as much again at the most, so that who waits goes on within five seconds. */
+const longestDelayMs = 3_000;
 const unknownMs = 1_000;
 
 export function createPermits({ permission, leases, onFault, random }: PermitSettings): Permits {

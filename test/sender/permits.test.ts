@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Denied, Permit, Sender } from '../../src/sender/index.js';
 import type { Registry } from '../support/registry.js';
@@ -109,6 +109,22 @@ test('while the registry is away a share is used up and no more, and it goes on 
   expect(sender.permission(tenant.origin, sink).allowed).toBe(true);
   relay.mend();
   expect((await sender.acquire(tenant.origin, sink, within(10))).allowed).toBe(true);
+  await sender.close();
+}, 30_000);
+
+test('who waits for a permit goes on within five seconds after a long outage', async () => {
+  const { sink } = await newSink('600');
+  const sender = await senders.startCurrent({ registry: relay.url });
+  // Every pause is as long as it can be.
+  const chance = jest.spyOn(Math, 'random').mockReturnValue(0.999);
+  relay.cut();
+  const waiting = sender.acquire(tenant.origin, sink);
+  await sleep(10_500);
+  relay.mend();
+  const backAt = performance.now();
+  expect((await waiting).allowed).toBe(true);
+  expect(performance.now() - backAt).toBeLessThan(5_000);
+  chance.mockRestore();
   await sender.close();
 }, 30_000);
 
