@@ -163,7 +163,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     await Promise.all([permits.close(), outcomes.flush(last.signal).catch(onFault)]);
     clearTimeout(timer);
     follower.settle();
-    await Promise.all([client.close(), journal?.close()]);
+    await Promise.all([client.close(), journal?.close().catch(onFault)]);
   }
 
   const close = () => (closed ??= end());

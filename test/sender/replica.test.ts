@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -336,6 +336,18 @@ describe('a file', () => {
     expect(faults).toHaveLength(1);
     expect(await readdir(other)).not.toContain('replica.jsonl.new');
     await journal.close();
+  });
+
+  test('that cannot be closed, because its disk can no longer be written, is told to the host and keeps nobody from the end', async () => {
+    const other = await newFolder();
+    const faults: unknown[] = [];
+    const sender = await senders.start({ folder: other, onFault: (fault) => void faults.push(fault) });
+    await sender.ready();
+    const lock = `${fileIn(other)}.lock`;
+    await rm(lock);
+    await mkdir(lock);
+    await sender.close();
+    expect(faults).toHaveLength(1);
   });
 
   test('of another registry, or of one origin of it, is not used', async () => {
