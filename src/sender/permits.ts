@@ -34,6 +34,7 @@ const firstDelayMs = 100;
 /** Half as much again at the most, so that who waits goes on within five seconds. */
 const longestDelayMs = 3_000;
 const unknownMs = 1_000;
+const longestLookMs = 1_000;
 
 export function createPermits({ permission, leases, onFault, random }: PermitSettings): Permits {
   const pairs = new Map<string, Pair>();
@@ -100,9 +101,12 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
   }
 
   function wake(pair: Pair, milliseconds: number): void {
-    pair.timer = setTimeout(() => serve(pair), Math.ceil(milliseconds));
+    const isWaitedFor = pair.waiting.size > 0;
+    // That a consent has run out is told by no feed.
+    const delayMs = Math.min(milliseconds, isWaitedFor ? longestLookMs : Infinity);
+    pair.timer = setTimeout(() => serve(pair), Math.ceil(delayMs));
     // Only who waits may keep a process from its end.
-    if (pair.waiting.size === 0) pair.timer.unref();
+    if (!isWaitedFor) pair.timer.unref();
   }
 
   function ask(pair: Pair, wanted: number): void {

@@ -96,6 +96,18 @@ test('who waits for a permit is told of a revocation as soon as the feed tells i
   await sender.close();
 });
 
+test('who waits for a permit is told within a second or so that the consent has run out', async () => {
+  const sink = 'https://agreed.example.com/events';
+  const expiresat = new Date(Date.now() + 4_000).toISOString();
+  const grant = { origin: tenant.origin, sink, allowedrate: 1, expiresat, reference: 'agreed' };
+  await tenant.admin.post('/v1/grants').send(grant).expect(201);
+  const sender = await senders.startCurrent();
+  expect((await sender.acquire(tenant.origin, sink)).allowed).toBe(true);
+  expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'expired' });
+  expect(Date.now() - Date.parse(expiresat)).toBeLessThan(3_000);
+  await sender.close();
+});
+
 test('while the registry is away a share is used up and no more, and it goes on when the registry is back', async () => {
   const { sink } = await newSink('600');
   const sender = await senders.startCurrent({ registry: relay.url });
