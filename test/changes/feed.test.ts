@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createFeedReader, type FeedReader } from '../support/feed-reader.js';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
@@ -428,10 +429,14 @@ describe('streams', () => {
   test('of one origin get heartbeats while another one changes all the time', async () => {
     const stream = await sender.stream({ origin: other });
     const first = await stream.next();
-    const changes = setInterval(() => void log(1), 200);
+    let isOver = false;
+    const changes = (async () => {
+      while (!isOver) await log(1).then(() => sleep(200));
+    })();
     let beat = await stream.next();
     while (beat?.id === first?.id) beat = await stream.next();
-    clearInterval(changes);
+    isOver = true;
+    await changes;
     expect(beat).toMatchObject({ event: 'heartbeat', data: { more: false } });
     stream.close();
   });
