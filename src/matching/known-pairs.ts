@@ -12,6 +12,8 @@ export interface MatchedPair {
   heldUntil: string | undefined;
   subscriptions: string[];
   protocolSettings: Record<string, unknown> | undefined;
+  /** The subscription that these settings are of. */
+  settingsOf: string | undefined;
   /** Of these subscriptions some has a sink credential. */
   hasCredential: boolean;
 }
@@ -93,6 +95,7 @@ export class KnownPairs {
       heldUntil: heldUntil > time ? instantText(heldUntil) : undefined,
       subscriptions: [],
       protocolSettings: undefined,
+      settingsOf: undefined,
       hasCredential: false,
     };
   }

@@ -182,8 +182,9 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
         const id = home.index.idOf(handle);
         const settings = home.protocolSettings.get(handle);
         // Ids begin with the time of their making (UUID version 7): the smallest is the oldest.
-        if (settings !== undefined && matched.subscriptions.every((other) => id < other)) {
+        if (settings !== undefined && (matched.settingsOf === undefined || id < matched.settingsOf)) {
           matched.protocolSettings = settings;
+          matched.settingsOf = id;
         }
         matched.subscriptions.push(id);
         matched.hasCredential ||= home.credentials.has(handle);

@@ -266,6 +266,25 @@ describe('an answer', () => {
     expect((await ask(eventOf(type)).expect(200)).body.sinks).toMatchObject([{ contentmode: 'binary' }]);
   });
 
+  test('holds the protocol settings of the oldest subscription that has any, also behind one without', async () => {
+    const type = newType();
+    const path = `/m${(paths += 1)}`;
+    registry.receiver.consent(path, { rate: '100' });
+    const more = [
+      {},
+      { protocolsettings: { contentmode: 'binary', headers: { 'X-Tenant': '7' } } },
+      { protocolsettings: { headers: { 'X-Tenant': '8' } } },
+    ];
+    const ids: string[] = [];
+    for (const each of more) {
+      const request = { sink: registry.receiver.sink(path), protocol: 'HTTP', types: [type], ...each };
+      ids.push(((await subscriber.post('/v1/subscriptions').send(request).expect(201)).body as Registered).id);
+    }
+    expect((await ask(eventOf(type)).expect(200)).body.sinks).toMatchObject([
+      { subscriptions: ids, contentmode: 'binary', protocolsettings: more[1]?.protocolsettings },
+    ]);
+  });
+
   test('holds sink credentials and protocol settings for tokens that may see them', async () => {
     const type = newType();
     const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret: 'planted-secret' };
