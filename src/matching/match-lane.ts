@@ -15,8 +15,8 @@ export interface MatchLaneSettings {
   /** Seconds since the replica was known to be current, if that is not just now. */
   age: () => number | undefined;
   waitFor: (position: bigint, timeoutMs: number) => Promise<boolean>;
-  /** Sink credentials of these subscriptions, by id. */
-  credentials: (tenant: string, subscriptions: readonly string[]) => Promise<Credentials>;
+  /** Sink credentials by id, of these subscriptions that still have the sink beside them. */
+  credentials: (tenant: string, sinks: ReadonlyMap<string, string>) => Promise<Credentials>;
   limits: { bytes: number; events: number };
 }
 
@@ -72,10 +72,12 @@ function complete(
   matched: MatchedMessage,
 ): LaneAnswer | Promise<LaneAnswer> {
   const { results } = matched;
+  // What is waited for takes time, in which the log goes on.
+  const revision = String(settings.position());
   const write = (credentials?: Credentials) => ({
     status: 200,
     headers: ageHeader(settings.age()),
-    body: textOfMatch(String(settings.position()), origin, matched, credentials),
+    body: textOfMatch(revision, origin, matched, credentials),
   });
   const seesCredentials = call.principal.scopes.has('assent:credentials');
   const wantsCredentials =
@@ -89,10 +91,12 @@ function complete(
 }
 
 function credentialsOf(settings: MatchLaneSettings, origin: KnownOrigin, results: readonly Result[]) {
-  const ids = results.flatMap(({ pairs }) =>
-    pairs.filter((pair) => pair.hasCredential).flatMap((pair) => pair.subscriptions),
+  const sinks = results.flatMap(({ pairs }) =>
+    pairs
+      .filter((pair) => pair.hasCredential)
+      .flatMap(({ sink, subscriptions }) => subscriptions.map((id) => [id, sink] as const)),
   );
-  return settings.credentials(origin.tenant, [...new Set(ids)]);
+  return settings.credentials(origin.tenant, new Map(sinks));
 }
 
 async function addExplanations(

@@ -1,20 +1,24 @@
 import type { Database } from '../storage/database.js';
 import type { CredentialVault } from './credential-vault.js';
 
-/** The sink credentials of a tenant's subscriptions, opened, by subscription; those that have none are left out. */
+/**
+ * The sink credentials of a tenant's subscriptions, opened, by subscription; `sinks` are the sinks that they are known to
+ * have. Left out are those that have none, and those whose sink is another one by now: a credential is for its sink only.
+ */
 export type ReadCredentials = (
   tenant: string,
-  subscriptions: readonly string[],
+  sinks: ReadonlyMap<string, string>,
 ) => Promise<Map<string, Record<string, unknown>>>;
 
 export function createCredentialReader(settings: { database: Database; vault: CredentialVault }): ReadCredentials {
   const { database, vault } = settings;
-  return async (tenant, subscriptions) => {
+  return async (tenant, sinks) => {
     const rows = await database.client.subscription.findMany({
-      where: { tenant, id: { in: [...subscriptions] }, sinkcredential: { not: null } },
-      select: { id: true, sinkcredential: true },
+      where: { tenant, id: { in: [...sinks.keys()] }, sinkcredential: { not: null } },
+      select: { id: true, sink: true, sinkcredential: true },
     });
-    const opened = rows.map(async ({ id, sinkcredential }): Promise<[string, Record<string, unknown>]> => {
+    const own = rows.filter(({ id, sink }) => sinks.get(id) === sink);
+    const opened = own.map(async ({ id, sinkcredential }): Promise<[string, Record<string, unknown>]> => {
       const credential = await vault.open(sinkcredential ?? '', { tenant, subscription: id });
       return [id, credential as Record<string, unknown>];
     });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
 
@@ -295,6 +296,47 @@ describe('an answer', () => {
     const trusted = await registry.as(['assent:deliver', 'assent:credentials'], { subscriber: 'mailroom' });
     const answer = await ask(eventOf(type), { client: trusted }).expect(200);
     expect(answer.body.sinks).toMatchObject([{ sinkcredential }]);
+  });
+
+  test('holds no sink credential for a sink that the subscription has no longer, if the index is behind', async () => {
+    const type = newType();
+    const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret: 'planted-secret' };
+    const { id, sink } = await register({ types: [type], sinkcredential });
+    const trusted = await registry.as(['assent:deliver', 'assent:credentials'], { subscriber: 'mailroom' });
+    const elsewhere = registry.receiver.sink('/elsewhere');
+    // Another process wrote it, and this one has not heard of it yet.
+    await registry.sql('update subscription set sink = $1 where id = $2::uuid', elsewhere, id);
+    const answer = await ask(eventOf(type), { client: trusted }).expect(200);
+    expect(answer.body.sinks).toMatchObject([{ sink, subscriptions: [id] }]);
+    expect(answer.text).not.toContain('planted');
+    await registry.sql('update subscription set sink = $1 where id = $2::uuid', sink, id);
+    const again = await ask(eventOf(type), { client: trusted }).expect(200);
+    expect(again.body.sinks).toMatchObject([{ sinkcredential }]);
+  });
+
+  test('names the revision that its sinks are of, although an explanation takes longer', async () => {
+    const type = newType();
+    await admin.post('/v1/origins').send({ name: 'busy.example.nl' }).expect(201);
+    const { id } = await register({ origin: 'busy.example.nl', types: [type] });
+    const sql = Array.from({ length: 50 }, (_, i) => `(a = 'x${i}' AND b = 'y${i}')`).join(' OR ');
+    await registry.sql(
+      `insert into subscription select (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(),
+        'filters', jsonb_build_array(jsonb_build_object('sql', $1::text))))).*
+        from subscription s, generate_series(1, 999) where s.id = $2::uuid`,
+      sql,
+      id,
+    );
+    const query = { origin: 'busy.example.nl' };
+    const before = await ask(eventOf(type), { query }).expect(200);
+    const client = await registry.as(['assent:deliver', 'assent:subscribe']);
+    const explained = ask(eventOf(type), { client, query: { ...query, explain: true } })
+      .expect(200)
+      .then(({ body }) => body as { explanations: unknown[] });
+    await sleep(250);
+    await subscriber.post(`/v1/subscriptions/${id}/suspend`).send({ reason: 'Enough.' }).expect(200);
+    const body = await explained;
+    expect(body.explanations).toHaveLength(1_000);
+    expect({ ...body, explanations: undefined }).toEqual(before.body);
   });
 });
 
