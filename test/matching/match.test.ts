@@ -361,6 +361,14 @@ describe('without storing anything', () => {
     expect(faulty.body.faults).toMatchObject([{ pointer: '/event/id' }, { pointer: '/filters/0/sql' }]);
   });
 
+  test('an event of 64 KiB is tried with filters of nearly as much', async () => {
+    const least = JSON.stringify(eventOf('com.example.case', { data: '' })).length;
+    const event = eventOf('com.example.case', { data: 'x'.repeat(65_536 - least) });
+    const filters = [{ not: { exact: { subject: 'x'.repeat(60_000) } } }];
+    const { body } = await subscriber.post('/v1/filters/test').send({ event, filters }).expect(200);
+    expect(body).toEqual({ matched: true });
+  });
+
   test('a filter that does not hold names the innermost part that is to blame, and what it lacks', async () => {
     const event = eventOf('com.example.case', { subject: 'abc', count: 5 });
     const failure = async (filter: object) => {
