@@ -234,6 +234,7 @@ const rows: Row[] = [
       'https://orders/a',
       'https://%6cocalhost/',
       'https://orders.corp',
+      'https://orders.default.svc/checkout',
       'https://10.0.0.1/a',
       'https://192.168.1.1',
       'https://203.0.113.9/a',

@@ -1,7 +1,10 @@
 import { isIPv4 } from 'node:net';
 import { parseUriReference } from '../uri.js';
 
-/** Endings of names that public DNS does not have (RFC 6761, RFC 6762, RFC 8375, ICANN's "internal") or that networks use inside. */
+/**
+ * Endings of names that public DNS does not have (RFC 6761, RFC 6762, RFC 8375, ICANN's "internal") or that networks and
+ * clusters use inside.
+ */
 const internalEndings: ReadonlySet<string> = new Set([
   'internal',
   'local',
@@ -13,6 +16,7 @@ const internalEndings: ReadonlySet<string> = new Set([
   'home',
   'private',
   'arpa',
+  'svc',
 ]);
 const infrastructureScheme = /(?:^|[^a-z0-9+.-])(?:k8s|kubernetes|docker|containerd|pod):\/\//;
 /** `orders.example.com:8080/a` is meant as a host with a port, though its grammar makes the host a scheme. */
