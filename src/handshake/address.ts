@@ -38,21 +38,16 @@ const compatible = ipaddr.parseCIDR('::/96') as [ipaddr.IPv6, number];
 const carriers = ['::ffff:0:0/96', '64:ff9b::/96'].map((cidr) => ipaddr.parseCIDR(cidr) as [ipaddr.IPv6, number]);
 
 /**
- * Classifies one address by the IANA special-purpose registries: server-side request forgery ends here. An address
+ * Classifies addresses by the IANA special-purpose registries: server-side request forgery ends here. An address
  * that carries an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo) is refused whatever it carries: an honest
  * name server answers with the IPv4 address itself. Text that is not the full form of one address, zone identifiers
  * included, is `notAnAddress`.
- */
-export function verdictOf(address: string): AddressVerdict {
-  const parsed = parse(address);
-  return parsed ? classify(parsed) : 'notAnAddress';
-}
-
-/**
- * The same with the operator's networks (CIDR, or one address): `allowedNetworks` lets a network through that is not
+ *
+ * Before that come the operator's networks (CIDR, or one address): `allowedNetworks` lets a network through that is not
  * public, even loopback; `deniedNetworks` always wins. Where an allowed IPv6 network holds IPv4-mapped or NAT64
  * addresses, these are judged by the IPv4 address that they carry, so that allowing a translator does not allow what
- * lies behind it. A translator with a prefix of its own cannot be recognised: deny that prefix. Throws RangeError for a network that cannot be read.
+ * lies behind it. A translator with a prefix of its own cannot be recognised: deny that prefix. Throws RangeError for a
+ * network that cannot be read.
  */
 export function createAddressRules(networks: {
   allowedNetworks: readonly string[];

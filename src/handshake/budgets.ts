@@ -68,7 +68,10 @@ export function createBudgets({ database, perMinute }: BudgetSettings): Budgets 
   };
 }
 
-/** The registrable domain of a host, which shares a budget; null for a name that has none. */
+/**
+ * The registrable domain of a host by the public suffix list (private suffixes count), which shares a budget; null for a
+ * name that has none.
+ */
 export function domainOf(host: string): string | null {
   return getDomain(host, { allowPrivateDomains: true });
 }

@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import { getDomain } from 'tldts';
 import { isReachable, type AddressRules } from './address.js';
 
 /** A sink that may be asked. `uri` is the text as written: the key of a grant, and what deliveries are sent to. */
@@ -8,8 +7,6 @@ export interface Sink {
   /** A name in lower case or, if the operator allowed its network, an address without brackets. */
   host: string;
   port: number;
-  /** The registrable domain by the public suffix list (private suffixes count), or the host where there is none. */
-  domain: string;
 }
 
 export interface SinkRules {
@@ -48,9 +45,7 @@ export function parseSink(raw: string, rules: SinkRules): ParsedSink {
   if (!rules.ports.includes(port)) {
     return fault('port_not_allowed', `The port must be one of: ${rules.ports.join(', ')}.`);
   }
-  const host = bare(url.hostname);
-  const domain = getDomain(host, { allowPrivateDomains: true }) ?? host;
-  return { ok: true, sink: { uri: raw, host, port, domain } };
+  return { ok: true, sink: { uri: raw, host: bare(url.hostname), port } };
 }
 
 /** The fault of a text that can be the sink of no grant, whatever this registry or an earlier setting of it may call. */

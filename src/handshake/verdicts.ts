@@ -2,13 +2,7 @@ import type { Judgement, Warning } from './exchange.js';
 
 /** What the registry itself has to say about a handshake or a grant, beside what an answer meant. */
 export type RegistryVerdict =
-  | 'callback_granted'
-  | 'callback_expired'
-  | 'granted_by_policy'
-  | 'attempts_exhausted'
-  | 'revoked'
-  | 'interrupted'
-  | 'held_by_budget';
+  'callback_granted' | 'callback_expired' | 'granted_by_policy' | 'revoked' | 'interrupted' | 'held_by_budget';
 
 export type Verdict = Judgement['verdict'] | RegistryVerdict;
 
@@ -163,10 +157,6 @@ export const verdicts: Record<Verdict, Sentences> = {
   granted_by_policy: {
     title: 'The webhook does not support the handshake; the policy of the origin lets it have events at a low rate.',
     advice: `For a higher rate, ${answerHeaders}.`,
-  },
-  attempts_exhausted: {
-    title: 'The webhook was asked several times, and none of the attempts brought an answer that could be used.',
-    advice: 'See the verdicts of the attempts, put the cause right, and ask for another handshake.',
   },
   revoked: { title: 'An administrator took the permission back.', advice: '' },
   interrupted: { title: 'The service stopped before the outcome of this attempt was recorded.', advice: '' },

@@ -6,7 +6,7 @@ import { createAddressRules } from '../handshake/address.js';
 import { createBatchWrites, type BatchWrites } from '../handshake/batch-writes.js';
 import { createBudgets } from '../handshake/budgets.js';
 import { createQueue, type Queue } from '../handshake/queue.js';
-import { createSafeRequest } from '../handshake/safe-request.js';
+import { createSafeRequest, safeRequestDefaults } from '../handshake/safe-request.js';
 import { createSettleConsent } from '../handshake/settle-consent.js';
 import { createSettle } from '../handshake/settle.js';
 import { parseSink } from '../handshake/sink.js';
@@ -70,6 +70,7 @@ export function createAsking(settings: AskingSettings): Asking {
     queue,
     budgets: createBudgets(limits),
     request: createSafeRequest({
+      ...safeRequestDefaults,
       allowedNetworks: config.allowedNetworks,
       deniedNetworks: config.deniedNetworks,
       ports: config.sinkPorts,
@@ -77,8 +78,6 @@ export function createAsking(settings: AskingSettings): Asking {
       dnsServers: config.dnsServers,
       ca: config.sinkCa,
       deadlineMs: config.handshakeDeadlineMs,
-      maxHeaderBytes: 8_192,
-      maxInformational: 8,
       userAgent: `Assent/${version}${config.contact === undefined ? '' : ` (${config.contact})`}`,
     }),
     settle: createSettle({

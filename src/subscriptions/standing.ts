@@ -1,6 +1,6 @@
 import type { Basis } from '../grants/grant.js';
 import { nextOf, observed } from '../handshake/presentation.js';
-import { describe, verdicts, warnings as warningSentences, type Verdict } from '../handshake/verdicts.js';
+import { describe, verdicts, warnings as warningSentences } from '../handshake/verdicts.js';
 import type { components } from '../http/contract.gen.js';
 import type { Subscription } from './subscription.js';
 
@@ -51,7 +51,7 @@ export function statusDetails(subscription: Subscription): StatusDetails {
     // A delivery was answered so.
     return { ...base, reason: 'gone', message: verdicts.gone.title, advice: verdicts.gone.advice, next: askAgain };
   }
-  if (handshake === undefined || (status === 'pending' && handshake.verdict === undefined)) {
+  if (handshake?.verdict === undefined) {
     return {
       ...base,
       reason: 'not_asked_yet',
@@ -59,7 +59,7 @@ export function statusDetails(subscription: Subscription): StatusDetails {
       ...(handshake ? nextOf(handshake) : {}),
     };
   }
-  const verdict: Verdict = handshake.verdict ?? 'attempts_exhausted';
+  const { verdict } = handshake;
   const { advice } = verdicts[verdict];
   return {
     ...base,

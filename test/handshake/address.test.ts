@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { createAddressRules, isReachable, networkOf, verdictOf } from '../../src/handshake/address.js';
+import { createAddressRules, isReachable, networkOf } from '../../src/handshake/address.js';
 
-const none = { allowedNetworks: [], deniedNetworks: [] };
+const { verdictOf } = createAddressRules({ allowedNetworks: [], deniedNetworks: [] });
 
 /** First and last address of every block that the IANA registries do not call globally reachable unicast. */
 const reservedIpv4 = [
@@ -63,7 +63,6 @@ describe('without any setting', () => {
     (_, first, last) => {
       expect(verdictOf(first ?? '')).not.toBe('public');
       expect(verdictOf(last ?? '')).not.toBe('public');
-      expect(createAddressRules(none).verdictOf(first ?? '')).toBe(verdictOf(first ?? ''));
     },
   );
 
