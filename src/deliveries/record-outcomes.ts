@@ -8,7 +8,7 @@ import { pairReports, type Outcome, type PairReport } from './outcome.js';
 
 /**
  * Takes a report into account: the counters of its pairs in one statement, and what follows for grants, in one transaction.
- * Returns the indexes of entries whose pair the tenant never had a grant for; nothing is counted for them.
+ * `unknown` are the indexes of entries whose pair the tenant never had a grant for; nothing is counted for them.
  */
 export type RecordOutcomes = (
   actor: Actor,
@@ -19,8 +19,8 @@ export type RecordOutcomes = (
 export interface Recorded {
   unknown: number[];
   replayed: boolean;
+  /** Grants that got a rest. */
   held: number;
-  retired: number;
 }
 
 /** For a 429 that names no time: twice as long each time, until a delivery succeeds. */
@@ -42,7 +42,7 @@ export function createRecordOutcomes({ transaction }: Pick<Database, 'transactio
     transaction(async (sql) => {
       const earlier = await claimKey(sql, request, '');
       if (earlier !== undefined) {
-        return { unknown: JSON.parse(earlier || '[]') as number[], replayed: true, held: 0, retired: 0 };
+        return { unknown: JSON.parse(earlier || '[]') as number[], replayed: true, held: 0 };
       }
       const reports = pairReports(outcomes);
       await holdOrigins(sql, actor, reports);
@@ -58,7 +58,7 @@ export function createRecordOutcomes({ transaction }: Pick<Database, 'transactio
           counted.has(keyOf(report)) &&
           (report.gone > 0 || report.restSeconds > 0 || report.unnamedRestAge !== undefined),
       );
-      return { unknown, replayed: false, ...(await follow(sql, actor, telling, counted)) };
+      return { unknown, replayed: false, held: await follow(sql, actor, telling, counted) };
     });
 }
 
@@ -129,14 +129,17 @@ function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Pro
     returning origin, sink, gonecount, gonesince, rests`;
 }
 
-/** What 410, 429 and 503 do to live grants. All of them are locked before the change log is: others take them so, too. */
+/**
+ * What 410, 429 and 503 do to live grants; returns how many got a rest. All of them are locked before the change log is:
+ * others take them so, too.
+ */
 async function follow(
   sql: Sql,
   actor: Actor,
   reports: readonly PairReport[],
   counted: ReadonlyMap<string, Counted>,
-): Promise<{ held: number; retired: number }> {
-  if (reports.length === 0) return { held: 0, retired: 0 };
+): Promise<number> {
+  if (reports.length === 0) return 0;
   const grants = await sql.$queryRaw<Standing[]>`
     select g.*, o.goneafter, coalesce(g.helduntil > clock_timestamp(), false) as isheld
     from unnest(${reports.map(({ origin }) => origin)}::text[], ${reports.map(({ sink }) => sink)}::text[])
@@ -161,7 +164,7 @@ async function follow(
   }
   const held = await hold(sql, actor, rests);
   await endGrants(sql, actor, retired, 'target_gone');
-  return { held, retired: retired.length };
+  return held;
 }
 
 /** Again by the grant as it is locked now: a consent may have come after the counting. */

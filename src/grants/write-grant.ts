@@ -8,7 +8,7 @@ import { grantOf, type Basis, type EndReason, type Grant, type Pair } from './gr
 
 /**
  * The arrows of a grant, each one conditional statement in the caller's transaction, which also gets the audit entry and
- * the change. Every function returns undefined where the state did not allow the arrow, and then nothing was written.
+ * the change. Where the state does not allow the arrow nothing is written.
  */
 export interface Consent extends Pair {
   basis: Basis;
@@ -24,7 +24,7 @@ export interface Consent extends Pair {
   jitter: number;
 }
 
-/** Any state but revoked -> live. An agreement is an admin's word and takes a revoked grant too. */
+/** Any state but revoked -> live, or undefined. An agreement is an admin's word and takes a revoked grant too. */
 export async function putGrant(sql: Sql, actor: Actor, consent: Consent): Promise<Grant | undefined> {
   const { origin, sink, tenant, basis } = consent;
   const [row] = await sql.$queryRaw<GrantRow[]>`
@@ -76,17 +76,17 @@ export interface Ending extends Pair {
 
 /**
  * live -> ended, for any number of pairs. An agreement stands by itself, but not against a webhook that is gone: no paper
- * brings it back (webhook specification, section 2.1: the sender refrains from sending any further). Returns what ended.
- * All of them in one call, the last of a transaction: grants are locked in the order in which everybody locks them, and
- * then the log is, of which there is one.
+ * brings it back (webhook specification, section 2.2: the sender refrains from sending any further). All of them in one
+ * call, the last of a transaction: grants are locked in the order in which everybody locks them, and then the log is, of
+ * which there is one.
  */
 export async function endGrants(
   sql: Sql,
   actor: Omit<Actor, 'tenant'>,
   endings: readonly Ending[],
   reason: EndReason,
-): Promise<Grant[]> {
-  if (endings.length === 0) return [];
+): Promise<void> {
+  if (endings.length === 0) return;
   const pairs = endings.map(({ origin, sink, tenant, grantedBefore }) => ({
     ...{ origin, sink, tenant, grantedbefore: grantedBefore },
   }));
@@ -104,32 +104,32 @@ export async function endGrants(
       renewat = null, version = g.version + 1
     from ending e where g.origin = e.origin and g.sink = e.sink
     returning g.*`;
-  return tell(sql, actor, rows, 'grant.ended', reason);
+  await tell(sql, actor, rows, 'grant.ended', reason);
 }
 
 /** As endGrants, for one. */
-export async function endGrant(sql: Sql, actor: Actor, ending: Ending, reason: EndReason): Promise<Grant | undefined> {
-  return (await endGrants(sql, actor, [ending], reason))[0];
+export function endGrant(sql: Sql, actor: Actor, ending: Ending, reason: EndReason): Promise<void> {
+  return endGrants(sql, actor, [ending], reason);
 }
 
 /** live or ended -> revoked. */
-export async function revokeGrant(sql: Sql, actor: Actor, pair: Pair, reason: string): Promise<Grant | undefined> {
-  const [row] = await sql.$queryRaw<GrantRow[]>`
+export async function revokeGrant(sql: Sql, actor: Actor, pair: Pair, reason: string): Promise<void> {
+  const rows = await sql.$queryRaw<GrantRow[]>`
     update "grant" set state = 'revoked', endreason = ${reason}, endedat = now(), endedby = ${actor.name},
       renewat = null, version = version + 1
     where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state <> 'revoked'
     returning *`;
-  return row && (await tell(sql, actor, [row], 'grant.revoked', reason))[0];
+  await tell(sql, actor, rows, 'grant.revoked', reason);
 }
 
 /** revoked -> ended: an admin lets the webhook be asked again. */
-export async function reopenGrant(sql: Sql, actor: Actor, pair: Pair): Promise<Grant | undefined> {
-  const [row] = await sql.$queryRaw<GrantRow[]>`
+export async function reopenGrant(sql: Sql, actor: Actor, pair: Pair): Promise<void> {
+  const rows = await sql.$queryRaw<GrantRow[]>`
     update "grant" set state = 'ended', endreason = 'reopened', endedat = now(), endedby = ${actor.name},
       version = version + 1
     where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'revoked'
     returning *`;
-  return row && (await tell(sql, actor, [row], 'grant.ended', 'reopened'))[0];
+  await tell(sql, actor, rows, 'grant.ended', 'reopened');
 }
 
 /** An admin ends the rest that a live grant has. */
@@ -148,16 +148,15 @@ async function tell(
   rows: readonly GrantRow[],
   kind: 'grant.ended' | 'grant.revoked' | 'grant.released',
   reason?: string,
-): Promise<Grant[]> {
+): Promise<void> {
+  if (rows.length === 0) return;
   await recordAudits(
     sql,
     rows.map(({ id, tenant, origin, sink }) => ({
       ...{ actor: { ...actor, tenant }, action: kind, target: `grant:${id}`, detail: { origin, sink, reason } },
     })),
   );
-  if (rows.length > 0)
-    await appendChange(sql, ...rows.map(({ tenant, origin, sink }) => ({ kind, tenant, origin, sink })));
-  return rows.map(grantOf);
+  await appendChange(sql, ...rows.map(({ tenant, origin, sink }) => ({ kind, tenant, origin, sink })));
 }
 
 /** Grants go with their origin: its name may be registered again, by somebody else. */
