@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { SetupError } from './errors.js';
 import { createAddressRules } from './handshake/address.js';
+import { acceptedAlgorithms } from './http/authenticate.js';
 
 /**
  * The whole configuration. It comes from the environment, is checked at start as a whole, and does not change afterwards.
@@ -46,7 +47,6 @@ const publicUrl = httpUrl.refine((value) => {
 
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
 
-const algorithms = ['PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519', 'RS256'] as const;
 const issuer = z.strictObject(
   {
     issuer: text,
@@ -56,7 +56,7 @@ const issuer = z.strictObject(
     ),
     jwks: httpUrl,
     algorithms: z
-      .array(z.enum(algorithms, `must be one of ${algorithms.join(', ')}`), 'must be a list')
+      .array(z.enum(acceptedAlgorithms, `must be one of ${acceptedAlgorithms.join(', ')}`), 'must be a list')
       .min(1, 'must not be empty')
       .default(['PS256', 'ES256']),
   },

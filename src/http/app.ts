@@ -129,7 +129,6 @@ async function run(
     body: readBody(operation, request),
     principal,
     requestId,
-    log: settings.log,
     address: request.path.replace(/\/$/, ''),
     rawHeaders: request.rawHeaders,
     signal: leaving,

@@ -3,9 +3,18 @@ import { RegistryError } from '../errors.js';
 import type { KeySource } from './keys.js';
 import { scopes, type Principal } from './principal.js';
 
-/** RS256 is accepted where an issuer names it; the others are what to offer by default. No `none`, nothing symmetric. */
-export const defaultAlgorithms = ['PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const;
-const acceptedAlgorithms: readonly string[] = [...defaultAlgorithms, 'RS256'];
+/** What an issuer may name. No `none`, nothing symmetric. */
+export const acceptedAlgorithms = [
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+  'RS256',
+] as const;
 
 export interface TokenIssuer {
   issuer: string;
@@ -20,18 +29,16 @@ export interface AuthenticateSettings {
   /** Required `typ`. `any` switches the check off for issuers that know no `at+jwt`; their ID tokens then pass too. */
   typ?: string;
   clockToleranceSeconds?: number;
-  maxTokenAgeSeconds?: number;
   tenantClaim?: string;
   /** `sub` stands in where a token lacks this claim. */
   subscriberClaim?: string;
-  /** `scp` stands in where a token lacks this claim. */
-  scopeClaim?: string;
   /** Milliseconds since 1970. */
   clock?: () => number;
 }
 
 export type Authenticate = (authorization: string | undefined, rawAuthorizationCount: number) => Promise<Principal>;
 
+const maxTokenAgeSeconds = 86_400;
 const maxTokenLength = 8_192;
 const maxNameLength = 200;
 
@@ -43,8 +50,8 @@ const maxNameLength = 200;
  * `unauthenticated`, whose fault names the failed check (`token_expired`, `token_aud`), or `keys_unavailable`.
  */
 export function createAuthenticate(settings: AuthenticateSettings): Authenticate {
-  const { typ = 'at+jwt', clockToleranceSeconds = 5, maxTokenAgeSeconds = 86_400, clock = Date.now } = settings;
-  const { tenantClaim = 'tenant', subscriberClaim = 'client_id', scopeClaim = 'scope' } = settings;
+  const { typ = 'at+jwt', clockToleranceSeconds = 5, clock = Date.now } = settings;
+  const { tenantClaim = 'tenant', subscriberClaim = 'client_id' } = settings;
   const issuers = new Map(settings.issuers.map((entry) => [entry.issuer, entry]));
   if (issuers.size !== settings.issuers.length) throw new Error('A token issuer is configured twice.');
   settings.issuers.forEach(checkIssuer);
@@ -65,7 +72,7 @@ export function createAuthenticate(settings: AuthenticateSettings): Authenticate
         clockTolerance: clockToleranceSeconds,
         currentDate: new Date(clock()),
       });
-      const granted = scopeNames(payload[scopeClaim] ?? payload['scp']);
+      const granted = scopeNames(payload['scope'] ?? payload['scp']);
       return {
         tenant: name(payload, tenantClaim),
         subscriber: clientName(payload, payload[subscriberClaim] === undefined ? 'sub' : subscriberClaim),
@@ -79,7 +86,7 @@ export function createAuthenticate(settings: AuthenticateSettings): Authenticate
 }
 
 function checkIssuer({ issuer, audience, algorithms }: TokenIssuer): void {
-  const refused = algorithms.filter((algorithm) => !acceptedAlgorithms.includes(algorithm));
+  const refused = algorithms.filter((algorithm) => !acceptedAlgorithms.some((accepted) => accepted === algorithm));
   if (refused.length > 0) throw new Error(`Algorithms not accepted for ${issuer}: ${refused.join(', ')}.`);
   if (algorithms.length === 0) throw new Error(`No algorithm is configured for ${issuer}.`);
   if (issuer === '') throw new Error('A token issuer is configured without a name.');

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import type { Actor } from '../storage/audit.js';
 import type { operations } from './contract.gen.js';
 import type { OperationId } from './contract.js';
@@ -27,7 +26,6 @@ export interface Call<Id extends OperationId> {
   /** For whom the token speaks; an operation without a token gets one that may do nothing. */
   principal: Principal;
   requestId: string;
-  log: Logger;
   /** The path as it was asked for, for links. */
   address: string;
   /** Names and values in turn, as they came over the wire. */

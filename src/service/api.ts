@@ -84,7 +84,7 @@ export function createApi(settings: ApiSettings): RequestListener {
     operation: createSubscription,
     bodyLimit: createSubscription.bodyLimit ?? bodyLimit,
     writes: true,
-    handle: createLaneHandler(createSubscription, handlers.createSubscription, { log, onWritten }),
+    handle: createLaneHandler(createSubscription, handlers.createSubscription, onWritten),
   };
   return createLane({
     ...both,
