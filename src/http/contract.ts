@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { RegistryError, type Fault } from '../errors.js';
+import { faultsOf } from './contract-faults.js';
 import type { operations } from './contract.gen.js';
 import { escapePointer, textFault } from './json.js';
 import type { Principal, Scope } from './principal.js';
@@ -200,102 +201,4 @@ function locate<T>(document: OpenApiDocument, pointer: string): [string, T] {
   );
   const reference = (value as { $ref?: string }).$ref;
   return reference ? locate(document, reference.slice(1)) : [pointer, value as T];
-}
-
-/** Where a stage has a rule for the same thing, it has the same name; `type` and `required` keep theirs. */
-const ruleNames: Record<string, string> = {
-  additionalProperties: 'member_unknown',
-  enum: 'value_not_allowed',
-  const: 'value_not_allowed',
-  oneOf: 'value_not_allowed',
-  format: 'format_wrong',
-  pattern: 'format_wrong',
-  minimum: 'value_out_of_range',
-  maximum: 'value_out_of_range',
-  minLength: 'length_wrong',
-  maxLength: 'length_wrong',
-  minItems: 'length_wrong',
-  maxItems: 'length_wrong',
-  minProperties: 'length_wrong',
-};
-
-const types: Record<string, string> = {
-  ...{ string: 'a string', integer: 'a whole number', number: 'a number', boolean: 'true or false' },
-  ...{ array: 'an array', object: 'an object', null: 'null' },
-};
-
-interface Limits {
-  type?: string | string[];
-  limit?: number;
-}
-
-/** One of several forms. */
-interface Form {
-  const?: unknown;
-  type?: string;
-  minimum?: number;
-  maximum?: number;
-}
-
-function wordsOf({ const: value, type = '', minimum, maximum }: Form): string {
-  if (value !== undefined) return JSON.stringify(value);
-  const words = types[type] ?? type;
-  if (minimum === undefined) return words;
-  return maximum === undefined ? `${words} of at least ${minimum}` : `${words} from ${minimum} to ${maximum}`;
-}
-
-const atLeast =
-  (things: string) =>
-  ({ limit }: Limits) =>
-    limit === 1 ? 'must not be empty' : `must have at least ${limit} ${things}`;
-const atMost =
-  (things: string) =>
-  ({ limit }: Limits) =>
-    `must have at most ${limit} ${things}`;
-
-/** Where Ajv's own words are not for people. */
-const sentences: Record<string, (params: Limits, schema: unknown) => string> = {
-  type: ({ type }) =>
-    `must be ${[type ?? []]
-      .flat()
-      .map((name) => types[name] ?? name)
-      .join(' or ')}`,
-  minimum: ({ limit }) => `must be at least ${limit}`,
-  maximum: ({ limit }) => `must be at most ${limit}`,
-  minLength: atLeast('characters'),
-  maxLength: atMost('characters'),
-  minItems: atLeast('entries'),
-  maxItems: atMost('entries'),
-  minProperties: atLeast('members'),
-  oneOf: (_, schema) => `must be ${(schema as Form[]).map(wordsOf).join(' or ')}`,
-};
-
-/** Ajv's errors as faults. The branches of a `oneOf` are told as one. */
-export function faultsOf(errors: readonly ErrorObject[], place?: keyof Parameters): Fault[] {
-  const whole = errors.filter((error) => error.keyword === 'oneOf').map((error) => error.instancePath);
-  return errors
-    .filter((error) => error.keyword === 'oneOf' || !whole.some((path) => error.instancePath.startsWith(path)))
-    .slice(0, 50)
-    .map((error) => {
-      const params = error.params as Limits & {
-        missingProperty?: string;
-        additionalProperty?: string;
-        allowedValues?: unknown[];
-      };
-      const member = params.missingProperty ?? params.additionalProperty;
-      const pointer = error.instancePath + (member === undefined ? '' : `/${escapePointer(member)}`);
-      const detail = params.allowedValues
-        ? `must be one of ${params.allowedValues.join(', ')}`
-        : (sentences[error.keyword]?.(params, error.schema) ?? error.message);
-      return {
-        pointer: place ? `${place}${pointer}` : pointer,
-        rule: ruleNames[error.keyword] ?? error.keyword,
-        detail:
-          params.additionalProperty !== undefined
-            ? 'There is no such member.'
-            : params.missingProperty !== undefined
-              ? 'This member is required.'
-              : `This ${detail}.`,
-      };
-    });
 }
