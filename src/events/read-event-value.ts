@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { isObject } from '../http/json.js';
 import { base64Bytes } from './base64.js';
 import { findClaimCheck } from './claim-check.js';
 import {
@@ -18,11 +19,11 @@ import { readingRules as rules } from './profiles/reading-rules.js';
 import { breachOf } from './rule.js';
 
 /**
- * The same for an event that is part of another document and parsed already (JSON format, sections 2 and 3): `at` is its
- * JSON pointer there. Of what the parser has lost, `1.0` is then the same as `1`, and sizes are those of compact JSON.
+ * Reads an event that is part of another document and parsed already (JSON format, sections 2 and 3): `at` is its JSON
+ * pointer there. What the parser has lost is lost: `1.0` is the same as `1`, and sizes are those of compact JSON.
  */
 export function readEventValue(value: unknown, at: string): ReadEvent {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     return { faults: [breachOf(rules.eventObject, at)], parts: undefined };
   }
   const draft = startDraft('structured', at);

@@ -5,7 +5,8 @@ import type { Fault } from '../errors.js';
  * filters in each other, of which every `all` takes two; one too many has a fault of its own.
  */
 const maxDepth = 68;
-const forbiddenNames = new Set(['__proto__', 'constructor', 'prototype']);
+/** Names that reach the prototype of an object in code that is less careful. */
+export const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],]/g;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -87,6 +88,11 @@ function nameFault(name: string, names: ReadonlySet<string>): Omit<Fault, 'point
 
 function pointerOf(stack: readonly Container[]): string {
   return stack.map(({ names, at, index }) => `/${names ? escapePointer(at) : index}`).join('');
+}
+
+/** A JSON object, and neither an array nor null. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** One reference token of a JSON pointer (RFC 6901 section 3). */

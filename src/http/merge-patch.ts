@@ -1,3 +1,5 @@
+import { isObject } from './json.js';
+
 /** The JSON merge patch (RFC 7396 section 2) of a value; neither is changed. What is null in the patch goes. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
@@ -7,8 +9,4 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
     else members.set(name, mergePatch(members.get(name), value));
   }
   return Object.fromEntries(members);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

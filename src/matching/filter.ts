@@ -1,5 +1,5 @@
 import type { Fault } from '../errors.js';
-import { escapePointer } from '../http/json.js';
+import { escapePointer, forbiddenNames, isObject } from '../http/json.js';
 import { parseCesql } from './cesql-parser.js';
 
 /** What a leaf compares: attribute names and the values to compare with; every one of them must hold. */
@@ -27,8 +27,6 @@ const maxFaults = 50;
 const supported = 'The dialects are exact, prefix, suffix, all, any, not and sql.';
 /** Members of the shapes that earlier drafts had, and that other systems still have. */
 const outdated = ['dialect', 'property', 'attributes'];
-/** Names that reach the prototype of an object in code that is less careful. */
-export const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
  * Reads the member `filters` of a subscription; absent and empty mean every event (section 3.2.1). Faults come all at
@@ -163,9 +161,4 @@ function parseAttribute(walk: Walk, name: string, value: unknown, at: string): v
   }
   if (typeof value !== 'string') note(walk, at, 'type', 'Attributes are compared with a string.');
   else if (value === '') note(walk, at, 'value_empty', 'A filter compares with a value of at least one character.');
-}
-
-/** A JSON object, and neither an array nor null. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

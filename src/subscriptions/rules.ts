@@ -1,6 +1,5 @@
 import type { Fault } from '../errors.js';
-import { escapePointer } from '../http/json.js';
-import { forbiddenNames, isObject } from '../matching/filter.js';
+import { escapePointer, forbiddenNames, isObject } from '../http/json.js';
 
 // The members of a subscription (Subscriptions API, sections 3.2.1 to 3.2.3), each checked by itself. Every function gives
 // all faults of its member at once, up to fifty; `at` is the JSON pointer of the member. An absent member has no fault
