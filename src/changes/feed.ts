@@ -1,4 +1,5 @@
 import { RegistryError } from '../errors.js';
+import { indexLoading } from '../matching/replica.js';
 import type { Query } from '../storage/database.js';
 import { readCursor, writeCursor } from './cursor.js';
 import type { Follower } from './follower.js';
@@ -85,7 +86,7 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
   function bounds() {
     const present = follower.bounds();
     if (present !== undefined) return present;
-    throw new RegistryError('index_loading', 'The index is being loaded; try again.', { retryAfterSeconds: 1 });
+    throw indexLoading();
   }
 
   function textOf(change: LoggedChange, scope: Scope): TextOfChange {

@@ -1,24 +1,16 @@
 import { readBoolean, readInteger } from './cesql-casts.js';
 import type { Cesql, CesqlValue } from './cesql-expression.js';
 import { likeEnds } from './cesql-like.js';
-
-/** What an index can look up: the attribute is present and its canonical string is, begins with or ends with a value. */
-export type Alternative = { attribute: string } & ({ exact: string } | { prefix: string } | { suffix: string });
+import type { Anchor, Anchors } from './predicate.js';
 
 /**
- * What an event has to have for an expression to pass. Of *every* list at least one alternative holds, whenever the
- * expression is true without an error. So any one list is enough to file the expression under, under each of its
- * alternatives, and the caller takes the one with the rarest. There is at least one list, and no list is empty.
+ * What an event has to have for an expression to pass. Of *every* list at least one anchor holds, whenever the expression
+ * is true without an error. So any one list is enough to file the expression under, under each of its anchors, and the
+ * caller takes the one with the rarest. No list is empty; there is none when nothing can be told. They are necessary and
+ * not sufficient. Integers and booleans give few: `count = 5` also holds for "+5" and "005" (section 3.7).
  */
-export type Anchors = Alternative[][];
-
-/**
- * The anchors of an expression, or undefined when none can be told; then it has to be tried for every event. They are
- * necessary and not sufficient. Integers and booleans give few: `count = 5` also holds for "+5" and "005" (section 3.7).
- */
-export function anchorsOf(expression: Cesql): Anchors | undefined {
-  const lists = required(expression, true).map((list) => distinct(list));
-  return lists.length > 0 ? lists : undefined;
+export function anchorsOf(expression: Cesql): Anchors {
+  return required(expression, true).map((list) => distinct(list));
 }
 
 /** What has to hold for the expression to be `wanted`, a Boolean, without an error. No list: nothing is known. */
@@ -63,27 +55,27 @@ function either(one: Anchors, other: Anchors): Anchors {
   return some.flatMap((list) => others.map((added) => [...list, ...added]));
 }
 
-function distinct(list: Alternative[]): Alternative[] {
-  return [...new Map(list.map((alternative) => [JSON.stringify(alternative), alternative])).values()];
+function distinct(list: readonly Anchor[]): readonly Anchor[] {
+  return [...new Map(list.map((anchor) => [JSON.stringify(anchor), anchor])).values()];
 }
 
-/** The lists that let the fewest events through, as far as one can tell without events: few alternatives and exact ones. */
+/** The lists that let the fewest events through, as far as one can tell without events: few anchors and exact ones. */
 function strongest(lists: Anchors): Anchors {
-  const weight = (list: Alternative[]) => list.reduce((sum, alternative) => sum + ('exact' in alternative ? 1 : 4), 0);
+  const weight = (list: readonly Anchor[]) => list.reduce((sum, anchor) => sum + ('exact' in anchor ? 1 : 4), 0);
   return [...lists].sort((one, other) => weight(one) - weight(other)).slice(0, Math.sqrt(maxProduct));
 }
 
-function listed(alternatives: Alternative[] | undefined): Anchors {
-  return alternatives ? [alternatives] : [];
+function listed(anchors: readonly Anchor[] | undefined): Anchors {
+  return anchors ? [anchors] : [];
 }
 
-function requiredByAny(set: Cesql[], operand: Cesql): Alternative[] | undefined {
+function requiredByAny(set: Cesql[], operand: Cesql): Anchor[] | undefined {
   const all = set.map((element) => requiredByEquality(element, operand));
-  return all.every((alternatives) => alternatives !== undefined) ? all.flat() : undefined;
+  return all.every((anchors) => anchors !== undefined) ? all.flat() : undefined;
 }
 
 /** `left = right`, where the left side is cast to the type of the right one (section 3.7). */
-function requiredByEquality(left: Cesql, right: Cesql): Alternative[] | undefined {
+function requiredByEquality(left: Cesql, right: Cesql): Anchor[] | undefined {
   if (left.kind === 'attribute' && right.kind === 'literal' && typeof right.value === 'string') {
     return [{ attribute: left.name, exact: right.value }];
   }

@@ -8,6 +8,6 @@ export const dialects: Dialects = {
   sql: (text) => {
     const parsed = parseCesql(text);
     if (!('expression' in parsed)) throw new Error(`A stored CESQL expression does not parse: ${parsed.fault.detail}`);
-    return { test: matchesCesql(parsed.expression), anchors: anchorsOf(parsed.expression) ?? [] };
+    return { test: matchesCesql(parsed.expression), anchors: anchorsOf(parsed.expression) };
   },
 };

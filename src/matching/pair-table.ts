@@ -45,8 +45,6 @@ export interface AskedPairs {
 export class PairTable {
   readonly #records = new Arena();
   readonly #index = new HashIndex(this.#records);
-  /** Bytes of a chunk beside its words. */
-  readonly #bytes: Buffer[] = [];
 
   get size(): number {
     return this.#index.size;
@@ -94,14 +92,14 @@ export class PairTable {
     words.fill(0, at, at + recordWords);
     words[at + word.origin] = origin;
     words[at + word.length] = sink.length;
-    this.#bytesOf(pair).set(sink, (at + word.text) * 4);
+    this.#records.bytesOf(pair).set(sink, (at + word.text) * 4);
     this.#index.add(hashOf(origin, sinkHash), pair);
     return pair;
   }
 
   release(pair: number): void {
     const from = ((pair & offsetMask) + word.text) * 4;
-    const sinkHash = hashBytes(this.#bytesOf(pair), from, from + this.#word(pair, word.length));
+    const sinkHash = hashBytes(this.#records.bytesOf(pair), from, from + this.#word(pair, word.length));
     this.#index.delete(hashOf(this.origin(pair), sinkHash), pair);
     this.#records.release(pair);
   }
@@ -112,7 +110,7 @@ export class PairTable {
 
   sink(pair: number): string {
     const from = ((pair & offsetMask) + word.text) * 4;
-    return this.#bytesOf(pair).toString('utf8', from, from + this.#word(pair, word.length));
+    return this.#records.bytesOf(pair).toString('utf8', from, from + this.#word(pair, word.length));
   }
 
   small(pair: number, member: SmallNumber): number {
@@ -191,15 +189,6 @@ export class PairTable {
 
   #setWord(pair: number, which: number, value: number): void {
     this.#records.chunks[pair >>> chunkBits]![(pair & offsetMask) + which] = value;
-  }
-
-  #bytesOf(address: number): Buffer {
-    const chunk = address >>> chunkBits;
-    const { buffer } = this.#records.chunks[chunk]!;
-    const known = this.#bytes[chunk];
-    // A chunk that was handed back has other memory when its number is used again.
-    if (known?.buffer === buffer) return known;
-    return (this.#bytes[chunk] = Buffer.from(buffer));
   }
 }
 

@@ -28,7 +28,7 @@ export interface Replica {
   readonly pairs: Pick<KnownPairs, 'find' | 'findAll' | 'denial' | 'rate' | 'expiresAt' | 'basis' | 'writeGrantId'>;
   /** Milliseconds since 1970 by the database's clock. */
   now(): number;
-  /** Subscriptions in the index, grants in the table, and bytes of both outside of the collected heap. */
+  /** Subscriptions, pairs that have a subscription or a grant, and the bytes of all outside of the collected heap. */
   size(): { subscriptions: number; pairs: number; bytes: number };
 }
 
