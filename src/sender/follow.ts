@@ -4,7 +4,7 @@ import { HeldBack, readPage, readStream, type Batch } from './feed.js';
 import type { Journal } from './journal.js';
 import { putLine, type ChangeLine, type SnapshotLine, type Standing } from './lines.js';
 import { readLines } from './read-lines.js';
-import { RegistryRefusal, type RegistryClient } from './registry-client.js';
+import { isFinal, RegistryRefusal, type RegistryClient } from './registry-client.js';
 
 /**
  * Keeps a replica of what the registry knows in this process, and on disk if there is a journal.
@@ -152,8 +152,7 @@ export function createFollower(settings: FollowerSettings): Follower {
 
   function failed(error: unknown): void {
     onFault(error);
-    const isFinal = error instanceof RegistryRefusal && [400, 401, 403, 404].includes(error.status);
-    if (replica !== undefined || !isFinal) return;
+    if (replica !== undefined || !isFinal(error)) return;
     for (const one of waiting) one.reject(error);
     waiting.clear();
   }

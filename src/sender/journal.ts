@@ -23,8 +23,6 @@ export interface Journal {
   append(lines: readonly string[]): void;
   /** Milliseconds since 1970: the replica was current then. */
   noteCurrent(standing: Standing, at: number): void;
-  /** Bytes of the file. */
-  size(): number;
   close(): Promise<void>;
 }
 
@@ -68,6 +66,7 @@ export async function openJournal(settings: JournalSettings): Promise<Journal> {
   const release = await lockFolder(path, (_, owner) => new Error(`Process ${owner} keeps its replica in ${folder}.`));
 
   let file: FileHandle | undefined;
+  /** Bytes of the file. */
   let size = 0;
   let compactedSize = 0;
   let isBroken = true;
@@ -183,8 +182,6 @@ export async function openJournal(settings: JournalSettings): Promise<Journal> {
       write({ kind: 'current', ...standing, at } satisfies CurrentLine);
       void enqueue(flush);
     },
-
-    size: () => size,
 
     async close() {
       await enqueue(flush);

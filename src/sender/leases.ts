@@ -21,8 +21,6 @@ export type Taken =
 export interface LeaseClient {
   take(request: LeaseRequest): Promise<Taken>;
   handBack(lease: string, unused: number): Promise<void>;
-  /** The same would be refused again. */
-  isFinal(error: unknown): boolean;
 }
 
 /** A request needs some time from here to the webhook, and must not come there after the end of its lease. */
@@ -49,7 +47,6 @@ export function createLeaseClient(client: RegistryClient, instance: string, sign
       const answer = await client.call({ method: 'DELETE', path, signal });
       await answer.dump();
     },
-    isFinal: (error) => error instanceof RegistryRefusal && [400, 401, 403, 404].includes(error.status),
   };
 }
 

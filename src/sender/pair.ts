@@ -26,8 +26,8 @@ export interface Pair {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** For how long is leased at a time. */
-export const aheadMs = 2_000;
+/** For how long requests are leased at a time. */
+export const leasedMs = 2_000;
 
 export function createPair(origin: string, sink: string): Pair {
   return {
@@ -37,7 +37,7 @@ export function createPair(origin: string, sink: string): Pair {
 }
 
 export function recentOf(pair: Pair, now: number): number {
-  pair.recent *= Math.exp((pair.recentAt - now) / aheadMs);
+  pair.recent *= Math.exp((pair.recentAt - now) / leasedMs);
   pair.recentAt = now;
   return pair.recent;
 }

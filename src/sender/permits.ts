@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { LeaseClient, Share } from './leases.js';
-import { aheadMs, atHand, createPair, recentOf, type Pair, type Waiter } from './pair.js';
+import { atHand, createPair, leasedMs, recentOf, type Pair, type Waiter } from './pair.js';
 import type { Denied, Permission, Permit } from './permit.js';
+import { isFinal } from './registry-client.js';
 
 /**
  * Hands out one request after the other of what this instance has leased of the rate of a pair, first come, first served.
@@ -111,7 +112,7 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
 
   function ask(pair: Pair, wanted: number): void {
     const { allowed, allowedrate } = permission(pair.origin, pair.sink);
-    const most = typeof allowedrate === 'number' ? Math.ceil((allowedrate * aheadMs) / 60_000) : 1;
+    const most = typeof allowedrate === 'number' ? Math.ceil((allowedrate * leasedMs) / 60_000) : 1;
     if (!allowed) return;
     // Of older ones the registry takes nothing back.
     const returns = [...pair.returns].slice(-4).map(([lease, unused]) => ({ lease, unused }));
@@ -139,7 +140,7 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
           pair.failures += 1;
           pair.notBefore = performance.now() + delayMs;
           onFault(error);
-          if (leases.isFinal(error)) settle(pair, ({ refuse }) => refuse(error));
+          if (isFinal(error)) settle(pair, ({ refuse }) => refuse(error));
         },
       )
       .then(() => {

@@ -17,6 +17,11 @@ export class RegistryRefusal extends Error {
   }
 }
 
+/** The same call would be refused again. */
+export function isFinal(error: unknown): boolean {
+  return error instanceof RegistryRefusal && [400, 401, 403, 404].includes(error.status);
+}
+
 export interface RegistryCall {
   method: 'GET' | 'POST' | 'DELETE';
   /** Below the address of the registry, without a slash at its beginning. */
