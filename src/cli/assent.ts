@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
-import { profileNames } from '../events/rule.js';
+import { profileNames } from '../origins/origin.js';
 import { createToken, UsageError } from './create-token.js';
 import { runDemo } from './demo.js';
 import { startReceiver } from './receiver.js';

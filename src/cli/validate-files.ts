@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { readEvents } from '../events/read-events.js';
-import type { ProfileName } from '../events/rule.js';
 import { judgeEvent, validateBatch } from '../events/validate-event.js';
+import type { Profile } from '../origins/origin.js';
 
 export interface ValidationReport {
   /** Lines for people. */
@@ -15,7 +15,7 @@ export interface ValidationReport {
 }
 
 /** Holds files against a profile: each one event, or a batch of them, in the JSON format of CloudEvents; `-` is standard input. */
-export async function validateFiles(files: readonly string[], profile: ProfileName): Promise<ValidationReport> {
+export async function validateFiles(files: readonly string[], profile: Profile): Promise<ValidationReport> {
   const report: ValidationReport = { lines: [], faults: 0, warnings: 0, unreadable: [] };
   for (const file of files) {
     const body = await read(file);

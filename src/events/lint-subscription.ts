@@ -1,6 +1,7 @@
+import type { Profile } from '../origins/origin.js';
 import type { EventParts } from './cloud-event.js';
 import { addText, finish, startDraft } from './draft.js';
-import { maxBreaches, type ProfileName, type RuleBreach } from './rule.js';
+import { maxBreaches, type RuleBreach } from './rule.js';
 import { validateEvent, type Judgement } from './validate-event.js';
 
 /**
@@ -8,7 +9,7 @@ import { validateEvent, type Judgement } from './validate-event.js';
  * fault, one that breaks a SHOULD a warning. Pointers are into the subscription (`/types/2`, `/source`).
  */
 export function lintSubscription(
-  profile: ProfileName,
+  profile: Profile,
   { types = [], source }: { types?: readonly string[] | undefined; source?: string | undefined },
 ): Judgement {
   const judgement: Judgement = { faults: [], warnings: [] };
@@ -17,7 +18,7 @@ export function lintSubscription(
   return judgement;
 }
 
-function lint(into: Judgement, profile: ProfileName, of: 'type' | 'source', value: string, pointer: string): void {
+function lint(into: Judgement, profile: Profile, of: 'type' | 'source', value: string, pointer: string): void {
   const draft = startDraft('structured', '');
   addText(draft, of, value, false);
   add(into.faults, draft.faults, pointer);

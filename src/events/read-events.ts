@@ -33,9 +33,8 @@ export interface EventLimits {
   events: number;
 }
 
-/** Events of this size must be let through by everyone on their way (CloudEvents, Size Limits); no limit goes below. */
-export const forwardingFloorBytes = 64 * 1024;
-export const defaultEventLimits: EventLimits = { bytes: 1024 * 1024, events: 100 };
+/** Of a message. Events of 64 KiB must be let through by everyone on their way (CloudEvents, Size Limits). */
+export const eventLimits: EventLimits = { bytes: 1_048_576, events: 100 };
 
 /** What is wrong with a message as a whole: rule and sentence. */
 export const messageFaults = {
@@ -60,7 +59,7 @@ export type ReadResult =
  * Reads the events of an HTTP message in any content mode (HTTP binding, section 3; JSON format, sections 3 and 4). An
  * event of a batch that is at fault leaves the others as they are; text that is no JSON spoils them all. Never throws.
  */
-export function readEvents({ headers, body }: EventRequest, limits: EventLimits = defaultEventLimits): ReadResult {
+export function readEvents({ headers, body }: EventRequest, limits: EventLimits = eventLimits): ReadResult {
   if (body.length > limits.bytes) return refused('body_too_large', `The limit is ${limits.bytes} bytes.`);
   const mode = modeOf(headers);
   if (typeof mode !== 'string') return mode;

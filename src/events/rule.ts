@@ -1,8 +1,6 @@
 import type { Fault } from '../errors.js';
+import type { Profile } from '../origins/origin.js';
 import { pointerTo, type EventParts } from './cloud-event.js';
-
-export const profileNames = ['cloudevents', 'nl-gov', 'intg-std-015', 'belgif'] as const;
-export type ProfileName = (typeof profileNames)[number];
 
 /** REQUIRED counts as MUST, RECOMMENDED as SHOULD (RFC 2119). */
 export type Level = 'MUST' | 'SHOULD';
@@ -23,7 +21,7 @@ export type Check = (event: EventParts) => readonly Finding[] | undefined;
  */
 export interface Rule {
   readonly id: string;
-  readonly profile: ProfileName;
+  readonly profile: Profile;
   readonly level: Level;
   readonly source: { readonly document: string; readonly section: string };
   readonly sentence: string;
@@ -32,7 +30,7 @@ export interface Rule {
 }
 
 /** Writes the rules of one profile; `chapter` stands in front of each section of its document. */
-export function rulesOf(profile: ProfileName, document: string, chapter = '') {
+export function rulesOf(profile: Profile, document: string, chapter = '') {
   return (
     name: string,
     level: Level,

@@ -1,10 +1,11 @@
+import type { Profile } from '../origins/origin.js';
 import type { EventParts } from './cloud-event.js';
 import type { ReadEvent } from './draft.js';
 import { belgifRules } from './profiles/belgif.js';
 import { cloudeventsRules } from './profiles/cloudevents.js';
 import { batchRules, intgStd015Rules } from './profiles/intg-std-015.js';
 import { nlGovRules } from './profiles/nl-gov.js';
-import { breachesOf, breachOf, maxBreaches, type Check, type ProfileName, type Rule, type RuleBreach } from './rule.js';
+import { breachesOf, breachOf, maxBreaches, type Check, type Rule, type RuleBreach } from './rule.js';
 
 /** A broken MUST is a fault, a broken SHOULD a warning; at most fifty of each. */
 export interface Judgement {
@@ -12,7 +13,7 @@ export interface Judgement {
   warnings: RuleBreach[];
 }
 
-export const profiles: Readonly<Record<ProfileName, readonly Rule[]>> = {
+export const profiles: Readonly<Record<Profile, readonly Rule[]>> = {
   cloudevents: cloudeventsRules,
   'nl-gov': nlGovRules,
   'intg-std-015': intgStd015Rules,
@@ -30,7 +31,7 @@ interface Checked {
 const checksOf = (rules: readonly Rule[]) =>
   rules.flatMap((rule): Checked[] => (rule.check === 'reading' ? [] : [{ rule, check: rule.check }]));
 
-const checks: Readonly<Record<ProfileName, readonly Checked[]>> = {
+const checks: Readonly<Record<Profile, readonly Checked[]>> = {
   cloudevents: checksOf(cloudeventsRules),
   'nl-gov': checksOf(nlGovRules),
   'intg-std-015': checksOf(intgStd015Rules),
@@ -41,7 +42,7 @@ const checks: Readonly<Record<ProfileName, readonly Checked[]>> = {
  * Judges an event by the rules of a profile. The MUSTs of CloudEvents itself are not looked at again: the reader has held
  * them. `of` narrows it to the rules that look at one attribute only.
  */
-export function validateEvent(profile: ProfileName, event: EventParts, of?: 'type' | 'source'): Judgement {
+export function validateEvent(profile: Profile, event: EventParts, of?: 'type' | 'source'): Judgement {
   const judgement: Judgement = { faults: [], warnings: [] };
   for (const { rule, check } of checks[profile]) {
     if (of !== undefined && rule.of !== of) continue;
@@ -54,7 +55,7 @@ export function validateEvent(profile: ProfileName, event: EventParts, of?: 'typ
 }
 
 /** The whole judgement on what was read: what the reader found, and what the profile says of all that could be read. */
-export function judgeEvent(profile: ProfileName, read: ReadEvent): Judgement {
+export function judgeEvent(profile: Profile, read: ReadEvent): Judgement {
   if ('event' in read) return validateEvent(profile, read.event);
   if (!read.parts) return { faults: read.faults, warnings: [] };
   const { faults, warnings } = validateEvent(profile, read.parts);
@@ -62,7 +63,7 @@ export function judgeEvent(profile: ProfileName, read: ReadEvent): Judgement {
 }
 
 /** Judges a batch as a whole; `bytes` is the size of its body. */
-export function validateBatch(profile: ProfileName, batch: { count: number; bytes: number }): Judgement {
+export function validateBatch(profile: Profile, batch: { count: number; bytes: number }): Judgement {
   const judgement: Judgement = { faults: [], warnings: [] };
   for (const rule of batchRules) {
     if (rule.profile !== profile || !rule.isBroken(batch)) continue;

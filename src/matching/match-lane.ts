@@ -17,7 +17,6 @@ export interface MatchLaneSettings {
   waitFor: (position: bigint, timeoutMs: number) => Promise<boolean>;
   /** Sink credentials by id, of these subscriptions that still have the sink beside them. */
   credentials: (tenant: string, sinks: ReadonlyMap<string, string>) => Promise<Credentials>;
-  limits: { bytes: number; events: number };
 }
 
 const longestWaitMs = 5_000;
@@ -56,12 +55,7 @@ function answer(settings: MatchLaneSettings, call: LaneCall): LaneAnswer | Promi
     throw new RegistryError('scope_missing', 'An explanation needs the scope assent:admin or assent:subscribe.');
   }
   const message = { headers: call.request.rawHeaders, body: call.body };
-  return complete(
-    settings,
-    call,
-    origin,
-    matchMessage(isDeliverer ? replica : undefined, origin, message, settings.limits),
-  );
+  return complete(settings, call, origin, matchMessage(isDeliverer ? replica : undefined, origin, message));
 }
 
 /** Adds what has to be waited for, if any of it was asked for, and writes the answer. */

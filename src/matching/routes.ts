@@ -13,14 +13,10 @@ import type { MatchableSubscription } from './predicate.js';
 export interface MatchRoutes {
   /** RegistryError `subscription_not_found` for one that the principal may not see. */
   readSubscription: (principal: Principal, id: string) => Promise<MatchableSubscription>;
-  limits: { bytes: number; events: number };
 }
 
 /** Trying out: a filter against an event, and an event against a profile. Nothing is stored and no consent is looked at. */
-export function createMatchHandlers({
-  readSubscription,
-  limits,
-}: MatchRoutes): Handlers<'testFilter' | 'validateEvent'> {
+export function createMatchHandlers({ readSubscription }: MatchRoutes): Handlers<'testFilter' | 'validateEvent'> {
   return {
     testFilter: async ({ body, principal }) => {
       const read = readEventValue(body.event, '/event');
@@ -43,7 +39,7 @@ export function createMatchHandlers({
 
     validateEvent: async ({ body, query, rawHeaders }) => {
       const profile = query.profile ?? 'cloudevents';
-      const read = readEvents({ headers: rawHeaders, body: body as Buffer }, limits);
+      const read = readEvents({ headers: rawHeaders, body: body as Buffer });
       if ('code' in read) {
         throw new RegistryError(read.code, 'The message could not be read as events.', { faults: read.faults });
       }

@@ -3,8 +3,9 @@ import type { Rate } from './rate.js';
 /** How answers to OPTIONS are read: the text's MUSTs, or with the mercy that the table in the README lists. */
 export type JudgementPolicy = 'strict' | 'lenient';
 
-export const profiles = ['cloudevents', 'nl-gov', 'intg-std-015', 'belgif'] as const;
-export type Profile = (typeof profiles)[number];
+/** What rules there are that an origin's events may keep: events/ has them. */
+export const profileNames = ['cloudevents', 'nl-gov', 'intg-std-015', 'belgif'] as const;
+export type Profile = (typeof profileNames)[number];
 
 /** A sending system and its policy. Rates are requests per minute. */
 export interface Origin {

@@ -40,7 +40,7 @@ import { createSubscriptionHandlers } from '../subscriptions/routes.js';
 import { createSubscriptionWriter } from '../subscriptions/write-subscription.js';
 import type { Asking } from './asking.js';
 import type { Following } from './following.js';
-import { bodyLimit, createHotRoutes, eventLimits } from './hot-routes.js';
+import { bodyLimit, createHotRoutes } from './hot-routes.js';
 
 export interface ApiSettings {
   contract: Contract;
@@ -142,7 +142,7 @@ function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) =>
       onDelivery: metrics.delivery,
       onHeld: metrics.held,
     }),
-    ...createMatchHandlers({ readSubscription, limits: eventLimits }),
+    ...createMatchHandlers({ readSubscription }),
     ...createFeedHandlers({ feed, database, readers, age, heartbeatMs: config.feedHeartbeatMs, stopping }),
     ...createAuditHandlers({ database }),
   };

@@ -1,3 +1,4 @@
+import { eventLimits } from '../events/read-events.js';
 import { createPermissionLane, createPermissionsLane, permissionHeaders } from '../grants/permission-lane.js';
 import { faultOfSinkText } from '../handshake/sink.js';
 import type { Operation, OperationId } from '../http/contract.js';
@@ -18,7 +19,6 @@ export interface HotRouteSettings {
 
 /** Bytes, where the contract names no limit. */
 export const bodyLimit = 65_536;
-export const eventLimits = { bytes: 1_048_576, events: 100 };
 
 /** What delivery systems ask before every event, answered from memory. */
 export function createHotRoutes({ database, following, vault, operationOf }: HotRouteSettings): LaneRoute[] {
@@ -34,7 +34,6 @@ export function createHotRoutes({ database, following, vault, operationOf }: Hot
         position: () => follower.position(),
         waitFor: (position, timeoutMs) => follower.waitFor(position, timeoutMs),
         credentials: createCredentialReader({ database, vault }),
-        limits: eventLimits,
       }),
     },
     {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import type { ReadEvent } from '../../src/events/draft.js';
 import { readEvents, type EventRequest } from '../../src/events/read-events.js';
-import type { ProfileName } from '../../src/events/rule.js';
+import type { Profile } from '../../src/origins/origin.js';
 import { judgeEvent } from '../../src/events/validate-event.js';
 import { batched, binary, minimal, readOne, structured } from './message.js';
 
@@ -230,7 +230,7 @@ const belgif: Example[] = [
   },
 ];
 
-const suites: Array<[ProfileName, Example[]]> = [
+const suites: Array<[Profile, Example[]]> = [
   ['nl-gov', nlGov],
   ['intg-std-015', envelope],
   ['belgif', belgif],
@@ -270,7 +270,7 @@ test('the batch of the guidelines, 1.3, is read whole', () => {
 });
 
 describe('single values that the documents give for examples', () => {
-  const judge = (profile: ProfileName, change: Record<string, unknown>) => {
+  const judge = (profile: Profile, change: Record<string, unknown>) => {
     const read: ReadEvent = readOne(
       structured({ ...minimal, type: zaakstatus.type, source: zaakstatus.source, ...change }),
     );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { lintSubscription } from '../../src/events/lint-subscription.js';
 import { readEvents, type EventRequest } from '../../src/events/read-events.js';
-import { profileNames } from '../../src/events/rule.js';
+import { profileNames } from '../../src/origins/origin.js';
 import { judgeEvent } from '../../src/events/validate-event.js';
 import { batched, binary, minimal, structured } from './message.js';
 

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { lintSubscription } from '../../src/events/lint-subscription.js';
-import type { ProfileName } from '../../src/events/rule.js';
+import type { Profile } from '../../src/origins/origin.js';
 
 type Asked = Parameters<typeof lintSubscription>[1];
 
-test.each<[ProfileName, Asked, string[], string[]]>([
+test.each<[Profile, Asked, string[], string[]]>([
   ['cloudevents', {}, [], []],
   ['cloudevents', { types: ['com.example.a'], source: 'https://a.example' }, [], []],
   [

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ProfileName } from '../../src/events/rule.js';
+import type { Profile } from '../../src/origins/origin.js';
 import { allRules, judgeEvent, profiles, validateBatch } from '../../src/events/validate-event.js';
 import { binary, faultsOf, minimal, readOne, structured } from './message.js';
 
 // Valid events of each profile that keep every rule, so that a change of one member shows one rule.
 
 const uuid = 'f3dce042-cd6e-4977-844d-05be8dce7cea';
-const good: Record<ProfileName, Record<string, unknown>> = {
+const good: Record<Profile, Record<string, unknown>> = {
   cloudevents: minimal,
   'nl-gov': {
     ...minimal,
@@ -474,7 +474,7 @@ const elsewhere = [
   'intg-std-015.batch_count',
 ];
 
-function judged(profile: ProfileName, change: Change) {
+function judged(profile: Profile, change: Change) {
   return judgeEvent(profile, readOne(structured({ ...good[profile], ...change })));
 }
 
@@ -514,11 +514,11 @@ test('no two rules have the same id, and every rule is a sentence from a section
   }
 });
 
-test.each(Object.keys(good) as ProfileName[])('an event of the profile %s can keep every rule', (profile) => {
+test.each(Object.keys(good) as Profile[])('an event of the profile %s can keep every rule', (profile) => {
   expect(judged(profile, {})).toEqual({ faults: [], warnings: [] });
 });
 
-test.each(Object.keys(good) as ProfileName[])('the profile %s has the MUSTs of CloudEvents', (profile) => {
+test.each(Object.keys(good) as Profile[])('the profile %s has the MUSTs of CloudEvents', (profile) => {
   const musts = profiles.cloudevents.filter(({ level }) => level === 'MUST');
   expect(profiles[profile]).toEqual(expect.arrayContaining(musts));
   expect(judged(profile, { id: undefined }).faults).toMatchObject([{ rule: 'cloudevents.required', pointer: '/id' }]);
