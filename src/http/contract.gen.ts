@@ -40,7 +40,8 @@ export interface paths {
         get: operations["getSubscription"];
         /**
          * Replace a subscription.
-         * @description Another sink or origin is another question, so the webhook is asked anew. Other members change at once.
+         * @description Another sink, origin or `requestedrate` is another question, so the webhook is asked anew; not while the subscription
+         *     is suspended. Other members change at once.
          */
         put: operations["updateSubscription"];
         post?: never;
@@ -52,7 +53,10 @@ export interface paths {
         delete: operations["deleteSubscription"];
         options?: never;
         head?: never;
-        /** Change some members of a subscription. */
+        /**
+         * Change some members of a subscription.
+         * @description As replacing it with what the patch makes of it.
+         */
         patch: operations["patchSubscription"];
         trace?: never;
     };
@@ -181,7 +185,7 @@ export interface paths {
             header?: {
                 /** @description The origin that asked, or `*`; absent means the same. The permission is not given if it is another one. */
                 "WebHook-Allowed-Origin"?: string;
-                /** @description Requests per minute, or `*`. Absent means the rate that was asked for. */
+                /** @description Requests per minute, or `*`. Absent means the rate that was asked for, or the origin's default where none was. */
                 "WebHook-Allowed-Rate"?: string;
             };
             path: {
@@ -442,7 +446,8 @@ export interface paths {
          * Which webhooks get this event?
          * @description A CloudEvent in structured, batched or binary content mode (HTTP protocol binding, section 3). Only context attributes
          *     decide, so the data may be left out. Only deliverable subscriptions are in the answer, each sink once. An event that
-         *     breaks a MUST of the origin's profile is refused with every fault; in a batch the others are answered.
+         *     breaks a MUST of the origin's profile is refused with every fault; in a batch the others are answered. A message has
+         *     1 MiB at the most, and a batch 100 events.
          */
         post: operations["matchEvent"];
         delete?: never;
@@ -950,7 +955,7 @@ export interface components {
             helduntil?: components["schemas"]["Time"];
             /**
              * @description Why not: `no_grant`, `expired`, `revoked`, `ended`, `suspended` (every subscription to this sink is suspended), or
-             *     `held` (the webhook answered 429 and named a time; the consent stands, send later).
+             *     `held` (the webhook asked for a rest until `helduntil`; the consent stands, send later).
              */
             reason?: string;
             message?: string;
@@ -1085,7 +1090,10 @@ export interface components {
             sink: string;
             /** @enum {string} */
             state: "live" | "expired" | "ended" | "revoked";
-            /** @description Why it ended. */
+            /**
+             * @description Why it ended: `renewal_refused`, `target_gone` (410), `no_subscription` (the last one was deleted), `reopened` (an admin
+             *     asked again), or the words of the admin who revoked it.
+             */
             endreason?: string;
             /**
              * @description `response`: the answer to OPTIONS. `callback`: the callback was called. `agreement`: an admin recorded it.
@@ -1097,10 +1105,12 @@ export interface components {
             allowedorigin?: string;
             allowedrate: components["schemas"]["Rate"];
             requestedrate?: components["schemas"]["RequestedRate"];
+            /** @description Codes of what its answer left to be desired. */
             warnings?: string[];
             handshake?: string;
             /** @description The agreement, for example its file number. */
             reference?: string;
+            /** @description The client whose word it is, `callback`, or `assent`. */
             recordedby?: string;
             grantedat: components["schemas"]["Time"];
             expiresat: components["schemas"]["Time"];
@@ -1581,6 +1591,8 @@ export interface components {
         ETag: string;
         /** @description `true` if the key was used before and nothing was created now. */
         Replayed: string;
+        /** @description Changes when the answer does; for `If-None-Match`. */
+        AnswerTag: string;
         /**
          * @description Seconds since this process last knew its memory to be current (RFC 9111 section 5.1): the database does not answer, or
          *     the replica that the process follows has lost its primary or is behind it. Absent while it is current.
@@ -2065,7 +2077,7 @@ export interface operations {
             header?: {
                 /** @description The origin that asked, or `*`; absent means the same. The permission is not given if it is another one. */
                 "WebHook-Allowed-Origin"?: string;
-                /** @description Requests per minute, or `*`. Absent means the rate that was asked for. */
+                /** @description Requests per minute, or `*`. Absent means the rate that was asked for, or the origin's default where none was. */
                 "WebHook-Allowed-Rate"?: string;
             };
             path: {
@@ -2099,7 +2111,7 @@ export interface operations {
             header?: {
                 /** @description The origin that asked, or `*`; absent means the same. The permission is not given if it is another one. */
                 "WebHook-Allowed-Origin"?: string;
-                /** @description Requests per minute, or `*`. Absent means the rate that was asked for. */
+                /** @description Requests per minute, or `*`. Absent means the rate that was asked for, or the origin's default where none was. */
                 "WebHook-Allowed-Rate"?: string;
             };
             path: {
@@ -2141,7 +2153,7 @@ export interface operations {
             /** @description The answer; `allowed` says yes or no. */
             200: {
                 headers: {
-                    ETag: components["headers"]["ETag"];
+                    ETag: components["headers"]["AnswerTag"];
                     Age: components["headers"]["Age"];
                     [name: string]: unknown;
                 };
