@@ -27,7 +27,7 @@ import type { Verdict } from './verdicts.js';
 export type HandshakeState =
   'due' | 'asking' | 'waiting' | 'granted' | 'refused' | 'unreachable' | 'retired' | 'cancelled';
 
-/** Why the webhook is asked: a new subscription, another sink or origin, somebody's wish, or the end of a lease. */
+/** Why the webhook is asked: a new subscription, another sink, origin or rate, somebody's wish, or the end of a lease. */
 export type HandshakeReason = 'registration' | 'change' | 'request' | 'renewal';
 
 export interface Question {
@@ -43,7 +43,7 @@ export interface Question {
   requestedRate: number | undefined;
 }
 
-/** A handshake that this process may work on until `leasedUntil`. */
+/** A handshake that this process may work on until `leaseduntil`. */
 export interface Claim extends Question {
   id: string;
   lease: string;
