@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pair } from '../grants/grant.js';
 import type { Database, Sql } from '../storage/database.js';
-import type { handshake as HandshakeRow } from '../storage/generated/client.js';
+import { Prisma, type handshake as HandshakeRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../storage/ids.js';
 import type { BegunAttempt, Claim, HandshakeReason, Question } from './handshake.js';
 import { prepareAttempt } from './request-headers.js';
@@ -146,21 +146,22 @@ export async function enqueue(sql: Sql, question: Question, id: string = uuidv7(
 }
 
 /** Ends what was asked for a subscription, and makes its callbacks unknown, however the handshakes ended. */
-export async function closeHandshakesOf(sql: Sql, subscription: string): Promise<void> {
-  await sql.$executeRaw`
-    update handshake set callbackopen = false, lease = null, leaseduntil = null,
-      finishedat = coalesce(finishedat, now()),
-      state = case when state in ('due', 'asking', 'waiting') then 'cancelled' else state end
-    where subscription = ${subscription}::uuid and callbackopen`;
+export function closeHandshakesOf(sql: Sql, subscription: string): Promise<void> {
+  return close(sql, Prisma.sql`subscription = ${subscription}::uuid`);
 }
 
 /** The same for all handshakes of a pair, renewals among them. */
-export async function closeHandshakesOfPair(sql: Sql, pair: Pair): Promise<void> {
+export function closeHandshakesOfPair(sql: Sql, { tenant, origin, sink }: Pair): Promise<void> {
+  return close(sql, Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant}`);
+}
+
+/** due | asking | waiting -> cancelled. */
+async function close(sql: Sql, which: Prisma.Sql): Promise<void> {
   await sql.$executeRaw`
     update handshake set callbackopen = false, lease = null, leaseduntil = null,
       finishedat = coalesce(finishedat, now()),
       state = case when state in ('due', 'asking', 'waiting') then 'cancelled' else state end
-    where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and callbackopen`;
+    where ${which} and callbackopen`;
 }
 
 function claimOf(row: HandshakeRow, lease: string): Claim {
