@@ -32,7 +32,7 @@ export async function writeSnapshot(
   const spool = createSpool(limits.memory);
   try {
     const append = async (text: string) => {
-      if (signal.aborted) throw new RegistryError('stopping', 'The service stops, or the snapshot took too long.');
+      if (signal.aborted) throw over();
       await spool.append(text);
       if (spool.bytes() > limits.disk || performance.now() > until) throw noRoom();
     };
@@ -45,7 +45,7 @@ export async function writeSnapshot(
       await append(`${JSON.stringify({ kind: 'end', cursor, revision: String(position) })}\n`);
     });
     for await (const text of spool.read()) {
-      if (signal.aborted) throw new RegistryError('stopping', 'The service stops, or the snapshot took too long.');
+      if (signal.aborted) throw over();
       await write(text);
     }
   } finally {
@@ -97,6 +97,10 @@ async function openNameless(): Promise<FileHandle> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+function over(): RegistryError {
+  return new RegistryError('stopping', 'The service stops, or the snapshot took too long.', { retryAfterSeconds: 5 });
 }
 
 function noRoom(cause?: unknown): RegistryError {
