@@ -43,8 +43,8 @@ export function statusDetails(subscription: Subscription): StatusDetails {
     };
   }
   if (status === 'expired') {
-    const last = handshake?.verdict;
-    const ending = last === undefined || last === 'granted' ? '' : ` The last renewal: ${verdicts[last].title}`;
+    const last = handshake?.state === 'granted' ? undefined : handshake?.verdict;
+    const ending = last === undefined ? '' : ` The last renewal: ${verdicts[last].title}`;
     return { ...base, reason: 'expired', message: `The consent ran out.${ending}`, next: askAgain };
   }
   if (status === 'retired' && handshake?.verdict !== 'gone') {

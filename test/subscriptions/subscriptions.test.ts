@@ -291,6 +291,19 @@ describe('suspend and resume', () => {
     expect(askedAt(created.sink)).toBe(2);
   });
 
+  test.each([origin, '*'])(
+    'a consent for %s that ran out is said to have, and what gave it is not',
+    async (allowed) => {
+      const sink = newSink();
+      const consent = { 'WebHook-Allowed-Origin': allowed, 'WebHook-Allowed-Rate': '60' };
+      registry.receiver.on(new URL(sink).pathname, (_, response) => response.writeHead(200, consent).end());
+      const created = await register({ sink });
+      await passGrant(registry, sink);
+      const { body } = await subscriber.get(created.path).expect(200);
+      expect(body).toMatchObject({ status: 'expired', statusdetails: { message: 'The consent ran out.' } });
+    },
+  );
+
   test('what an admin suspended only an admin resumes, and a subscriber does not change whose it is', async () => {
     const created = await register();
     await admin.post(`${created.path}/suspend`).send({ reason: 'Abuse.' }).expect(200);
