@@ -114,7 +114,9 @@ export function createLane(settings: LaneSettings): RequestListener {
   return (request, response) => {
     const url = request.url ?? '';
     const end = url.indexOf('?');
-    const route = routes.get(end === -1 ? url : url.slice(0, end))?.get(request.method ?? '');
+    // A fragment has no place in a request (RFC 9112 section 3.2), and Express leaves it out.
+    const path = url.includes('#') ? '' : end === -1 ? url : url.slice(0, end);
+    const route = routes.get(path)?.get(request.method ?? '');
     if (route === undefined) return settings.next(request, response);
     const exchange = { settings, route, request, response, requestId: nextId(), startedAt: performance.now() };
     begin(exchange, end === -1 ? '' : url.slice(end + 1));

@@ -131,6 +131,7 @@ const lookUps: Array<[string, number, () => Sent]> = [
   ['a name that stands thousands of times', 400, () => ({ query: `?${'a&'.repeat(5_000)}`, headers: [] })],
   ['a parameter too many', 400, () => ({ query: `${asked(sinks.live)}&more=1` })],
   ['two question marks', 400, () => ({ query: `?${asked(sinks.live)}` })],
+  ['a fragment', 200, () => ({ query: `${asked(sinks.live)}#there` })],
   ['an origin with a scheme', 400, () => ({ query: asked(sinks.live, `https://${origin}`) })],
   ['a sink in capitals', 400, () => ({ query: asked(sinks.unknown.toUpperCase()) })],
   ['an origin that is too long', 400, () => ({ query: asked(sinks.live, 'a'.repeat(254)) })],
