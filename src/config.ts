@@ -4,6 +4,7 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { SetupError } from './errors.js';
+import { eventLimits } from './events/read-events.js';
 import { createAddressRules } from './handshake/address.js';
 import { acceptedAlgorithms } from './http/authenticate.js';
 
@@ -125,6 +126,8 @@ const variables = {
   ASSENT_HANDSHAKES_PER_TENANT: whole(1, 1_000_000).default(600),
   ASSENT_CALLBACK_SECONDS: whole(10, 86_400).default(3_600),
   ASSENT_POLL_MS: whole(20, 60_000).default(1_000),
+  ASSENT_MESSAGE_BYTES: whole(65_536, 16_777_216).default(eventLimits.bytes),
+  ASSENT_MESSAGE_EVENTS: whole(1, 1_000).default(eventLimits.events),
   ASSENT_FEED_RETENTION_HOURS: whole(1, 87_600).default(168),
   ASSENT_FEED_HEARTBEAT_SECONDS: whole(1, 300).default(15),
   ASSENT_FEED_STALL_SECONDS: whole(1, 300).default(30),
@@ -256,6 +259,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     handshakesPerTenant: values.ASSENT_HANDSHAKES_PER_TENANT,
     callbackSeconds: values.ASSENT_CALLBACK_SECONDS,
     pollMs: values.ASSENT_POLL_MS,
+    eventLimits: { bytes: values.ASSENT_MESSAGE_BYTES, events: values.ASSENT_MESSAGE_EVENTS },
     feedRetentionHours: values.ASSENT_FEED_RETENTION_HOURS,
     feedHeartbeatMs: values.ASSENT_FEED_HEARTBEAT_SECONDS * 1_000,
     feedStallMs: values.ASSENT_FEED_STALL_SECONDS * 1_000,

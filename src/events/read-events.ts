@@ -33,7 +33,7 @@ export interface EventLimits {
   events: number;
 }
 
-/** Of a message. Events of 64 KiB must be let through by everyone on their way (CloudEvents, Size Limits). */
+/** Of a message, by default. Events of 64 KiB must be let through by everyone on their way (CloudEvents, Size Limits). */
 export const eventLimits: EventLimits = { bytes: 1_048_576, events: 100 };
 
 /** What is wrong with a message as a whole: rule and sentence. */

@@ -28,8 +28,8 @@ export interface AppSettings extends SendSettings {
   /** Recognises what others throw: a database that cannot be reached. */
   translate: (error: unknown) => unknown;
   onRequest: OnRequest;
-  /** Bytes, where the operation has no limit of its own. */
-  bodyLimit: number;
+  /** Bytes. */
+  bodyLimitOf: (operation: Operation) => number;
 }
 
 /** The HTTP API: the operations of the contract, each authenticated, validated, handled and logged in the same way. */
@@ -115,8 +115,7 @@ async function run(
     headers: request.headers,
   });
   // Only now, and only where one is due: nobody without a token makes the service hold a body.
-  const limit = inLane?.bodyLimit ?? operation.bodyLimit ?? settings.bodyLimit;
-  if (operation.mediaTypes.length > 0) await receive(request, response, limit);
+  if (operation.mediaTypes.length > 0) await receive(request, response, settings.bodyLimitOf(operation));
   const { principal, requestId } = state;
   if (inLane) {
     const call = { principal, requestId, query: parameters.query, request, body: bytesOf(request) };

@@ -447,7 +447,7 @@ export interface paths {
          * @description A CloudEvent in structured, batched or binary content mode (HTTP protocol binding, section 3). Only context attributes
          *     decide, so the data may be left out. Only deliverable subscriptions are in the answer, each sink once. An event that
          *     breaks a MUST of the origin's profile is refused with every fault; in a batch the others are answered. A message has
-         *     1 MiB at the most, and a batch 100 events.
+         *     1 MiB at the most, and a batch 100 events, unless the registry is set otherwise.
          */
         post: operations["matchEvent"];
         delete?: never;
@@ -487,7 +487,7 @@ export interface paths {
         put?: never;
         /**
          * Does this event keep a profile?
-         * @description For build pipelines. The event comes in any content mode, alone or in a batch of up to 1 MiB and 100 events; nothing is
+         * @description For build pipelines. The event comes in any content mode, alone or in a batch, as large as for a match; nothing is
          *     matched and nothing is stored.
          */
         post: operations["validateEvent"];

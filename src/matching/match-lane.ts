@@ -1,4 +1,5 @@
 import { RegistryError } from '../errors.js';
+import type { EventLimits } from '../events/read-events.js';
 import { ageHeader, type LaneAnswer, type LaneCall, type LaneHandler } from '../http/lane.js';
 import type { Principal } from '../http/principal.js';
 import type { Explain } from './explain-match.js';
@@ -17,6 +18,7 @@ export interface MatchLaneSettings {
   waitFor: (position: bigint, timeoutMs: number) => Promise<boolean>;
   /** Sink credentials by id, of these subscriptions that still have the sink beside them. */
   credentials: (tenant: string, sinks: ReadonlyMap<string, string>) => Promise<Credentials>;
+  limits: EventLimits;
 }
 
 const longestWaitMs = 5_000;
@@ -55,7 +57,8 @@ function answer(settings: MatchLaneSettings, call: LaneCall): LaneAnswer | Promi
     throw new RegistryError('scope_missing', 'An explanation needs the scope assent:admin or assent:subscribe.');
   }
   const message = { headers: call.request.rawHeaders, body: call.body };
-  return complete(settings, call, origin, matchMessage(isDeliverer ? replica : undefined, origin, message));
+  const matched = matchMessage(isDeliverer ? replica : undefined, origin, message, settings.limits);
+  return complete(settings, call, origin, matched);
 }
 
 /** Adds what has to be waited for, if any of it was asked for, and writes the answer. */

@@ -1,7 +1,7 @@
 import { RegistryError } from '../errors.js';
 import type { ReadEvent } from '../events/draft.js';
 import { faultOfBreach, presentBreach } from '../events/presentation.js';
-import { readEvents, type EventRequest } from '../events/read-events.js';
+import { readEvents, type EventLimits, type EventRequest } from '../events/read-events.js';
 import type { RuleBreach } from '../events/rule.js';
 import { judgeEvent, validateBatch, type Judgement } from '../events/validate-event.js';
 import type { components } from '../http/contract.gen.js';
@@ -46,8 +46,13 @@ export function originFor(replica: Replica, tenant: string, name: string | undef
  * Which sinks get the events of a message in any content mode. Without a replica they are judged and nothing else. An event
  * at fault spoils no other of its batch. Errors: those of reading, and `invalid_event` or `event_too_large` with the places.
  */
-export function matchMessage(replica: Replica | undefined, origin: KnownOrigin, message: EventRequest): MatchedMessage {
-  const read = readEvents(message);
+export function matchMessage(
+  replica: Replica | undefined,
+  origin: KnownOrigin,
+  message: EventRequest,
+  limits?: EventLimits,
+): MatchedMessage {
+  const read = readEvents(message, limits);
   if ('code' in read)
     throw new RegistryError(read.code, 'The message could not be read as events.', { faults: read.faults });
   if (read.mode !== 'batched') {

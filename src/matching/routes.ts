@@ -1,7 +1,7 @@
 import { RegistryError, type Fault } from '../errors.js';
 import { readEventValue } from '../events/read-event-value.js';
 import { faultOfBreach, presentBreach } from '../events/presentation.js';
-import { readEvents } from '../events/read-events.js';
+import { readEvents, type EventLimits } from '../events/read-events.js';
 import type { RuleBreach } from '../events/rule.js';
 import { judgeEvent, validateBatch } from '../events/validate-event.js';
 import type { Handlers } from '../http/handler.js';
@@ -13,10 +13,14 @@ import type { MatchableSubscription } from './predicate.js';
 export interface MatchRoutes {
   /** RegistryError `subscription_not_found` for one that the principal may not see. */
   readSubscription: (principal: Principal, id: string) => Promise<MatchableSubscription>;
+  limits: EventLimits;
 }
 
 /** Trying out: a filter against an event, and an event against a profile. Nothing is stored and no consent is looked at. */
-export function createMatchHandlers({ readSubscription }: MatchRoutes): Handlers<'testFilter' | 'validateEvent'> {
+export function createMatchHandlers({
+  readSubscription,
+  limits,
+}: MatchRoutes): Handlers<'testFilter' | 'validateEvent'> {
   return {
     testFilter: async ({ body, principal }) => {
       const read = readEventValue(body.event, '/event');
@@ -39,7 +43,7 @@ export function createMatchHandlers({ readSubscription }: MatchRoutes): Handlers
 
     validateEvent: async ({ body, query, rawHeaders }) => {
       const profile = query.profile ?? 'cloudevents';
-      const read = readEvents({ headers: rawHeaders, body: body as Buffer });
+      const read = readEvents({ headers: rawHeaders, body: body as Buffer }, limits);
       if ('code' in read) {
         throw new RegistryError(read.code, 'The message could not be read as events.', { faults: read.faults });
       }

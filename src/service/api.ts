@@ -40,7 +40,7 @@ import { createSubscriptionHandlers } from '../subscriptions/routes.js';
 import { createSubscriptionWriter } from '../subscriptions/write-subscription.js';
 import type { Asking } from './asking.js';
 import type { Following } from './following.js';
-import { bodyLimit, createHotRoutes } from './hot-routes.js';
+import { createHotRoutes } from './hot-routes.js';
 
 export interface ApiSettings {
   contract: Contract;
@@ -60,6 +60,11 @@ export interface ApiSettings {
   stopping: AbortSignal;
 }
 
+/** Bytes of a body, where nothing else is said. */
+const usualBodyLimit = 65_536;
+
+const takingEvents: ReadonlySet<string> = new Set<OperationId>(['matchEvent', 'validateEvent']);
+
 /** The latest changes, in memory. */
 const feedMemory = { entries: 16_384, bytes: 33_554_432 };
 
@@ -69,12 +74,14 @@ export function createApi(settings: ApiSettings): RequestListener {
   const readsOnly = config.replicaUrl !== undefined;
   const operationOf = findOperations(contract);
   const handlers = createHandlers(settings, operationOf);
-  const hot = createHotRoutes({ ...settings, operationOf });
+  const bodyLimitOf = ({ id, bodyLimit }: Operation) =>
+    takingEvents.has(id) ? config.eventLimits.bytes : (bodyLimit ?? usualBodyLimit);
+  const hot = createHotRoutes({ ...settings, operationOf, bodyLimitOf, eventLimits: config.eventLimits });
   const { onWritten } = following;
   const both = { log, onRequest: metrics.request, translate: asUnavailable, checkAnswers };
   const app = createApp({
     ...both,
-    ...{ contract, handlers, lane: hot, readsOnly, onWritten, bodyLimit },
+    ...{ contract, handlers, lane: hot, readsOnly, onWritten, bodyLimitOf },
     authenticate: async (authorization, lines) => issuers.tokens.authenticate(authorization, lines),
     extras: (express) => serveDocuments(express, contract.document, issuers.developmentKeys),
     streams: { stallMs: config.feedStallMs, stopping },
@@ -82,7 +89,7 @@ export function createApi(settings: ApiSettings): RequestListener {
   const createSubscription = operationOf('createSubscription');
   const registering: LaneRoute = {
     operation: createSubscription,
-    bodyLimit: createSubscription.bodyLimit ?? bodyLimit,
+    bodyLimit: bodyLimitOf(createSubscription),
     writes: true,
     handle: createLaneHandler(createSubscription, handlers.createSubscription, onWritten),
   };
@@ -142,7 +149,7 @@ function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) =>
       onDelivery: metrics.delivery,
       onHeld: metrics.held,
     }),
-    ...createMatchHandlers({ readSubscription }),
+    ...createMatchHandlers({ readSubscription, limits: config.eventLimits }),
     ...createFeedHandlers({ feed, database, readers, age, heartbeatMs: config.feedHeartbeatMs, stopping }),
     ...createAuditHandlers({ database }),
   };

@@ -1,4 +1,4 @@
-import { eventLimits } from '../events/read-events.js';
+import type { EventLimits } from '../events/read-events.js';
 import { createPermissionLane, createPermissionsLane, permissionHeaders } from '../grants/permission-lane.js';
 import { faultOfSinkText } from '../handshake/sink.js';
 import type { Operation, OperationId } from '../http/contract.js';
@@ -15,38 +15,44 @@ export interface HotRouteSettings {
   following: Following;
   vault: CredentialVault;
   operationOf: (id: OperationId) => Operation;
+  bodyLimitOf: (operation: Operation) => number;
+  eventLimits: EventLimits;
 }
 
-/** Bytes, where the contract names no limit. */
-export const bodyLimit = 65_536;
-
 /** What delivery systems ask before every event, answered from memory. */
-export function createHotRoutes({ database, following, vault, operationOf }: HotRouteSettings): LaneRoute[] {
+export function createHotRoutes(settings: HotRouteSettings): LaneRoute[] {
+  const { database, following, vault, operationOf, bodyLimitOf, eventLimits } = settings;
   const { follower, age } = following;
+  const [match, look, lookMany] = [
+    operationOf('matchEvent'),
+    operationOf('getPermission'),
+    operationOf('getPermissions'),
+  ];
   const memory = { replica: () => follower.replica(), age };
   return [
     {
-      operation: operationOf('matchEvent'),
-      bodyLimit: eventLimits.bytes,
+      operation: match,
+      bodyLimit: bodyLimitOf(match),
       handle: createMatchLane({
         ...memory,
         explain: createExplain(database),
         position: () => follower.position(),
         waitFor: (position, timeoutMs) => follower.waitFor(position, timeoutMs),
         credentials: createCredentialReader({ database, vault }),
+        limits: eventLimits,
       }),
     },
     {
-      operation: operationOf('getPermission'),
+      operation: look,
       bodyLimit: 0,
       headers: permissionHeaders,
       ...createPermissionLane({ ...memory, faultOfSink: faultOfSinkText }),
     },
     {
-      operation: operationOf('getPermissions'),
-      bodyLimit: operationOf('getPermissions').bodyLimit ?? bodyLimit,
+      operation: lookMany,
+      bodyLimit: bodyLimitOf(lookMany),
       headers: permissionHeaders,
-      handle: createPermissionsLane(memory, operationOf('getPermissions')),
+      handle: createPermissionsLane(memory, lookMany),
     },
   ];
 }

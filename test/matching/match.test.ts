@@ -189,6 +189,33 @@ describe('an event comes', () => {
     ).toBe('media_type_unsupported');
   });
 
+  test('larger than a registry is set to take, and is told so', async () => {
+    const small = await startRegistry({ env: { ASSENT_MESSAGE_BYTES: '65536', ASSENT_MESSAGE_EVENTS: '2' } });
+    const client = await small.as('assent:deliver');
+    await (
+      await small.as('assent:admin')
+    )
+      .post('/v1/origins')
+      .send({ name: 'a.example.com', isdefault: true })
+      .expect(201);
+    const event = eventOf('com.example.a');
+    const batch = (count: number) =>
+      ask(
+        Array.from({ length: count }, () => event),
+        { client, mediaType: 'application/cloudevents-batch+json' },
+      );
+    await batch(2).expect(200);
+    expect((await batch(3).expect(413)).body.faults).toMatchObject([{ rule: 'too_many_events' }]);
+    const large = { ...event, data: 'x'.repeat(65_536) };
+    await ask(large).expect(200);
+    await ask(large, { client }).expect(413);
+    const validate = (body: object) =>
+      client.post('/v1/events/validate').set('Content-Type', 'application/cloudevents+json').send(JSON.stringify(body));
+    await validate(event).expect(200);
+    await validate(large).expect(413);
+    await small.stop();
+  });
+
   test('larger than the profile of its origin allows, and is answered 413 with the rule', async () => {
     await admin.post('/v1/origins').send({ name: 'intg.example.com', profile: 'intg-std-015' }).expect(201);
     const event = { ...eventOf('com.example.orders.order.created.v1'), data: 'x'.repeat(256 * 1024) };
