@@ -295,8 +295,7 @@ describe('suspend and resume', () => {
     'a consent for %s that ran out is said to have, and what gave it is not',
     async (allowed) => {
       const sink = newSink();
-      const consent = { 'WebHook-Allowed-Origin': allowed, 'WebHook-Allowed-Rate': '60' };
-      registry.receiver.on(new URL(sink).pathname, (_, response) => response.writeHead(200, consent).end());
+      registry.receiver.consent(new URL(sink).pathname, { origin: allowed });
       const created = await register({ sink });
       await passGrant(registry, sink);
       const { body } = await subscriber.get(created.path).expect(200);
