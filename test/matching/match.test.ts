@@ -382,6 +382,8 @@ describe('without storing anything', () => {
     expect((await test({ event, subscription: id }).expect(200)).body).toEqual({ matched: false, pointer: '/types' });
     const both = await test({ event, subscription: id, types: ['com.example.case'], filters: [] }).expect(400);
     expect(both.body.faults).toMatchObject([{ pointer: '/types' }, { pointer: '/filters' }]);
+    const empty = await test({ event, source: '', types: [''], subject: '' }).expect(400);
+    expect(empty.body.faults).toMatchObject([{ pointer: '/source' }, { pointer: '/types/0' }, { pointer: '/subject' }]);
     const stranger = await registry.as('assent:subscribe', { subscriber: 'other-system' });
     await stranger.post('/v1/filters/test').send({ event, subscription: id }).expect(404);
     const faulty = await test({ event: { ...event, id: '' }, filters: [{ sql: 'type =' }] }).expect(400);
