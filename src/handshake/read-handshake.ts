@@ -5,9 +5,10 @@ import type { attempt as AttemptRow, handshake as HandshakeRow } from '../storag
 import type { Attempt, Handshake, HandshakeReason, HandshakeState, HeaderLine } from './handshake.js';
 import type { Verdict } from './verdicts.js';
 
-/** Whose handshakes: its own, and the renewals of its pair. */
+/** Whose handshakes: its own, and the renewals of its pair. An earlier tenant may have had an origin of this name. */
 export interface Owner {
   id: string;
+  tenant: string;
   origin: string;
   sink: string;
 }
@@ -20,7 +21,8 @@ export interface HandshakeReader {
 }
 
 export function createHandshakeReader({ client }: Database): HandshakeReader {
-  const ownedBy = ({ id, origin, sink }: Owner) => ({
+  const ownedBy = ({ id, tenant, origin, sink }: Owner) => ({
+    tenant,
     OR: [{ subscription: id }, { origin, sink, reason: 'renewal' }],
   });
   const include = { history: { orderBy: { number: 'asc' as const } } };

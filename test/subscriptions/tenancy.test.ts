@@ -83,6 +83,31 @@ describe('another tenant', () => {
     await stranger.get(`${theirs.path}/handshakes/${ours.statusdetails.handshake}`).expect(404);
   });
 
+  test('that takes the name of an origin which we removed finds no renewal of ours', async () => {
+    const name = 'passing.example.com';
+    await admin.post('/v1/origins').send({ name }).expect(201);
+    const ours = await register(subscriber, { origin: name });
+    await registry.sql(`update "grant" set renewat = now() - interval '1 millisecond' where origin = $1`, name);
+    await registry.service.sweep();
+    await registry.service.worker.drain();
+    const list = async (client: Client, path: string) => (await client.get(`${path}/handshakes`).expect(200)).body;
+    const [renewal] = await list(admin, ours.path);
+    expect(renewal).toMatchObject({ reason: 'renewal', state: 'granted' });
+    await admin.delete(ours.path).expect(200);
+    await admin.delete(`/v1/origins/${name}`).expect(200);
+
+    await stranger.post('/v1/origins').send({ name }).expect(201);
+    const { body } = await stranger
+      .post('/v1/subscriptions')
+      .send({ sink: ours.sink, protocol: 'HTTP', origin: name })
+      .expect(201);
+    const path = `/v1/subscriptions/${body.id}`;
+    expect(await list(stranger, path)).toMatchObject([{ reason: 'registration' }]);
+    await stranger.get(`${path}/handshakes/${renewal.id}`).expect(404);
+    await stranger.delete(path).expect(200);
+    await stranger.delete(`/v1/origins/${name}`).expect(200);
+  });
+
   test('finds no origin and no grant of ours, and changes nothing', async () => {
     const { sink } = await register();
     const grant = (await admin.get('/v1/grants').query({ sink }).expect(200)).body[0];
