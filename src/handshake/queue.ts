@@ -59,23 +59,27 @@ export function createQueue(settings: QueueSettings): Queue {
           with busy as (
             select sinkhost, tenant from handshake where state = 'asking' and leaseduntil > now()
           ), ready as (
-            select id, dueat, tenant,
-              (select count(*) from busy where busy.sinkhost = h.sinkhost)
-                + row_number() over (partition by sinkhost order by dueat, id) as hostplace
+            select id, dueat, tenant, sinkhost,
+              (select count(*) from busy where busy.sinkhost = h.sinkhost) as hostbusy,
+              row_number() over (partition by tenant, sinkhost order by dueat, id) as ownplace
             from handshake h
             where ((state = 'due' and dueat <= now()) or (state = 'asking' and leaseduntil <= now()))
               and (${only ?? null}::uuid is null or id = ${only ?? null}::uuid)
           ), seated as (
             -- Those that wait for their host take no place of their tenant from the others.
-            select id, dueat,
+            select id, dueat, sinkhost, hostbusy,
               (select count(*) from busy where busy.tenant = ready.tenant)
                 + row_number() over (partition by tenant order by dueat, id) as tenantplace
-            from ready where hostplace <= ${perHost}
+            from ready where hostbusy + ownplace <= ${perHost}
+          ), placed as (
+            -- Nor do those that wait for their tenant take a place of their host from another tenant.
+            select id, dueat, hostbusy + row_number() over (partition by sinkhost order by dueat, id) as hostplace
+            from seated where tenantplace <= ${perTenant}
           )
           update handshake h set state = 'asking', lease = ${lease}::uuid,
             leaseduntil = now() + make_interval(secs => ${leaseSeconds}::float8)
           from (
-            select id from seated where tenantplace <= ${perTenant}
+            select id from placed where hostplace <= ${perHost}
             order by dueat, id limit ${limit}
           ) chosen
           -- Once more: it may have been cancelled, or granted by the callback, since it was chosen.

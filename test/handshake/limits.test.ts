@@ -88,6 +88,35 @@ describe('in flight', () => {
     expect(await tenant.read(id)).toMatchObject({ status: 'active' });
     expect(await registry.sql(`select 1 from handshake where attempts <> 1 or state <> 'granted'`)).toEqual([]);
   });
+
+  test('what waits for a place of its tenant takes none of its host from another tenant', async () => {
+    await start({ ...patient, ASSENT_HANDSHAKES_IN_FLIGHT_PER_TENANT: '1' });
+    const released = createGate();
+    registry.receiver.on('/slow', async (_request, response) => {
+      await released.opened;
+      consents(response);
+    });
+    registry.receiver.on('/shared', (_request, response) => {
+      released.open();
+      consents(response);
+    });
+    for (const path of ['/slow', '/shared?1', '/shared?2']) {
+      await enqueue(registry.receiver.sink(path, path === '/slow' ? 'slow.hooks.test' : 'shared.hooks.test'));
+    }
+    const admin = await registry.as('assent:admin', { tenant: 'provincie' });
+    await admin.post('/v1/origins').send({ name: 'provincie.example.com', isdefault: true }).expect(201);
+    const sink = registry.receiver.sink('/shared?3', 'shared.hooks.test');
+    await admin.post('/v1/subscriptions').set('Prefer', 'wait=0').send({ sink, protocol: 'HTTP' }).expect(201);
+    await drain();
+    expect(registry.receiver.asked.map(({ path }) => path).sort()).toEqual([
+      '/shared?1',
+      '/shared?2',
+      '/shared?3',
+      '/slow',
+    ]);
+    expect(registry.receiver.asked.findIndex(({ path }) => path === '/shared?3')).toBeLessThan(2);
+    expect(await registry.sql(`select 1 from handshake where attempts <> 1 or state <> 'granted'`)).toEqual([]);
+  });
 });
 
 describe('by the minute', () => {
