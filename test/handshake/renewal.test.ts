@@ -241,4 +241,17 @@ describe('renewal', () => {
     await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 9, basis: 'agreement' });
   });
+
+  test('a renewal that reaches nobody gives no renewal to an agreement that was recorded meanwhile', async () => {
+    const { id, sink, path } = await granted();
+    registry.receiver.on(path, (_request, response) => response.destroy());
+    await startRenewal(sink);
+    const expiresat = new Date(Date.now() + 3_600_000).toISOString();
+    const agreement = { origin: tenant.origin, sink, allowedrate: 9, reference: 'Z-2026-2', expiresat };
+    await tenant.admin.post('/v1/grants').send(agreement).expect(201);
+    await exhaust(registry);
+    expect(await renewals(id)).toMatchObject([{ state: 'unreachable' }]);
+    expect(await tenant.grant(sink)).not.toHaveProperty('renewat');
+    expect(await tenant.read(id)).toMatchObject({ statusdetails: { next: 'The consent ends.', nextat: expiresat } });
+  });
 });
