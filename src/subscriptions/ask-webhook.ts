@@ -34,7 +34,8 @@ export async function ask(
 
 /**
  * Where the same question is open already, it is due now instead of later; nobody is asked twice at the same time. One
- * that is just being asked for another rate is given up: its answer would set a rate that nobody wants any more.
+ * that was sent with another rate is given up: its answer would set a rate that nobody wants any more, and its callback
+ * one that the webhook was not asked for.
  */
 export async function askOnce(
   sql: Sql,
@@ -46,7 +47,8 @@ export async function askOnce(
   const rate = asking.definition.requestedRate ?? asking.origin.requestedRate ?? null;
   await sql.$executeRaw`
     update handshake set state = 'cancelled', callbackopen = false, lease = null, leaseduntil = null, finishedat = now()
-    where subscription = ${asking.id}::uuid and state = 'asking' and requestedrate is distinct from ${rate}::int`;
+    where subscription = ${asking.id}::uuid and (state = 'asking' or (state = 'due' and attempts > 0))
+      and requestedrate is distinct from ${rate}::int`;
   const [open] = await sql.$queryRaw<Array<{ id: string }>>`
     update handshake set requestedrate = ${rate}::int,
       dueat = case when verdict = 'held_by_budget' then dueat else least(dueat, now()) end

@@ -152,6 +152,24 @@ describe('another requested rate', () => {
     expect(await tenant.read(id)).toMatchObject({ status: 'active', requestedrate: 20 });
     expect(await tenant.grant(sink)).toMatchObject({ requestedrate: 20 });
   });
+
+  test('is not what a callback grants that was offered with the old one', async () => {
+    const path = `/change-${(count += 1)}`;
+    const callbacks: URL[] = [];
+    registry.receiver.on(path, (request, response) => {
+      callbacks.push(new URL(String(request.headers['webhook-request-callback'])));
+      response.writeHead(503).end();
+    });
+    const sink = registry.receiver.sink(path);
+    const { id } = await tenant.register(sink, { requestedrate: 10 });
+    await tenant.replace(id, { sink, requestedrate: 5_000 });
+    const call = async (callback?: URL) =>
+      (await tenant.sender.post(`${callback?.pathname}${callback?.search}`)).status;
+    expect(await call(callbacks[0])).toBe(404);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
+    expect(await call(callbacks[1])).toBe(200);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 5_000 });
+  });
 });
 
 describe('POST on the handshakes of a subscription', () => {
