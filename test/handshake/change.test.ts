@@ -170,6 +170,20 @@ describe('another requested rate', () => {
     expect(await call(callbacks[1])).toBe(200);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 5_000 });
   });
+
+  test('that was named while suspended is asked for when the subscription is resumed', async () => {
+    const { sink } = consenting();
+    const { id } = await tenant.register(sink, { requestedrate: 10 });
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/suspend`).send({ reason: 'too much' }).expect(200);
+    await tenant.replace(id, { sink, requestedrate: 5 });
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/resume`).send({ reason: 'less' }).expect(200);
+    expect(registry.receiver.asked.map(({ headers }) => headers['webhook-request-rate'])).toEqual(['10', '5']);
+    expect(await tenant.grant(sink)).toMatchObject({ requestedrate: 5 });
+
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/suspend`).send({ reason: 'a pause' }).expect(200);
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/resume`).send({ reason: 'its end' }).expect(200);
+    expect(registry.receiver.asked).toHaveLength(2);
+  });
 });
 
 describe('POST on the handshakes of a subscription', () => {
