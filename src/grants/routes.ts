@@ -48,7 +48,10 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
       const until = new Date(call.body.expiresat);
       checkAgreement(sink, until, routes);
       const { resource, replayed } = await database.transaction(async (sql) => {
-        const origin = await findOrigin(sql, actor.tenant, call.body.origin.toLowerCase());
+        const name = call.body.origin.toLowerCase();
+        // No grant outlives its origin: the name may be registered again, by somebody else.
+        await sql.$queryRaw`select 1 from origin where name = ${name} and tenant = ${actor.tenant} for key share`;
+        const origin = await findOrigin(sql, actor.tenant, name);
         const target = `${origin.name} ${sink}`;
         const { tenant, subscriber } = call.principal;
         const key = call.header['idempotency-key'];

@@ -204,6 +204,27 @@ onServer(
 );
 
 onServer(
+  '100 races of an agreement against the removal of its origin: no grant outlives its origin (real server)',
+  async () => {
+    await race(100, async (place) => {
+      const name = `going-${place}.example.com`;
+      await tenant.admin.post('/v1/origins').send({ name }).expect(201);
+      const sink = registry.receiver.sink(`/going-${place}`);
+      const expiresat = new Date(Date.now() + 3_600_000).toISOString();
+      const agreement = { origin: name, sink, allowedrate: 9, reference: 'Z-2026-3', expiresat };
+      const [{ status }] = await Promise.all([
+        tenant.admin.post('/v1/grants').send(agreement),
+        aMoment().then(() => tenant.admin.delete(`/v1/origins/${name}`).expect(200)),
+      ]);
+      expect([201, 404]).toContain(status);
+      expect(await registry.sql('select 1 from "grant" where origin = $1', name)).toEqual([]);
+      expect(await tenant.permission(sink, name)).toMatchObject({ allowed: false, reason: 'no_grant' });
+    });
+  },
+  60_000,
+);
+
+onServer(
   'two services on one database, 100 registrations: no webhook is asked twice (real server)',
   async () => {
     registry.receiver.asked.splice(0);
