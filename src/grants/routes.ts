@@ -61,6 +61,9 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
           const present = await sql.grant.findUnique({ where: { origin_sink: { origin: origin.name, sink } } });
           if (present) return { resource: present.id, replayed: true };
         }
+        // What was asked while the grant was being revoked may still be open.
+        const revoked = await sql.grant.count({ where: { origin: origin.name, sink, state: 'revoked' } });
+        if (revoked > 0) await routes.closeHandshakes(sql, { tenant, origin: origin.name, sink });
         const grant = await putGrant(sql, actor, {
           tenant,
           origin: origin.name,

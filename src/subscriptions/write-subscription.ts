@@ -1,7 +1,7 @@
 import { appendChange, type ChangeKind } from '../changes/change.js';
 import { RegistryError } from '../errors.js';
 import { lockPairs, reopenGrant } from '../grants/write-grant.js';
-import { closeHandshakesOf } from '../handshake/queue.js';
+import { closeHandshakesOf, closeHandshakesOfPair } from '../handshake/queue.js';
 import type { Origin } from '../origins/origin.js';
 import { findOrigin } from '../origins/store.js';
 import { recordAudit, type Actor } from '../storage/audit.js';
@@ -163,7 +163,7 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
         const created = uuidv7();
         const earlier = await claimKey(sql, request, created);
         if (earlier !== undefined) return { id: earlier, handshake: undefined, replayed: true };
-        if (principal.scopes.has('assent:admin')) await reopenGrant(sql, actor, present);
+        if (principal.scopes.has('assent:admin')) await reopen(sql, actor, present);
         const origin = await findOrigin(sql, present.tenant, present.origin);
         const question = { id, generation: present.generation, definition: present, origin };
         const handshake = await askOnce(sql, actor, question, 'request', created);
@@ -177,6 +177,15 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
         return { id: handshake, handshake, replayed: false };
       }),
   };
+}
+
+/** What was asked while the grant was being revoked may still be open, and counts no more than what was asked before. */
+async function reopen(sql: Sql, actor: Actor, pair: Subscription): Promise<void> {
+  const { origin, sink } = pair;
+  const revoked = await sql.grant.count({ where: { origin, sink, state: 'revoked' } });
+  if (revoked === 0) return;
+  await closeHandshakesOfPair(sql, pair);
+  await reopenGrant(sql, actor, pair);
 }
 
 async function tell(

@@ -225,6 +225,39 @@ onServer(
 );
 
 onServer(
+  'a callback that was offered while the grant was being revoked is not known after an admin opened the way again (real server)',
+  async () => {
+    const path = '/revoking';
+    const sink = registry.receiver.sink(path, 'revoking.hooks.test');
+    const callbacks: string[] = [];
+    registry.receiver.consent(path);
+    const { id } = await tenant.register(sink);
+    registry.receiver.on(path, (request, response) => {
+      callbacks.push(String(request.headers['webhook-request-callback']));
+      response.writeHead(200).end();
+    });
+    let revoking: Promise<void> | undefined;
+    await registry.service.database.transaction(async (sql) => {
+      await sql.$queryRaw`select 1 from "grant" where sink = ${sink} for update`;
+      revoking = tenant.revoke(sink);
+      // Until it waits for the grant, having closed the questions that were open.
+      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      while ((await registry.sql(waiting)).length === 0);
+      await tenant.register(sink, {}, 'respond-async');
+      await registry.service.worker.drain();
+    });
+    await revoking;
+    await registry.service.worker.drain();
+    await tenant.admin.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
+    expect(callbacks.length).toBeGreaterThan(0);
+    const statuses = [];
+    for (const callback of callbacks.slice(0, -1)) statuses.push((await fetch(callback)).status);
+    expect(statuses.filter((status) => status !== 404)).toEqual([]);
+  },
+  60_000,
+);
+
+onServer(
   'two services on one database, 100 registrations: no webhook is asked twice (real server)',
   async () => {
     registry.receiver.asked.splice(0);
