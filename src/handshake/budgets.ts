@@ -57,11 +57,19 @@ export function createBudgets({ database, perMinute }: BudgetSettings): Budgets 
   return {
     async admit({ tenant, sinkHost }) {
       const domain = domainOf(sinkHost);
-      return (
-        (await take(limits.tenant, tenant)) ??
-        (await take(limits.host, sinkHost)) ??
-        (domain === null ? undefined : await take(limits.domain, domain))
-      );
+      const shares: Array<[RateLimiterPostgres, string]> = [
+        [limits.tenant, tenant],
+        [limits.host, sinkHost],
+        ...(domain === null ? [] : [[limits.domain, domain] satisfies [RateLimiterPostgres, string]]),
+      ];
+      for (const [place, [limiter, key]] of shares.entries()) {
+        const heldMs = await take(limiter, key);
+        if (heldMs === undefined) continue;
+        // All or nothing: else a crowd for one host, which comes back each minute, would use up the budget of its tenant.
+        for (const [taken, its] of shares.slice(0, place + 1)) await taken.reward(its);
+        return heldMs;
+      }
+      return undefined;
     },
     // On a developer's machine everything is one network.
     admitNetwork: async (network) => (isLoopback(network) ? undefined : take(limits.network, network)),

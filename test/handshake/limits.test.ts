@@ -157,6 +157,22 @@ describe('by the minute', () => {
     expect(await states()).toEqual({ 'granted granted': 8 });
   });
 
+  test('what the budget of a host holds back takes nothing from the budget of the tenant', async () => {
+    await start({ ASSENT_HANDSHAKES_PER_HOST: '2', ASSENT_HANDSHAKES_PER_TENANT: '5' });
+    registry.receiver.consent('/budget');
+    for (let count = 0; count < 8; count += 1) {
+      await enqueue(registry.receiver.sink(`/budget?${count}`, 'crowd.hooks.test'));
+    }
+    await drain();
+    expect(await states()).toEqual({ 'due held_by_budget': 6, 'granted granted': 2 });
+    for (const _another of [1, 2, 3]) await enqueue(registry.receiver.sink('/budget'));
+    await drain();
+    expect(await states()).toEqual({ 'due held_by_budget': 7, 'granted granted': 4 });
+    await enqueue(registry.receiver.sink('/budget', 'another.hooks.test'));
+    await drain();
+    expect(await states()).toEqual({ 'due held_by_budget': 7, 'granted granted': 5 });
+  });
+
   test('many names of one registrable domain share twice the budget of a host', async () => {
     await start({ ASSENT_HANDSHAKES_PER_HOST: '2' });
     registry.receiver.consent('/domain');
