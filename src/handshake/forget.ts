@@ -35,9 +35,9 @@ export async function forget(database: Database, days: ForgetSettings): Promise<
   await forgetGrants(database, retentionDays);
 }
 
-/** The first id (UUID version 7, which begins with the time) of so many days ago. */
+/** The first id (UUID version 7, which begins with the time since 1970 and knows none before) of so many days ago. */
 const firstIdOf = (days: string) =>
-  `(lpad(to_hex((extract(epoch from now() - make_interval(days => ${days})) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
+  `(lpad(to_hex(greatest(0, extract(epoch from now() - make_interval(days => ${days})) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
 
 /** Of one tenant after the other, because that is how the key goes. */
 async function forgetAudits(query: Query, days: number): Promise<void> {

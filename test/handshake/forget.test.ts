@@ -111,6 +111,18 @@ test('audit entries and keys go when they are old, of every tenant', async () =>
   expect(await registry.sql(`select key from idempotency where tenant = 'aa'`)).toEqual([{ key: 'new' }]);
 });
 
+test('audit entries that are kept for longer than there has been a time in their ids are kept', async () => {
+  const other = await startRegistry({ env: { ASSENT_AUDIT_DAYS: '36500' }, start: false });
+  await other.sql(
+    `insert into audit (id, tenant, actor, action, target) values ($1::uuid, 'aa', 'a', 'b', 'c')`,
+    idOf(1),
+  );
+  await other.service.forget();
+  const kept = await other.sql(`select target from audit where tenant = 'aa'`);
+  await other.stop();
+  expect(kept).toEqual([{ target: 'c' }]);
+});
+
 onServer('however much there is, it goes part by part, and no statement takes its time', async () => {
   await registry.sql(
     `insert into idempotency (tenant, subscriber, key, operation, fingerprint, resource, createdat)
