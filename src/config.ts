@@ -41,10 +41,13 @@ const dnsServer = z.string().refine((value) => {
   return Number(port) >= 1 && Number(port) <= 65_535;
 }, 'must be addresses like 192.0.2.53 or 192.0.2.53:5353 or [2001:db8::53]:53');
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
-const publicUrl = httpUrl.refine((value) => {
-  const { username, password, search, hash } = URL.canParse(value) ? new URL(value) : new URL('about:blank');
-  return username + password + search + hash === '';
-}, 'must have no user name, password, query or fragment: callbacks are built on it');
+/** In the one spelling that fits into a header. */
+const publicUrl = httpUrl
+  .refine((value) => {
+    const { username, password, search, hash } = URL.canParse(value) ? new URL(value) : new URL('about:blank');
+    return username + password + search + hash === '';
+  }, 'must have no user name, password, query or fragment: callbacks are built on it')
+  .transform((value) => new URL(value).href);
 
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
 
@@ -115,7 +118,7 @@ const variables = {
   ASSENT_SINK_PORTS: list.pipe(z.array(whole(1, 65_535)).min(1, 'must name at least one port')).default([443, 8443]),
   ASSENT_SINK_CA_FILE: text.optional(),
   ASSENT_DNS_SERVERS: list.pipe(z.array(dnsServer)).default([]),
-  ASSENT_CONTACT: text.optional(),
+  ASSENT_CONTACT: text.regex(/^[ -~]+$/, 'must be ASCII: it is sent in a header').optional(),
   ASSENT_HANDSHAKE_DEADLINE_MS: whole(100, 60_000).default(10_000),
   ASSENT_HANDSHAKE_ATTEMPTS: whole(1, 20).default(7),
   ASSENT_HANDSHAKE_RETRY_MS: whole(10, 3_600_000).default(5_000),

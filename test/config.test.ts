@@ -127,6 +127,18 @@ test('a public URL is https in production, and nothing but a place in any case',
   }
 });
 
+test('what is sent in a header fits into one: a public URL is written in ASCII, and a contact has to be', () => {
+  const { publicUrl } = readConfig({ ASSENT_PUBLIC_URL: 'HTTPS://gemeente-münchen.example/bürger inn/' });
+  expect(publicUrl).toBe('https://xn--gemeente-mnchen-8vb.example/b%C3%BCrger%20inn');
+  expect(faultsOf({ ...production, ASSENT_PUBLIC_URL: 'HTTP://assent.example' })).toEqual([
+    expect.stringContaining('must be https'),
+  ]);
+  expect(readConfig({ ASSENT_CONTACT: 'beheer@gemeente.example (service desk)' }).contact).toContain('beheer@');
+  for (const contact of ['beheer — gemeente', 'one\r\nX: y']) {
+    expect(faultsOf({ ASSENT_CONTACT: contact })).toEqual([expect.stringContaining('ASSENT_CONTACT must be ASCII')]);
+  }
+});
+
 test.each(['10/8', '010.0.0.0/8', '10.0.0.0/33', '::/129', '::ffff:10.0.0.0/104', 'fe80::%eth0/64', 'localhost', '*'])(
   'the network %s is refused, whether it is to be allowed or denied',
   (network) => {
