@@ -100,6 +100,18 @@ test('a data folder that cannot be one ends it with code 1, and is named', async
   expect(program.stderr).toMatch(/^ASSENT_DATA: no database in .*ENOTDIR[^\n]*\n$/);
 });
 
+test('keys that cannot be had end it with code 1, and the setting is named', async () => {
+  const own = join(folder, 'unreadable');
+  await mkdir(join(own, 'development-issuer.json'), { recursive: true });
+  const program = run('cli/assent.js', { ASSENT_DATA: own }, 'token', '--scope', 'assent:admin');
+  expect(await program.ended).toBe(1);
+  expect(program.stderr).toMatch(/^ASSENT_DATA: no key file .*EISDIR[^\n]*\n$/);
+  if (!isServer) return;
+  const service = run('main.js', { ...env, ASSENT_DATA: own });
+  expect(await service.ended).toBe(1);
+  expect(service.stderr).toBe(program.stderr);
+});
+
 test.each(['ASSENT_PORT', 'ASSENT_OPERATIONS_PORT'])('a port that is in use (%s) ends it with code 1', async (name) => {
   const { port } = occupied.address() as AddressInfo;
   const program = run('main.js', { ...env, [name]: String(port) });

@@ -13,13 +13,19 @@ export async function openKeyFile<T>(
   create: () => unknown,
   parse: (content: unknown) => T | Promise<T>,
 ): Promise<T> {
-  const text = (await readIfPresent(path)) ?? (await createOnce(path, await create()));
+  const text = await readOrCreate(path, create).catch((error: Error) => {
+    throw new SetupError(`ASSENT_DATA: no key file ${path}: ${error.message}`);
+  });
   try {
     return await parse(JSON.parse(text));
   } catch {
     // No cause: the parser's message quotes the text, and the text is a key.
     throw new SetupError(`The key file ${path} is damaged. Restore it, or remove it to start with a new key.`);
   }
+}
+
+async function readOrCreate(path: string, create: () => unknown): Promise<string> {
+  return (await readIfPresent(path)) ?? createOnce(path, await create());
 }
 
 async function createOnce(path: string, content: unknown): Promise<string> {
