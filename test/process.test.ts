@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { chown, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chown, mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startProgram, startRegistryProcess, untilReady, type Program } from './support/process.js';
 import { copyDatabase, isServer } from './support/registry.js';
@@ -111,6 +113,21 @@ test('keys that cannot be had end it with code 1, and the setting is named', asy
   expect(await service.ended).toBe(1);
   expect(service.stderr).toBe(program.stderr);
 });
+
+(existsSync('/dev/full') ? test : test.skip)(
+  'where what it logs cannot be written, because a disk is full, it goes on, and stops when it is told to',
+  async () => {
+    const full = await open('/dev/full', 'w');
+    const registry = remembered(await startRegistryProcess({ env, stdout: full.fd }));
+    await full.close();
+    for (let times = 0; times < 5; times += 1) {
+      expect((await fetch(`${registry.url}/v1/subscriptions`)).status).toBe(401);
+      await sleep(50);
+    }
+    registry.child.kill('SIGTERM');
+    expect(await registry.ended).toBe(0);
+  },
+);
 
 test.each(['ASSENT_PORT', 'ASSENT_OPERATIONS_PORT'])('a port that is in use (%s) ends it with code 1', async (name) => {
   const { port } = occupied.address() as AddressInfo;

@@ -24,7 +24,22 @@ export function createLog(level: string, destination?: DestinationStream): Logge
       '*.sinkcredential',
     ],
   };
-  return destination ? pino(options, destination) : pino(options);
+  return pino(options, destination ?? openOutput());
+}
+
+/** What cannot be written, because a disk is full, is lost: ending for that would be worse, and pino would not even end. */
+function openOutput(): DestinationStream {
+  const open = () => {
+    const opened = pino.destination();
+    return opened.on('error', ({ code }: NodeJS.ErrnoException) => {
+      // Nobody reads any more: pino writes no more then.
+      if (code === 'EPIPE' || opened !== output) return;
+      output = open();
+      opened.destroy();
+    });
+  };
+  let output = open();
+  return { write: (line) => void output.write(line) };
 }
 
 function errorForLog(error: unknown): object {

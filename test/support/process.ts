@@ -17,6 +17,8 @@ export interface ProgramSettings {
   args?: string[];
   /** Runs as this user and group. */
   uid?: number;
+  /** A file to write to instead of a pipe. */
+  stdout?: number;
 }
 
 export interface RunningRegistry extends Program {
@@ -25,11 +27,11 @@ export interface RunningRegistry extends Program {
 }
 
 /** Nothing of the environment of the tests reaches it but where programs are. */
-export function startProgram(file: string, { env, args = [], uid }: ProgramSettings): Program {
+export function startProgram(file: string, { env, args = [], uid, stdout }: ProgramSettings): Program {
   const path = fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], {
     env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
     ...(uid === undefined ? {} : { uid, gid: uid, cwd: '/' }),
   });
   const program: Program = {
