@@ -156,6 +156,14 @@ onServer('a database that is not there, or not open to the user, is named by its
   }
 });
 
+onServer('a database that only reads is named by its setting', async () => {
+  const url = new URL(env['DATABASE_URL'] ?? '');
+  url.searchParams.set('options', '-c default_transaction_read_only=on');
+  const program = run('main.js', { ...env, DATABASE_URL: url.href });
+  expect(await program.ended).toBe(1);
+  expect(program.stderr).toBe('DATABASE_URL: cannot execute CREATE TABLE in a read-only transaction\n');
+});
+
 const onEmbedded = isServer ? test.skip : test;
 
 onEmbedded('a second process on the same data folder refuses to start and names the owner', async () => {

@@ -56,7 +56,8 @@ export async function openDatabase({ databaseUrl, replicaUrl, dataFolder }: Data
 
 const statementMs = 8_000;
 const mostConnections = 20;
-const insufficientPrivilege = '42501';
+/** The user lacks a privilege; the server is a standby, or reads only. */
+const unmigratable = ['42501', '25006'];
 
 async function openServer(url: string, readsOnly: boolean): Promise<Database> {
   const unusable = ({ message, code }: Error & { code?: string }) =>
@@ -86,7 +87,7 @@ async function openServer(url: string, readsOnly: boolean): Promise<Database> {
     snapshot: (work) => readAsOfNow(pool, work),
     execute: (statements) =>
       executeAlone(url, statements).catch((error: Error) => {
-        throw sqlState(error) === insufficientPrivilege ? unusable(error) : error;
+        throw unmigratable.includes(sqlState(error) ?? '') ? unusable(error) : error;
       }),
     close: async () => {
       closing.abort();
