@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { startProgram, startRegistryProcess, untilReady, type Program } from './support/process.js';
 import { copyDatabase, isServer } from './support/registry.js';
 
@@ -162,6 +163,21 @@ onServer('a database that only reads is named by its setting', async () => {
   const program = run('main.js', { ...env, DATABASE_URL: url.href });
   expect(await program.ended).toBe(1);
   expect(program.stderr).toBe('DATABASE_URL: cannot execute CREATE TABLE in a read-only transaction\n');
+});
+
+onServer('a notification by somebody else, in words that it does not know, does not end it', async () => {
+  const registry = await start();
+  expect(await untilReady(registry.operationsUrl)).toBeLessThan(5);
+  const other = new pg.Client({ connectionString: env['DATABASE_URL'] });
+  await other.connect();
+  const listeners = `select 1 from pg_stat_activity where datname = current_database() and query like 'listen %'`;
+  while ((await other.query(listeners)).rowCount === 0);
+  await other.query(`notify assent_change, 'hello'; notify assent_change, '-1'`);
+  await other.end();
+  await sleep(200);
+  registry.child.kill('SIGTERM');
+  expect(await registry.ended).toBe(0);
+  expect(registry.stderr).not.toContain('SyntaxError');
 });
 
 const onEmbedded = isServer ? test.skip : test;

@@ -45,7 +45,8 @@ export function createFollowing({ database, config, log }: FollowingSettings): F
       {
         databaseUrl,
         channel: changeChannel,
-        onWake: (position) => follower.wake(position === '' ? undefined : BigInt(position)),
+        // Whoever may connect to the database may notify.
+        onWake: (payload) => follower.wake(/^\d{1,19}$/.test(payload) ? BigInt(payload) : undefined),
         onConnect: () => follower.distrust(),
         onFault: (error) => log.warn({ err: error }, 'notifications of changes are interrupted'),
       },
