@@ -237,6 +237,21 @@ test('every command explains itself, and the version is told', async () => {
   expect(await said('--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
+test('a reader that goes away, as `head` does, is nothing to complain about, and a full disk is', async () => {
+  const events = join(folder, 'events.json');
+  await writeFile(events, JSON.stringify(Array.from({ length: 5_000 }, () => ({ specversion: '1.0' }))));
+  const read = run('cli/assent.js', {}, 'validate', events);
+  read.child.stdout?.once('data', () => read.child.stdout?.destroy());
+  expect([await read.ended, read.stderr]).toEqual([1, '']);
+  if (!existsSync('/dev/full')) return;
+  const full = await open('/dev/full', 'w');
+  const args = ['token', '--scope', 'assent:admin'];
+  const lost = remembered(startProgram('cli/assent.js', { env, args, stdout: full.fd }));
+  await full.close();
+  expect(await lost.ended).toBe(1);
+  expect(lost.stderr).toMatch(/^The output cannot be written: ENOSPC[^\n]*\n$/);
+});
+
 test('in production no tokens are made, unless that is asked for', async () => {
   const production = {
     ...{ NODE_ENV: 'production', ASSENT_DATA: folder, ASSENT_EMBEDDED_DATABASE: 'true' },

@@ -126,6 +126,12 @@ async function main([name, ...rest]: string[]): Promise<number> {
   return command.run(values, positionals);
 }
 
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A reader that goes away, as `head` does, has read what it wanted.
+  if (error.code === 'EPIPE') return;
+  process.stderr.write(`The output cannot be written: ${error.message}\n`);
+  process.exitCode = 1;
+});
 main(process.argv.slice(2)).then(
   (code) => (process.exitCode = code),
   (error: unknown) => {
