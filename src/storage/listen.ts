@@ -20,19 +20,21 @@ const heartbeatMs = 5_000;
 export async function listen(settings: ListenSettings, signal: AbortSignal): Promise<void> {
   const { databaseUrl, channel, onWake, onConnect, onFault } = settings;
   while (!signal.aborted) {
-    const client = new pg.Client({
-      connectionString: databaseUrl,
-      connectionTimeoutMillis: heartbeatMs,
-      query_timeout: heartbeatMs,
-      keepAlive: true,
-    });
+    let client: pg.Client | undefined;
     const over = new AbortController();
     const end = () => over.abort();
-    client.on('error', end);
-    client.on('end', end);
-    client.on('notification', ({ payload = '' }) => onWake(payload));
     signal.addEventListener('abort', end);
     try {
+      // Throws where a file that the URL names is not there, as while certificates are being replaced.
+      client = new pg.Client({
+        connectionString: databaseUrl,
+        connectionTimeoutMillis: heartbeatMs,
+        query_timeout: heartbeatMs,
+        keepAlive: true,
+      });
+      client.on('error', end);
+      client.on('end', end);
+      client.on('notification', ({ payload = '' }) => onWake(payload));
       await client.connect();
       await client.query(`listen ${client.escapeIdentifier(channel)}`);
       onConnect();
@@ -45,7 +47,7 @@ export async function listen(settings: ListenSettings, signal: AbortSignal): Pro
     }
     signal.removeEventListener('abort', end);
     // A connection that hangs does not end either.
-    void client.end().catch(() => undefined);
+    void client?.end().catch(() => undefined);
     if (!signal.aborted) await sleep(500, undefined, { signal }).catch(() => undefined);
   }
 }

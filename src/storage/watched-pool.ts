@@ -56,10 +56,15 @@ export class WatchedPool extends pg.Pool {
       return;
     }
     this.#waiting.add(refuse);
-    super.connect((error, client, release) => {
-      if (this.#waiting.delete(refuse)) callback(error, client, release);
-      else if (client !== undefined) release();
-    });
+    try {
+      super.connect((error, client, release) => {
+        if (this.#waiting.delete(refuse)) callback(error, client, release);
+        else if (client !== undefined) release();
+      });
+    } catch (error) {
+      // A file that the URL names is not there.
+      if (this.#waiting.delete(refuse)) queueMicrotask(() => refuse(error as Error));
+    }
   }
 
   /** Until the signal fires. */
