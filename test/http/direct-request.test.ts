@@ -7,15 +7,18 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { DirectRequest } from '../../src/http/direct-request.js';
 
-let server: Server;
+let server: Server | undefined;
 /** Where the server has the connection. */
 let served: Socket;
-afterEach(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterEach(stop);
+
+function stop(): void {
+  server?.closeAllConnections();
+  server?.close();
+}
 
 async function connectTo(listener: (request: DirectRequest, response: ServerResponse) => void): Promise<Socket> {
+  stop();
   server = createServer({ IncomingMessage: DirectRequest }, listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');

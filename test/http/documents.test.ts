@@ -3,7 +3,7 @@ import express from 'express';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadContract } from '../../src/http/contract.js';
 import { serveDocuments } from '../../src/http/documents.js';
@@ -11,6 +11,7 @@ import { serveDocuments } from '../../src/http/documents.js';
 const open = '/proc/self/fd';
 
 let server: Server;
+let socket: Socket;
 beforeEach(async () => {
   const app = express();
   serveDocuments(app, loadContract().document, undefined);
@@ -18,13 +19,14 @@ beforeEach(async () => {
   await once(server, 'listening');
 });
 afterEach(() => {
+  socket.destroy();
   server.closeAllConnections();
   server.close();
 });
 
 /** Asks so often, and reads no answer. */
 async function ask(path: string, times: number): Promise<void> {
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+  socket = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
   const asked = new Promise<void>((resolve) => {
     let count = 0;
     server.on('request', () => (count += 1) === times && resolve());
