@@ -240,13 +240,15 @@ onServer(
     await registry.service.database.transaction(async (sql) => {
       await sql.$queryRaw`select 1 from "grant" where sink = ${sink} for update`;
       revoking = tenant.revoke(sink);
-      // Until it waits for the grant, having closed the questions that were open.
-      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      // Until it waits for the grant, having closed the questions that were open; others wait for other locks.
+      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+        and query like 'select 1 from "grant" where id%'`;
       while ((await registry.sql(waiting)).length === 0);
-      // Its webhook is asked, and leaves its question open.
-      await tenant.register(sink);
+      await tenant.register(sink, {}, 'respond-async');
+      await registry.service.worker.drain();
     });
     await revoking;
+    await registry.service.worker.drain();
     await tenant.admin.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
     expect(callbacks.length).toBeGreaterThan(0);
     const statuses = [];
