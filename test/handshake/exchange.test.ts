@@ -392,8 +392,8 @@ describe('no answer', () => {
 });
 
 test('a header of the greatest size that the door lets in is judged in no time', () => {
-  const started = performance.now();
+  const started = process.cpuUsage();
   answer(lenient, [allowedOrigin(`a${' '.repeat(100_000)}b`), allowedRate(`1${' '.repeat(100_000)}x`)]);
   answer(lenient, [allowedOrigin(','.repeat(100_000)), allowedRate(','.repeat(100_000))]);
-  expect(performance.now() - started).toBeLessThan(500);
+  expect(process.cpuUsage(started).user / 1_000).toBeLessThan(500);
 });

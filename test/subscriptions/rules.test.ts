@@ -75,12 +75,12 @@ describe('source', () => {
   });
 
   test('of any length is judged in no time', () => {
-    const started = performance.now();
+    const started = process.cpuUsage();
     for (const part of ['a', 'a:', '/', '/a', '//a', '%41', '@', ':', '?', '=:@', '[::]']) {
       checkSource(`${part.repeat(60_000)} `, '/source');
       checkSource(`//${part.repeat(60_000)} `, '/source');
     }
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(process.cpuUsage(started).user / 1_000).toBeLessThan(1000);
   });
 });
 
