@@ -2,6 +2,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import type { Logger } from 'pino';
 import { RegistryError } from '../errors.js';
 import { answerError } from './answer-error.js';
+import { authorizationOf } from './authorization.js';
 import { requireScope, type Contract, type Operation } from './contract.js';
 import type { AppOperation, Handlers } from './handler.js';
 import { readJsonBody } from './json-body.js';
@@ -39,7 +40,10 @@ export function createApp(settings: AppSettings): Express {
   app.set('etag', false);
   app.set('query parser', 'simple');
   app.use((request, response, next) => observe(settings, request, response, next));
-  app.use(refuseAmbiguousHeaders);
+  app.use((request, _response, next) => {
+    authorizationOf(request.rawHeaders);
+    next();
+  });
   settings.extras(app);
 
   const lane = new Map(settings.lane.map((route) => [route.operation.id, route]));
@@ -72,17 +76,6 @@ function groupByPath(operations: readonly Operation[]): Map<string, Operation[]>
   const byPath = new Map<string, Operation[]>();
   for (const operation of operations) byPath.set(operation.path, [...(byPath.get(operation.path) ?? []), operation]);
   return byPath;
-}
-
-/** Node keeps the first of two such lines, and a proxy in front may have looked at the other. */
-function refuseAmbiguousHeaders(request: Request, _response: Response, next: NextFunction): void {
-  const repeated = ['host', 'authorization', 'content-type', 'if-match', 'idempotency-key'].find(
-    (name) => (request.headersDistinct[name]?.length ?? 0) > 1,
-  );
-  if (repeated === undefined) return next();
-  throw new RegistryError('invalid_request', 'A header stands in the request twice.', {
-    faults: [{ pointer: `header/${repeated}`, rule: 'header_repeated', detail: 'Send it once.' }],
-  });
 }
 
 async function run(

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Logger } from 'pino';
 import { RegistryError } from '../errors.js';
 import { uuidv7 } from '../storage/ids.js';
+import { authorizationOf } from './authorization.js';
 import { requireScope, type Operation } from './contract.js';
 import { FixedHeaders } from './fixed-headers.js';
 import { signalOfLeaving } from './leaving.js';
@@ -88,8 +89,6 @@ interface Exchange {
   writing?: Pick<LaneCall, 'header' | 'signal'>;
 }
 
-const unambiguous = ['host', 'authorization', 'content-type', 'if-match', 'idempotency-key'];
-const lengths = Array.from({ length: 16 }, (_, length) => unambiguous.some((name) => name.length === length));
 const noBody = Buffer.alloc(0);
 const noHeaders: readonly string[] = [];
 const problemAnswerHeaders = new FixedHeaders({ ...apiHeaders, 'Content-Type': 'application/problem+json' });
@@ -277,25 +276,4 @@ function createRequestIds(): () => string {
   const process = uuidv7();
   let number = 0;
   return () => `${process}-${(number += 1)}`;
-}
-
-/** Node keeps the first of two such lines, and a proxy in front may have looked at the other. */
-function authorizationOf(rawHeaders: readonly string[]): string | undefined {
-  let authorization: string | undefined;
-  let seen = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string;
-    // By their lengths nearly all others are told apart.
-    if (name.length > 15 || !lengths[name.length]) continue;
-    const place = unambiguous.indexOf(name.toLowerCase());
-    if (place === -1) continue;
-    if ((seen & (1 << place)) !== 0) {
-      throw new RegistryError('invalid_request', 'A header stands in the request twice.', {
-        faults: [{ pointer: `header/${unambiguous[place]}`, rule: 'header_repeated', detail: 'Send it once.' }],
-      });
-    }
-    seen |= 1 << place;
-    if (unambiguous[place] === 'authorization') authorization = rawHeaders[at + 1];
-  }
-  return authorization;
 }
