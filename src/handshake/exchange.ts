@@ -85,7 +85,10 @@ function readAnswer(headers: ReadonlyArray<readonly [string, string]>): Answer {
   const answer: Answer = new Map();
   for (const [name, value] of headers) {
     const key = asciiLowerCase(name);
-    answer.set(key, [...(answer.get(key) ?? []), trimFieldValue(value)]);
+    const lines = answer.get(key);
+    // Thousands of lines of one name fit into an answer, and to copy those before each would hold up everybody.
+    if (lines === undefined) answer.set(key, [trimFieldValue(value)]);
+    else lines.push(trimFieldValue(value));
   }
   return answer;
 }
