@@ -4,7 +4,7 @@ import { parseRate, type Rate } from '../origins/rate.js';
 import { findOrigin } from '../origins/store.js';
 import { callback as callbackActor, recordAudit } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
-import type { handshake as HandshakeRow } from '../storage/generated/client.js';
+import type { grant as GrantRow, handshake as HandshakeRow } from '../storage/generated/client.js';
 import { hashCallbackKey, isSameHash } from './callback-key.js';
 import { judgeOrigin } from './exchange.js';
 
@@ -101,17 +101,16 @@ async function findByKey(sql: Sql, { handshake, key }: CallbackRequest): Promise
   return found;
 }
 
-/** What a later call is told. If it was closed in this very moment, that is as unknown as ever. */
+/** What a later call is told. If it was closed in this very moment, or the grant is over, that is as unknown as ever. */
 async function standingGrant(sql: Sql, handshake: string): Promise<CallbackGrant> {
-  const row = await sql.handshake.findUnique({ where: { id: handshake } });
-  const grant =
-    row?.state === 'granted' && row.callbackopen
-      ? await sql.grant.findUnique({ where: { origin_sink: { origin: row.origin, sink: row.sink } } })
-      : null;
-  if (row === null || grant === null || grant.state !== 'live') throw unknown();
+  const [grant] = await sql.$queryRaw<GrantRow[]>`
+    select g.* from handshake h join "grant" g on g.origin = h.origin and g.sink = h.sink
+    where h.id = ${handshake}::uuid and h.state = 'granted' and h.callbackopen
+      and g.state = 'live' and g.expiresat > now()`;
+  if (grant === undefined) throw unknown();
   return {
-    origin: row.origin,
-    sink: row.sink,
+    origin: grant.origin,
+    sink: grant.sink,
     allowedRate: parseRate(grant.allowedrate) ?? 1,
     expiresAt: grant.expiresat,
     isFirst: false,

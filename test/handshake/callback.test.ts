@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { keyOf, offer, type Offer } from '../support/offer.js';
+import { passGrant } from '../support/pass-time.js';
 import { isServer, startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
@@ -168,6 +169,14 @@ describe('what grants nothing', () => {
       for (const method of ['GET', 'POST']) expect((await fetch(callback, { method })).status).toBe(404);
       expect(await tenant.permission(about.sink)).toMatchObject({ allowed: false });
     }
+  });
+
+  test('when the grant has run out a key that was used is unknown, and gives no new one', async () => {
+    const { callback, sink } = await offered();
+    await fetch(callback);
+    await passGrant(registry, sink);
+    for (const method of ['GET', 'POST']) expect((await fetch(callback, { method })).status).toBe(404);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'expired' });
   });
 
   test('after revocation the keys of all subscriptions to the sink are unknown', async () => {
