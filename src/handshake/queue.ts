@@ -154,6 +154,18 @@ export function closeHandshakesOf(sql: Sql, subscription: string): Promise<void>
   return close(sql, Prisma.sql`subscription = ${subscription}::uuid`);
 }
 
+/**
+ * The same for what was sent with another rate: its answer would set a rate that nobody wants any more, and so would its
+ * callback, even after the answer. Where there is a consent already it stands.
+ */
+export function closeHandshakesOfOtherRate(sql: Sql, subscription: string, rate: number | null): Promise<void> {
+  return close(
+    sql,
+    Prisma.sql`subscription = ${subscription}::uuid and requestedrate is distinct from ${rate}::int
+      and state <> 'granted' and (state <> 'due' or attempts > 0)`,
+  );
+}
+
 /** The same for all handshakes of a pair, renewals among them. */
 export function closeHandshakesOfPair(sql: Sql, { tenant, origin, sink }: Pair): Promise<void> {
   return close(sql, Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant}`);

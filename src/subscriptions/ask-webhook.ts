@@ -1,6 +1,6 @@
 import { endGrant } from '../grants/write-grant.js';
 import type { HandshakeReason } from '../handshake/handshake.js';
-import { closeHandshakesOfPair, enqueue } from '../handshake/queue.js';
+import { closeHandshakesOfOtherRate, closeHandshakesOfPair, enqueue } from '../handshake/queue.js';
 import type { Origin } from '../origins/origin.js';
 import type { Actor } from '../storage/audit.js';
 import type { Sql } from '../storage/database.js';
@@ -34,8 +34,7 @@ export async function ask(
 
 /**
  * Where the same question is open already, it is due now instead of later; nobody is asked twice at the same time. One
- * that was sent with another rate is given up: its answer would set a rate that nobody wants any more, and its callback
- * one that the webhook was not asked for.
+ * that was sent with another rate is given up.
  */
 export async function askOnce(
   sql: Sql,
@@ -45,10 +44,7 @@ export async function askOnce(
   handshake?: string,
 ): Promise<string | undefined> {
   const rate = asking.definition.requestedRate ?? asking.origin.requestedRate ?? null;
-  await sql.$executeRaw`
-    update handshake set state = 'cancelled', callbackopen = false, lease = null, leaseduntil = null, finishedat = now()
-    where subscription = ${asking.id}::uuid and (state = 'asking' or (state = 'due' and attempts > 0))
-      and requestedrate is distinct from ${rate}::int`;
+  await closeHandshakesOfOtherRate(sql, asking.id, rate);
   const [open] = await sql.$queryRaw<Array<{ id: string }>>`
     update handshake set requestedrate = ${rate}::int,
       dueat = case when verdict = 'held_by_budget' then dueat else least(dueat, now()) end

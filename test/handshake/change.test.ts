@@ -171,6 +171,28 @@ describe('another requested rate', () => {
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 5_000 });
   });
 
+  test.each([200, 302, 410])(
+    'is not what a callback grants that was offered with the old one, which was answered with %i',
+    async (status) => {
+      const path = `/change-${(count += 1)}`;
+      const callbacks: URL[] = [];
+      registry.receiver.on(path, (request, response) => {
+        callbacks.push(new URL(String(request.headers['webhook-request-callback'])));
+        response.writeHead(status).end();
+      });
+      const sink = registry.receiver.sink(path);
+      const { id } = await tenant.register(sink, { requestedrate: 5_000 });
+      await tenant.replace(id, { sink, requestedrate: 10 });
+      const call = async (callback?: URL) =>
+        (await tenant.sender.post(`${callback?.pathname}${callback?.search}`)).status;
+      expect(await call(callbacks[0])).toBe(404);
+      expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
+      expect(await call(callbacks[1])).toBe(200);
+      expect(await call(callbacks[0])).toBe(404);
+      expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 10 });
+    },
+  );
+
   test('that was named while suspended is asked for when the subscription is resumed', async () => {
     const { sink } = consenting();
     const { id } = await tenant.register(sink, { requestedrate: 10 });
