@@ -23,6 +23,7 @@ export interface RemoteKeySettings {
 }
 
 const refreshAfterMs = 600_000;
+const awaitAfterMs = 1_200_000;
 const keepMs = 86_400_000;
 const cooldownMs = 30_000;
 const cooldownWithoutKeysMs = 5_000;
@@ -32,7 +33,9 @@ const maxBytes = 256 * 1024;
  * The keys at a JWK Set URL (RFC 7517, section 5).
  *
  * There is a kept set or there is none. None: a look-up waits for a fetch. Kept for less than ten minutes: look-ups are
- * answered from it. Older: still answered from it, and one fetch starts behind them. Older than a day: none.
+ * answered from it. Older: still answered from it, and one fetch starts behind them. Older than twenty minutes, because
+ * nobody asked: a key may have been withdrawn hours ago, so look-ups wait for that fetch, unless one has failed within
+ * ten minutes, and are answered from the kept set if it fails. Older than a day: none.
  * A key that the set does not hold makes the look-up wait for a fetch as well. Everybody shares one fetch, and the next
  * starts no sooner than 30 s after the last (5 s while there is no set), so unknown keys cannot flood the issuer.
  *
@@ -42,7 +45,7 @@ export function createRemoteKeySource(settings: RemoteKeySettings): KeySource {
   const { url, clock = () => performance.now(), timeoutMs = 3_000, onOutage, onChange } = settings;
   let kept: { find: KeySource; fetchedAt: number; text: string } | undefined;
   let attemptedAt = -Infinity;
-  let outage: { cause: unknown } | undefined;
+  let outage: { cause: unknown; at: number } | undefined;
   let pending: Promise<void> | undefined;
 
   async function fetchOnce() {
@@ -55,12 +58,13 @@ export function createRemoteKeySource(settings: RemoteKeySettings): KeySource {
       outage = undefined;
       if (isOther) onChange?.();
     } catch (cause) {
-      outage = { cause };
+      outage = { cause, at: clock() };
       onOutage?.(cause);
     }
   }
 
   const age = () => (kept ? clock() - kept.fetchedAt : Infinity);
+  const isOut = () => outage !== undefined && clock() - outage.at < refreshAfterMs;
 
   async function refresh() {
     const cooledDown = clock() - attemptedAt >= (kept ? cooldownMs : cooldownWithoutKeysMs);
@@ -70,7 +74,7 @@ export function createRemoteKeySource(settings: RemoteKeySettings): KeySource {
 
   return async (header, token) => {
     if (age() >= keepMs) kept = undefined;
-    if (!kept) await refresh();
+    if (!kept || (age() >= awaitAfterMs && !isOut())) await refresh();
     else if (age() >= refreshAfterMs) void refresh();
     try {
       if (kept) return await kept.find(header, token);

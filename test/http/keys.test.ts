@@ -79,6 +79,37 @@ test('after ten minutes the set is refreshed behind a look-up that does not wait
   expect(server.fetches()).toBe(2);
 });
 
+test('a key that was withdrawn while nobody asked is not accepted once more', async () => {
+  await verdict(first);
+  server.publishes(next.publicJwk);
+  now = 20 * minute;
+  expect(await Promise.all([verdict(first), verdict(first)])).toEqual([unknownKey, unknownKey]);
+  expect(await verdict(next)).toBe('verified');
+  expect(server.fetches()).toBe(2);
+});
+
+test('after an outage of which nobody asked for the end a withdrawn key is not accepted either', async () => {
+  await verdict(first);
+  server.breaks();
+  now = 20 * minute;
+  expect(await verdict(first)).toBe('verified');
+  server.publishes(next.publicJwk);
+  now = 5 * hour;
+  expect(await verdict(first)).toBe(unknownKey);
+});
+
+test('during an outage known keys wait for no fetch but the first in ten minutes', async () => {
+  await verdict(first);
+  server.breaks();
+  now = 20 * minute;
+  expect(await verdict(first)).toBe('verified');
+  server.answers(() => undefined);
+  now = 30 * minute - 1;
+  const started = performance.now();
+  expect(await verdict(first)).toBe('verified');
+  expect(performance.now() - started).toBeLessThan(1_000);
+});
+
 test('a new key is accepted 30 s after the last fetch, and the old one as long as it is published', async () => {
   await verdict(first);
   server.publishes(first.publicJwk, next.publicJwk);
