@@ -17,7 +17,7 @@ import type { Verdict } from './verdicts.js';
  *   due -> asking                          a worker claims it
  *   asking -> due                          transport failure, 429, 503; held by a budget; handed back when stopping
  *   asking -> waiting | granted | refused | retired | unreachable
- *   waiting -> refused                     the callback expired
+ *   waiting -> refused                     the callback expired, or a renewal was overtaken by the next one
  *   any but cancelled and granted -> granted    the callback: it may come before, during and after the answer
  *   due | asking | waiting -> cancelled
  *

@@ -9,6 +9,7 @@ const atOnce = 100;
 /** What time alone brings about: callbacks run out, leases want renewal. Safe in several processes at once. */
 export async function sweep({ transaction }: Pick<Database, 'transaction'>): Promise<void> {
   while ((await transaction(refuseUncalled)) === atOnce);
+  while ((await transaction(endOvertaken)) === atOnce);
   while ((await transaction(renewDue)) === atOnce);
 }
 
@@ -20,19 +21,44 @@ async function refuseUncalled(sql: Sql): Promise<number> {
       select id from handshake where state = 'waiting' and waitinguntil <= now()
       order by id limit ${atOnce} for update skip locked)
     returning *`;
-  await recordAudits(
-    sql,
-    rows.map(({ id, tenant, subscription }) => ({
-      actor: service(tenant),
-      action: 'handshake.refused',
-      target: subscription === null ? `handshake:${id}` : `subscription:${subscription}`,
-      detail: { handshake: id, verdict: 'callback_expired' },
-    })),
-  );
+  await recordRefusals(sql, rows);
   const renewals = rows.filter(({ reason }) => reason === 'renewal');
   const endings = renewals.map(({ createdat, ...pair }) => ({ ...pair, grantedBefore: createdat }));
   await endGrants(sql, { name: 'assent' }, endings, 'renewal_refused');
   return rows.length;
+}
+
+/**
+ * waiting -> refused, due -> cancelled: renewals that are open still when the consent that came after them is to be renewed,
+ * which is asked for in their place. The callback of one that waited goes on.
+ */
+async function endOvertaken(sql: Sql): Promise<number> {
+  const rows = await sql.$queryRaw<HandshakeRow[]>`
+    update handshake set state = case state when 'waiting' then 'refused' else 'cancelled' end,
+      callbackopen = state = 'waiting', waitinguntil = null, finishedat = now()
+    where id in (
+      select h.id from "grant" g join handshake h on h.origin = g.origin and h.sink = g.sink
+      where g.state = 'live' and g.renewat <= now() and g.expiresat > now() and g.grantedat > h.createdat
+        and h.reason = 'renewal' and h.state in ('due', 'waiting')
+      order by h.id limit ${atOnce} for update of h skip locked)
+    returning *`;
+  await recordRefusals(
+    sql,
+    rows.filter(({ state }) => state === 'refused'),
+  );
+  return rows.length;
+}
+
+function recordRefusals(sql: Sql, rows: readonly HandshakeRow[]): Promise<void> {
+  return recordAudits(
+    sql,
+    rows.map(({ id, tenant, subscription, verdict }) => ({
+      actor: service(tenant),
+      action: 'handshake.refused',
+      target: subscription === null ? `handshake:${id}` : `subscription:${subscription}`,
+      detail: { handshake: id, verdict },
+    })),
+  );
 }
 
 /**

@@ -158,6 +158,34 @@ describe('renewal', () => {
     expect(await tenant.read(id)).toMatchObject({ status: 'active' });
   });
 
+  test.each([
+    ['waits for its callback', 200, {}, 'refused', 200],
+    ['was put off for a day', 503, { 'Retry-After': '86400' }, 'cancelled', 404],
+  ])(
+    'a renewal that %s does not keep a consent that came after it from being renewed',
+    async (_title, status, headers, state, called) => {
+      const { id, sink, path } = await granted();
+      const callbacks: URL[] = [];
+      registry.receiver.on(path, (request, response) => {
+        callbacks.push(new URL(String(request.headers['webhook-request-callback'])));
+        response.writeHead(status, headers).end();
+      });
+      await startRenewal(sink);
+      await drain();
+      registry.receiver.consent(path, { rate: '30' });
+      await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
+      const { expiresat } = await tenant.grant(sink);
+
+      await startRenewal(sink);
+      expect(await renewals(id)).toMatchObject([{ state: 'due' }, { state }]);
+      await drain();
+      const renewed = await tenant.grant(sink);
+      expect(renewed).toMatchObject({ state: 'live', renewat: expect.any(String) });
+      expect(Date.parse(renewed.expiresat)).toBeGreaterThan(Date.parse(expiresat));
+      expect((await tenant.sender.get(`${callbacks[0]?.pathname}${callbacks[0]?.search}`)).status).toBe(called);
+    },
+  );
+
   test('a renewal that reaches nobody takes nothing, and is tried again while the lease lasts', async () => {
     const { id, sink, path } = await granted();
     registry.receiver.on(path, (_request, response) => response.destroy());

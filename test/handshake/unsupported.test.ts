@@ -126,6 +126,18 @@ describe('with a public URL', () => {
     expect(await tenant.permission(sink, generous)).toMatchObject({ allowedrate: 120, basis: 'callback' });
   });
 
+  test('the trickle is renewed again before the callback of its last renewal expires', async () => {
+    const { sink, path } = bare(registry, 405);
+    const { id } = await tenant.register(sink, { origin: generous });
+    for (const times of [2, 3]) {
+      await reachRenewal(registry, sink);
+      await registry.service.sweep();
+      await exhaust(registry);
+      expect(registry.receiver.asked.filter((asked) => asked.path === path)).toHaveLength(times);
+      expect(await tenant.read(id)).toMatchObject({ status: 'active', statusdetails: { allowedrate: 2 } });
+    }
+  });
+
   test('it keeps the trickle when the callback is not called, over renewals too', async () => {
     const { sink } = bare(registry, 405);
     const { id } = await tenant.register(sink, { origin: generous });
