@@ -77,7 +77,12 @@ export function createQueue(settings: QueueSettings): Queue {
             from seated where tenantplace <= ${perTenant}
           )
           update handshake h set state = 'asking', lease = ${lease}::uuid,
-            leaseduntil = now() + make_interval(secs => ${leaseSeconds}::float8)
+            leaseduntil = now() + make_interval(secs => ${leaseSeconds}::float8),
+            -- A renewal asks for the rate of the consent that it is to renew: a newer one may have come since it was put.
+            requestedrate = (
+              select case when g.id is null then h.requestedrate else g.requestedrate end
+              from (select) one left join "grant" g
+                on h.reason = 'renewal' and g.origin = h.origin and g.sink = h.sink and g.basis <> 'agreement')
           from (
             select id from placed where hostplace <= ${perHost}
             order by dueat, id limit ${limit}

@@ -158,6 +158,24 @@ describe('renewal', () => {
     expect(await tenant.read(id)).toMatchObject({ status: 'active' });
   });
 
+  test('a renewal that is asked again after another rate was agreed on asks for that rate', async () => {
+    const { id, sink, path } = await granted();
+    const rates: unknown[] = [];
+    registry.receiver.on(path, (request, response) => {
+      const rate = String(request.headers['webhook-request-rate']);
+      rates.push(rate);
+      if (rates.length === 1) response.writeHead(503, { 'Retry-After': '60' }).end();
+      else response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': rate }).end();
+    });
+    await startRenewal(sink);
+    await drain();
+    await tenant.replace(id, { sink, requestedrate: 5 });
+    await exhaust(registry);
+    expect(rates).toEqual(['120', '5', '5']);
+    expect(await renewals(id)).toMatchObject([{ state: 'granted', requestedrate: 5 }]);
+    expect(await tenant.grant(sink)).toMatchObject({ allowedrate: 5, requestedrate: 5 });
+  });
+
   test.each([
     ['waits for its callback', 200, {}, 'refused', 200],
     ['was put off for a day', 503, { 'Retry-After': '86400' }, 'cancelled', 404],
