@@ -62,17 +62,17 @@ const unmigratable = ['42501', '25006'];
 async function openServer(url: string, readsOnly: boolean): Promise<Database> {
   const unusable = ({ message, code }: Error & { code?: string }) =>
     new SetupError(`${readsOnly ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL'}: ${message || code}`);
-  await executeAlone(url, 'select 1').catch((error: Error) => {
+  // Also where the replica has become a primary: whoever reads it was told not to write.
+  const connectionString = withOptions(url, [...inUtc, ...(readsOnly ? ['default_transaction_read_only=on'] : [])]);
+  await executeAlone(connectionString, 'select 1').catch((error: Error) => {
     throw unusable(error);
   });
   const pool = new WatchedPool({
-    connectionString: url,
+    connectionString,
     max: mostConnections,
     // A statement or a transaction that hangs must not hold its locks for ever.
     statement_timeout: statementMs,
     idle_in_transaction_session_timeout: 30_000,
-    // Also where the replica has become a primary: whoever reads it was told not to write.
-    ...(readsOnly ? { options: '-c default_transaction_read_only=on' } : {}),
   });
   const closing = new AbortController();
   const watching = pool.watch(closing.signal);
@@ -86,7 +86,7 @@ async function openServer(url: string, readsOnly: boolean): Promise<Database> {
     query: again(queryOn(pool)),
     snapshot: (work) => readAsOfNow(pool, work),
     execute: (statements) =>
-      executeAlone(url, statements).catch((error: Error) => {
+      executeAlone(connectionString, statements).catch((error: Error) => {
         throw unmigratable.includes(sqlState(error) ?? '') ? unusable(error) : error;
       }),
     close: async () => {
@@ -96,6 +96,18 @@ async function openServer(url: string, readsOnly: boolean): Promise<Database> {
       clearTimeout(hangUp);
     },
   };
+}
+
+/** Prisma passes over the offset of a time that it reads and says none with one that it writes; pg reads no dates but those of ISO. */
+const inUtc = ['timezone=UTC', 'datestyle=ISO'];
+
+/** Said last, so that nothing else holds that the server, the user of the database or the URL may be set to. */
+function withOptions(url: string, settings: readonly string[]): string {
+  const parsed = new URL(url);
+  const given = encodeURIComponent(parsed.searchParams.get('options') ?? '');
+  const options = [given, ...settings.map((setting) => `-c+${setting}`)].join('+');
+  parsed.search += `${parsed.search === '' ? '?' : '&'}options=${options}`;
+  return parsed.href;
 }
 
 /** Statements by their text. There are as many as the program has, for none of them has values in it. */

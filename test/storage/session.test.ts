@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { openDatabase } from '../../src/storage/database.js';
+import { startPostgres, type Postgres } from '../support/postgres.mjs';
+import { isServer, startRegistry, type Registry } from '../support/registry.js';
+import { createTenant } from '../support/tenant.js';
+
+/** As a package sets up Postgres on a machine that is not in UTC, by an administrator with habits. */
+const habits = ['fsync = off', 'full_page_writes = off', 'timezone = Asia/Kolkata', 'datestyle = German'];
+const onServer = isServer ? test : test.skip;
+
+let postgres: Postgres;
+let registry: Registry;
+
+beforeAll(async () => {
+  if (!isServer) return;
+  postgres = await startPostgres(habits);
+  registry = await startRegistry({ env: { DATABASE_URL: postgres.url } });
+}, 60_000);
+afterAll(async () => {
+  if (!isServer) return;
+  await registry.stop();
+  await postgres.stop();
+});
+
+onServer('times are what they are, in whatever time zone and style the server tells them', async () => {
+  const before = Date.now();
+  const tenant = await createTenant(registry);
+  registry.receiver.consent('/events');
+  const sink = registry.receiver.sink('/events');
+  const registered = await tenant.register(sink);
+  const { body: origin } = await tenant.admin.get(`/v1/origins/${tenant.origin}`).expect(200);
+  const { body: audit } = await tenant.admin.get('/v1/audit').expect(200);
+  const read = await tenant.read(registered.id);
+  const permission = await tenant.permission(sink);
+  const after = Date.now();
+
+  expect([registered.status, permission.allowed]).toEqual(['active', true]);
+  const leasedAt = Date.parse(permission.expiresat) - origin.leaseseconds * 1_000;
+  const told = [registered, read, origin].map(({ createdat }) => createdat as string);
+  const recorded = (audit as Array<{ at: string }>).map(({ at }) => at);
+  for (const time of [leasedAt, ...[...told, ...recorded].map(Date.parse)]) {
+    expect(time).toBeGreaterThanOrEqual(before);
+    expect(time).toBeLessThanOrEqual(after);
+  }
+  expect([registered, read].map(({ statusdetails }) => statusdetails.expiresat)).toEqual(
+    Array(2).fill(permission.expiresat),
+  );
+});
+
+onServer(
+  'options of the URL hold beside those that the program needs, and do not make a replica writable',
+  async () => {
+    const url = new URL(postgres.url);
+    url.searchParams.set('options', '-c timezone=Asia/Tokyo -c default_transaction_read_only=off -c work_mem=7MB');
+    const database = await openDatabase({ databaseUrl: undefined, replicaUrl: url.href, dataFolder: '' });
+    const [row] = await database.query(
+      `select current_setting('timezone') as zone, current_setting('default_transaction_read_only') as "readOnly",
+      current_setting('work_mem') as memory`,
+    );
+    await database.close();
+    expect(row).toEqual({ zone: 'UTC', readOnly: 'on', memory: '7MB' });
+  },
+);
