@@ -165,6 +165,20 @@ onServer('a database that only reads is named by its setting', async () => {
   expect(program.stderr).toBe('DATABASE_URL: cannot execute CREATE TABLE in a read-only transaction\n');
 });
 
+onServer('a database that has no room for every letter is named by its setting', async () => {
+  const url = new URL(env['DATABASE_URL'] ?? '');
+  const maintenance = new pg.Client({ connectionString: url.href });
+  await maintenance.connect();
+  await maintenance.query(`create database narrow template template0 encoding 'LATIN1' locale 'C'`);
+  url.pathname = '/narrow';
+  const program = run('main.js', { ...env, DATABASE_URL: url.href });
+  const code = await program.ended;
+  await maintenance.query('drop database narrow with (force)');
+  await maintenance.end();
+  expect(program.stderr).toBe('DATABASE_URL: the encoding of the database is LATIN1, and has to be UTF8\n');
+  expect(code).toBe(1);
+});
+
 onServer('a notification by somebody else, in words that it does not know, does not end it', async () => {
   const registry = await start();
   expect(await untilReady(registry.operationsUrl)).toBeLessThan(5);

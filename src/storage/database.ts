@@ -64,7 +64,7 @@ async function openServer(url: string, readsOnly: boolean): Promise<Database> {
     new SetupError(`${readsOnly ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL'}: ${message || code}`);
   // Also where the replica has become a primary: whoever reads it was told not to write.
   const connectionString = withOptions(url, [...inUtc, ...(readsOnly ? ['default_transaction_read_only=on'] : [])]);
-  await executeAlone(connectionString, 'select 1').catch((error: Error) => {
+  await executeAlone(connectionString, refuseOtherEncoding).catch((error: Error) => {
     throw unusable(error);
   });
   const pool = new WatchedPool({
@@ -97,6 +97,13 @@ async function openServer(url: string, readsOnly: boolean): Promise<Database> {
     },
   };
 }
+
+/** What a database in another encoding has no letter for would be a fault of the service whenever somebody sends it. */
+const refuseOtherEncoding = `do $block$ begin
+  if current_setting('server_encoding') not in ('UTF8', 'SQL_ASCII') then
+    raise 'the encoding of the database is %, and has to be UTF8', current_setting('server_encoding');
+  end if;
+end $block$`;
 
 /** Prisma passes over the offset of a time that it reads and says none with one that it writes; pg reads no dates but those of ISO. */
 const inUtc = ['timezone=UTC', 'datestyle=ISO'];
