@@ -39,7 +39,10 @@ export async function forget(database: Database, days: ForgetSettings): Promise<
 const firstIdOf = (days: string) =>
   `(lpad(to_hex(greatest(0, extract(epoch from now() - make_interval(days => ${days})) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
 
-/** Of one tenant after the other, because that is how the key goes. */
+/**
+ * Of one tenant after the other, because that is how the key goes. An id tells the time of the process that made it, which
+ * may have started with a clock that nobody had set yet.
+ */
 async function forgetAudits(query: Query, days: number): Promise<void> {
   for (let tenant = ''; ;) {
     const [next] = await query<{ tenant: string }>(
@@ -52,7 +55,9 @@ async function forgetAudits(query: Query, days: number): Promise<void> {
       const [row] = await query<{ gone: number }>(
         `with gone as (
            delete from audit where tenant = $1 and id in (
-             select id from audit where tenant = $1 and id < ${firstIdOf('$2::int')} order by id limit ${atOnce})
+             select id from audit where tenant = $1 and id < ${firstIdOf('$2::int')}
+               and at < now() - make_interval(days => $2::int)
+             order by id limit ${atOnce})
            returning 1)
          select count(*)::int as gone from gone`,
         [tenant, days],

@@ -95,8 +95,9 @@ test('a grant that ended long ago goes where nobody subscribes, and all who foll
 test('audit entries and keys go when they are old, of every tenant', async () => {
   const insert = (name: string, daysAgo: number) =>
     registry.sql(
-      `insert into audit (id, tenant, actor, action, target) values ($1::uuid, $2, 'a', 'b', $3)`,
-      ...[idOf(daysAgo), name, String(daysAgo)],
+      `insert into audit (id, at, tenant, actor, action, target)
+       values ($1::uuid, now() - make_interval(days => $2::int), $3, 'a', 'b', $2::text)`,
+      ...[idOf(daysAgo), daysAgo, name],
     );
   for (const name of ['aa', 'zz']) for (const daysAgo of [731, 729, 800]) await insert(name, daysAgo);
   await registry.sql(
@@ -109,6 +110,15 @@ test('audit entries and keys go when they are old, of every tenant', async () =>
     { tenant: 'zz', target: '729' },
   ]);
   expect(await registry.sql(`select key from idempotency where tenant = 'aa'`)).toEqual([{ key: 'new' }]);
+});
+
+test('audit entries of a process whose clock had not been set yet are as old as the database says', async () => {
+  await registry.sql(
+    `insert into audit (id, tenant, actor, action, target) values ($1::uuid, 'bb', 'a', 'b', 'c')`,
+    v7({ msecs: 0 }),
+  );
+  await registry.service.forget();
+  expect(await registry.sql(`select target from audit where tenant = 'bb'`)).toEqual([{ target: 'c' }]);
 });
 
 test('audit entries that are kept for longer than there has been a time in their ids are kept', async () => {
