@@ -20,8 +20,8 @@ export interface Postgres extends PostgresServer {
   stop(): Promise<void>;
 }
 
-/** `settings` are lines of postgresql.conf, such as `fsync = off`. */
-export function startPostgres(settings?: string[]): Promise<Postgres>;
+/** `settings` are lines of postgresql.conf, such as `fsync = off`; `files` are put among its data, by their names. */
+export function startPostgres(settings?: string[], files?: Record<string, string>): Promise<Postgres>;
 
 /** A TCP port of loopback that nobody listened on a moment ago. */
 export function freePort(): Promise<number>;

