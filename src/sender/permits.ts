@@ -63,9 +63,11 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
     const giveBack = () => {
       if (!isOpen) return;
       isOpen = false;
-      if (pair.shares.includes(share)) share.left += 1;
-      else pair.returns.set(share.lease, (pair.returns.get(share.lease) ?? 0) + 1);
-      serve(pair);
+      // The pair may have ended with its last share, and begun anew since.
+      const present = pairOf(pair.origin, pair.sink);
+      if (present.shares.includes(share)) share.left += 1;
+      else present.returns.set(share.lease, (present.returns.get(share.lease) ?? 0) + 1);
+      serve(present);
     };
     return { ...held, allowed: true, giveBack };
   }
