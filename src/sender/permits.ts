@@ -116,7 +116,7 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
     const { allowed, allowedrate } = permission(pair.origin, pair.sink);
     const most = typeof allowedrate === 'number' ? Math.ceil((allowedrate * leasedMs) / 60_000) : 1;
     if (!allowed) return;
-    // Of older ones the registry takes nothing back.
+    // Of older ones the registry takes nothing back, and what may have come back is not handed back again.
     const returns = [...pair.returns].slice(-4).map(([lease, unused]) => ({ lease, unused }));
     pair.returns.clear();
     pair.asking = leases
@@ -137,7 +137,6 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
           pair.notBefore = performance.now() + (retryAfterMs ?? (share === undefined ? unknownMs : 0));
         },
         (error: unknown) => {
-          for (const { lease, unused } of returns) pair.returns.set(lease, unused);
           const delayMs = Math.min(firstDelayMs * 2 ** pair.failures, longestDelayMs) * (0.5 + random());
           pair.failures += 1;
           pair.notBefore = performance.now() + delayMs;

@@ -154,23 +154,25 @@ test('a permit is not given out of a lease that has ended meanwhile', async () =
   await sender.close();
 }, 30_000);
 
+/** How many requests count against the rate. */
+async function counted(sink: string): Promise<number> {
+  const [row] = await registry.sql<{ sum: string }>(
+    `select coalesce(sum(c), 0)::text as sum from leasebook, unnest(slots) c where pair =
+     (select encode(substr(sha256(convert_to($1 || ' ' || $2, 'UTF8')), 1, 16), 'hex')::uuid)`,
+    tenant.origin,
+    sink,
+  );
+  return Number(row?.sum);
+}
+
 test('closing hands back what was not used, and others have it at once', async () => {
   const { sink } = await newSink('600');
-  const leased = async () => {
-    const [row] = await registry.sql<{ sum: string }>(
-      `select coalesce(sum(c), 0)::text as sum from leaseholder, unnest(leasecounts) c where pair =
-       (select encode(substr(sha256(convert_to($1 || ' ' || $2, 'UTF8')), 1, 16), 'hex')::uuid)`,
-      tenant.origin,
-      sink,
-    );
-    return Number(row?.sum);
-  };
   const sender = await senders.startCurrent();
   const some = await Promise.all(Array.from({ length: 12 }, () => sender.acquire(tenant.origin, sink, within(10))));
   for (const permit of some.slice(2)) if (permit.allowed) permit.giveBack();
-  expect(await leased()).toBeGreaterThanOrEqual(12);
+  expect(await counted(sink)).toBeGreaterThanOrEqual(12);
   await sender.close();
-  expect(await leased()).toBe(2);
+  expect(await counted(sink)).toBe(2);
   await expect(sender.acquire(tenant.origin, sink)).rejects.toThrow('closed');
 });
 
@@ -197,3 +199,24 @@ test('a permit that comes back after its lease has ended takes nobody from the l
   await Promise.all([expect(outcome).rejects.toThrow('closed'), sender.close()]);
   relay.mend();
 }, 20_000);
+
+test('what was sent counts still where the answer is lost to who handed back the rest', async () => {
+  const { sink } = await newSink('600');
+  /** Questions for leases, and requests that were leased. */
+  const told = async () => {
+    const metrics = await (await fetch(`${registry.operationsUrl}/metrics`)).text();
+    const sum = (name: RegExp) => [...metrics.matchAll(name)].reduce((all, [, value]) => all + Number(value), 0);
+    return { asked: sum(/^assent_leases_total\S* (\d+)/gm), requests: sum(/^assent_leased_requests_total (\d+)/gm) };
+  };
+  const { requests: before } = await told();
+  const sender = await senders.startCurrent({ registry: relay.url });
+  const some = await Promise.all(Array.from({ length: 12 }, () => sender.acquire(tenant.origin, sink, within(10))));
+  const { asked, requests } = await told();
+  relay.loseAnswers();
+  for (const permit of some.slice(6)) if (permit.allowed) permit.giveBack();
+  // What is left goes back with the next question, which comes when the lease ends and is asked again and again.
+  while ((await told()).asked < asked + 3) await sleep(50);
+  expect((await told()).requests - before - (await counted(sink))).toBe(requests - before - 6);
+  relay.mend();
+  await sender.close();
+}, 30_000);

@@ -7,6 +7,8 @@ export interface Relay {
   holdStreams(): void;
   /** How many event streams go through it at present. */
   openStreams(): number;
+  /** What is asked comes through, and where an answer should come the connection breaks, until `mend`. */
+  loseAnswers(): void;
   /** Breaks every connection, and lets none through until `mend`. */
   cut(): void;
   mend(): void;
@@ -19,6 +21,7 @@ export async function startRelay(target: string): Promise<Relay> {
   const streams = new Set<Socket>();
   let isCut = false;
   let isHolding = false;
+  let isLosing = false;
   const server = createServer((near) => {
     if (isCut) return near.destroy();
     const far = connect(Number(port), hostname);
@@ -28,6 +31,7 @@ export async function startRelay(target: string): Promise<Relay> {
       if (isHolding) far.pause();
     });
     far.on('close', () => streams.delete(far));
+    far.on('data', () => isLosing && near.destroy());
     for (const [socket, other] of [
       [near, far],
       [far, near],
@@ -52,13 +56,14 @@ export async function startRelay(target: string): Promise<Relay> {
       isCut = true;
       destroyAll();
     },
+    loseAnswers: () => void (isLosing = true),
     openStreams: () => streams.size,
     holdStreams() {
       isHolding = true;
       for (const far of streams) far.pause();
     },
     mend() {
-      isCut = isHolding = false;
+      isCut = isHolding = isLosing = false;
       for (const far of streams) far.resume();
     },
     stop: () =>
