@@ -1,4 +1,9 @@
+import { denials } from '../grants/permission.js';
+import type { components } from '../http/contract.gen.js';
+import type { Denied } from './permit.js';
 import { RegistryRefusal, type RegistryClient } from './registry-client.js';
+
+type Lease = components['schemas']['Lease'];
 
 /** So many requests of a lease may still be sent until it ends, by the clock that only goes forward. */
 export interface Share {
@@ -16,7 +21,8 @@ export interface LeaseRequest {
 
 /** Nothing may be sent, with the reason and its sentence; or a share, if there is one, and when to ask for the next. */
 export type Taken =
-  { denied: { reason: string; message: string } } | { share: Share | undefined; retryAfterMs: number | undefined };
+  | { denied: Pick<Denied, 'reason' | 'message' | 'helduntil'> }
+  | { share: Share | undefined; retryAfterMs: number | undefined };
 
 export interface LeaseClient {
   take(request: LeaseRequest): Promise<Taken>;
@@ -35,7 +41,8 @@ export function createLeaseClient(client: RegistryClient, instance: string, sign
       const body = { ...rest, instance, ...(returns.length === 0 ? {} : { returns }) };
       const answer = await client.call({ method: 'POST', path: 'v1/leases', body, signal }).catch(deniedBy);
       if ('denied' in answer) return answer;
-      const { lease, requests, seconds, retryafter } = (await answer.json()) as LeaseAnswer;
+      const { lease, requests, seconds, retryafter, helduntil } = (await answer.json()) as Lease;
+      if (helduntil !== undefined) return { denied: { reason: 'held', message: denials.held, helduntil } };
       const endsAt = askedAt + (seconds ?? 0) * 1_000 - wayMs;
       return {
         share: lease === undefined || requests < 1 ? undefined : { lease, left: requests, endsAt },
@@ -50,15 +57,8 @@ export function createLeaseClient(client: RegistryClient, instance: string, sign
   };
 }
 
-function deniedBy(error: unknown): { denied: { reason: string; message: string } } {
+function deniedBy(error: unknown): Extract<Taken, { denied: unknown }> {
   const [fault] = error instanceof RegistryRefusal && error.code === 'not_permitted' ? error.faults : [];
   if (fault === undefined) throw error;
   return { denied: { reason: fault.rule, message: fault.detail } };
-}
-
-interface LeaseAnswer {
-  lease?: string;
-  requests: number;
-  seconds?: number;
-  retryafter?: number;
 }

@@ -22,6 +22,8 @@ export interface Pair {
   /** Settles when the one request for a lease that is on its way is answered. */
   asking: Promise<void> | undefined;
   notBefore: number;
+  /** That holds, or held when it was looked at last; undefined while nothing may be sent. */
+  rate: Permit['allowedrate'];
   failures: number;
   timer: NodeJS.Timeout | undefined;
 }
@@ -32,7 +34,7 @@ export const leasedMs = 2_000;
 export function createPair(origin: string, sink: string): Pair {
   return {
     ...{ origin, sink, shares: [], waiting: new Set(), returns: new Map() },
-    ...{ recent: 0, recentAt: 0, asking: undefined, notBefore: 0, failures: 0, timer: undefined },
+    ...{ recent: 0, recentAt: 0, asking: undefined, notBefore: 0, rate: undefined, failures: 0, timer: undefined },
   };
 }
 

@@ -89,7 +89,11 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
     const now = performance.now();
     const left = atHand(pair, now);
     const recent = Math.floor(recentOf(pair, now));
-    const wanted = pair.waiting.size + recent - left;
+    const { allowed, allowedrate } = permission(pair.origin, pair.sink);
+    // When to ask again was told of the rate that held then.
+    if (allowedrate !== pair.rate) pair.notBefore = 0;
+    pair.rate = allowedrate;
+    const wanted = allowed ? pair.waiting.size + recent - left : 0;
     if (wanted > 0 && (pair.waiting.size > 0 || left < recent / 2)) {
       if (now >= pair.notBefore) ask(pair, wanted);
       else wake(pair, pair.notBefore - now);
@@ -113,9 +117,7 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
   }
 
   function ask(pair: Pair, wanted: number): void {
-    const { allowed, allowedrate } = permission(pair.origin, pair.sink);
-    const most = typeof allowedrate === 'number' ? Math.ceil((allowedrate * leasedMs) / 60_000) : 1;
-    if (!allowed) return;
+    const most = typeof pair.rate === 'number' ? Math.ceil((pair.rate * leasedMs) / 60_000) : 1;
     // Of older ones the registry takes nothing back, and what may have come back is not handed back again.
     const returns = [...pair.returns].slice(-4).map(([lease, unused]) => ({ lease, unused }));
     pair.returns.clear();

@@ -96,6 +96,37 @@ test('who waits for a permit is told of a revocation as soon as the feed tells i
   await sender.close();
 });
 
+test('who waits for a permit of a low rate goes on when the rate is raised', async () => {
+  const sink = registry.receiver.sink('/raised');
+  registry.receiver.consent('/raised', { rate: '1' });
+  const { id } = await tenant.register(sink, { types: ['com.example.none-at-all'] });
+  const sender = await senders.startCurrent();
+  await sender.acquire(tenant.origin, sink, within(10));
+  const waiting = sender.acquire(tenant.origin, sink, within(20));
+  registry.receiver.consent('/raised', { rate: '600' });
+  await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).set('Prefer', 'wait=10').expect(201);
+  expect(await waiting).toMatchObject({ allowed: true, allowedrate: 600 });
+  await sender.close();
+}, 30_000);
+
+test('a rest that a lease tells of earlier than the feed is told, and is over when an admin ends it', async () => {
+  const { sink } = await newSink('600');
+  const sender = await senders.startCurrent({ registry: relay.url });
+  relay.holdStreams();
+  const outcome = { origin: tenant.origin, sink, status: 429, retryafter: 3600 };
+  const { body } = await tenant.sender.post('/v1/deliveries/outcomes').send([outcome]).expect(200);
+  expect(body).toEqual([{ accepted: true }]);
+  const { helduntil } = await tenant.permission(sink);
+  const denied = { origin: tenant.origin, sink, allowed: false, reason: 'held', helduntil };
+  expect(await sender.acquire(tenant.origin, sink, within(10))).toMatchObject(denied);
+  const { id } = await tenant.grant(sink);
+  await tenant.admin.post(`/v1/grants/${id}/release`).set('If-Match', '*').expect(200);
+  relay.mend();
+  await senders.untilCurrent(sender);
+  expect((await sender.acquire(tenant.origin, sink, within(10))).allowed).toBe(true);
+  await sender.close();
+}, 30_000);
+
 test('who waits for a permit is told within a second or so that the consent has run out', async () => {
   const sink = 'https://agreed.example.com/events';
   const expiresat = new Date(Date.now() + 4_000).toISOString();
