@@ -115,17 +115,17 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
     skewMs = Math.abs(ahead) < smallestSkewMs ? 0 : ahead;
   }
 
-  async function bearer(isFresh: boolean): Promise<string> {
-    if (isFresh || kept === undefined) kept = await token();
+  async function bearer(isFresh: boolean, signal: AbortSignal | undefined): Promise<string> {
+    if (isFresh || kept === undefined) kept = await unlessAborted(async () => token(), signal);
     return kept;
   }
 
   return {
     async call(call) {
-      let answer = await send(call, await bearer(call.freshToken ?? false));
+      let answer = await send(call, await bearer(call.freshToken ?? false, call.signal));
       if (answer.statusCode === 401) {
         await answer.body.dump();
-        answer = await send(call, await bearer(true));
+        answer = await send(call, await bearer(true, call.signal));
       }
       if (answer.statusCode >= 300) throw await refusalOf(answer);
       call.onHeaders?.(answer.headers);
@@ -134,6 +134,18 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
     aheadMs: () => skewMs,
     close: () => agent.destroy(),
   };
+}
+
+/** What the host gives us to call need not come to an end. */
+function unlessAborted<T>(call: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const leave = () => reject(signal?.reason as Error);
+    signal?.addEventListener('abort', leave, { once: true });
+    void call()
+      .then(resolve, reject)
+      .finally(() => signal?.removeEventListener('abort', leave));
+  });
 }
 
 function linesOfEvent({ headers }: EventRequest): Record<string, string> {

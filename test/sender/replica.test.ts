@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -241,6 +241,14 @@ describe('while the registry is away', () => {
     await sender.ready(0);
     expect(asked).toBeGreaterThan(1);
     await sender.close();
+  });
+
+  test('a token that never comes keeps nobody from the end', async () => {
+    const token = jest.fn(() => new Promise<string>(() => undefined));
+    const sender = await senders.start({ token });
+    while (token.mock.calls.length === 0) await sleep(5);
+    const waiting = sender.ready();
+    await Promise.all([expect(waiting).rejects.toThrow('closed'), sender.close()]);
   });
 
   test('a token that is refused again is told to who waits', async () => {
