@@ -30,6 +30,7 @@ const mostKept = 10_000;
 const longestDelayMs = 3_000;
 /** Of the contract. */
 const longestRetryAfter = 100;
+const mostAlike = 1_000_000;
 
 interface Kept {
   origin: string;
@@ -96,7 +97,8 @@ export function createOutcomes(
       // What is longer is no time, and would keep the registry from counting the answer.
       const retryafter = typeof retryAfter === 'string' ? retryAfter.slice(0, longestRetryAfter) : undefined;
       const last = lastOf.get(pair);
-      if (last !== undefined && last.status === status && last.retryafter === retryafter) {
+      const isAlike = last?.status === status && last.retryafter === retryafter;
+      if (isAlike && last.count < mostAlike) {
         Object.assign(last, { at, count: last.count + 1 });
         return;
       }

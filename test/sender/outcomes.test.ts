@@ -112,3 +112,14 @@ test('a rest is not cut short by a sender whose clock is an hour late', async ()
   expect(allowed).toBe(false);
   expect(Date.parse(helduntil)).toBeGreaterThan(Date.now() + 30_000);
 });
+
+test('more deliveries alike than an entry may hold are counted all the same', async () => {
+  const { id, sink } = await newSink();
+  const sender = await senders.startCurrent({ registry: relay.url });
+  relay.cut();
+  const many = 1_000_003;
+  for (let turn = 0; turn < many; turn += 1) sender.report({ origin: tenant.origin, sink, status: 204 });
+  relay.mend();
+  await sender.close();
+  expect(await countsOf(id)).toEqual({ delivered: many });
+});
