@@ -15,8 +15,8 @@ export async function compact(path: string, target: FileHandle, head: string): P
     const kept = lines.filter(() => living.has((number += 1)));
     if (kept.length > 0) await target.appendFile(`${kept.join('\n')}\n`);
   }
-  const end = [JSON.stringify({ kind: 'end', ...standing }), ...(current === undefined ? [] : [current]), ''];
-  await target.appendFile(end.join('\n'));
+  const end = [{ kind: 'end', ...standing }, ...(current === undefined ? [] : [{ ...current, ...standing }])];
+  await target.appendFile(end.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
 /** The lines of origins, and the numbers of the other lines that count. */
@@ -26,14 +26,14 @@ async function survey(path: string) {
   const begunAt = new Map<string, number>();
   const originOf = new Map<number, string>();
   let standing: Standing = { cursor: '', revision: '' };
-  let current: string | undefined;
+  let current: object | undefined;
   let number = 0;
   for await (const lines of readLines(createReadStream(path))) {
     for (const text of lines) {
       number += 1;
       const line = JSON.parse(text) as SnapshotLine | ChangeLine;
       if ('cursor' in line) standing = { cursor: line.cursor, revision: line.revision };
-      if (line.kind === 'current') current = text;
+      if (line.kind === 'current') current = line;
       const subject = number === 1 ? undefined : subjectOf(line);
       if (subject === undefined || !('state' in line)) continue;
       const isGone = line.state === null;

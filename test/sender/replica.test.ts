@@ -387,6 +387,26 @@ describe('a file', () => {
     await reopened();
   }, 60_000);
 
+  test('goes on from its latest change after it was compacted, and not from when it was current', async () => {
+    const other = await newFolder();
+    const onFault = (error: unknown) => expect(error).toBeUndefined();
+    const settings = { folder: other, registry: 'a', origin: undefined, onFault, compactAbove: 1_000 };
+    const journal = await openJournal(settings);
+    const first = { cursor: 'c0', revision: '0' };
+    await journal.begin().complete(first);
+    journal.noteCurrent(first, 1_000);
+    const changes = Array.from({ length: 50 }, (_, n) => ({
+      ...{ cursor: `c${n + 1}`, revision: String(n + 1), kind: 'grant.live', origin: 'a', sink: 'https://b/' },
+      state: { origin: 'a', sink: 'https://b/' },
+    }));
+    journal.append(changes.map((change) => JSON.stringify(change)));
+    await journal.close();
+    expect((await stat(fileIn(other))).size).toBeLessThan(1_000);
+    const again = await openJournal(settings);
+    expect(await again.replay(() => undefined)).toEqual({ cursor: 'c50', revision: '50', currentAt: 1_000 });
+    await again.close();
+  });
+
   test('belongs to one process', async () => {
     await writeFile(`${fileIn(folder)}.lock`, '1');
     await expect(senders.start({ folder })).rejects.toThrow('Process 1 keeps its replica');
