@@ -1,4 +1,4 @@
-import type { Replica } from '../matching/replica.js';
+import { putOrOut, type Replica } from '../matching/replica.js';
 import type { GrantState, OriginState, State, Subject, SubscriptionState } from '../matching/state.js';
 import type { Query, Snapshot } from '../storage/database.js';
 
@@ -129,16 +129,6 @@ export function putStates(
       const { origin, id, sink } = state as SubscriptionState & GrantState;
       putOrOut(replica, kind === 'grant' ? { kind, origin, sink } : { kind, origin, id }, state, onFault);
     }
-  }
-}
-
-/** A state that this program cannot make use of: its subject is out, which denies, rather than left as it was. */
-function putOrOut(replica: Replica, subject: Subject, state: State | null, onFault: (error: unknown) => void): void {
-  try {
-    replica.put(subject, state);
-  } catch (cause) {
-    onFault(new Error(`A state could not be taken in: ${JSON.stringify(subject)}`, { cause }));
-    replica.put(subject, null);
   }
 }
 

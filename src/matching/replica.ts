@@ -212,6 +212,21 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
   };
 }
 
+/** A state that this program cannot make use of: its subject is out, which denies, rather than left as it was. */
+export function putOrOut(
+  replica: Replica,
+  subject: Subject,
+  state: State | null,
+  onFault: (error: unknown) => void,
+): void {
+  try {
+    replica.put(subject, state);
+  } catch (cause) {
+    onFault(new Error(`A state could not be taken in: ${JSON.stringify(subject)}`, { cause }));
+    replica.put(subject, null);
+  }
+}
+
 function grown(words: Int32Array): Int32Array {
   const more = new Int32Array(words.length * 2);
   more.set(words);

@@ -67,7 +67,7 @@ export function createFollower(settings: FollowerSettings): Follower {
 
   async function loadFromDisk(): Promise<void> {
     const fresh = settings.createReplica();
-    const found = await journal?.replay((line) => putLine(fresh, line));
+    const found = await journal?.replay((line) => putLine(fresh, line, onFault));
     if (found === undefined) return;
     const { cursor, revision } = found;
     replica = fresh;
@@ -94,7 +94,7 @@ export function createFollower(settings: FollowerSettings): Follower {
         for (const text of texts) {
           const line = JSON.parse(text) as SnapshotLine;
           if (line.kind === 'end') end = { cursor: line.cursor, revision: line.revision };
-          else putLine(fresh, line);
+          else putLine(fresh, line, onFault);
         }
         await file?.write(end === undefined ? texts : texts.slice(0, -1));
       }
@@ -117,7 +117,7 @@ export function createFollower(settings: FollowerSettings): Follower {
     const take = ({ changes: kept, cursor, revision, more, age }: Batch) => {
       const changes = kept.map((text) => JSON.parse(text) as ChangeLine);
       // One task: whoever asks in between sees all of it or nothing.
-      for (const change of changes) if (replica !== undefined) putLine(replica, change);
+      for (const change of changes) if (replica !== undefined) putLine(replica, change, onFault);
       standing = { cursor, revision: revision ?? standing?.revision ?? '' };
       if (kept.length > 0) journal?.append(kept);
       if (more !== undefined) isCaughtUp = !more;

@@ -1,4 +1,4 @@
-import type { Replica } from '../matching/replica.js';
+import { putOrOut, type Replica } from '../matching/replica.js';
 import type { GrantState, OriginState, State, Subject, SubscriptionState } from '../matching/state.js';
 
 /** Where a replica stands: what comes after the cursor is what it does not know. */
@@ -48,7 +48,8 @@ function subjectOfChange({ kind, origin, sink, subscription }: ChangeLine): Subj
   return subject === 'grant' && sink ? { kind: 'grant', origin, sink } : undefined;
 }
 
-export function putLine(replica: Replica, line: SnapshotLine | ChangeLine): void {
+/** What cannot be put, because a later version of the registry has written it, is reported, and stops nobody from following. */
+export function putLine(replica: Replica, line: SnapshotLine | ChangeLine, onFault: (error: unknown) => void): void {
   const subject = subjectOf(line);
-  if (subject !== undefined && 'state' in line) replica.put(subject, line.state);
+  if (subject !== undefined && 'state' in line) putOrOut(replica, subject, line.state, onFault);
 }

@@ -414,6 +414,35 @@ describe('a file', () => {
   });
 });
 
+test('what a later version of the registry writes is reported, and keeps nobody from following what comes after it', async () => {
+  const [strange, sink] = [newSink(), newSink()];
+  const { id } = await tenant.register(strange, { types: ['com.example.strange'] });
+  await tenant.register(sink, { types: ['com.example.known'] });
+  const faults: unknown[] = [];
+  const onFault = (fault: unknown) => void faults.push(fault);
+  const folder = await newFolder();
+  const sender = await senders.startCurrent({ onFault, folder });
+  await registry.sql(`update subscription set filters = '[{"later":{"type":"a"}}]' where id = $1::uuid`, id);
+  for (const step of ['suspend', 'resume']) {
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/${step}`).send({ reason: 'Test.' }).expect(200);
+  }
+  await tenant.revoke(sink);
+  await senders.untilCurrent(sender);
+  expect(faults.map(String)).toContain(
+    `Error: A state could not be taken in: ${JSON.stringify({ kind: 'subscription', origin: tenant.origin, id })}`,
+  );
+  expect(sender.permission(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+  expect(sender.match(eventOf('com.example.strange')).sinks).toEqual([]);
+  await sender.close();
+  // So it is with a snapshot, and with a file.
+  for (const settings of [{}, { folder }]) {
+    const other = await senders.startCurrent(settings);
+    expect(other.permission(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+    await other.close();
+  }
+  await tenant.subscriber.delete(`/v1/subscriptions/${id}`).expect(200);
+});
+
 test('where no event stream comes through pages are followed, and streams again when the registry was away', async () => {
   const folder = await newFolder();
   const faults: unknown[] = [];
