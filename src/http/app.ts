@@ -39,6 +39,8 @@ export function createApp(settings: AppSettings): Express {
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', 'simple');
+  // Express would answer 304 to a tag of If-None-Match; those of versions say nothing of the state that is told beside them.
+  Object.defineProperty(app.request, 'fresh', { value: false });
   app.use((request, response, next) => observe(settings, request, response, next));
   app.use((request, _response, next) => {
     authorizationOf(request.rawHeaders);

@@ -69,6 +69,17 @@ describe('create and read', () => {
     expect([read.get('ETag'), created.get('ETag')]).toEqual(['"1"', '"1"']);
   });
 
+  test('a tag names the version and not where it stands, so nothing is answered 304 by it', async () => {
+    const { sink, path, status } = await register();
+    expect(status).toBe('active');
+    await passGrant(registry, sink);
+    for (const tag of ['"1"', 'W/"1"', '*']) {
+      const { body } = await subscriber.get(path).set('If-None-Match', tag).expect(200);
+      expect(body.status).toBe('expired');
+    }
+    await subscriber.get('/v1/subscriptions').set('If-None-Match', '*').expect(200);
+  });
+
   test('the least is a sink and a protocol; empty lists mean everything and are left out', async () => {
     const { body } = await subscriber
       .post('/v1/subscriptions')
