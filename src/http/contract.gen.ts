@@ -1390,6 +1390,7 @@ export interface components {
         Problem: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                Allow: components["headers"]["Allow"];
                 [name: string]: unknown;
             };
             content: {
@@ -1445,6 +1446,7 @@ export interface components {
         /** @description The token's scopes do not allow this. */
         Forbidden: {
             headers: {
+                "WWW-Authenticate": components["headers"]["Authenticate"];
                 [name: string]: unknown;
             };
             content: {
@@ -1578,9 +1580,11 @@ export interface components {
     headers: {
         /** @description Seconds to wait before trying again. */
         RetryAfter: string;
+        /** @description The methods of this resource, with 405. */
+        Allow: string;
         /** @description The next page as `<...>; rel="next"` (RFC 8288), if there is one. */
         Link: string;
-        /** @description How to authenticate (RFC 6750 section 3). */
+        /** @description How to authenticate, and why a token did not do (RFC 6750 section 3). */
         Authenticate: string;
         /** @description Where the new resource is. */
         Location: string;
@@ -2175,6 +2179,7 @@ export interface operations {
             /** @description As before. */
             304: {
                 headers: {
+                    ETag: components["headers"]["AnswerTag"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -2362,6 +2367,7 @@ export interface operations {
              */
             403: {
                 headers: {
+                    "WWW-Authenticate": components["headers"]["Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {

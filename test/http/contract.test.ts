@@ -17,6 +17,7 @@ interface OperationObject {
   responses: Record<string, object>;
 }
 interface ResponseObject {
+  headers?: Record<string, object>;
   content?: Record<string, { schema: object; example?: unknown; examples?: Record<string, { value: unknown }> }>;
 }
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -149,6 +150,14 @@ describe('tokens', () => {
     for (const answer of answers) {
       expectProblem(answer, 403, 'scope_missing');
       expect(answer.get('WWW-Authenticate')).toBe('Bearer realm="assent", error="insufficient_scope"');
+    }
+  });
+
+  test.each(operations)('the headers of what $id refuses are in the contract', ({ responses, allowed }) => {
+    const headersOf = (status: string) => Object.keys(resolve<ResponseObject>(responses[status] ?? {}).headers ?? {});
+    expect(headersOf('default')).toEqual(['Retry-After', 'Allow']);
+    for (const status of ['401', '403']) {
+      expect(headersOf(status)).toEqual(allowed.length === 0 ? [] : ['WWW-Authenticate']);
     }
   });
 
