@@ -5,7 +5,10 @@ import type { Fault } from '../errors.js';
  * filters in each other, of which every `all` takes two; one too many has a fault of its own.
  */
 const maxDepth = 68;
-/** Names that reach the prototype of an object in code that is less careful. */
+/**
+ * Names that reach the prototype of an object in code that is less careful. The first is refused wherever it stands; the
+ * others are so where names are free, but for attributes of events, which may have any of a-z and 0-9.
+ */
 export const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],]/g;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -81,7 +84,7 @@ export function textFault(text: string): Omit<Fault, 'pointer'> | undefined {
 }
 
 function nameFault(name: string, names: ReadonlySet<string>): Omit<Fault, 'pointer'> | undefined {
-  if (forbiddenNames.has(name)) return { rule: 'name_forbidden', detail: 'A member may not have this name.' };
+  if (name === '__proto__') return { rule: 'name_forbidden', detail: 'A member may not have this name.' };
   if (names.has(name)) return { rule: 'name_repeated', detail: 'The object has two members of this name.' };
   return undefined;
 }

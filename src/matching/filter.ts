@@ -153,7 +153,6 @@ function parseAttributes(walk: Walk, value: unknown, at: string): Attributes {
 
 function parseAttribute(walk: Walk, name: string, value: unknown, at: string): void {
   if (name === '') note(walk, at, 'name_empty', 'The name of an attribute has at least one character.');
-  else if (forbiddenNames.has(name)) note(walk, at, 'name_forbidden', 'A member may not have this name.');
   else if (name === 'data')
     note(walk, at, 'name_reserved', 'Filters compare attributes; "data" is none and never can be.');
   else if (!/^[a-z0-9]+$/.test(name)) {

@@ -70,6 +70,17 @@ describe('an event goes to', () => {
     });
   });
 
+  test('who wants an attribute of any legal name', async () => {
+    const type = newType();
+    const names = ['constructor', 'prototype', 'tostring', '1'];
+    const exact = { type, ...Object.fromEntries(names.map((name) => [name, name])) };
+    const { id } = await register({ filters: [{ exact }, { sql: "constructor = 'constructor'" }] });
+    expect(subscriptionsOf((await ask(eventOf(type, exact)).expect(200)).body)).toEqual([id]);
+    expect(subscriptionsOf((await ask(eventOf(type)).expect(200)).body)).toEqual([]);
+    const stored = await subscriber.get(`/v1/subscriptions/${id}`).expect(200);
+    expect(stored.body.filters[0]).toEqual({ exact });
+  });
+
   test('a sink once, with all the subscriptions that want it, oldest first', async () => {
     const type = newType();
     const first = await register({ types: [type] });

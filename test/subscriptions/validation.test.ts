@@ -184,7 +184,16 @@ describe('bodies', () => {
     ['a name twice', '{"sink":"https://a.example.com/","sink":"https://b.example.com/"}', '/sink name_repeated'],
     ['a name twice, once escaped', '{"config":{"a":1,"\\u0061":2}}', '/config/a name_repeated'],
     ['__proto__', '{"config":{"__proto__":{"isAdmin":true}}}', '/config/__proto__ name_forbidden'],
-    ['constructor', '{"constructor":{"prototype":{}}}', '/constructor name_forbidden'],
+    [
+      'constructor',
+      '{"sink":"https://a.example.com/","protocol":"HTTP","constructor":{}}',
+      '/constructor member_unknown',
+    ],
+    [
+      'constructor in free members',
+      '{"sink":"https://a.example.com/","protocol":"HTTP","config":{"constructor":{}}}',
+      '/config/constructor name_forbidden',
+    ],
     ['NUL as an escape', withSubject('"a\\u0000b"'), '/subject text_nul'],
     ['NUL in a name', '{"config":{"a\\u0000":1}}', '/config/a\0 text_nul'],
     ['half of a surrogate pair', withSubject('"\\ud83d"'), '/subject text_lone_surrogate'],
