@@ -1,6 +1,8 @@
-import { RegistryError, type Fault } from '../errors.js';
+import type { Fault } from '../errors.js';
 import type { components } from '../http/contract.gen.js';
 import { actorOf, type Handlers } from '../http/handler.js';
+import { findFaults } from '../http/json.js';
+import { brokenBody } from '../http/json-body.js';
 import type { Principal } from '../http/principal.js';
 import { ageOf, kindOf, restOf, type Outcome } from './outcome.js';
 import type { DeliveryReader } from './read-deliveries.js';
@@ -29,14 +31,15 @@ export function createOutcomeHandlers(routes: OutcomeRoutes): Handlers<'reportOu
     reportOutcomes: async (call) => {
       const entries: unknown = call.body;
       if (!Array.isArray(entries) || entries.length === 0 || entries.length > most) {
-        const faults = checkBody('reportOutcomes', entries);
-        throw new RegistryError('invalid_request', 'The body breaks a rule.', { faults });
+        throw brokenBody(checkBody('reportOutcomes', entries));
       }
+      const unfit = new Map(findFaults(call.bytes.toString()).map((fault) => [indexOf(fault), fault]));
       const now = new Date();
       const results: Result[] = [];
       const outcomes: Outcome[] = [];
       for (const [index, entry] of entries.entries()) {
-        const faults = checkBody('reportOutcomes', [entry]).map((fault) => placed(fault, index));
+        const fault = unfit.get(index);
+        const faults = fault ? [fault] : checkBody('reportOutcomes', [entry]).map((each) => placed(each, index));
         if (faults.length > 0) {
           results.push({ accepted: false, faults });
           continue;
@@ -50,7 +53,8 @@ export function createOutcomeHandlers(routes: OutcomeRoutes): Handlers<'reportOu
         subscriber: call.principal.subscriber,
         key: call.header['idempotency-key'],
         operation: 'reportOutcomes',
-        content: entries,
+        // What is unfit may be too deep to be written, and nothing came of it.
+        content: entries.map((entry: unknown, index) => (unfit.has(index) ? null : entry)),
       });
       for (const index of unknown) results[index] = { accepted: false, faults: [withoutGrant(index)] };
       if (!replayed) {
@@ -66,6 +70,11 @@ export function createOutcomeHandlers(routes: OutcomeRoutes): Handlers<'reportOu
       return { status: 200, body: await deliveries.read(subscription, principal.scopes.has('assent:admin')) };
     },
   };
+}
+
+/** Of the entry in which it is. */
+function indexOf({ pointer }: Fault): number {
+  return Number(pointer.split('/')[1]);
 }
 
 /** An entry was checked as the only one of its list. */

@@ -121,6 +121,7 @@ async function run(
   const call = {
     ...parameters,
     body: readBody(operation, request),
+    bytes: bytesOf(request),
     principal,
     requestId,
     address: request.path.replace(/\/$/, ''),

@@ -28,8 +28,8 @@ export interface Operation {
   bodyLimit: number | undefined;
   /** It changes nothing (RFC 9110 section 9.2.1), whatever its method. */
   isSafe: boolean;
-  /** Its body is a list of which each entry stands for itself; the handler checks them, one by one. */
-  isByEntry: boolean;
+  /** Its body has parts that stand for themselves; the handler checks them, each by its own rules. */
+  isByPart: boolean;
   parseParameters(request: RequestParameters): Parameters;
   checkBody(body: unknown): Fault[];
   /** What in an answer is not as the contract says; used by the tests. */
@@ -71,7 +71,7 @@ interface OperationObject {
   responses: Record<string, unknown>;
   'x-body-limit'?: number;
   'x-safe'?: boolean;
-  'x-by-entry'?: boolean;
+  'x-by-part'?: boolean;
 }
 type PathItem = Partial<Record<Method, OperationObject>> & { parameters?: unknown[] };
 export interface OpenApiDocument {
@@ -126,7 +126,7 @@ export function loadContract(): Contract {
         bodyLimit: operation['x-body-limit'],
         // The callback grants by GET; it is the operation without a token.
         isSafe: operation['x-safe'] ?? (method === 'get' && operation.security?.length !== 0),
-        isByEntry: operation['x-by-entry'] ?? false,
+        isByPart: operation['x-by-part'] ?? false,
         parseParameters: parameterParser(texts, parameters, operation.security?.length !== 0),
         checkBody: (value: unknown) => (body === undefined || body(value) ? [] : faultsOf(body.errors ?? [])),
         checkAnswer: (status: number, mediaType: string | undefined, value: unknown) => {

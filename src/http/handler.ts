@@ -23,6 +23,8 @@ export interface Call<Id extends OperationId> {
   /** By lower-case name. */
   header: Readonly<Record<string, string | undefined>>;
   body: BodyOf<Id>;
+  /** The body as it came. */
+  bytes: Buffer;
   /** For whom the token speaks; an operation without a token gets one that may do nothing. */
   principal: Principal;
   requestId: string;

@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { RegistryError } from '../errors.js';
+import { RegistryError, type Fault } from '../errors.js';
 import type { Operation } from './contract.js';
-import { parseJson } from './json.js';
+import { findFaults, parseJson } from './json.js';
 
-/** The JSON body of a request, checked by the contract. RegistryError `media_type_unsupported` or `invalid_request`. */
+const maxFaults = 50;
+
+/** The JSON body of a request, checked unless its handler does that. Errors: `media_type_unsupported`, `invalid_request`. */
 export function readJsonBody(operation: Operation, headers: IncomingHttpHeaders, bytes: Uint8Array): unknown {
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
     throw new RegistryError('media_type_unsupported', 'Send the body without a content encoding.');
@@ -13,7 +15,14 @@ export function readJsonBody(operation: Operation, headers: IncomingHttpHeaders,
     throw new RegistryError('media_type_unsupported', `The body must be ${operation.mediaTypes.join(' or ')}.`);
   }
   const json = parseJson(bytes);
-  const faults = 'faults' in json ? json.faults : operation.isByEntry ? [] : operation.checkBody(json.value);
-  if (faults.length > 0) throw new RegistryError('invalid_request', 'The body breaks a rule.', { faults });
-  return 'value' in json ? json.value : undefined;
+  if ('faults' in json) throw brokenBody(json.faults);
+  if (operation.isByPart) return json.value;
+  const ofText = findFaults(json.text).slice(0, maxFaults);
+  const faults = ofText.length > 0 ? ofText : operation.checkBody(json.value);
+  if (faults.length > 0) throw brokenBody(faults);
+  return json.value;
+}
+
+export function brokenBody(faults: readonly Fault[]): RegistryError {
+  return new RegistryError('invalid_request', 'The body breaks a rule.', { faults });
 }

@@ -20,45 +20,53 @@ interface Container {
   awaitsName: boolean;
 }
 
-/**
- * JSON as RFC 8259 and I-JSON (RFC 7493) have it: UTF-8, no name twice, no NUL and no lone surrogate. `JSON.parse` alone
- * takes the last of two equal names and lets through text that Postgres cannot store.
- */
-export function parseJson(bytes: Uint8Array): { value: unknown } | { faults: Fault[] } {
+/** JSON as RFC 8259 has it, in UTF-8. */
+export function parseJson(bytes: Uint8Array): { text: string; value: unknown } | { faults: Fault[] } {
   let text: string;
-  let value: unknown;
   try {
     text = utf8.decode(bytes);
   } catch {
     return { faults: [{ pointer: '', rule: 'not_utf8', detail: 'The body is not UTF-8.' }] };
   }
   try {
-    value = JSON.parse(text);
+    return { text, value: JSON.parse(text) };
   } catch {
     // No cause: the parser's message quotes the text, and that may be a credential.
     return { faults: [{ pointer: '', rule: 'not_json', detail: 'The body is not JSON (RFC 8259).' }] };
   }
-  const fault = findFault(text);
-  return fault ? { faults: [fault] } : { value };
 }
 
-/** Walks the tokens of a text that is known to be JSON; the stack is the path to the present place. */
-function findFault(text: string): Fault | undefined {
+/**
+ * What I-JSON (RFC 7493) has besides: no name twice, no NUL and no lone surrogate. `JSON.parse` alone takes the last of two
+ * equal names and lets through text that Postgres cannot store. Walks the tokens of a text that is known to be JSON, the stack
+ * being the path to the present place, and gives the first fault of each member or entry of the outermost value.
+ */
+export function findFaults(text: string): Fault[] {
+  const faults: Fault[] = [];
   const stack: Container[] = [];
+  let tooDeep = 0;
+  let isTold = false;
+  const tell = (fault: Omit<Fault, 'pointer'> | undefined) => {
+    if (fault === undefined || isTold) return;
+    faults.push({ pointer: pointerOf(stack), ...fault });
+    isTold = true;
+  };
   for (const [token] of text.matchAll(tokens)) {
     const parent = stack.at(-1);
     if (token === '{' || token === '[') {
-      if (stack.length === maxDepth) {
-        return {
-          pointer: pointerOf(stack),
-          rule: 'too_deep',
-          detail: `The body is nested more than ${maxDepth} deep.`,
-        };
+      if (stack.length < maxDepth) {
+        stack.push({ names: token === '{' ? new Set() : undefined, at: '', index: 0, awaitsName: token === '{' });
+      } else {
+        tell({ rule: 'too_deep', detail: `The body is nested more than ${maxDepth} deep.` });
+        tooDeep += 1;
       }
-      stack.push({ names: token === '{' ? new Set() : undefined, at: '', index: 0, awaitsName: token === '{' });
     } else if (token === '}' || token === ']') {
-      stack.pop();
+      if (tooDeep > 0) tooDeep -= 1;
+      else stack.pop();
+    } else if (tooDeep > 0) {
+      continue;
     } else if (token === ',') {
+      if (stack.length === 1) isTold = false;
       if (parent?.names) parent.awaitsName = true;
       else if (parent) parent.index += 1;
     } else {
@@ -68,12 +76,11 @@ function findFault(text: string): Fault | undefined {
         parent.at = string;
         parent.awaitsName = false;
       }
-      const fault = textFault(string) ?? (isName ? nameFault(string, parent.names as Set<string>) : undefined);
-      if (fault) return { pointer: pointerOf(stack), ...fault };
+      tell(textFault(string) ?? (isName ? nameFault(string, parent.names as Set<string>) : undefined));
       if (isName) parent.names?.add(string);
     }
   }
-  return undefined;
+  return faults;
 }
 
 /** Postgres stores neither NUL nor half a surrogate pair. */

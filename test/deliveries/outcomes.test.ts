@@ -101,6 +101,38 @@ describe('a report', () => {
     expect((await deliveries(id)).counts).toEqual({ delivered: 2 });
   });
 
+  test('refuses an entry whose text is unfit, and takes the others in', async () => {
+    const { sink, id } = await newSink();
+    const origin = JSON.stringify(tenant.origin);
+    const entry = (more: string) => `{"origin":${origin},"sink":${JSON.stringify(sink)},${more}}`;
+    const deep = 30_000;
+    const entries = [
+      entry('"status":200'),
+      entry('"status":429,"retryafter":"a\\u0000"'),
+      `{"origin":${origin},"sink":"https://a.example.com/\\ud83d","status":200}`,
+      entry('"status":200,"status":500'),
+      entry('"__proto__":1'),
+      `${'['.repeat(deep)}"\\u0000"${']'.repeat(deep)}`,
+      '"\\u0000"',
+      entry('"status":201'),
+    ];
+    const send = () =>
+      tenant.sender.post('/v1/deliveries/outcomes').set('Idempotency-Key', id).type('json').send(`[${entries.join()}]`);
+    const first = await send().expect(200);
+    expect(first.body.map(({ faults }: { faults?: Array<{ pointer: string; rule: string }> }) => faults?.[0])).toEqual([
+      undefined,
+      expect.objectContaining({ pointer: '/1/retryafter', rule: 'text_nul' }),
+      expect.objectContaining({ pointer: '/2/sink', rule: 'text_lone_surrogate' }),
+      expect.objectContaining({ pointer: '/3/status', rule: 'name_repeated' }),
+      expect.objectContaining({ pointer: '/4/__proto__', rule: 'name_forbidden' }),
+      expect.objectContaining({ pointer: `/5${'/0'.repeat(67)}`, rule: 'too_deep' }),
+      expect.objectContaining({ pointer: '/6', rule: 'text_nul' }),
+      undefined,
+    ]);
+    expect((await send().expect(200)).body).toEqual(first.body);
+    expect((await deliveries(id)).counts).toEqual({ delivered: 2 });
+  });
+
   test('holds a thousand entries, and not one more', async () => {
     const { sink, id } = await newSink();
     const entries = Array.from({ length: 1_000 }, () => ({ origin: tenant.origin, sink, status: 200 }));
