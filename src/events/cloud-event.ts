@@ -36,7 +36,7 @@ export interface EventParts {
   readonly datacontenttype: string | undefined;
 }
 
-/** An event that keeps every MUST of the CloudEvents specification: `readEvents` and `readEventValue` make no other. */
+/** An event that keeps every MUST of the CloudEvents specification: `readEvents` and `readEventOf` make no other. */
 export interface CloudEvent extends EventParts {
   readonly id: string;
   readonly source: string;

@@ -211,6 +211,16 @@ export function skipDeep(bytes: Uint8Array, from: number): number {
   }
 }
 
+/** Where the value of a member of an object begins. The text is known to be JSON, and the object to have the member. */
+export function findMember(json: JsonText, from: number, name: string): number {
+  const { bytes } = json;
+  for (let at = from; ; at = skipSpace(bytes, skipDeep(bytes, at))) {
+    const nameFrom = skipSpace(bytes, at + 1);
+    at = skipName(bytes, nameFrom);
+    if (decodeString(json, nameFrom + 1, skipString(bytes, nameFrom + 1) - 1) === name) return at;
+  }
+}
+
 /** From the name of a member to its value. */
 function skipName(bytes: Uint8Array, from: number): number {
   if (bytes[from] !== quote) return malformed;

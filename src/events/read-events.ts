@@ -7,6 +7,7 @@ import {
   bracket,
   bracketEnd,
   comma,
+  findMember,
   jsonText,
   malformed,
   maxDataDepth,
@@ -71,8 +72,9 @@ export function readEvents({ headers, body }: EventRequest, limits: EventLimits 
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const json = jsonText(bytes);
   const events: ReadEvent[] = [];
-  const start = skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
-  const end = mode === 'batched' ? readBatch(json, start, events, limits.events) : readOne(json, start, '', events);
+  const start = startOf(bytes);
+  const end =
+    mode === 'batched' ? readBatch(json, start, events, limits.events) : readOne(json, start, mode, '', events);
   if (typeof end !== 'number') return refused(end, end === 'too_many_events' ? `The limit is ${limits.events}.` : '');
   if (end === tooDeep) return refused('too_deep');
   if (end < 0 || skipSpace(bytes, end) !== bytes.length) return refused('not_json');
@@ -129,9 +131,25 @@ function modeOf(headers: readonly string[]): Mode | Extract<ReadResult, { faults
   return mediaType.subtype === 'cloudevents+json' ? 'structured' : 'batched';
 }
 
+/**
+ * Reads an event that is a member of another document by the same rules; its faults have pointers into that document. `body` is
+ * known to be a JSON object that has the member.
+ */
+export function readEventOf(body: Buffer, member: string): ReadEvent {
+  const json = jsonText(body);
+  const at = `/${member}`;
+  const events: ReadEvent[] = [];
+  readOne(json, findMember(json, startOf(body), member), 'structured', at, events);
+  return events[0] ?? { faults: [tooDeepAt(at)], parts: undefined };
+}
+
+/** Behind a byte order mark and space. */
+function startOf(bytes: Uint8Array): number {
+  return skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
+}
+
 /** Reads the value at `from` as an event and appends it; gives the place after it, or a negative one. */
-function readOne(json: JsonText, from: number, at: string, events: ReadEvent[]): number {
-  const mode = at === '' ? 'structured' : 'batched';
+function readOne(json: JsonText, from: number, mode: Mode, at: string, events: ReadEvent[]): number {
   if (json.bytes[from] !== brace) {
     const end = skipValue(json.bytes, from);
     if (end >= 0) events.push({ faults: [breachOf(rules.eventObject, at)], parts: undefined });
@@ -154,7 +172,7 @@ function readBatch(json: JsonText, from: number, events: ReadEvent[], limit: num
   for (;;) {
     if (events.length === limit) return 'too_many_events';
     const place = `/${events.length}`;
-    let end = readOne(json, at, place, events);
+    let end = readOne(json, at, 'batched', place, events);
     if (end === tooDeep) {
       end = skipDeep(bytes, at);
       events.push({ faults: [tooDeepAt(place)], parts: undefined });

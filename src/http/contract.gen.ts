@@ -1253,7 +1253,7 @@ export interface components {
         };
         /** @description An event, and either the id of a stored subscription, or what one would hold. */
         FilterTest: {
-            /** @description A CloudEvent in the JSON format. */
+            /** @description A CloudEvent in the JSON format, read as where it is matched. */
             event: {
                 [key: string]: unknown;
             };

@@ -17,12 +17,12 @@ export function readJsonBody(operation: Operation, headers: IncomingHttpHeaders,
   const json = parseJson(bytes);
   if ('faults' in json) throw brokenBody(json.faults);
   if (operation.isByPart) return json.value;
-  const ofText = findFaults(json.text).slice(0, maxFaults);
+  const ofText = findFaults(json.text);
   const faults = ofText.length > 0 ? ofText : operation.checkBody(json.value);
   if (faults.length > 0) throw brokenBody(faults);
   return json.value;
 }
 
 export function brokenBody(faults: readonly Fault[]): RegistryError {
-  return new RegistryError('invalid_request', 'The body breaks a rule.', { faults });
+  return new RegistryError('invalid_request', 'The body breaks a rule.', { faults: faults.slice(0, maxFaults) });
 }

@@ -1,10 +1,11 @@
 import { RegistryError, type Fault } from '../errors.js';
-import { readEventValue } from '../events/read-event-value.js';
 import { faultOfBreach, presentBreach } from '../events/presentation.js';
-import { readEvents, type EventLimits } from '../events/read-events.js';
+import { readEventOf, readEvents, type EventLimits } from '../events/read-events.js';
 import type { RuleBreach } from '../events/rule.js';
 import { judgeEvent, validateBatch } from '../events/validate-event.js';
 import type { Handlers } from '../http/handler.js';
+import { findFaults } from '../http/json.js';
+import { brokenBody } from '../http/json-body.js';
 import type { Principal } from '../http/principal.js';
 import { compileFailure } from './explain.js';
 import { parseFilters } from './filter.js';
@@ -13,17 +14,24 @@ import type { MatchableSubscription } from './predicate.js';
 export interface MatchRoutes {
   /** RegistryError `subscription_not_found` for one that the principal may not see. */
   readSubscription: (principal: Principal, id: string) => Promise<MatchableSubscription>;
+  /** Holds a body against the contract of the operation. */
+  checkBody: (operation: 'testFilter', body: unknown) => Fault[];
   limits: EventLimits;
 }
 
 /** Trying out: a filter against an event, and an event against a profile. Nothing is stored and no consent is looked at. */
 export function createMatchHandlers({
   readSubscription,
+  checkBody,
   limits,
 }: MatchRoutes): Handlers<'testFilter' | 'validateEvent'> {
   return {
-    testFilter: async ({ body, principal }) => {
-      const read = readEventValue(body.event, '/event');
+    testFilter: async ({ body, bytes, principal }) => {
+      // The event keeps the rules of events, as where it is matched.
+      const ofText = findFaults(bytes.toString()).filter(({ pointer }) => !pointer.startsWith('/event/'));
+      const broken = [...ofText, ...checkBody('testFilter', body)];
+      if (broken.length > 0) throw brokenBody(broken);
+      const read = readEventOf(bytes, 'event');
       const filters = parseFilters(body.filters, '/filters');
       const faults: Fault[] = [
         ...('event' in read ? [] : read.faults.map(faultOfBreach)),

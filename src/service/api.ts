@@ -149,7 +149,7 @@ function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) =>
       onDelivery: metrics.delivery,
       onHeld: metrics.held,
     }),
-    ...createMatchHandlers({ readSubscription, limits: config.eventLimits }),
+    ...createMatchHandlers({ readSubscription, checkBody, limits: config.eventLimits }),
     ...createFeedHandlers({ feed, database, readers, age, heartbeatMs: config.feedHeartbeatMs, stopping }),
     ...createAuditHandlers({ database }),
   };

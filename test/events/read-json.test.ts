@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { canonicalString } from '../../src/events/context-attributes.js';
-import { readEvents } from '../../src/events/read-events.js';
-import { readEventValue } from '../../src/events/read-event-value.js';
+import { readEventOf, readEvents } from '../../src/events/read-events.js';
 import { batched, eventOf, faultsOf, minimal, readOne, structured } from './message.js';
 
 const text = (more: string) => `{"specversion":"1.0","id":"1","source":"/a","type":"t"${more}}`;
@@ -56,9 +55,8 @@ describe('a structured event', () => {
     [',"data_base64":null,"data":1', { dataForm: 'scalar' }],
   ])('with %s has %j', (more, expected) => {
     expect(eventOf(structured(text(more)))).toMatchObject(expected);
-    const read = readEventValue(JSON.parse(text(more)), '');
-    const { dataBytes: _, ...others } = expected as Record<string, unknown>;
-    expect(read).toMatchObject({ event: others });
+    const inside = readEventOf(Buffer.from(`{"a":[{"event":{}}], "\\u0065vent": ${text(more)}}`), 'event');
+    expect(inside).toMatchObject({ event: { ...expected, at: '/event' } });
   });
 
   test('has the size that it came with', () => {
@@ -288,20 +286,31 @@ describe('a batch', () => {
   });
 });
 
-test('an event inside of another document is read by the same rules, with pointers into it', () => {
-  expect(readEventValue({ ...minimal, x: 1 }, '/event')).toMatchObject({ event: { id: '1', at: '/event' } });
-  for (const [value, faults] of [
-    [5, ['/event event_object']],
-    [null, ['/event event_object']],
-    [
-      { ...minimal, source: 'a b', x: [], y: 1.5 },
-      ['/event/source source', '/event/x attribute_value', '/event/y integer'],
-    ],
-    [{ ...minimal, data: {}, data_base64: 'YQ==' }, ['/event/data_base64 data_exclusive']],
-    [{ ...minimal, data_base64: 'Y', data: 1 }, ['/event/data_base64 data_base64', '/event/data data_exclusive']],
-  ] as const) {
-    const read = readEventValue(value, '/event');
-    const found = 'faults' in read ? read.faults.map((f) => `${f.pointer} ${f.rule.replace('cloudevents.', '')}`) : [];
+describe('an event inside of another document', () => {
+  const read = (document: string) => readEventOf(Buffer.from(document), 'event');
+  const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+
+  test('is found wherever it stands there', () => {
+    const expected = { event: { id: '1', at: '/event', bytes: text('').length, mode: 'structured' } };
+    const beside = ` "a" : [ ${deep(300)}, {"event":{}}, "}" ] `;
+    for (const members of [`"event":${text('')}`, `${beside},"\\u0065vent" : ${text('')} ,${beside}`]) {
+      expect(read(`\ufeff { ${members} }`)).toMatchObject(expected);
+    }
+  });
+
+  test.each([
+    ['5', '/event event_object'],
+    ['null', '/event event_object'],
+    [text(',"x":[],"y":1.0'), '/event/x attribute_value', '/event/y integer'],
+    [text(',"x":1,"x":1'), '/event/x attribute_once'],
+    [text(',"x":"\\u0000"'), '/event/x attribute_text'],
+    [text(',"data":{},"data_base64":"YQ=="'), '/event/data_base64 data_exclusive'],
+    [text(',"data_base64":"Y","data":1'), '/event/data_base64 data_base64', '/event/data data_exclusive'],
+    [text(`,"data":${deep(257)}`), '/event too_deep'],
+    [text(`,"data":[${deep(254)},"\\u0000\\ud83d",{"a":1,"a":1,"constructor":1}]`)],
+  ])('is read by the same rules, with pointers into it', (event, ...faults) => {
+    const told = read(`{"event":${event}}`);
+    const found = 'faults' in told ? told.faults.map((f) => `${f.pointer} ${f.rule.replace('cloudevents.', '')}`) : [];
     expect(found).toEqual(faults);
-  }
+  });
 });

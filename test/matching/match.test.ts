@@ -401,6 +401,33 @@ describe('without storing anything', () => {
     expect(faulty.body.faults).toMatchObject([{ pointer: '/event/id' }, { pointer: '/filters/0/sql' }]);
   });
 
+  test('an event is tried that is matched, and one that is not is refused alike', async () => {
+    const event = (more: string) => `{"specversion":"1.0","id":"1","source":"/a","type":"t",${more}}`;
+    const send = (path: string, mediaType: string, body: string) =>
+      subscriber.post(path).set('Content-Type', mediaType).send(body);
+    for (const data of ['{"a":"\\u0000"}', '{"a":1,"a":2}', '{"constructor":1}', '['.repeat(200) + ']'.repeat(200)]) {
+      const taken = event(`"data":${data}`);
+      const valid = await send('/v1/events/validate', 'application/cloudevents+json', taken).expect(200);
+      expect(valid.body.valid).toBe(true);
+      const tried = await send('/v1/filters/test', 'application/json', `{"types":["t"],"event":${taken}}`).expect(200);
+      expect(tried.body).toEqual({ matched: true });
+    }
+    for (const more of ['"x":1.0', '"x":1,"x":1', '"x":"\\u0000"']) {
+      const valid = await send('/v1/events/validate', 'application/cloudevents+json', event(more)).expect(200);
+      const tried = await send('/v1/filters/test', 'application/json', `{"event":${event(more)}}`).expect(400);
+      const [{ pointer, rule }] = valid.body.events[0].faults;
+      expect(tried.body.faults).toEqual([expect.objectContaining({ pointer: `/event${pointer}`, rule })]);
+    }
+    const beside = `{"event":${event('"x":"\\u0000"')},"event":{},"source":"\\u0000","a":{"__proto__":1}}`;
+    const told = await send('/v1/filters/test', 'application/json', beside).expect(400);
+    expect(told.body.faults).toEqual([
+      expect.objectContaining({ pointer: '/event', rule: 'name_repeated' }),
+      expect.objectContaining({ pointer: '/source', rule: 'text_nul' }),
+      expect.objectContaining({ pointer: '/a/__proto__', rule: 'name_forbidden' }),
+      expect.objectContaining({ pointer: '/a', rule: 'member_unknown' }),
+    ]);
+  });
+
   test('an event of 64 KiB is tried with filters of nearly as much', async () => {
     const least = JSON.stringify(eventOf('com.example.case', { data: '' })).length;
     const event = eventOf('com.example.case', { data: 'x'.repeat(65_536 - least) });
