@@ -7,8 +7,9 @@ import type { Reply } from './safe-request.js';
 export type Outcome = Exclude<Reply, { kind: 'held' }>;
 
 /** What is kept of an attempt, as columns. */
-export function outcomeColumns(reply: Outcome, judgement: Judgement) {
-  const answer = reply.kind === 'answered' ? reply.headers.filter(([name]) => isTelling(name)) : [];
+export function outcomeColumns(attempt: BegunAttempt, reply: Outcome, judgement: Judgement) {
+  const told = reply.kind === 'answered' ? reply.headers.filter(([name]) => isTelling(name)) : [];
+  const answer = withoutKey(attempt, told);
   return {
     verdict: judgement.verdict,
     warnings: judgement.kind === 'granted' ? judgement.warnings : [],
@@ -27,7 +28,7 @@ export async function recordOutcome(
   reply: Outcome,
   judgement: Judgement,
 ): Promise<void> {
-  const { verdict, warnings, status, answerheaders, remoteaddress, timing } = outcomeColumns(reply, judgement);
+  const { verdict, warnings, status, answerheaders, remoteaddress, timing } = outcomeColumns(attempt, reply, judgement);
   await sql.$executeRaw`
     update attempt set finishedat = now(), verdict = ${verdict}, warnings = ${warnings}::text[], status = ${status}::int,
       answerheaders = ${answerheaders && JSON.stringify(answerheaders)}::jsonb,
@@ -41,6 +42,20 @@ const diagnostic = ['allow', 'server', 'via', 'retry-after', 'location', 'conten
 function isTelling(name: string): boolean {
   const key = name.toLowerCase();
   return key.startsWith('webhook-') || key.startsWith('access-control-') || diagnostic.includes(key);
+}
+
+/**
+ * A target may write back what it was sent, in whatever case. Subscribers see its answer, and whoever has the key of the
+ * callback could consent in its place.
+ */
+function withoutKey({ headers }: BegunAttempt, lines: ReadonlyArray<readonly [string, string]>) {
+  const callback = headers['WebHook-Request-Callback'];
+  const key = callback === undefined ? null : new URL(callback).searchParams.get('key');
+  if (key === null) return lines;
+  // In base64url nothing means anything to a regular expression.
+  const secret = new RegExp(key, 'gi');
+  const hide = (text: string) => text.replace(secret, '[secret]');
+  return lines.map(([name, value]) => [hide(name), hide(value)] as const);
 }
 
 /** NUL and half surrogates cannot be stored; nothing is worth more than a kilobyte. */

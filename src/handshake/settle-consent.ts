@@ -43,7 +43,7 @@ export function createSettleConsent(settings: { writes: BatchWrites; random: () 
     };
     return {
       ...consentColumns(service(claim.tenant), consent),
-      ...outcomeColumns(reply, judgement),
+      ...outcomeColumns(attempt, reply, judgement),
       ...identityOf(origin),
       ...{ lease: claim.lease, number: attempt.number, auditsink: withoutQuery(claim.sink) },
       // In this order: audit entries are read by their ids.
