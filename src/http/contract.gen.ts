@@ -743,7 +743,7 @@ export interface components {
             protocol: string;
             /**
              * @description `headers` to send along with each delivery, and `method`, which can only be `POST` (webhook specification, section 2.1).
-             *     Of several subscriptions to one sink, the settings of the oldest that has any hold for all.
+             *     Of several subscriptions to one sink, the settings of the oldest that has any hold for all; empty ones are as absent.
              */
             protocolsettings?: {
                 /** @description How events are delivered (HTTP protocol binding, section 3); `structured` if absent, or `binary`. */

@@ -305,12 +305,14 @@ describe('an answer', () => {
     expect((await ask(eventOf(type)).expect(200)).body.sinks).toMatchObject([{ contentmode: 'binary' }]);
   });
 
-  test('holds the protocol settings of the oldest subscription that has any, also behind one without', async () => {
+  test('holds the protocol settings of the oldest subscription that has any, also behind one without, or with empty ones', async () => {
     const type = newType();
     const path = `/m${(paths += 1)}`;
     registry.receiver.consent(path, { rate: '100' });
     const more = [
       {},
+      { protocolsettings: {} },
+      { protocolsettings: { headers: {} } },
       { protocolsettings: { contentmode: 'binary', headers: { 'X-Tenant': '7' } } },
       { protocolsettings: { headers: { 'X-Tenant': '8' } } },
     ];
@@ -320,7 +322,7 @@ describe('an answer', () => {
       ids.push(((await subscriber.post('/v1/subscriptions').send(request).expect(201)).body as Registered).id);
     }
     expect((await ask(eventOf(type)).expect(200)).body.sinks).toMatchObject([
-      { subscriptions: ids, contentmode: 'binary', protocolsettings: more[1]?.protocolsettings },
+      { subscriptions: ids, contentmode: 'binary', protocolsettings: more[3]?.protocolsettings },
     ]);
   });
 
