@@ -126,7 +126,7 @@ export function createLane(settings: LaneSettings): RequestListener {
 
 function begin(exchange: Exchange, query: string): void {
   try {
-    const authorization = authorizationOf(exchange.request.rawHeaders);
+    const authorization = authorizationOf(exchange.request);
     const principal = exchange.settings.tokens.authenticate(authorization, authorization === undefined ? 0 : 1);
     if (!(principal instanceof Promise)) proceed(exchange, query, principal);
     else principal.then((known) => proceed(exchange, query, known)).catch((error) => fail(exchange, error));

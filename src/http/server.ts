@@ -24,7 +24,9 @@ export async function serve(
   await makeFirstExchanges();
   // A client that sends its request slowly is cut off; waiting for a handshake does not count. Node looks every 30 s only.
   const limits = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 };
-  const server = createServer({ ...limits, keepAliveTimeout, IncomingMessage: DirectRequest }, app);
+  // Where a problem can be told, the app looks for the host: Node's own answer is an empty one.
+  const requireHostHeader = refuseUnread === undefined;
+  const server = createServer({ ...limits, keepAliveTimeout, requireHostHeader, IncomingMessage: DirectRequest }, app);
   // Node would leave out what comes behind a thousand lines, a second Authorization too. There are 16 KiB of them at the most.
   server.maxHeadersCount = 0;
   server.timeout = unreadTimeout;
@@ -33,6 +35,8 @@ export async function serve(
     continueInTurn(response);
     server.emit('request', request, response);
   });
+  // Nobody has to meet what a client expects besides that (RFC 9110, section 10.1.1); Node would refuse it without a word.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   if (refuseUnread !== undefined) server.on('clientError', refuseUnread);
   return new Promise((resolve, reject) => {
     server.once('error', reject);

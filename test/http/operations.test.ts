@@ -226,6 +226,16 @@ test.each([
   expect(problemIn(answer)).toMatchObject({ status, code, requestid: /X-Request-Id: (\S+)/.exec(answer)?.[1] });
 });
 
+test.each([
+  ['/v1/permissions', 'without a host', 400, 'invalid_request', ''],
+  ['/v1/origins', 'without a host', 400, 'invalid_request', ''],
+  ['/v1/permissions', 'that expects something', 401, 'unauthenticated', 'Host: a\r\nExpect: kindness\r\n'],
+])('%s is answered with a problem %s, too', async (path, _, status, code, lines) => {
+  const { answer } = await converse([`GET ${path} HTTP/1.1\r\nConnection: close\r\n${lines}\r\n`], 1);
+  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(problemIn(answer)).toMatchObject({ status, code, requestid: /X-Request-Id: (\S+)/.exec(answer)?.[1] });
+});
+
 test('a request that is still to be answered is not refused for what comes behind it', async () => {
   const deliver = await createToken(
     { tenant: 'gemeente', subscriber: 's', scopes: ['assent:deliver'], minutes: 5 },
