@@ -22,7 +22,7 @@ export interface Follower {
   age(): number;
   /**
    * Resolves when there is a replica that was current this long before the call, or later; rejects if the registry refuses
-   * us while there is none.
+   * us before that.
    */
   ready(maxAgeMs: number): Promise<void>;
   /** Notes on disk how current the replica was. */
@@ -152,7 +152,7 @@ export function createFollower(settings: FollowerSettings): Follower {
 
   function failed(error: unknown): void {
     onFault(error);
-    if (replica !== undefined || !isFinal(error)) return;
+    if (!isFinal(error)) return;
     for (const one of waiting) one.reject(error);
     waiting.clear();
   }

@@ -259,6 +259,21 @@ describe('while the registry is away', () => {
   });
 });
 
+test('who waits for a replica that is current is told that the registry refuses the token, and the old one answers on', async () => {
+  const sink = newSink();
+  await tenant.register(sink);
+  let token = reader.headers['Authorization']?.slice('Bearer '.length) ?? '';
+  const sender = await senders.startCurrent({ registry: relay.url, token: () => token });
+  while (relay.openStreams() === 0) await sleep(5);
+  token = 'no-token';
+  relay.cut();
+  const waiting = sender.ready(0);
+  relay.mend();
+  await expect(waiting).rejects.toThrow(RegistryRefusal);
+  expect(sender.permission(tenant.origin, sink).allowed).toBe(true);
+  await sender.close();
+});
+
 describe('a file', () => {
   let folder: string;
   beforeAll(async () => {
