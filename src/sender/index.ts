@@ -115,6 +115,9 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     createReplica: () => createReplica({ dialects, now }),
     onChange(of, sink) {
       credentials.forget(of, sink);
+      // The feed tells of the rest by now, and will tell when an admin ends it.
+      const told = of !== undefined && sink !== undefined ? known().permission(ownTenant, of, sink).denial : undefined;
+      if (told === 'held') holds.delete(`${of} ${sink}`);
       permits.recheck(of, sink);
     },
   });

@@ -50,6 +50,18 @@ test('a webhook that asks for a rest gets it from this sender at once, and from 
   await Promise.all([one.close(), two.close()]);
 });
 
+test('a rest that an admin ends is over for the sender that reported it too', async () => {
+  const { sink } = await newSink();
+  const sender = await senders.startCurrent();
+  sender.report({ origin: tenant.origin, sink, status: 429, retryAfter: '45' });
+  while (sender.permission(tenant.origin, sink).allowed) await sender.ready(0);
+  const { id } = await tenant.grant(sink);
+  await tenant.admin.post(`/v1/grants/${id}/release`).set('If-Match', '*').expect(200);
+  await senders.untilCurrent(sender);
+  expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: true });
+  await sender.close();
+});
+
 test('outcomes are told when the registry is back, once each, and what is left is told at the end', async () => {
   const { id, sink } = await newSink();
   const sender = await senders.startCurrent({ registry: relay.url });
