@@ -4,7 +4,7 @@ import type { MatchAnswer } from '../matching/match-message.js';
 export interface Delivery {
   headers: Record<string, string>;
   /** None for an event without data in binary mode. */
-  body: string | Uint8Array | undefined;
+  body?: string | Uint8Array<ArrayBuffer>;
 }
 
 /**
@@ -12,16 +12,16 @@ export interface Delivery {
  * (HTTP binding, section 3), with the headers that the subscription wants along and the access token, if the match has one.
  */
 export function deliveryOf(event: object, origin: string, to: MatchAnswer['sinks'][number]): Delivery {
-  const { headers, body } = to.contentmode === 'binary' ? inBinary(event) : inStructured(event);
+  const delivery = to.contentmode === 'binary' ? inBinary(event) : inStructured(event);
   const token = to.sinkcredential?.['accesstoken'];
   return {
+    ...delivery,
     headers: {
       ...(to.protocolsettings?.['headers'] as Record<string, string> | undefined),
-      ...headers,
+      ...delivery.headers,
       'WebHook-Request-Origin': origin,
       ...(typeof token === 'string' ? { Authorization: `Bearer ${token}` } : {}),
     },
-    body,
   };
 }
 
@@ -42,15 +42,15 @@ function inBinary(event: object): Delivery {
       ...(Object.fromEntries(headers) as Record<string, string>),
       ...(hasData || typeof datacontenttype === 'string' ? { 'Content-Type': contentType } : {}),
     },
-    body: typeof base64 === 'string' ? Buffer.from(base64, 'base64') : bodyOf(data, contentType),
+    ...(typeof base64 === 'string' ? { body: Buffer.from(base64, 'base64') } : bodyOf(data, contentType)),
   };
 }
 
-function bodyOf(data: unknown, contentType: string): string | undefined {
-  if (data === undefined) return undefined;
+function bodyOf(data: unknown, contentType: string): Pick<Delivery, 'body'> {
+  if (data === undefined) return {};
   const mediaType = parseMediaType(contentType);
   const isText = typeof data === 'string' && (mediaType === undefined || !isJson(mediaType));
-  return isText ? data : JSON.stringify(data);
+  return { body: isText ? data : JSON.stringify(data) };
 }
 
 /** All but visible ASCII, and what has a meaning in a header value, is percent-encoded (HTTP binding, section 3.1.3.2). */

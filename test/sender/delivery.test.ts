@@ -35,6 +35,12 @@ test('a delivery is structured unless the match says otherwise, and carries orig
   });
 });
 
+test('a delivery is what fetch takes, in the types as well', async () => {
+  const bytes = inBinary({ data_base64: 'AAEC' });
+  const request = new Request(to.sink, { ...bytes, method: 'POST' } satisfies RequestInit);
+  expect(Buffer.from(await request.arrayBuffer())).toEqual(Buffer.from([0, 1, 2]));
+});
+
 test('what is sent in binary mode is read as the same event', () => {
   const { headers, body } = inBinary({ datacontenttype: 'application/json', data: { a: 1 } });
   const lines = Object.entries(headers).flat();
