@@ -157,12 +157,18 @@ test('while the registry is away a share is used up and no more, and it goes on 
 
 test('who waits for a permit goes on within five seconds after a long outage', async () => {
   const { sink } = await newSink('600');
+  // Pauses are next to none, so that failures as of hours come together; the last one is as long as it can be.
+  const chance = jest.spyOn(Math, 'random').mockReturnValue(-0.4999);
   const sender = await senders.startCurrent({ registry: relay.url });
-  // Every pause is as long as it can be.
-  const chance = jest.spyOn(Math, 'random').mockReturnValue(0.999);
+  const failed = async (times: number) => {
+    for (const before = senders.faults.length; senders.faults.length < before + times;) await sleep(5);
+  };
   relay.cut();
   const waiting = sender.acquire(tenant.origin, sink);
-  await sleep(10_500);
+  await failed(50);
+  chance.mockReturnValue(0.999);
+  // That of the feed, and that of the lease.
+  await failed(2);
   relay.mend();
   const backAt = performance.now();
   expect((await waiting).allowed).toBe(true);
