@@ -103,6 +103,10 @@ export async function openJournal(settings: JournalSettings): Promise<Journal> {
     try {
       await compact(path, target, head);
       await target.datasync();
+    } catch (error) {
+      // A disk that is full has the room again.
+      await rm(compacted, { force: true });
+      throw error;
     } finally {
       await target.close();
     }

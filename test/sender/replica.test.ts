@@ -361,6 +361,18 @@ describe('a file', () => {
     await journal.close();
   });
 
+  test('leaves nothing behind of a compaction that could not be written', async () => {
+    const other = await newFolder();
+    const faults: unknown[] = [];
+    const onFault = (error: unknown) => void faults.push(error);
+    const journal = await openJournal({ folder: other, registry: 'a', origin: undefined, onFault, compactAbove: 100 });
+    await journal.begin().complete({ cursor: 'c', revision: '1' });
+    journal.append(['This is no line of a replica. '.repeat(10)]);
+    while (faults.length === 0) await sleep(5);
+    expect(await readdir(other)).not.toContain('replica.jsonl.compact');
+    await journal.close();
+  });
+
   test('that cannot be closed, because its disk can no longer be written, is told to the host and keeps nobody from the end', async () => {
     const other = await newFolder();
     const faults: unknown[] = [];
