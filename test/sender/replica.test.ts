@@ -459,7 +459,7 @@ test('what a later version of the registry writes is reported, and keeps nobody 
     `Error: A state could not be taken in: ${JSON.stringify({ kind: 'subscription', origin: tenant.origin, id })}`,
   );
   expect(sender.permission(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'revoked' });
-  expect(sender.match(eventOf('com.example.strange')).sinks).toEqual([]);
+  expect(sender.match(eventOf('com.example.strange')).sinks.map((one) => one.sink)).not.toContain(strange);
   await sender.close();
   // So it is with a snapshot, and with a file.
   for (const settings of [{}, { folder }]) {
