@@ -43,8 +43,10 @@ export function createGrantByCallback({
   database: Database;
   random: () => number;
 }): GrantByCallback {
-  return (request) =>
-    database.transaction(async (sql) => {
+  return async (request) => {
+    // Anybody may call, and guesses are not to hold up what needs a transaction.
+    await findByKey(database.client, request);
+    return database.transaction(async (sql) => {
       const handshake = await findByKey(sql, request);
       const { tenant, sink } = handshake;
       const origin = await findOrigin(sql, tenant, handshake.origin);
@@ -86,10 +88,11 @@ export function createGrantByCallback({
       });
       return { origin: origin.name, sink, allowedRate: grant.allowedRate, expiresAt: grant.expiresAt, isFirst: true };
     });
+  };
 }
 
 /** Every unexpired key of the handshake is compared, so that the time tells nothing. */
-async function findByKey(sql: Sql, { handshake, key }: CallbackRequest): Promise<Attempted> {
+async function findByKey(sql: Pick<Sql, '$queryRaw'>, { handshake, key }: CallbackRequest): Promise<Attempted> {
   const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(handshake);
   const rows = await sql.$queryRaw<Attempted[]>`
     select h.*, a.callbackkeyhash from handshake h join attempt a on a.handshake = h.id

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { createGate } from '../support/gate.js';
 import { passDelays } from '../support/pass-time.js';
 import { startRegistry, type Registry } from '../support/registry.js';
@@ -225,4 +225,12 @@ describe('by the minute', () => {
     const [asked] = await tenant.handshakes(held?.id ?? '');
     expect(asked).toMatchObject({ state: 'due', verdict: 'connection_failed', attempts: [{ number: 1 }] });
   });
+});
+
+test('whoever guesses at callbacks costs no transaction', async () => {
+  await start();
+  const begun = jest.spyOn(registry.service.database, 'transaction');
+  const guess = `/v1/callbacks/019a0000-0000-7000-8000-000000000000?key=${'a'.repeat(43)}`;
+  for (const method of ['get', 'post'] as const) await tenant.sender[method](guess).expect(404);
+  expect(begun).not.toHaveBeenCalled();
 });
