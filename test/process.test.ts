@@ -162,8 +162,30 @@ onServer('a database that only reads is named by its setting', async () => {
   url.searchParams.set('options', '-c default_transaction_read_only=on');
   const program = run('main.js', { ...env, DATABASE_URL: url.href });
   expect(await program.ended).toBe(1);
-  expect(program.stderr).toBe('DATABASE_URL: cannot execute CREATE TABLE in a read-only transaction\n');
+  expect(program.stderr).toBe('DATABASE_URL: cannot execute UPDATE in a read-only transaction\n');
 });
+
+onServer(
+  'a user who may only read and write rows is enough for a database that somebody else has migrated',
+  async () => {
+    const url = new URL(env['DATABASE_URL'] ?? '');
+    const owner = new pg.Client({ connectionString: url.href });
+    await owner.connect();
+    await owner.query(`
+    create role rows_only login;
+    revoke create on schema public from public;
+    grant select, insert, update, delete on all tables in schema public to rows_only`);
+    url.username = 'rows_only';
+    const registry = remembered(await startRegistryProcess({ env: { ...env, DATABASE_URL: url.href } }));
+    const seconds = await untilReady(registry.operationsUrl);
+    registry.child.kill('SIGTERM');
+    const code = await registry.ended;
+    await owner.query('drop owned by rows_only; drop role rows_only');
+    await owner.end();
+    expect(seconds).toBeLessThan(5);
+    expect([code, registry.stdout]).toEqual([0, expect.not.stringContaining('"error"')]);
+  },
+);
 
 onServer('a database that has no room for every letter is named by its setting', async () => {
   const url = new URL(env['DATABASE_URL'] ?? '');

@@ -34,10 +34,15 @@ export async function migrate(database: Database): Promise<string[]> {
   const migrations = await readMigrations();
   await underLock(
     database,
-    `create table if not exists _prisma_migrations (
-      id varchar(36) primary key, checksum varchar(64) not null, finished_at timestamptz,
-      migration_name varchar(255) not null, logs text, rolled_back_at timestamptz,
-      started_at timestamptz not null default now(), applied_steps_count integer not null default 0);`,
+    // Where it is there, nothing is asked that takes more than the rights to rows, but for a database that only reads to say so.
+    `if to_regclass('_prisma_migrations') is null then
+      create table _prisma_migrations (
+        id varchar(36) primary key, checksum varchar(64) not null, finished_at timestamptz,
+        migration_name varchar(255) not null, logs text, rolled_back_at timestamptz,
+        started_at timestamptz not null default now(), applied_steps_count integer not null default 0);
+    else
+      update _prisma_migrations set id = id where false;
+    end if;`,
   );
   const pending = await pendingMigrations(database, migrations);
   for (const { name, sql, checksum } of migrations.filter((migration) => pending.includes(migration.name))) {
