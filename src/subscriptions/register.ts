@@ -62,6 +62,9 @@ interface Member {
   atOnce: boolean;
 }
 
+/** An origin that changes between being read and being written for is read anew. */
+const mostTries = 10;
+
 export function createRegister({ database, vault, origins, writes, publicUrl }: RegisterSettings): Register {
   /** The attempt is prepared for all of them, and recorded for those that may be asked at once. */
   function registrationOf(member: Member): Registration {
@@ -101,10 +104,10 @@ export function createRegister({ database, vault, origins, writes, publicUrl }: 
     const sealed =
       credential.kind === 'given' ? await vault.seal(credential.value, { tenant, subscription: id }) : undefined;
     const fingerprint = request.key === undefined ? undefined : fingerprintOf(request).toString('hex');
-    for (let isFresh = false; ; isFresh = true) {
+    for (let tries = 0; tries < mostTries; tries += 1) {
       let origin: Origin;
       try {
-        origin = await originFor(tenant, requested, isFresh);
+        origin = await originFor(tenant, requested, tries > 0);
       } catch (error) {
         // Whoever repeats a request hears of what it created, whatever has become of the origin since.
         const earlier = await findEarlier(database.client, request);
@@ -121,6 +124,7 @@ export function createRegister({ database, vault, origins, writes, publicUrl }: 
         return { id, handshake: question ? handshake : undefined, replayed: false, created };
       }
     }
+    throw new Error('The origin was another one each time that it was written for.');
   };
 }
 
