@@ -26,7 +26,7 @@ export async function createToken(request: TokenRequest, env: NodeJS.ProcessEnv)
     if (request[name].trim() === '') throw new UsageError(`--${name} takes a name.`);
   }
   if (!(request.minutes > 0 && request.minutes <= 1_440)) {
-    throw new UsageError('--minutes takes a number from 1 to 1440.');
+    throw new UsageError('--minutes takes a number above 0, at most 1440.');
   }
   if (!config.developmentIssuer) {
     throw new Error(
@@ -35,5 +35,5 @@ export async function createToken(request: TokenRequest, env: NodeJS.ProcessEnv)
   }
   const issuer = await openDevelopmentIssuer(config.dataFolder);
   const { tenant, subscriber } = request;
-  return issuer.sign({ tenant, subscriber, scopes, lifetimeSeconds: Math.round(request.minutes * 60) });
+  return issuer.sign({ tenant, subscriber, scopes, lifetimeSeconds: Math.ceil(request.minutes * 60) });
 }
