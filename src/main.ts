@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { readConfig } from './config.js';
 import { SetupError } from './errors.js';
@@ -8,6 +9,13 @@ import { createService } from './service.js';
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
+  // Until there is something to stop. The first process of a container ignores a signal that nobody listens to.
+  let stop = (signal: NodeJS.Signals): void => {
+    // eslint-disable-next-line no-restricted-properties -- What is being opened has no signal to end by.
+    process.exit(128 + constants.signals[signal]);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal));
+
   const service = await createService({ config, log });
   const { url, operationsUrl } = await service.start().catch(async (error: unknown) => {
     await service.stop();
@@ -15,7 +23,7 @@ async function main(): Promise<void> {
   });
 
   let isStopping = false;
-  const stop = (signal: NodeJS.Signals) => {
+  stop = (signal) => {
     // npm passes on the signal that the terminal has sent to everybody already; stopping is limited in time anyway.
     if (isStopping) return;
     isStopping = true;
@@ -28,8 +36,6 @@ async function main(): Promise<void> {
       },
     );
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
 
   process.stderr.write(
     [

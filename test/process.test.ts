@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chown, mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
@@ -199,6 +200,27 @@ onServer('a database that has no room for every letter is named by its setting',
   await maintenance.end();
   expect(program.stderr).toBe('DATABASE_URL: the encoding of the database is LATIN1, and has to be UTF8\n');
   expect(code).toBe(1);
+});
+
+onServer('a signal ends it before it has started, also where it is the first process of a container', async () => {
+  const url = new URL(env['DATABASE_URL'] ?? '');
+  const maintenance = new pg.Client({ connectionString: url.href });
+  await maintenance.connect();
+  await maintenance.query('create database unmigrated');
+  url.pathname = '/unmigrated';
+  const { DATABASE_URL: _, ...others } = env;
+  for (const [signal, code] of [
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const) {
+    const program = run('main.js', { ...others, DATABASE_REPLICA_URL: url.href });
+    while (!program.stdout.includes('waiting for migrations')) await once(program.child.stdout!, 'data');
+    program.child.kill(signal);
+    // By the default of the system it would be the signal.
+    expect(await program.ended).toBe(code);
+  }
+  await maintenance.query('drop database unmigrated with (force)');
+  await maintenance.end();
 });
 
 onServer('a notification by somebody else, in words that it does not know, does not end it', async () => {
