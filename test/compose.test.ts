@@ -1,4 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { readConfig, settings } from '../src/config.js';
@@ -42,4 +46,20 @@ test('the proxy knows every process, and sends to memory only operations that ch
     for (const { isSafe } of operations.filter((operation) => operation.path === path)) expect(isSafe).toBe(true);
   }
   expect(paths.split(' ')).toEqual(expect.arrayContaining(['/v1/match', '/v1/permissions']));
+});
+
+test.each([undefined, '0.0.0.0', '::', 'localhost'])('the image asks the listener on %s how it is', async (host) => {
+  let status = 200;
+  const server = createServer((request, response) => {
+    response.writeHead(request.url === '/readyz/reads' ? status : 404).end();
+  });
+  await once(server.listen(0, host === 'localhost' ? host : '127.0.0.1'), 'listening');
+  const [command, ...args] = JSON.parse(/HEALTHCHECK[^[]*(\[.*\])/.exec(read('Dockerfile'))?.[1] ?? '[]') as string[];
+  const { port } = server.address() as AddressInfo;
+  const env = { PATH: process.env['PATH'], ASSENT_OPERATIONS_PORT: String(port), ASSENT_OPERATIONS_HOST: host };
+  const check = async () => (await once(spawn(command ?? '', args, { env }), 'close'))[0] as number;
+  expect(await check()).toBe(0);
+  status = 503;
+  expect(await check()).toBe(1);
+  server.close();
 });
