@@ -111,7 +111,8 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     home.pairs[handle] = pair;
     if (state.hascredential) home.credentials.add(handle);
     else home.credentials.delete(handle);
-    if (state.protocolsettings) home.protocolSettings.set(handle, state.protocolsettings);
+    const settings = state.protocolsettings ?? {};
+    if (Object.values(settings).some(isSet)) home.protocolSettings.set(handle, settings);
     else home.protocolSettings.delete(handle);
   }
 
@@ -225,6 +226,11 @@ export function putOrOut(
     onFault(new Error(`A state could not be taken in: ${JSON.stringify(subject)}`, { cause }));
     replica.put(subject, null);
   }
+}
+
+/** A patch leaves an empty object behind when it takes the last member away. */
+function isSet(setting: unknown): boolean {
+  return typeof setting !== 'object' || setting === null || Object.keys(setting).length > 0;
 }
 
 function grown(words: Int32Array): Int32Array {

@@ -51,7 +51,7 @@ export function parseDefinition(body: SubscriptionRequest, faultOfSink: FaultOfS
     definition: {
       sink: body.sink,
       protocol: body.protocol,
-      protocolSettings: settingsOf(body.protocolsettings),
+      protocolSettings: body.protocolsettings,
       source: body.source,
       types: body.types?.length ? body.types : undefined,
       subject: body.subject,
@@ -62,14 +62,6 @@ export function parseDefinition(body: SubscriptionRequest, faultOfSink: FaultOfS
     origin: origin?.ok ? origin.name : undefined,
     credential: credentialOf(credential.kind, body.sinkcredential),
   };
-}
-
-/** Undefined where nothing is set, as by a patch that took the last member away. */
-function settingsOf(settings: SubscriptionRequest['protocolsettings']): Definition['protocolSettings'] {
-  const isSet = Object.values(settings ?? {}).some(
-    (each) => typeof each === 'string' || Object.keys(each as object).length > 0,
-  );
-  return isSet ? settings : undefined;
 }
 
 function credentialOf(
