@@ -1,5 +1,6 @@
 import type { Replica } from '../matching/replica.js';
-import { asUnavailable, type Database } from '../storage/database.js';
+import { asUnavailable } from '../storage/database-errors.js';
+import type { Database } from '../storage/database.js';
 import { recordHistory } from './history.js';
 import {
   applyChange,

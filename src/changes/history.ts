@@ -1,4 +1,5 @@
-import { sqlState, type Query } from '../storage/database.js';
+import { sqlState } from '../storage/database-errors.js';
+import type { Query } from '../storage/database.js';
 
 /**
  * Positions count within one history of one database. Another one begins when a backup is restored or when a standby is

@@ -1,7 +1,8 @@
 import { RegistryError } from '../errors.js';
 import { pageOf, type Page } from '../http/page.js';
 import { recordAudit, type Actor } from '../storage/audit.js';
-import { isUniqueViolation, type Database, type Sql } from '../storage/database.js';
+import { isUniqueViolation } from '../storage/database-errors.js';
+import type { Database, Sql } from '../storage/database.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
 import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
 import type { JudgementPolicy, Origin, OriginPolicy, Profile } from './origin.js';

@@ -3,7 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { RegistryError, SetupError } from '../errors.js';
+import { SetupError } from '../errors.js';
+import { asUnavailable, isVictim, sqlState } from './database-errors.js';
 import { lockFolder } from './folder-lock.js';
 import type { Prisma } from './generated/client.js';
 import { PrismaClient } from './generated/client.js';
@@ -223,88 +224,28 @@ async function openEmbedded(folder: string): Promise<Database> {
 
 const maxTries = 5;
 
-async function transact<T>(client: PrismaClient, work: (sql: Sql) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await client.$transaction((sql) => work(sql as unknown as Sql), { maxWait: 10_000, timeout: 30_000 });
-    } catch (error) {
-      if (!isVictim(error) || attempt === maxTries) throw asUnavailable(error);
-    }
-  }
+function transact<T>(client: PrismaClient, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return unlessVictim(() =>
+    client.$transaction((sql) => work(sql as unknown as Sql), { maxWait: 10_000, timeout: 30_000 }),
+  );
 }
 
 /** A function of the database that writes, which makes its one statement a transaction; again if it was a victim. */
-export async function callFunction<Row extends object>(
+export function callFunction<Row extends object>(
   { query }: Pick<Database, 'query'>,
   text: string,
   values: unknown[],
 ): Promise<Row[]> {
+  return unlessVictim(() => query<Row>(text, values));
+}
+
+/** Again where Postgres chose it as the victim of a deadlock, or of a transaction beside it. */
+async function unlessVictim<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await query<Row>(text, values);
+      return await work();
     } catch (error) {
       if (!isVictim(error) || attempt === maxTries) throw asUnavailable(error);
     }
   }
-}
-
-function isVictim(error: unknown): boolean {
-  return ['40001', '40P01'].includes(sqlState(error) ?? '') || prismaCode(error) === 'P2034';
-}
-
-/** The five characters by which Postgres names an error; undefined if it is not one of Postgres. */
-export function sqlState(error: unknown): string | undefined {
-  return adapted(error)?.originalCode ?? /^[0-9A-Z]{5}$/.exec((error as { code?: string }).code ?? '')?.[0];
-}
-
-interface Adapted {
-  originalCode?: string;
-  /** Prisma's own name, for what Postgres has no code for. */
-  kind?: string;
-}
-
-function adapted(error: unknown): Adapted | undefined {
-  const { meta, cause } = error as { meta?: { driverAdapterError?: { cause?: Adapted } }; cause?: Adapted };
-  return meta?.driverAdapterError?.cause ?? cause;
-}
-
-export function isUniqueViolation(error: unknown): boolean {
-  return sqlState(error) === '23505' || prismaCode(error) === 'P2002';
-}
-
-function prismaCode(error: unknown): string | undefined {
-  return (error as { code?: string }).code;
-}
-
-/** What Postgres says while it starts, stops, fails over, has no room, or is too slow; the first characters are enough. */
-const unavailableStates = /^(?:08|53|57P|57014|58|25006|25P03|40001|40P01)/;
-const unavailableKinds = [
-  'ConnectionClosed',
-  'DatabaseNotReachable',
-  'SocketTimeout',
-  'TlsConnectionError',
-  'TooManyConnections',
-];
-const unavailableCodes = ['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034'];
-/** Of the operating system, and of pg, which has no codes. */
-const unavailableTexts =
-  /E(?:CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|Connection terminated|connection timeout|timeout exceeded when trying to connect|Can't reach database|not queryable/i;
-
-/**
- * A database that cannot be reached is a state of the world, not a fault of the program: 503, and try again. Whether a
- * change was made cannot be known where the answer to a commit was lost.
- */
-export function asUnavailable(error: unknown): unknown {
-  const isUnavailable =
-    unavailableStates.test(sqlState(error) ?? '') ||
-    unavailableKinds.includes(adapted(error)?.kind ?? '') ||
-    unavailableCodes.includes(prismaCode(error) ?? '') ||
-    // Where a name has several addresses, the message is empty and the code says it.
-    unavailableTexts.test(`${prismaCode(error)} ${(error as { message?: string }).message}`);
-  if (!isUnavailable) return error;
-  return new RegistryError(
-    'database_unavailable',
-    'The database does not answer. A change may have been made or not: send it again with the same Idempotency-Key.',
-    { cause: error, retryAfterSeconds: 5 },
-  );
 }

@@ -2,7 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../errors.js';
-import { sqlState, type Database } from './database.js';
+import { sqlState } from './database-errors.js';
+import type { Database } from './database.js';
 
 /**
  * Applies prisma/migrations in order, each in one transaction, and keeps the table that `prisma migrate deploy` keeps, so

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import supertest, { type Response } from 'supertest';
-import { asUnavailable } from '../../src/storage/database.js';
+import { asUnavailable } from '../../src/storage/database-errors.js';
 import { freePort, startPostgres, type Postgres } from '../support/postgres.mjs';
 import { untilReady } from '../support/process.js';
 import { isServer, startRegistry, type Client, type Registry } from '../support/registry.js';
