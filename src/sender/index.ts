@@ -162,8 +162,9 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     settings.signal?.removeEventListener('abort', onAbort);
     closing.abort(new Error('The sender is closed.'));
     const timer = setTimeout(() => last.abort(), lastWordsMs);
-    await Promise.all(work);
-    await Promise.all([permits.close(), outcomes.flush(last.signal).catch(onFault)]);
+    const told = Promise.all(work).then(() => outcomes.flush(last.signal).catch(onFault));
+    // At once: nothing is sent any more from now on.
+    await Promise.all([permits.close(), told]);
     clearTimeout(timer);
     follower.settle();
     await Promise.all([client.close(), journal?.close().catch(onFault)]);

@@ -213,6 +213,14 @@ test('closing hands back what was not used, and others have it at once', async (
   await expect(sender.acquire(tenant.origin, sink)).rejects.toThrow('closed');
 });
 
+test('nothing is sent any more once a sender is being closed, also where no lease is needed', async () => {
+  const { sink } = await newSink('*');
+  const sender = await senders.startCurrent();
+  const closing = sender.close();
+  await expect(sender.acquire(tenant.origin, sink)).rejects.toThrow('closed');
+  await closing;
+});
+
 test('who waits leaves with the reason of the signal, and when the sender is closed', async () => {
   const { sink } = await newSink('1');
   const sender = await senders.startCurrent();
