@@ -22,11 +22,13 @@ export interface SinkCredentials {
 type Credential = Record<string, unknown> | undefined;
 type Known = Map<string, Map<string, Credential>>;
 
-const mostPairs = 10_000;
+/** Characters of the lists of subscriptions that are kept, which are about forty for each of them. */
+const mostKept = 2_000_000;
 
 export function createCredentials(client: RegistryClient, signal: AbortSignal): SinkCredentials {
   /** By pair, and there by the subscriptions that want the event: it is that of the oldest that has one. */
   const known: Known = new Map();
+  let kept = 0;
   let changes = 0;
 
   async function ask(origin: string, revision: string, message: EventRequest): Promise<Known> {
@@ -43,8 +45,17 @@ export function createCredentials(client: RegistryClient, signal: AbortSignal): 
   }
 
   function keep(asked: Known): void {
-    if (known.size >= mostPairs) known.clear();
-    for (const [pair, lists] of asked) known.set(pair, new Map([...(known.get(pair) ?? []), ...lists]));
+    if (kept >= mostKept) forgetAll();
+    for (const [pair, lists] of asked) {
+      const before = known.get(pair);
+      for (const list of lists.keys()) if (!before?.has(list)) kept += list.length;
+      known.set(pair, new Map([...(before ?? []), ...lists]));
+    }
+  }
+
+  function forgetAll(): void {
+    known.clear();
+    kept = 0;
   }
 
   return {
@@ -70,8 +81,10 @@ export function createCredentials(client: RegistryClient, signal: AbortSignal): 
     },
     forget(origin, sink) {
       changes += 1;
-      if (origin === undefined || sink === undefined) known.clear();
-      else known.delete(`${origin} ${sink}`);
+      if (origin === undefined || sink === undefined) return forgetAll();
+      const pair = `${origin} ${sink}`;
+      for (const list of known.get(pair)?.keys() ?? []) kept -= list.length;
+      known.delete(pair);
     },
   };
 }

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createToken } from '../../src/cli/create-token.js';
+import type { MatchedMessage } from '../../src/matching/match-message.js';
+import { createCredentials } from '../../src/sender/credentials.js';
 import type { BatchAnswer, MatchAnswer, Sender } from '../../src/sender/index.js';
+import type { RegistryClient } from '../../src/sender/registry-client.js';
 import type { Registry } from '../support/registry.js';
 import type { Relay } from '../support/relay.js';
 import { startSenders, type Senders } from '../support/senders.js';
@@ -94,6 +98,32 @@ test('a sink that the registry knows more of than the replica has its credential
   expect((await trusted.matchWithCredentials(eventOf(type))).sinks).toEqual([]);
   relay.mend();
   await senders.untilCurrent(trusted);
+});
+
+test('what is kept is bounded, also where ever other subscriptions to one sink want the event', async () => {
+  const sink = 'https://a.example.com/';
+  let asked = 0;
+  let subscriptions: string[] = [];
+  const call = async () => {
+    asked += 1;
+    return { json: async () => ({ sinks: [{ sink, subscriptions, sinkcredential: plain('secret') }] }) };
+  };
+  const credentials = createCredentials({ call } as unknown as RegistryClient, new AbortController().signal);
+  const tell = async (list: string[]) => {
+    subscriptions = list;
+    const matched = { results: [{ pairs: [{ sink, subscriptions, hasCredential: true }] }] };
+    const message = { headers: [], body: Buffer.alloc(0) };
+    await credentials.of('origin.example.com', '1', matched as unknown as MatchedMessage, message);
+  };
+  // A thousand subscriptions, each time another one of which is left out.
+  const all = Array.from({ length: 1_000 }, () => randomUUID());
+  const lists = all.slice(0, 100).map((left) => all.filter((id) => id !== left));
+  for (const list of lists) await tell(list);
+  asked = 0;
+  await tell(lists[99] ?? []);
+  expect(asked).toBe(0);
+  await tell(lists[0] ?? []);
+  expect(asked).toBe(1);
 });
 
 test('no credential comes to the disk, nor to a sender whose token may not see them', async () => {
