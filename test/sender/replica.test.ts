@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RegistryError, RegistryRefusal, type MatchAnswer, type Sender } from '../../src/sender/index.js';
 import { openJournal } from '../../src/sender/journal.js';
 import type { FeedReader } from '../support/feed-reader.js';
+import { startGateway } from '../support/gateway.js';
 import type { Registry } from '../support/registry.js';
 import type { Relay } from '../support/relay.js';
 import { startSenders, type Senders } from '../support/senders.js';
@@ -516,4 +517,17 @@ test('where the registry cannot go on from a cursor, the sender takes a new snap
   await expectSameAnswers(sender);
   await sender.close();
   expect(await statesIn(fileIn(folder))).toEqual(await statesOfServer());
+});
+
+test('an Age that is no number leaves the age of the replica a number', async () => {
+  const gateway = await startGateway(registry.url, ({ headers }, answer) => {
+    answer.setHeader('Age', 'soon');
+    // Nothing ever comes of a stream.
+    return headers.accept === 'text/event-stream';
+  });
+  const sender = await senders.start({ registry: gateway.url });
+  await sender.ready(0);
+  expect(sender.age()).toBeLessThan(20);
+  await sender.close();
+  await gateway.stop();
 });

@@ -1,0 +1,35 @@
+import { createServer, request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** An HTTP gateway in front of a server, which meddles with what it passes on. */
+export interface Gateway {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** `answers` says whether it has seen to a request itself; headers that it only sets go along with the answer. */
+export async function startGateway(
+  target: string,
+  answers: (request: IncomingMessage, answer: ServerResponse) => boolean,
+): Promise<Gateway> {
+  const server = createServer((request, answer) => {
+    if (answers(request, answer)) return;
+    const { method = '', url = '', headers } = request;
+    const onward = ask(new URL(url, target), { method, headers }, (come) => {
+      answer.writeHead(come.statusCode ?? 502, { ...come.headers, ...answer.getHeaders() });
+      come.pipe(answer);
+    });
+    onward.on('error', () => answer.destroy());
+    answer.on('close', () => onward.destroy());
+    request.pipe(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
