@@ -11,7 +11,8 @@ import { isFinal, RegistryRefusal, type RegistryClient } from './registry-client
  *
  *   empty      nothing yet: neither on disk nor from the registry
  *   following  at a cursor; connected to the feed, or trying to be, and what is asked is answered in both cases
- *   reloading  following, and a new snapshot is read because the registry cannot go on from our cursor (410)
+ *   reloading  following, and a new snapshot is read because the registry cannot go on from our cursor (410, or 400); where
+ *              the cursor of that is refused as well, it is a fault as any other until the next snapshot is due
  */
 export interface Follower {
   /** Loads and follows until the signal fires. */
@@ -53,6 +54,8 @@ const silenceMs = 40_000;
 const noteEveryMs = 60_000;
 const firstDelayMs = 100;
 const longestDelayMs = 10_000;
+/** Where nothing comes behind the cursor of any. */
+const reloadEveryMs = 300_000;
 
 export function createFollower(settings: FollowerSettings): Follower {
   const { client, journal, origin, onChange, onFault, random } = settings;
@@ -161,15 +164,22 @@ export function createFollower(settings: FollowerSettings): Follower {
     async run(signal) {
       await loadFromDisk().catch(onFault);
       let mustLoad = standing === undefined;
+      /** When the registry could not go on from our cursor, if nothing has come since. */
+      let forgottenAt = -Infinity;
       for (let failures = 0; !signal.aborted;) {
         try {
           if (mustLoad) await loadFromRegistry(signal);
           mustLoad = false;
-          await follow(standing as Standing, signal, () => (failures = 0));
+          await follow(standing as Standing, signal, () => {
+            failures = 0;
+            forgottenAt = -Infinity;
+          });
         } catch (error) {
           if (signal.aborted) break;
-          const isForgotten = error instanceof RegistryRefusal && (error.status === 410 || error.status === 400);
+          const isRefused = error instanceof RegistryRefusal && (error.status === 410 || error.status === 400);
+          const isForgotten = isRefused && performance.now() - forgottenAt > reloadEveryMs;
           const isNews = isForgotten && !mustLoad;
+          if (isNews) forgottenAt = performance.now();
           mustLoad ||= isForgotten;
           if (isNews && failures === 0) {
             failures = 1;

@@ -471,6 +471,14 @@ test('what a later version of the registry writes is reported, and keeps nobody 
   await tenant.subscriber.delete(`/v1/subscriptions/${id}`).expect(200);
 });
 
+/** Lets time pass by the clock that only goes forward. */
+function createClock(): { pass: (minutes: number) => void; restore: () => void } {
+  const now = performance.now.bind(performance);
+  let passedMs = 0;
+  const spy = jest.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
+  return { pass: (minutes) => void (passedMs += minutes * 60_000), restore: () => spy.mockRestore() };
+}
+
 test('where no event stream comes through pages are followed, and streams again when the registry was away', async () => {
   const folder = await newFolder();
   const faults: unknown[] = [];
@@ -518,6 +526,37 @@ test('where the registry cannot go on from a cursor, the sender takes a new snap
   await sender.close();
   expect(await statesIn(fileIn(folder))).toEqual(await statesOfServer());
 });
+
+test.each([400, 410])(
+  'a feed that answers %i to the cursor of a new snapshot is told, and snapshots are not taken one after the other for that',
+  async (status) => {
+    let [snapshots, isRefusing] = [0, true];
+    const gateway = await startGateway(registry.url, ({ url = '' }, answer) => {
+      if (url.startsWith('/v1/snapshot')) snapshots += 1;
+      const refuses = isRefusing && url.startsWith('/v1/changes');
+      if (refuses) answer.writeHead(status).end();
+      return refuses;
+    });
+    // Pauses are next to none.
+    const chance = jest.spyOn(Math, 'random').mockReturnValue(-0.4999);
+    const clock = createClock();
+    const faults: unknown[] = [];
+    const sender = await senders.start({ registry: gateway.url, onFault: (fault) => void faults.push(fault) });
+    await sender.ready();
+    while (faults.length < 30) await sleep(5);
+    expect(faults).toEqual(faults.map(() => expect.objectContaining({ name: 'RegistryRefusal', status })));
+    expect(snapshots).toBe(2);
+    clock.pass(6);
+    while (snapshots === 2) await sleep(5);
+    isRefusing = false;
+    await senders.untilCurrent(sender);
+    expect(snapshots).toBe(3);
+    await sender.close();
+    clock.restore();
+    chance.mockRestore();
+    await gateway.stop();
+  },
+);
 
 test('an Age that is no number leaves the age of the replica a number', async () => {
   const gateway = await startGateway(registry.url, ({ headers }, answer) => {
