@@ -70,6 +70,16 @@ export async function* readStream({ client, query, signal }: Place): AsyncGenera
   }
 }
 
+/** Whether a stream tells anything now; what it tells is not taken in. */
+export async function isStreamThrough(place: Place): Promise<boolean> {
+  try {
+    for await (const _batch of readStream(place)) return true;
+  } catch {
+    // It is tried again.
+  }
+  return false;
+}
+
 /** A page, as soon as there is something on it. */
 export async function readPage({ client, query, signal }: Place): Promise<Batch> {
   let age = 0;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Replica } from '../matching/replica.js';
-import { HeldBack, readPage, readStream, type Batch } from './feed.js';
+import { HeldBack, isStreamThrough, readPage, readStream, type Batch } from './feed.js';
 import type { Journal } from './journal.js';
 import { putLine, type ChangeLine, type SnapshotLine, type Standing } from './lines.js';
 import { readLines } from './read-lines.js';
@@ -56,6 +56,8 @@ const firstDelayMs = 100;
 const longestDelayMs = 10_000;
 /** Where nothing comes behind the cursor of any. */
 const reloadEveryMs = 300_000;
+/** While pages are read. */
+const tryStreamEveryMs = 600_000;
 
 export function createFollower(settings: FollowerSettings): Follower {
   const { client, journal, origin, onChange, onFault, random } = settings;
@@ -114,7 +116,7 @@ export function createFollower(settings: FollowerSettings): Follower {
     onChange();
   }
 
-  /** Ends when the registry ends the stream. Where none comes through pages are read, until that fails too. */
+  /** Ends when the registry ends the stream. Where none comes through pages are read, until one does or they fail too. */
   async function follow(from: Standing, signal: AbortSignal, onEvent: () => void): Promise<void> {
     let isCaughtUp = false;
     const take = ({ changes: kept, cursor, revision, more, age }: Batch) => {
@@ -135,7 +137,16 @@ export function createFollower(settings: FollowerSettings): Follower {
     } catch (error) {
       if (!(error instanceof HeldBack)) throw error;
       onFault(error);
-      while (!signal.aborted) take(await readPage({ client, query: behind(standing ?? from), signal }));
+      const place = () => ({ client, query: behind(standing ?? from), signal });
+      let triedAt = performance.now();
+      let isThrough = false;
+      while (!signal.aborted && !isThrough) {
+        if (performance.now() - triedAt > tryStreamEveryMs) {
+          triedAt = performance.now();
+          void isStreamThrough(place()).then((is) => (isThrough = is));
+        }
+        take(await readPage(place()));
+      }
     }
   }
 

@@ -570,3 +570,35 @@ test('an Age that is no number leaves the age of the replica a number', async ()
   await sender.close();
   await gateway.stop();
 });
+
+test('while pages are followed a stream is tried again every ten minutes, and followed when it comes through', async () => {
+  const clock = createClock();
+  const faults: unknown[] = [];
+  relay.holdStreams();
+  const sender = await senders.start({ registry: relay.url, onFault: (fault) => void faults.push(fault) });
+  const untilStreams = async (count: number) => {
+    while (relay.openStreams() !== count) await sleep(5);
+  };
+  await sender.ready(0);
+  await untilStreams(0);
+  const sink = newSink();
+  await tenant.register(sink, { types: ['com.example.page'] });
+  clock.pass(11);
+  await untilStreams(1);
+  // Meanwhile pages tell what is new.
+  await tenant.revoke(sink);
+  await senders.untilCurrent(sender);
+  expect(sender.permission(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+  await untilStreams(0);
+  relay.mend();
+  clock.pass(11);
+  await untilStreams(1);
+  await tenant.register(newSink(), { types: ['com.example.stream'] });
+  await senders.untilCurrent(sender);
+  await expectSameAnswers(sender);
+  await sleep(500);
+  expect(relay.openStreams()).toBe(1);
+  expect(faults).toMatchObject([{ name: 'HeldBack' }]);
+  await sender.close();
+  clock.restore();
+}, 60_000);
