@@ -21,7 +21,6 @@ const downwardOnly = stages.map((stage, place) => ({
   from: [
     ...stages.slice(0, place).map((earlier) => `./src/${earlier}`),
     './src/cli',
-    './src/console',
     './src/sender',
     './src/service',
     './src/service.ts',

@@ -8,10 +8,8 @@ const limitMs = 55_000;
  * Plays the story on this machine with real traffic: a registry with an embedded database in a temporary folder, and
  * webhooks that it asks over HTTPS. Resolves to the exit code: 0 only if every step went as it says.
  */
-export async function runDemo(
-  output: NodeJS.WriteStream = process.stdout,
-  environment: NodeJS.ProcessEnv = process.env,
-): Promise<number> {
+export async function runDemo(): Promise<number> {
+  const { stdout: output, env: environment } = process;
   const tell = createNarrator({
     write: (text) => void output.write(text),
     coloured: output.isTTY && !environment['NO_COLOR'],

@@ -1,6 +1,5 @@
-import type { Rate } from '../origins/rate.js';
-import { parseRate } from '../origins/rate.js';
 import type { Denial } from '../matching/known-pairs.js';
+import { parseRate, type Rate } from '../origins/rate.js';
 import type { Database, Query } from '../storage/database.js';
 import { inPages, overPages } from '../storage/over-pages.js';
 

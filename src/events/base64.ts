@@ -9,14 +9,14 @@ for (const [value, character] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
  * breaks, and with the unused bits zero as encoders must leave them (RFC 4648, sections 3.1, 3.2, 3.5), because texts that
  * decoders read differently do not belong into a registry.
  */
-export function base64Bytes(text: string, from = 0, to = text.length): number | undefined {
-  const length = to - from;
+export function base64Bytes(text: string): number | undefined {
+  const { length } = text;
   if (length % 4 !== 0) return undefined;
   if (length === 0) return 0;
-  const padding = text.charCodeAt(to - 1) !== 0x3d ? 0 : text.charCodeAt(to - 2) !== 0x3d ? 1 : 2;
-  const end = to - padding;
+  const padding = text.charCodeAt(length - 1) !== 0x3d ? 0 : text.charCodeAt(length - 2) !== 0x3d ? 1 : 2;
+  const end = length - padding;
   let last = 0;
-  for (let at = from; at < end; at += 1) {
+  for (let at = 0; at < end; at += 1) {
     last = values[text.charCodeAt(at)] ?? 64;
     if (last === 64) return undefined;
   }

@@ -19,18 +19,3 @@ export function watchClaimCheck(holder: { claimCheck: ClaimCheck | undefined }, 
     else claimCheck.contentType = parseMediaType(content) ? 'right' : 'wrong';
   };
 }
-
-/** The same for a value that is parsed already. */
-export function findClaimCheck(data: object): ClaimCheck | undefined {
-  const { claimCheckUri: uri, claimCheckContentType: contentType } = data as Record<string, unknown>;
-  if (uri === undefined && contentType === undefined) return undefined;
-  return {
-    uri: uri === undefined ? 'missing' : typeof uri === 'string' && isUri(uri) ? 'right' : 'wrong',
-    contentType:
-      contentType === undefined
-        ? 'missing'
-        : typeof contentType === 'string' && parseMediaType(contentType)
-          ? 'right'
-          : 'wrong',
-  };
-}

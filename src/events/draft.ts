@@ -44,8 +44,8 @@ export function startDraft(mode: Mode, at: string): Draft {
   };
 }
 
-export function note(draft: Draft, rule: Rule, member: string, detail?: string): void {
-  if (draft.faults.length < maxBreaches) draft.faults.push(breachOf(rule, pointerTo(draft, member), detail));
+export function note(draft: Draft, rule: Rule, member: string): void {
+  if (draft.faults.length < maxBreaches) draft.faults.push(breachOf(rule, pointerTo(draft, member)));
 }
 
 /** Notes the fault of an attribute, and that it will not be among the attributes. */

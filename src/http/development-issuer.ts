@@ -39,7 +39,7 @@ const privateKey = z.object({
 });
 
 /** A name of no place: tokens are made by the command line, which does not know where the service listens. */
-export const developmentIssuer = 'urn:assent:development';
+const developmentIssuer = 'urn:assent:development';
 export const developmentAudience = 'assent';
 
 /**

@@ -1,5 +1,4 @@
-import type { RegistryError } from '../errors.js';
-import { type ErrorCode } from '../errors.js';
+import type { ErrorCode, RegistryError } from '../errors.js';
 import type { components } from './contract.gen.js';
 
 type Problem = components['schemas']['Problem'];

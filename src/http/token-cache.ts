@@ -22,7 +22,7 @@ export interface TokenCache {
   clear(): void;
 }
 
-export function createTokenCache(authenticate: Authenticate, clock: () => number = Date.now): TokenCache {
+export function createTokenCache(authenticate: Authenticate): TokenCache {
   const entries = new Map<string, Entry>();
   /** Most requests carry the token of the one before: comparing two texts is less than hashing one. */
   let last: { authorization: string; entry: Entry } | undefined;
@@ -36,7 +36,7 @@ export function createTokenCache(authenticate: Authenticate, clock: () => number
     // One spelling of each token: another takes no place from others.
     if (authorization !== undefined && oneSpelling.test(authorization) && begun === generation) {
       if (entries.size >= capacity) entries.delete(entries.keys().next().value ?? '');
-      entries.set(authorization, { principal, until: Math.min(principal.tokenExpiresAt, clock() + longestMs) });
+      entries.set(authorization, { principal, until: Math.min(principal.tokenExpiresAt, Date.now() + longestMs) });
     }
     return principal;
   }
@@ -56,7 +56,7 @@ export function createTokenCache(authenticate: Authenticate, clock: () => number
   return {
     authenticate(authorization, lines) {
       const known = lines === 1 && authorization !== undefined ? find(authorization) : undefined;
-      if (known !== undefined && known.until > clock()) return known.principal;
+      if (known !== undefined && known.until > Date.now()) return known.principal;
       if (known !== undefined && authorization !== undefined) forget(authorization);
       return verify(authorization, lines);
     },

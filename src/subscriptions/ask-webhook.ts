@@ -17,12 +17,12 @@ export interface Asking {
 }
 
 /** Puts the question, unless an admin revoked the pair's grant: then nothing that the webhook says would count. */
-export async function ask(
+async function ask(
   sql: Sql,
   actor: Actor,
   { id, generation, definition, origin }: Asking,
   reason: HandshakeReason,
-  handshake?: string,
+  handshake: string | undefined,
 ): Promise<string | undefined> {
   const { sink } = definition;
   const revoked = await sql.grant.count({ where: { origin: origin.name, sink, state: 'revoked' } });

@@ -61,7 +61,7 @@ function visibleTo({ tenant, subscriber, scopes }: Principal): Prisma.Sql {
 }
 
 /** RegistryError `subscription_not_found` for one that the principal may not see. */
-export async function findSubscription(sql: Sql, principal: Principal, id: string): Promise<Subscription> {
+async function findSubscription(sql: Sql, principal: Principal, id: string): Promise<Subscription> {
   const rows = isUuid(id)
     ? await sql.$queryRaw<Row[]>`
         select s.*, standing.*, sender.profile from subscription s

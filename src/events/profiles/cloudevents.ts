@@ -35,7 +35,7 @@ export const nameStart = rule(
   eachExtension((name) => name.charCodeAt(0) < 0x61),
 );
 
-export const sourceAbsolute = rule(
+const sourceAbsolute = rule(
   'source_absolute',
   'SHOULD',
   'source',
