@@ -20,7 +20,7 @@ export async function validateFiles(files: readonly string[], profile: Profile):
   for (const file of files) {
     const body = await read(file);
     if (typeof body === 'string') {
-      report.unreadable.push(body);
+      report.unreadable.push(visible(body));
       continue;
     }
     const isBatch = /^\ufeff?[ \t\r\n]*\[/.test(body.toString('utf8'));
@@ -36,9 +36,9 @@ export async function validateFiles(files: readonly string[], profile: Profile):
     const faults = judged.flatMap((each) => each.faults);
     const warnings = judged.flatMap((each) => each.warnings);
     report.lines = report.lines.concat(
-      `${file}: ${faults.length === 0 ? 'valid' : 'not valid'}`,
-      faults.map(({ pointer, rule, detail }) => `  fault    ${pointer || '/'}  ${rule}: ${detail}`),
-      warnings.map(({ pointer, rule, detail }) => `  warning  ${pointer || '/'}  ${rule}: ${detail}`),
+      visible(`${file}: ${faults.length === 0 ? 'valid' : 'not valid'}`),
+      faults.map(({ pointer, rule, detail }) => visible(`  fault    ${pointer || '/'}  ${rule}: ${detail}`)),
+      warnings.map(({ pointer, rule, detail }) => visible(`  warning  ${pointer || '/'}  ${rule}: ${detail}`)),
     );
     report.faults += faults.length;
     report.warnings += warnings.length;
@@ -53,4 +53,9 @@ async function read(file: string): Promise<Buffer | string> {
   } catch (error) {
     return `${file} cannot be read: ${(error as NodeJS.ErrnoException).code}.`;
   }
+}
+
+/** What stands in a file, or is its name, must not steer a terminal or write lines of its own. */
+function visible(line: string): string {
+  return line.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

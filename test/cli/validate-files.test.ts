@@ -42,6 +42,18 @@ test('a batch is held against what the profile says of batches', async () => {
   expect(lines).toContainEqual(expect.stringMatching(/^ {2}warning {2}\/ {2}intg-std-015.batch_count: /));
 });
 
+test('what stands in a file steers no terminal and writes no line of its own', async () => {
+  const file = await write('names.json', JSON.stringify({ ...event, 'a\u001b[2J\nother.json: valid\u202e é': 1 }));
+  const missing = join(folder, 'no\nfile');
+  expect(await validateFiles([file, missing], 'cloudevents')).toMatchObject({
+    lines: [
+      `${file}: not valid`,
+      expect.stringContaining(' /a\\u{1b}[2J\\u{a}other.json: valid\\u{202e} é  cloudevents.attribute_name: '),
+    ],
+    unreadable: [`${join(folder, 'no\\u{a}file')} cannot be read: ENOENT.`],
+  });
+});
+
 test('there is no batch too large for it', async () => {
   const batch = await write('huge.json', JSON.stringify(Array(200_000).fill({ ...event, source: 'a' })));
   expect(await validateFiles([batch], 'cloudevents')).toMatchObject({ faults: 0, warnings: 200_000 });
