@@ -29,24 +29,24 @@ function inStructured(event: object): Delivery {
   return { headers: { 'Content-Type': 'application/cloudevents+json' }, body: JSON.stringify(event) };
 }
 
-/** Data without a type is JSON (JSON format, section 3.1.1). */
+/** Data without a type is JSON; bytes without one may be anything (JSON format, sections 3.1.1 and 3.1.2). */
 function inBinary(event: object): Delivery {
   const { data, data_base64: base64, datacontenttype, ...attributes } = event as Record<string, unknown>;
-  const hasData = data !== undefined || typeof base64 === 'string';
-  const contentType = typeof datacontenttype === 'string' ? datacontenttype : 'application/json';
+  const implied = data === undefined ? undefined : 'application/json';
+  const contentType = typeof datacontenttype === 'string' ? datacontenttype : implied;
   const headers = Object.entries(attributes)
     .filter(([, value]) => value !== null && value !== undefined)
     .map(([name, value]) => [`ce-${name}`, encode(String(value))]);
   return {
     headers: {
       ...(Object.fromEntries(headers) as Record<string, string>),
-      ...(hasData || typeof datacontenttype === 'string' ? { 'Content-Type': contentType } : {}),
+      ...(contentType === undefined ? {} : { 'Content-Type': contentType }),
     },
     ...(typeof base64 === 'string' ? { body: Buffer.from(base64, 'base64') } : bodyOf(data, contentType)),
   };
 }
 
-function bodyOf(data: unknown, contentType: string): Pick<Delivery, 'body'> {
+function bodyOf(data: unknown, contentType = ''): Pick<Delivery, 'body'> {
   if (data === undefined) return {};
   const mediaType = parseMediaType(contentType);
   const isText = typeof data === 'string' && (mediaType === undefined || !isJson(mediaType));

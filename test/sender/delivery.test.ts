@@ -62,6 +62,7 @@ test.each([
   ['JSON of a kind', { data: 'text', datacontenttype: 'application/a+json' }, 'application/a+json', '"text"'],
   ['text', { data: 'text', datacontenttype: 'text/plain' }, 'text/plain', 'text'],
   ['bytes', { data_base64: 'AAEC', datacontenttype: 'image/png' }, 'image/png', Buffer.from([0, 1, 2])],
+  ['bytes without a type', { data_base64: 'AAEC' }, undefined, Buffer.from([0, 1, 2])],
 ])('the body in binary mode is the data: %s', (_, data, contentType, body) => {
   const delivery = inBinary(data);
   expect([delivery.headers['Content-Type'], delivery.body]).toEqual([contentType, body]);
