@@ -39,7 +39,8 @@ export function findLeaks(source: string): string[] {
     .replace(/\.$/, '');
   const mayNameInside = plain.includes('local') || plain.includes('internal');
   const mayNameAddress = /\d\.\d/.test(plain);
-  const words = mayNameInside || mayNameAddress ? plain.split(/[^a-z0-9.-]/) : [];
+  // The full form of a name ends in a dot.
+  const words = mayNameInside || mayNameAddress ? plain.split(/\.?(?:[^a-z0-9.-]|$)/) : [];
   if ((host !== '' && isInternalHost(host)) || words.some(isInternalWord)) {
     leaks.push('The source names a host that only the inside knows.');
   }
