@@ -56,6 +56,11 @@ export async function openDatabase({ databaseUrl, replicaUrl, dataFolder }: Data
 }
 
 const statementMs = 8_000;
+/**
+ * For a process that is frozen or cut off within a transaction. So much shorter than a statement may take that those of
+ * other processes that wait for its locks are not over before.
+ */
+const idleMs = 5_000;
 const mostConnections = 20;
 /** The user lacks a privilege; the server is a standby, or reads only. */
 const unmigratable = ['42501', '25006'];
@@ -73,7 +78,7 @@ async function openServer(url: string, readsOnly: boolean): Promise<Database> {
     max: mostConnections,
     // A statement or a transaction that hangs must not hold its locks for ever.
     statement_timeout: statementMs,
-    idle_in_transaction_session_timeout: 30_000,
+    idle_in_transaction_session_timeout: idleMs,
   });
   const closing = new AbortController();
   const watching = pool.watch(closing.signal);

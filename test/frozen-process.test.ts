@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { createToken } from '../src/cli/create-token.js';
+import { startRegistryProcess, type RunningRegistry } from './support/process.js';
+import { isServer, startRegistry, type Registry } from './support/registry.js';
+import { createTenant, type Tenant } from './support/tenant.js';
+
+/** Two processes on one database, of which one stands still. */
+const onServer = isServer ? test : test.skip;
+/** See append_changes in the database. */
+const logLock = 7_266_112_002;
+
+let registry: Registry;
+let other: RunningRegistry;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  if (!isServer) return;
+  registry = await startRegistry();
+  tenant = await createTenant(registry);
+  other = await startRegistryProcess({ env: registry.env });
+});
+afterAll(async () => {
+  if (!isServer) return;
+  other.child.kill('SIGKILL');
+  await other.ended;
+  await registry.stop();
+});
+
+onServer(
+  'a process that is frozen in the middle of a change keeps no change of the others from being made',
+  async () => {
+    const gate = new pg.Client({ connectionString: registry.env['DATABASE_URL'] });
+    await gate.connect();
+    await gate.query(`begin; select pg_advisory_xact_lock(${logLock})`);
+    const token = await createToken(
+      { tenant: 'gemeente', subscriber: 'beheer', scopes: ['assent:admin'], minutes: 5 },
+      registry.env,
+    );
+    const change = fetch(`${other.url}/v1/origins/${tenant.origin}`, {
+      method: 'PATCH',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/merge-patch+json' },
+      body: '{"requestedrate":60}',
+    });
+    const waits = async () => (await registry.sql(`select 1 from pg_locks where not granted`)).length > 0;
+    while (!(await waits())) await sleep(10);
+
+    // What holds up everybody is its own now, and it does nothing more.
+    other.child.kill('SIGSTOP');
+    await gate.query('commit');
+    await gate.end();
+    await tenant.admin.post('/v1/origins').send({ name: 'second.example.com' }).expect(201);
+
+    other.child.kill('SIGCONT');
+    expect((await change).status).toBe(503);
+    const { body } = await tenant.admin.get(`/v1/origins/${tenant.origin}`).expect(200);
+    expect(body.requestedrate).toBe(120);
+  },
+  60_000,
+);
