@@ -46,7 +46,6 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
       const actor = actorOf(call);
       const { allowedrate, reference, sink } = call.body;
       const until = new Date(call.body.expiresat);
-      checkAgreement(sink, until, routes);
       const { resource, replayed } = await database.transaction(async (sql) => {
         const name = call.body.origin.toLowerCase();
         // No grant outlives its origin: the name may be registered again, by somebody else.
@@ -61,6 +60,8 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
           const present = await sql.grant.findUnique({ where: { origin_sink: { origin: origin.name, sink } } });
           if (present) return { resource: present.id, replayed: true };
         }
+        // Not before: whoever repeats a request hears of what it recorded, although that has ended since.
+        checkAgreement(sink, until, routes);
         // What was asked while the grant was being revoked may still be open.
         const revoked = await sql.grant.count({ where: { origin: origin.name, sink, state: 'revoked' } });
         if (revoked > 0) await routes.closeHandshakes(sql, { tenant, origin: origin.name, sink });

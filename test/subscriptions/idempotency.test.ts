@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
 
@@ -124,6 +125,18 @@ describe('Idempotency-Key', () => {
     expect(again.get('Idempotency-Replayed')).toBe('true');
     expect(again.body).toMatchObject({ id: first.body.id, state: 'revoked' });
     await post(admin, key, { ...agreement, allowedrate: 6 }, '/v1/grants').expect(409);
+  });
+
+  test('an agreement that has ended since is told as what it is to who repeats its request', async () => {
+    const key = newKey();
+    const expiresat = new Date(Date.now() + 500).toISOString();
+    const agreement = { origin, sink: newSink(), allowedrate: 5, expiresat, reference: 'A-2' };
+    const first = await post(admin, key, agreement, '/v1/grants').expect(201);
+    await sleep(Date.parse(expiresat) - Date.now() + 1);
+    const again = await post(admin, key, agreement, '/v1/grants').expect(201);
+    expect(again.get('Idempotency-Replayed')).toBe('true');
+    expect(again.body).toMatchObject({ id: first.body.id, expiresat });
+    await post(admin, newKey(), agreement, '/v1/grants').expect(400);
   });
 
   test('a handshake is asked for once, also by ten requests at once', async () => {
