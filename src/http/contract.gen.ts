@@ -121,8 +121,8 @@ export interface paths {
         put?: never;
         /**
          * Ask the webhook again.
-         * @description A handshake that is still waiting for its next attempt is tried now instead. Once an admin revoked the grant, only
-         *     an admin can ask again.
+         * @description A handshake that is still waiting for its next attempt is tried now instead, but not before the `Retry-After` that
+         *     the webhook named. Once an admin revoked the grant, only an admin can ask again.
          */
         post: operations["startHandshake"];
         delete?: never;

@@ -1,6 +1,6 @@
 import { endGrant } from '../grants/write-grant.js';
 import type { HandshakeReason } from '../handshake/handshake.js';
-import { closeHandshakesOfOtherRate, closeHandshakesOfPair, enqueue } from '../handshake/queue.js';
+import { closeHandshakesOfOtherRate, closeHandshakesOfPair, enqueue, restOf } from '../handshake/queue.js';
 import type { Origin } from '../origins/origin.js';
 import type { Actor } from '../storage/audit.js';
 import type { Sql } from '../storage/database.js';
@@ -23,18 +23,19 @@ async function ask(
   { id, generation, definition, origin }: Asking,
   reason: HandshakeReason,
   handshake: string | undefined,
+  notBefore: Date | undefined,
 ): Promise<string | undefined> {
   const { sink } = definition;
   const revoked = await sql.grant.count({ where: { origin: origin.name, sink, state: 'revoked' } });
   if (revoked > 0) return undefined;
   const requestedRate = definition.requestedRate ?? origin.requestedRate;
   const question = { tenant: origin.tenant, origin: origin.name, sink, subscription: id, generation, reason };
-  return enqueue(sql, { ...question, startedBy: actor.name, requestedRate }, handshake);
+  return enqueue(sql, { ...question, startedBy: actor.name, requestedRate }, handshake, notBefore);
 }
 
 /**
  * Where the same question is open already, it is due now instead of later; nobody is asked twice at the same time. One
- * that was sent with another rate is given up.
+ * that was sent with another rate is given up. A webhook that said when to ask again is not asked before, whoever wishes.
  */
 export async function askOnce(
   sql: Sql,
@@ -43,13 +44,15 @@ export async function askOnce(
   reason: HandshakeReason,
   handshake?: string,
 ): Promise<string | undefined> {
-  const rate = asking.definition.requestedRate ?? asking.origin.requestedRate ?? null;
-  await closeHandshakesOfOtherRate(sql, asking.id, rate);
+  const { id, origin, definition } = asking;
+  const rate = definition.requestedRate ?? origin.requestedRate ?? null;
+  await closeHandshakesOfOtherRate(sql, id, rate);
+  const rest = await restOf(sql, { subscription: id, origin: origin.name, sink: definition.sink });
   const [open] = await sql.$queryRaw<Array<{ id: string }>>`
     update handshake set requestedrate = ${rate}::int,
-      dueat = case when verdict = 'held_by_budget' then dueat else least(dueat, now()) end
-    where subscription = ${asking.id}::uuid and state in ('due', 'asking') and callbackopen returning id`;
-  return open ? open.id : ask(sql, actor, asking, reason, handshake);
+      dueat = case when verdict = 'held_by_budget' then dueat else least(dueat, greatest(now(), ${rest ?? null})) end
+    where subscription = ${id}::uuid and state in ('due', 'asking') and callbackopen returning id`;
+  return open ? open.id : ask(sql, actor, asking, reason, handshake, rest);
 }
 
 /** The last subscription of a pair takes its questions and its grant along; an agreement stands by itself. */

@@ -237,6 +237,40 @@ describe('POST on the handshakes of a subscription', () => {
     expect(await tenant.handshakes(id)).toHaveLength(1);
   });
 
+  test.each([429, 503])(
+    'a %i with Retry-After is kept to, whoever asks again or names another rate',
+    async (status) => {
+      const { sink, path } = consenting();
+      registry.receiver.on(path, (_request, response) => response.writeHead(status, { 'Retry-After': '600' }).end());
+      const { id, statusdetails } = await tenant.register(sink);
+      const { nextat } = statusdetails;
+      const again = await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
+      expect(again.body).toMatchObject({ id: statusdetails.handshake, state: 'due' });
+      for (const requestedrate of [20, 30]) {
+        const { body } = await tenant.subscriber
+          .put(`/v1/subscriptions/${id}`)
+          .send({ protocol: 'HTTP', sink, requestedrate })
+          .expect(200);
+        const next = Date.parse(body.statusdetails.nextat);
+        expect(next).toBeGreaterThan(Date.now() + 590_000);
+        expect(next).toBeLessThanOrEqual(Date.parse(nextat));
+      }
+      await drain();
+      expect(asked()).toEqual([path]);
+
+      registry.receiver.consent(path);
+      await passDelays(registry);
+      await drain();
+      expect(await tenant.handshakes(id)).toMatchObject([
+        { state: 'granted', requestedrate: 30 },
+        { state: 'cancelled' },
+      ]);
+      // What it said before it consented counts no longer.
+      await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
+      expect(asked()).toHaveLength(3);
+    },
+  );
+
   test('while the webhook is being asked it is not asked a second time', async () => {
     const { sink, reached, released, rates } = held();
     const { id } = await tenant.register(sink, {}, 'respond-async');
