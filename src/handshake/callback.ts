@@ -7,6 +7,7 @@ import type { Database, Sql } from '../storage/database.js';
 import type { grant as GrantRow, handshake as HandshakeRow } from '../storage/generated/client.js';
 import { hashCallbackKey, isSameHash } from './callback-key.js';
 import { judgeOrigin } from './exchange.js';
+import type { HeaderLine } from './handshake.js';
 
 export interface CallbackGrant {
   origin: string;
@@ -34,7 +35,7 @@ export interface CallbackRequest {
  */
 export type GrantByCallback = (request: CallbackRequest) => Promise<CallbackGrant>;
 
-type Attempted = HandshakeRow & { callbackkeyhash: Uint8Array };
+type Attempted = HandshakeRow & { callbackkeyhash: Uint8Array; requestheaders: HeaderLine[] };
 
 export function createGrantByCallback({
   database,
@@ -71,7 +72,7 @@ export function createGrantByCallback({
         sink,
         basis: 'callback',
         allowedOrigin: consent.allowedOrigin,
-        allowedRate: rate ?? handshake.requestedrate ?? origin.defaultRate,
+        allowedRate: rate ?? offeredRate(handshake) ?? origin.defaultRate,
         requestedRate: handshake.requestedrate ?? undefined,
         warnings: consent.warnings,
         handshake: handshake.id,
@@ -95,13 +96,19 @@ export function createGrantByCallback({
 async function findByKey(sql: Pick<Sql, '$queryRaw'>, { handshake, key }: CallbackRequest): Promise<Attempted> {
   const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(handshake);
   const rows = await sql.$queryRaw<Attempted[]>`
-    select h.*, a.callbackkeyhash from handshake h join attempt a on a.handshake = h.id
+    select h.*, a.callbackkeyhash, a.requestheaders from handshake h join attempt a on a.handshake = h.id
     where h.id = ${isId ? handshake : '00000000-0000-0000-0000-000000000000'}::uuid
       and h.callbackopen and a.callbackexpiresat > now()`;
   const hash = hashCallbackKey(key);
   const found = rows.filter((row) => isSameHash(row.callbackkeyhash, hash))[0];
   if (found === undefined) throw unknown();
   return found;
+}
+
+/** The rate that was asked for with this key; a renewal that is asked again may ask for another one. */
+function offeredRate({ requestheaders }: Attempted): Rate | undefined {
+  const header = requestheaders.find(([name]) => name === 'WebHook-Request-Rate');
+  return header && parseRate(header[1]);
 }
 
 /** What a later call is told. If it was closed in this very moment, or the grant is over, that is as unknown as ever. */

@@ -176,6 +176,28 @@ describe('renewal', () => {
     expect(await tenant.grant(sink)).toMatchObject({ allowedrate: 5, requestedrate: 5 });
   });
 
+  test('a callback without a rate gives the rate that was asked for with it, and not that of a later attempt', async () => {
+    const { id, sink, path } = await granted();
+    const asked: Array<{ rate: string; callback: URL }> = [];
+    registry.receiver.on(path, ({ headers }, response) => {
+      const rate = String(headers['webhook-request-rate']);
+      asked.push({ rate, callback: new URL(String(headers['webhook-request-callback'])) });
+      if (rate === '120') response.writeHead(503).end();
+      else response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '7' }).end();
+    });
+    await startRenewal(sink);
+    await drain();
+    await tenant.replace(id, { sink, requestedrate: 500 });
+    registry.receiver.on(path, (_request, response) => response.writeHead(503).end());
+    await exhaust(registry);
+    expect(await renewals(id)).toMatchObject([{ state: 'unreachable', requestedrate: 500 }]);
+    expect(asked.map(({ rate }) => rate)).toEqual(['120', '500']);
+    const { pathname, search } = asked[0]?.callback ?? new URL(sink);
+    const { body } = await tenant.sender.post(`${pathname}${search}`).expect(200);
+    expect(body).toMatchObject({ granted: true, allowedrate: 120 });
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 120 });
+  });
+
   test.each([
     ['waits for its callback', 200, {}, 'refused', 200],
     ['was put off for a day', 503, { 'Retry-After': '86400' }, 'cancelled', 404],
