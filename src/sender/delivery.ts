@@ -12,7 +12,7 @@ export interface Delivery {
  * (HTTP binding, section 3), with the headers that the subscription wants along and the access token, if the match has one.
  */
 export function deliveryOf(event: object, origin: string, to: MatchAnswer['sinks'][number]): Delivery {
-  const delivery = to.contentmode === 'binary' ? inBinary(event) : inStructured(event);
+  const delivery = to.contentmode === 'binary' && !holdsEvent(event) ? inBinary(event) : inStructured(event);
   const token = to.sinkcredential?.['accesstoken'];
   return {
     ...delivery,
@@ -27,6 +27,11 @@ export function deliveryOf(event: object, origin: string, to: MatchAnswer['sinks
 
 function inStructured(event: object): Delivery {
   return { headers: { 'Content-Type': 'application/cloudevents+json' }, body: JSON.stringify(event) };
+}
+
+/** In binary mode its data would be read as the event (HTTP binding, section 3). */
+function holdsEvent(event: { datacontenttype?: unknown }): boolean {
+  return /^application\/cloudevents/i.test(String(event.datacontenttype));
 }
 
 /** Data without a type is JSON; bytes without one may be anything (JSON format, sections 3.1.1 and 3.1.2). */

@@ -55,6 +55,15 @@ test('what is sent in binary mode is read as the same event', () => {
   expect(attributes.datacontenttype).toBe('application/json');
 });
 
+test.each(['application/cloudevents+json', 'Application/CloudEvents-Batch+JSON; charset=utf-8'])(
+  'an event that carries %s is never delivered in binary mode, where that would be taken for the event',
+  (datacontenttype) => {
+    const carrier = { ...event, datacontenttype, data: { ...event, id: 'carried' } };
+    const { headers, body } = deliveryOf(carrier, origin, { ...to, contentmode: 'binary' });
+    expect([headers['Content-Type'], body]).toEqual(['application/cloudevents+json', JSON.stringify(carrier)]);
+  },
+);
+
 test.each([
   ['no data', {}, undefined, undefined],
   ['null', { data: null }, 'application/json', 'null'],
