@@ -56,10 +56,10 @@ function addContentType(draft: Draft, value: string): void {
   addText(draft, 'datacontenttype', value, false);
 }
 
-/** The body is looked into only when the words of a claim check are in it somewhere. */
+/** The body is looked into only when the words of a claim check are in it somewhere, or may be in escapes. */
 function findClaimCheck(draft: Draft, body: Uint8Array): void {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  if (!bytes.includes('"claimCheck') || !isUtf8(bytes)) return;
+  if (!(bytes.includes('"claimCheck') || bytes.includes('\\u')) || !isUtf8(bytes)) return;
   const end = skipValue(bytes, skipSpace(bytes, 0), 0, watchClaimCheck(draft, jsonText(bytes)));
   if (end < 0) draft.claimCheck = undefined;
 }
