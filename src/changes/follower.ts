@@ -45,7 +45,7 @@ export interface Follower {
   subscribe(listener: Listener): () => void;
   /** The database may be another one: looks before the next reading whether it has the same history. A hint. */
   distrust(): void;
-  /** Milliseconds since 1970 by the database's clock, which tells when grants end. */
+  /** Milliseconds since 1970 by the database's clock, which tells when grants end; by that of the machine until it is known. */
   now(): number;
   /** Undefined while loading; ask for it anew each time. */
   replica(): Replica | undefined;
@@ -81,7 +81,7 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
   let readAt = -Infinity;
   let failsSince: number | undefined;
   /** From the time of this process, which no step of its clock moves, to that of the database; milliseconds. */
-  let aheadMs = 0;
+  let aheadMs = performance.timeOrigin;
   let reading: Promise<void> | undefined;
   let queued: Promise<void> | undefined;
   let isTrusted = false;

@@ -21,6 +21,8 @@ export interface OutcomeRoutes {
   /** For the metrics. */
   onDelivery: (kind: string, count: number) => void;
   onHeld: (grants: number) => void;
+  /** Milliseconds since 1970, by the database's clock. */
+  now: () => number;
 }
 
 const most = 1_000;
@@ -34,7 +36,7 @@ export function createOutcomeHandlers(routes: OutcomeRoutes): Handlers<'reportOu
         throw brokenBody(checkBody('reportOutcomes', entries));
       }
       const unfit = new Map(findFaults(call.bytes.toString()).map((fault) => [indexOf(fault), fault]));
-      const now = new Date();
+      const now = new Date(routes.now());
       const results: Result[] = [];
       const outcomes: Outcome[] = [];
       for (const [index, entry] of entries.entries()) {

@@ -20,6 +20,8 @@ export interface GrantRoutes {
   faultOfSink: (sink: string) => { rule: string; detail: string } | undefined;
   /** Ends the pair's handshakes and their callbacks, in the transaction of the revocation and before it. */
   closeHandshakes: (sql: Sql, pair: Pair) => Promise<void>;
+  /** Milliseconds since 1970, by the database's clock. */
+  now: () => number;
 }
 
 const longestAgreementMs = 5 * 366 * 86_400_000;
@@ -120,9 +122,9 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
   };
 }
 
-function checkAgreement(sink: string, until: Date, { faultOfSink }: GrantRoutes): void {
+function checkAgreement(sink: string, until: Date, { faultOfSink, now }: GrantRoutes): void {
   const fault = faultOfSink(sink);
-  const fromNowMs = until.getTime() - Date.now();
+  const fromNowMs = until.getTime() - now();
   const faults = [
     ...(fault ? [{ pointer: '/sink', ...fault }] : []),
     ...(fromNowMs > 0 && fromNowMs <= longestAgreementMs

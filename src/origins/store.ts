@@ -79,9 +79,10 @@ export function createOriginStore({ database, removeDependents, announce }: Orig
       translate(actor.tenant, undefined, () =>
         database.transaction(async (sql) => {
           const policy = policyFor(await lockOrigin(sql, actor.tenant, name));
+          await sql.$executeRaw`update origin set updatedat = now() where name = ${name}`;
           const row = await sql.origin.update({
             where: { name },
-            data: { ...columnsOf(policy), version: { increment: 1 }, updatedat: new Date() },
+            data: { ...columnsOf(policy), version: { increment: 1 } },
           });
           await recordAudit(sql, actor, 'origin.replaced', `origin:${name}`, columnsOf(policy));
           await announce(sql, actor, name);

@@ -137,6 +137,7 @@ function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) =>
       ...{ database, faultOfSink },
       grants: createGrantReader(database),
       closeHandshakes: closeHandshakesOfPair,
+      now: follower.now,
     }),
     ...createOriginHandlers({
       origins: createOriginStore({ database, removeDependents: removeGrantsOf, announce: announceOrigin }),
@@ -149,6 +150,7 @@ function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) =>
       deliveries: createDeliveryReader(database),
       onDelivery: metrics.delivery,
       onHeld: metrics.held,
+      now: follower.now,
     }),
     ...createMatchHandlers({ readSubscription, checkBody, limits: config.eventLimits }),
     ...createFeedHandlers({ feed, database, readers, age, heartbeatMs: config.feedHeartbeatMs, stopping }),

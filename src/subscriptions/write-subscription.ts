@@ -69,11 +69,12 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
         const generation = present.generation + (isOtherPair ? 1 : 0);
         const sealed = await seal(requested, present.tenant, id);
         if (isOtherPair) await lockPairs(sql, present, { origin: origin.name, sink: definition.sink });
+        await sql.$executeRaw`update subscription set updatedat = now() where id = ${id}::uuid`;
         await sql.subscription.update({
           where: { id },
           data: {
             ...columnsOf(definition),
-            ...{ origin: origin.name, generation, version: { increment: 1 }, updatedat: new Date() },
+            ...{ origin: origin.name, generation, version: { increment: 1 } },
             ...(credential.kind === 'kept'
               ? {}
               : { sinkcredential: sealed ?? null, credentialtype: credentialTypeOf(requested) ?? null }),

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createToken } from '../src/cli/create-token.js';
+import { startRegistryProcess, type RunningRegistry } from './support/process.js';
+import { isServer, startRegistry, type Registry } from './support/registry.js';
+import { createTenant, type Tenant } from './support/tenant.js';
+
+/** A process whose clock is minutes ahead, beside one whose clock is right. */
+const onServer = isServer ? test : test.skip;
+const aheadMs = 240_000;
+const turnClock = `const right = Date;
+globalThis.Date = class extends right {
+  constructor(...given) { given.length === 0 ? super(right.now() + ${aheadMs}) : super(...given); }
+  static now() { return right.now() + ${aheadMs}; }
+};`;
+
+let registry: Registry;
+let ahead: RunningRegistry;
+let tenant: Tenant;
+let sink: string;
+
+beforeAll(async () => {
+  if (!isServer) return;
+  registry = await startRegistry();
+  tenant = await createTenant(registry);
+  registry.receiver.consent('/events');
+  sink = registry.receiver.sink('/events');
+  const preload = `--import=data:text/javascript,${encodeURIComponent(turnClock)}`;
+  ahead = await startRegistryProcess({ env: { ...registry.env, NODE_OPTIONS: preload } });
+});
+afterAll(async () => {
+  if (!isServer) return;
+  ahead.child.kill('SIGKILL');
+  await ahead.ended;
+  await registry.stop();
+});
+
+async function ask(method: string, path: string, body: object, type = 'application/json') {
+  const scopes = ['assent:admin', 'assent:subscribe', 'assent:deliver'] as const;
+  const who = { tenant: 'gemeente', subscriber: 'zaaksysteem', scopes: [...scopes], minutes: 30 };
+  const headers = { Authorization: `Bearer ${await createToken(who, registry.env)}`, 'Content-Type': type };
+  const answer = await fetch(`${ahead.url}${path}`, { method, headers, body: JSON.stringify(body) });
+  return { status: answer.status, body: (await answer.json()) as { updatedat: string } };
+}
+const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+const secondsUntil = (time: string) => (Date.parse(time) - Date.now()) / 1_000;
+
+onServer('a rest that a webhook asked for is as long as it is, whichever process hears of it', async () => {
+  await tenant.register(sink);
+  const outcome = { origin: tenant.origin, sink, status: 429, retryafter: '60', at: inMs(0) };
+  expect((await ask('POST', '/v1/deliveries/outcomes', [outcome])).body).toEqual([{ accepted: true }]);
+  const { body } = await tenant.admin.get('/v1/grants').query({ sink }).expect(200);
+  expect(secondsUntil(body[0].helduntil)).toBeGreaterThan(50);
+});
+
+onServer('an agreement that ends in minutes can be recorded by any process', async () => {
+  const agreement = { origin: tenant.origin, allowedrate: 5, reference: 'A-1', expiresat: inMs(120_000) };
+  const { status } = await ask('POST', '/v1/grants', { ...agreement, sink: registry.receiver.sink('/agreed') });
+  expect(status).toBe(201);
+});
+
+onServer('when something was changed is told by the database, whichever process changes it', async () => {
+  const patch = 'application/merge-patch+json';
+  const { id } = await tenant.register(sink);
+  const subscription = await ask('PATCH', `/v1/subscriptions/${id}`, { types: ['com.example.a'] }, patch);
+  const origin = await ask('PATCH', `/v1/origins/${tenant.origin}`, { defaultrate: 7 }, patch);
+  for (const { status, body } of [subscription, origin]) {
+    expect([status, Math.round(secondsUntil(body.updatedat) / 60)]).toEqual([200, expect.closeTo(0)]);
+  }
+});
