@@ -9,8 +9,9 @@ import { createAddressRules } from './handshake/address.js';
 import { acceptedAlgorithms } from './http/authenticate.js';
 
 /**
- * The whole configuration. It comes from the environment, is checked at start as a whole, and does not change afterwards.
- * The README lists every name; the descriptions there and the checks here must agree, which test/config.test.ts holds.
+ * The whole configuration. It comes from the environment, is checked at start as a whole, and does not change
+ * afterwards. The README lists every name; the descriptions there and the checks here must agree, which
+ * test/config.test.ts holds.
  */
 const text = z.string('must be a text').trim().min(1, 'must not be empty');
 const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
@@ -211,7 +212,10 @@ function repeats(values: readonly string[]): boolean {
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** Throws a SetupError that names every fault of the environment, a line for each. Unknown ASSENT_ names are faults too: they are typing errors. */
+/**
+ * Throws a SetupError that names every fault of the environment, a line for each. Unknown ASSENT_ names are faults too:
+ * they are typing errors.
+ */
 export function readConfig(env: NodeJS.ProcessEnv) {
   const present = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])));
   const unknown = Object.keys(present).filter((name) => name.startsWith('ASSENT_') && !(name in variables));

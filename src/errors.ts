@@ -74,8 +74,8 @@ export class RegistryError extends Error {
 }
 
 /**
- * What whoever runs the program can put right: a setting, a file, a port that is taken. The message is for people and names
- * it; no stack goes with it.
+ * What whoever runs the program can put right: a setting, a file, a port that is taken. The message is for people and
+ * names it; no stack goes with it.
  */
 export class SetupError extends Error {
   override readonly name = 'SetupError';

@@ -98,7 +98,9 @@ describe('the lines of the README, run in their order by one shell against real 
   let database: { url: string | undefined; drop: () => Promise<void> } | undefined;
   let received = '';
   let outputs: string[] = [];
-  /** From what is printed to where it runs here: other ports and another data folder, for others use this machine too. */
+  /**
+   * From what is printed to where it runs here: other ports and another data folder, for others use this machine too.
+   */
   let moved: Array<[printed: string, here: string]> = [];
 
   const here = (text: string) => moved.reduce((moving, [printed, place]) => moving.replaceAll(printed, place), text);

@@ -13,9 +13,9 @@ const markBytes = 8;
 const sealBytes = 16;
 
 /**
- * A cursor as readers of the feed see it: 16 bytes of epoch, 8 of position, 8 of the hash of the origin if nothing else was
- * read, and a seal that binds them to the tenant, in base64url. The seal keeps a reader from places that it was never
- * given, and one tenant from the cursors of another.
+ * A cursor as readers of the feed see it: 16 bytes of epoch, 8 of position, 8 of the hash of the origin if nothing else
+ * was read, and a seal that binds them to the tenant, in base64url. The seal keeps a reader from places that it was
+ * never given, and one tenant from the cursors of another.
  */
 export function writeCursor(secret: Buffer, { tenant, origin }: Scope, { epoch, position }: Place): string {
   const place = Buffer.alloc(placeBytes);
@@ -26,8 +26,8 @@ export function writeCursor(secret: Buffer, { tenant, origin }: Scope, { epoch, 
 }
 
 /**
- * Undefined where the cursor is not one that was written for this tenant. One of a single origin goes on with that origin
- * only, because what happened to others was not seen; one of the whole tenant goes on with each of them as well.
+ * Undefined where the cursor is not one that was written for this tenant. One of a single origin goes on with that
+ * origin only, because what happened to others was not seen; one of the whole tenant goes on with each of them as well.
  */
 export function readCursor(
   secret: Buffer,

@@ -99,7 +99,9 @@ function endOf(gone: AbortSignal, stopping: AbortSignal, milliseconds?: number):
   return over.signal;
 }
 
-/** A page with something on it, or an empty one after the time. Others of the tenant may be all that happens meanwhile. */
+/**
+ * A page with something on it, or an empty one after the time. Others of the tenant may be all that happens meanwhile.
+ */
 async function readWithin(reader: Reader, limit: number, waitMs: number, signal: AbortSignal): Promise<Page> {
   const until = performance.now() + waitMs;
   for (;;) {
@@ -110,8 +112,8 @@ async function readWithin(reader: Reader, limit: number, waitMs: number, signal:
 }
 
 /**
- * Server-Sent Events (WHATWG HTML, section 9.2). Whoever is slow holds one page and no more, because the next one is read
- * when this one has been taken. A cursor that is lost on the way ends the stream; the next request is told why.
+ * Server-Sent Events (WHATWG HTML, section 9.2). Whoever is slow holds one page and no more, because the next one is
+ * read when this one has been taken. A cursor that is lost on the way ends the stream; the next request is told why.
  */
 async function sendEvents(
   { heartbeatMs, age }: FeedRouteSettings,

@@ -7,13 +7,14 @@ import { readLog, type LoggedChange, type Scope } from './log.js';
 import { createRing, type RingLimits } from './ring.js';
 
 /**
- * The log as delivery systems read it. The latest changes are in memory, as the follower applied them, and cost no query;
- * who is further back reads pages of the log. A reader only ever goes forward, and past nothing of its scope.
+ * The log as delivery systems read it. The latest changes are in memory, as the follower applied them, and cost no
+ * query; who is further back reads pages of the log. A reader only ever goes forward, and past nothing of its scope.
  */
 export interface Feed {
   /**
-   * A reader that goes on from a cursor, or from the present end. RegistryErrors: `invalid_request` with the place, where
-   * the cursor is not one of this tenant, or one of another origin; `cursor_too_old`, `cursor_of_other_history`; `index_loading`.
+   * A reader that goes on from a cursor, or from the present end. RegistryErrors: `invalid_request` with the place,
+   * where the cursor is not one of this tenant, or one of another origin; `cursor_too_old`, `cursor_of_other_history`;
+   * `index_loading`.
    */
   open(scope: Scope, cursor: string | undefined, place: string): Promise<Reader>;
 }
@@ -21,7 +22,9 @@ export interface Feed {
 export interface Reader {
   /** The next page, which is empty at the end. Rejects with `cursor_too_old` or `cursor_of_other_history`. */
   read(limit: number): Promise<Page>;
-  /** Resolves when there is something to read, after the time, or when the signal fires; says which: true for something. */
+  /**
+   * Resolves when there is something to read, after the time, or when the signal fires; says which: true for something.
+   */
   wait(milliseconds: number, signal: AbortSignal): Promise<boolean>;
   /** Where it stands now. */
   cursor(): string;

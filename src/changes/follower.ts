@@ -14,15 +14,17 @@ import {
 } from './log.js';
 
 /**
- * Keeps a replica of the registry in this process: loads it from a snapshot that stands at a position, then applies what
- * comes after it, in order.
+ * Keeps a replica of the registry in this process: loads it from a snapshot that stands at a position, then applies
+ * what comes after it, in order.
  *
  *   loading    no position yet; tried again until it works
  *   following  at a position; what was asked is answered from the replica, also while the database is away
  *   reloading  following, and a new replica is being made because this one cannot be followed on: the log was forgotten
- *              behind it or set back, or the database has another history since a failover. The new one then takes its place
+ *              behind it or set back, or the database has another history since a failover. The new one then takes its
+ *              place
  *
- * Positions become visible in their order (see change.ts), so the highest one that a snapshot sees stands for all before.
+ * Positions become visible in their order (see change.ts), so the highest one that a snapshot sees stands for all
+ * before.
  */
 export interface Follower {
   /** Loads, then follows until the signal fires. */

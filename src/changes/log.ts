@@ -36,8 +36,8 @@ export interface PageLimits {
 }
 
 /**
- * Changes behind a position in their order, of everybody or of a scope, with the bounds, the end of the log and the time
- * (milliseconds since 1970) of that moment; `isMore` where there may be others behind them.
+ * Changes behind a position in their order, of everybody or of a scope, with the bounds, the end of the log and the
+ * time (milliseconds since 1970) of that moment; `isMore` where there may be others behind them.
  */
 export async function readLog(
   query: Query,

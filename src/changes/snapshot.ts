@@ -18,9 +18,10 @@ const readingMs = 120_000;
 /**
  * Everything of a scope as of one moment: a line of JSON for each thing, and a last one with the cursor to follow from.
  *
- * It is read as fast as the database gives it, into a file of the system's temporary folder if it is large, and sent from
- * there. A transaction for as long as somebody reads would keep Postgres from removing dead rows of any table, and the
- * embedded one from anything else. RegistryError `feed_full` where there is no room for it, before anything is sent.
+ * It is read as fast as the database gives it, into a file of the system's temporary folder if it is large, and sent
+ * from there. A transaction for as long as somebody reads would keep Postgres from removing dead rows of any table, and
+ * the embedded one from anything else. RegistryError `feed_full` where there is no room for it, before anything is
+ * sent.
  */
 export async function writeSnapshot(
   database: Database,

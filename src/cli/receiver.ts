@@ -21,9 +21,9 @@ const tenYears = 3_650;
 const closed: Behaviour = consenting('60', 'somebody-else.example.com');
 
 /**
- * A webhook to try the registry with. It consents on /events, keeps its answer back on /later, and allows another sender
- * on /closed; it prints what it is asked and what it answers. Its certificate is made once, together with an authority
- * that signs nothing else and whose public part is `receiver-ca.pem` in the data folder.
+ * A webhook to try the registry with. It consents on /events, keeps its answer back on /later, and allows another
+ * sender on /closed; it prints what it is asked and what it answers. Its certificate is made once, together with an
+ * authority that signs nothing else and whose public part is `receiver-ca.pem` in the data folder.
  */
 export async function startReceiver({ port, env, write }: ReceiverSettings): Promise<Webhook> {
   const { dataFolder } = readConfig({ ASSENT_DATA: env['ASSENT_DATA'] });

@@ -10,12 +10,13 @@ import { inPages, overPages } from '../storage/over-pages.js';
  *   what 127 such slots in a row hold (63.5 s) is never more than the rate.
  *
  * A request is sent at most 2 s after its lease was granted and is on its way for a second at most, so what a webhook
- * receives in any 60 s was granted within 63 s, which touch no more than 127 slots. So it holds whoever dies with a lease,
- * and if all send in the last moment: a share that nobody hands back counts until the slot has left the window. The price
- * is that 60/63.5 of the rate can be used (94 %).
+ * receives in any 60 s was granted within 63 s, which touch no more than 127 slots. So it holds whoever dies with a
+ * lease, and if all send in the last moment: a share that nobody hands back counts until the slot has left the window.
+ * The price is that 60/63.5 of the rate can be used (94 %).
  *
- * Within that, a bucket that fills at that pace and holds four seconds of it (two at first) makes the flow even, and waiting instances
- * get turns one behind the other, each for its part of two seconds. A turn that nobody takes up for a second is anybody's.
+ * Within that, a bucket that fills at that pace and holds four seconds of it (two at first) makes the flow even, and
+ * waiting instances get turns one behind the other, each for its part of two seconds. A turn that nobody takes up for a
+ * second is anybody's.
  *
  * The function take_lease in the database does all this under the lock of the row, by the database's clock.
  */

@@ -109,9 +109,9 @@ export interface Outcome {
 const longestRestSeconds = 86_400;
 
 /**
- * What is left of `Retry-After` (RFC 9110, section 10.2.3) in seconds: it was one at the least and a day at the most, and runs
- * from `at`, when the answer came, or from now; a date is measured against the same. 0 if it is over, undefined if it is
- * neither form.
+ * What is left of `Retry-After` (RFC 9110, section 10.2.3) in seconds: it was one at the least and a day at the most,
+ * and runs from `at`, when the answer came, or from now; a date is measured against the same. 0 if it is over,
+ * undefined if it is neither form.
  */
 export function restOf(retryAfter: string, at: Date | undefined, now: Date): number | undefined {
   const ms = parseRetryAfter(retryAfter, (at ?? now).toUTCString());

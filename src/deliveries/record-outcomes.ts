@@ -7,8 +7,9 @@ import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
 import { pairReports, type Outcome, type PairReport } from './outcome.js';
 
 /**
- * Takes a report into account: the counters of its pairs in one statement, and what follows for grants, in one transaction.
- * `unknown` are the indexes of entries whose pair the tenant never had a grant for; nothing is counted for them.
+ * Takes a report into account: the counters of its pairs in one statement, and what follows for grants, in one
+ * transaction. `unknown` are the indexes of entries whose pair the tenant never had a grant for; nothing is counted for
+ * them.
  */
 export type RecordOutcomes = (
   actor: Actor,
@@ -70,8 +71,8 @@ async function holdOrigins(sql: Sql, { tenant }: Actor, reports: readonly PairRe
 }
 
 /**
- * Adds to the counters; rows are taken in the order of the reports, as everybody takes them. Of the 410s, those count towards
- * the retirement that came after the present consent: the webhook has answered since.
+ * Adds to the counters; rows are taken in the order of the reports, as everybody takes them. Of the 410s, those count
+ * towards the retirement that came after the present consent: the webhook has answered since.
  */
 function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Promise<Counted[]> {
   const rows = reports.map(
@@ -130,8 +131,8 @@ function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Pro
 }
 
 /**
- * What 410, 429 and 503 do to live grants; returns how many got a rest. All of them are locked before the change log is:
- * others take them so, too.
+ * What 410, 429 and 503 do to live grants; returns how many got a rest. All of them are locked before the change log
+ * is: others take them so, too.
  */
 async function follow(
   sql: Sql,

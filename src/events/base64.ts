@@ -5,9 +5,9 @@ for (const [value, character] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 }
 
 /**
- * How many bytes a Base64 text stands for; undefined when it is none. Strict: the standard alphabet, padded, without line
- * breaks, and with the unused bits zero as encoders must leave them (RFC 4648, sections 3.1, 3.2, 3.5), because texts that
- * decoders read differently do not belong into a registry.
+ * How many bytes a Base64 text stands for; undefined when it is none. Strict: the standard alphabet, padded, without
+ * line breaks, and with the unused bits zero as encoders must leave them (RFC 4648, sections 3.1, 3.2, 3.5), because
+ * texts that decoders read differently do not belong into a registry.
  */
 export function base64Bytes(text: string): number | undefined {
   const { length } = text;

@@ -6,7 +6,9 @@ export type Mode = 'structured' | 'batched' | 'binary';
 /** `text` is a JSON string that holds no JSON object or array itself; `json_text` is one that does. */
 export type DataForm = 'absent' | 'object' | 'array' | 'text' | 'json_text' | 'scalar' | 'base64' | 'body';
 
-/** The two members of a claim check, as far as `data` has them: `missing`, or whether the value is of the right kind. */
+/**
+ * The two members of a claim check, as far as `data` has them: `missing`, or whether the value is of the right kind.
+ */
 export interface ClaimCheck {
   uri: 'missing' | 'wrong' | 'right';
   contentType: 'missing' | 'wrong' | 'right';
@@ -45,7 +47,8 @@ export interface CloudEvent extends EventParts {
 
 /**
  * Where a member stands in the message: a JSON pointer, or in binary mode the header or a pointer into the body.
- * `member` is the name of an attribute, `data` or `data_base64`, with `below` a pointer inside of it; undefined is the event.
+ * `member` is the name of an attribute, `data` or `data_base64`, with `below` a pointer inside of it; undefined is the
+ * event.
  */
 export function pointerTo(event: { mode: Mode; at: string }, member: string | undefined, below = ''): string {
   if (event.mode !== 'binary') return member === undefined ? event.at : `${event.at}/${escapePointer(member)}${below}`;

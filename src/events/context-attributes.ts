@@ -1,4 +1,6 @@
-/** What the type system leaves of a value once it is read; URI, Timestamp and Binary stay the strings that they came as. */
+/**
+ * What the type system leaves of a value once it is read; URI, Timestamp and Binary stay the strings that they came as.
+ */
 export type AttributeValue = string | number | boolean;
 
 /** Attributes of the specification itself, by number; all others are extensions, which have none. */

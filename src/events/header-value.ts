@@ -1,7 +1,7 @@
 /**
- * The value of an attribute from its header: quoted strings are opened, then one round of percent-decoding (HTTP binding,
- * section 3.1.3.2). Undefined when it holds anything but visible ASCII and inner spaces, an open quote, half an encoded
- * byte, or bytes that are no UTF-8.
+ * The value of an attribute from its header: quoted strings are opened, then one round of percent-decoding (HTTP
+ * binding, section 3.1.3.2). Undefined when it holds anything but visible ASCII and inner spaces, an open quote, half
+ * an encoded byte, or bytes that are no UTF-8.
  */
 export function decodeHeaderValue(value: string): string | undefined {
   let isPlain = true;
@@ -21,7 +21,10 @@ export function decodeHeaderValue(value: string): string | undefined {
   }
 }
 
-/** Older senders quote, in whole or in part; a backslash has its meaning only inside of quotes (RFC 7230, section 3.2.6). */
+/**
+ * Older senders quote, in whole or in part; a backslash has its meaning only inside of quotes (RFC 7230, section
+ * 3.2.6).
+ */
 function unquote(value: string): string | undefined {
   let result = '';
   let isInside = false;

@@ -34,7 +34,9 @@ export interface EventLimits {
   events: number;
 }
 
-/** Of a message, by default. Events of 64 KiB must be let through by everyone on their way (CloudEvents, Size Limits). */
+/**
+ * Of a message, by default. Events of 64 KiB must be let through by everyone on their way (CloudEvents, Size Limits).
+ */
 export const eventLimits: EventLimits = { bytes: 1_048_576, events: 100 };
 
 /** What is wrong with a message as a whole: rule and sentence. */
@@ -109,7 +111,9 @@ const usualTypes: ReadonlyMap<string, Mode> = new Map([
   ['application/json', 'binary'],
 ]);
 
-/** The mode is in the Content-Type (HTTP binding, section 3); whatever is none of CloudEvents is the type of the data. */
+/**
+ * The mode is in the Content-Type (HTTP binding, section 3); whatever is none of CloudEvents is the type of the data.
+ */
 function modeOf(headers: readonly string[]): Mode | Extract<ReadResult, { faults: unknown }> {
   let contentType: string | undefined;
   for (let at = 0; at + 1 < headers.length; at += 2) {
@@ -132,8 +136,8 @@ function modeOf(headers: readonly string[]): Mode | Extract<ReadResult, { faults
 }
 
 /**
- * Reads an event that is a member of another document by the same rules; its faults have pointers into that document. `body` is
- * known to be a JSON object that has the member.
+ * Reads an event that is a member of another document by the same rules; its faults have pointers into that document.
+ * `body` is known to be a JSON object that has the member.
  */
 export function readEventOf(body: Buffer, member: string): ReadEvent {
   const json = jsonText(body);

@@ -23,14 +23,16 @@ import {
 import { readingRules as rules } from './profiles/reading-rules.js';
 
 /**
- * Above this, plain strings are copied out of the body, so that an attribute does not hold on to the whole of it. Copying
- * costs as much as reading, and a batch of a hundred small events should not pay for it.
+ * Above this, plain strings are copied out of the body, so that an attribute does not hold on to the whole of it.
+ * Copying costs as much as reading, and a batch of a hundred small events should not pay for it.
  */
 const sharedBody = 64 * 1024;
 /** Only the integer component, with its minus, is an Integer; `1.0` and `1e3` are not (JSON format, section 2.2). */
 const fractionOrExponent = /[.eE]/;
 
-/** Reads the members of the object that begins at `from` into the draft; gives the place after it, or a negative one. */
+/**
+ * Reads the members of the object that begins at `from` into the draft; gives the place after it, or a negative one.
+ */
 export function readObject(json: JsonText, from: number, draft: Draft): number {
   const { bytes } = json;
   let at = skipSpace(bytes, from + 1);

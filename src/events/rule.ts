@@ -5,7 +5,9 @@ import { pointerTo, type EventParts } from './cloud-event.js';
 /** REQUIRED counts as MUST, RECOMMENDED as SHOULD (RFC 2119). */
 export type Level = 'MUST' | 'SHOULD';
 
-/** Where in the event (undefined: the whole of it), and, if the sentence of the rule does not say it all, what exactly. */
+/**
+ * Where in the event (undefined: the whole of it), and, if the sentence of the rule does not say it all, what exactly.
+ */
 export interface Finding {
   member: string | undefined;
   below?: string;
@@ -16,8 +18,8 @@ export interface Finding {
 export type Check = (event: EventParts) => readonly Finding[] | undefined;
 
 /**
- * A rule as data. `check` is 'reading' where an event that breaks the rule cannot be read at all: the reader holds it then.
- * `of` names the only attribute that the rule looks at; such a rule can judge a subscription too.
+ * A rule as data. `check` is 'reading' where an event that breaks the rule cannot be read at all: the reader holds it
+ * then. `of` names the only attribute that the rule looks at; such a rule can judge a subscription too.
  */
 export interface Rule {
   readonly id: string;

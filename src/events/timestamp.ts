@@ -2,8 +2,8 @@ const daysInMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
  * Is this a date and time as RFC 3339, section 5.6, has it? `T` and `Z` in either case, no space between, any number of
- * fraction digits, every offset up to 23:59 and `-00:00`. Second 60 is allowed where it can be a leap second: at the end of
- * a month, told in UTC (section 5.7).
+ * fraction digits, every offset up to 23:59 and `-00:00`. Second 60 is allowed where it can be a leap second: at the
+ * end of a month, told in UTC (section 5.7).
  */
 export function isTimestamp(text: string): boolean {
   if (text.length < 20) return false;

@@ -39,8 +39,8 @@ const checks: Readonly<Record<Profile, readonly Checked[]>> = {
 };
 
 /**
- * Judges an event by the rules of a profile. The MUSTs of CloudEvents itself are not looked at again: the reader has held
- * them. `of` narrows it to the rules that look at one attribute only.
+ * Judges an event by the rules of a profile. The MUSTs of CloudEvents itself are not looked at again: the reader has
+ * held them. `of` narrows it to the rules that look at one attribute only.
  */
 export function validateEvent(profile: Profile, event: EventParts, of?: 'type' | 'source'): Judgement {
   const judgement: Judgement = { faults: [], warnings: [] };

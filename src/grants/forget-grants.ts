@@ -9,8 +9,8 @@ interface Key {
 }
 
 /**
- * A grant that ended, and that no subscription rests on, is of no use to anybody after so many days; nor is what was counted
- * of its deliveries. Everybody who follows the log drops it too. What an admin revoked stays revoked.
+ * A grant that ended, and that no subscription rests on, is of no use to anybody after so many days; nor is what was
+ * counted of its deliveries. Everybody who follows the log drops it too. What an admin revoked stays revoked.
  */
 export async function forgetGrants({ query, transaction }: Database, days: number): Promise<void> {
   for (let after: Key | undefined = { origin: '', sink: '' }; after !== undefined;) {

@@ -4,7 +4,8 @@ import { parseRate, type Rate } from '../origins/rate.js';
 /**
  * The fact that an origin may send to a sink. There is one for each pair, and all subscriptions of the pair share it.
  *
- *   live     until `expiresAt`; a renewal moves that on. Past it the grant counts as expired without anybody writing so.
+ *   live     until `expiresAt`; a renewal moves that on. Past it the grant counts as expired without anybody writing
+ *            so.
  *   ended    a refused renewal, a retired target or the last subscription's removal took it. A new consent revives it.
  *   revoked  an admin took it. Only an admin's own request for a handshake, or an agreement, opens the way again.
  *
@@ -13,7 +14,10 @@ import { parseRate, type Rate } from '../origins/rate.js';
  */
 export type GrantState = 'live' | 'ended' | 'revoked';
 
-/** What it rests on: the answer to OPTIONS, the callback, a recorded agreement, or the origin's policy for unsupported targets. */
+/**
+ * What it rests on: the answer to OPTIONS, the callback, a recorded agreement, or the origin's policy for unsupported
+ * targets.
+ */
 export type Basis = 'response' | 'callback' | 'agreement' | 'policy';
 
 export type EndReason = 'renewal_refused' | 'target_gone' | 'no_subscription' | 'reopened';

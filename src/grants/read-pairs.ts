@@ -11,8 +11,9 @@ const behindSink = Buffer.from('"}');
 export const longest = { origin: 253, sink: 2_048 };
 
 /**
- * Reads pairs as programs write them: without white space, origin first, no character that JSON escapes. Such a text keeps
- * the contract, and to read it so takes a tenth of the time. It tells where the pairs stand and makes nothing of them.
+ * Reads pairs as programs write them: without white space, origin first, no character that JSON escapes. Such a text
+ * keeps the contract, and to read it so takes a tenth of the time. It tells where the pairs stand and makes nothing of
+ * them.
  */
 export class PlainPairs implements AskedPairs {
   count = 0;

@@ -7,8 +7,8 @@ import { uuidv7 } from '../storage/ids.js';
 import { grantOf, type Basis, type EndReason, type Grant, type Pair } from './grant.js';
 
 /**
- * The arrows of a grant, each one conditional statement in the caller's transaction, which also gets the audit entry and
- * the change. Where the state does not allow the arrow nothing is written.
+ * The arrows of a grant, each one conditional statement in the caller's transaction, which also gets the audit entry
+ * and the change. Where the state does not allow the arrow nothing is written.
  */
 export interface Consent extends Pair {
   basis: Basis;
@@ -61,8 +61,8 @@ export function consentColumns(actor: Actor, consent: Consent) {
 
 /**
  * One at a time for subscriptions that come to a pair or leave it: two that leave at once would each see the other and
- * both leave the grant behind, and one that comes while the last one leaves would lose its handshake. Held until the end
- * of the transaction; take it after the subscription's row and before handshakes and grants.
+ * both leave the grant behind, and one that comes while the last one leaves would lose its handshake. Held until the
+ * end of the transaction; take it after the subscription's row and before handshakes and grants.
  */
 export async function lockPairs(sql: Sql, ...pairs: Array<Omit<Pair, 'tenant'>>): Promise<void> {
   const names = pairs.map(({ origin, sink }) => `${origin} ${sink}`).sort();
@@ -75,10 +75,10 @@ export interface Ending extends Pair {
 }
 
 /**
- * live -> ended, for any number of pairs. An agreement stands by itself, but not against a webhook that is gone: no paper
- * brings it back (webhook specification, section 2.2: the sender refrains from sending any further). All of them in one
- * call, the last of a transaction: grants are locked in the order in which everybody locks them, and then the log is, of
- * which there is one.
+ * live -> ended, for any number of pairs. An agreement stands by itself, but not against a webhook that is gone: no
+ * paper brings it back (webhook specification, section 2.2: the sender refrains from sending any further). All of them
+ * in one call, the last of a transaction: grants are locked in the order in which everybody locks them, and then the
+ * log is, of which there is one.
  */
 export async function endGrants(
   sql: Sql,

@@ -43,8 +43,8 @@ const form = contentTag(
 ).slice(1, 7);
 
 /**
- * A strong validator of such an answer: all that it says besides the pair that was asked for, which takes less than a hash
- * of it.
+ * A strong validator of such an answer: all that it says besides the pair that was asked for, which takes less than a
+ * hash of it.
  */
 export function tagOfGranted(pairs: Replica['pairs'], pair: number, answer: string): string {
   const basis = pairs.basis(pair);

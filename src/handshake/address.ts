@@ -29,7 +29,9 @@ type Network = [Address, number];
 
 export const isReachable = (verdict: AddressVerdict): boolean => verdict === 'public' || verdict === 'allowed';
 
-/** Azure's host agent answers any guest at this globally routable address; it hands out configuration and credentials. */
+/**
+ * Azure's host agent answers any guest at this globally routable address; it hands out configuration and credentials.
+ */
 const platformService = '168.63.129.16';
 
 const globalUnicast = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];

@@ -28,10 +28,10 @@ export interface CallbackRequest {
 }
 
 /**
- * Consent by the callback (webhook specification, section 4.1.3): before, during or after the OPTIONS request, and as often
- * as somebody likes; the first call counts. RegistryError `callback_unknown` for a key that is wrong, expired or closed,
- * always the same; `callback_rate_malformed` for a rate that is none, `invalid_request` for a permission that names another
- * origin (a receiver that compares by prefix posts the name that it knows); these consume nothing.
+ * Consent by the callback (webhook specification, section 4.1.3): before, during or after the OPTIONS request, and as
+ * often as somebody likes; the first call counts. RegistryError `callback_unknown` for a key that is wrong, expired or
+ * closed, always the same; `callback_rate_malformed` for a rate that is none, `invalid_request` for a permission that
+ * names another origin (a receiver that compares by prefix posts the name that it knows); these consume nothing.
  */
 export type GrantByCallback = (request: CallbackRequest) => Promise<CallbackGrant>;
 

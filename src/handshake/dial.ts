@@ -56,8 +56,8 @@ export function dial(destination: Destination, signal: AbortSignal): Promise<TLS
 }
 
 /**
- * Resolves when the target has proven, in TLS 1.2 or later, that it is the host that `dial` was told. Call it as soon as
- * the socket is there. Throws Failure.
+ * Resolves when the target has proven, in TLS 1.2 or later, that it is the host that `dial` was told. Call it as soon
+ * as the socket is there. Throws Failure.
  */
 export function secured(socket: TLSSocket): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -64,8 +64,8 @@ export type Judgement =
   | { kind: 'blocked'; verdict: 'address_not_allowed' | 'sink_not_allowed' };
 
 /**
- * What the reply to a validation request means (webhook specification, section 4.2). A status can refuse or postpone; on
- * every other final status the headers alone decide, because a status never is consent.
+ * What the reply to a validation request means (webhook specification, section 4.2). A status can refuse or postpone;
+ * on every other final status the headers alone decide, because a status never is consent.
  */
 export function judge(question: Question, reply: Exclude<Reply, { kind: 'held' }>): Judgement {
   if (reply.kind === 'blocked') return { kind: 'blocked', verdict: reply.reason };
@@ -172,7 +172,9 @@ function isRepeated(lines: string[]): boolean {
   return lines.length > 1 || lines.some((line) => line.includes(','));
 }
 
-/** Section 4.2: Allow SHOULD be there and name POST. Without it nothing is told, with it and no POST something is odd. */
+/**
+ * Section 4.2: Allow SHOULD be there and name POST. Without it nothing is told, with it and no POST something is odd.
+ */
 function judgeAllow(lines: string[] | undefined): Warning[] {
   const methods = lines?.flatMap((line) => line.split(',')).map(trimFieldValue);
   return methods === undefined || methods.includes('POST') ? [] : ['allow_without_post'];

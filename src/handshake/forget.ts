@@ -13,8 +13,9 @@ export interface ForgetSettings {
 const atOnce = 5_000;
 
 /**
- * Deletes what is older than it is kept: a key is good for a day, counters for an hour, records as long as the configuration
- * says. Each statement looks at some thousand rows and no more, so that none fails for its time where there is much.
+ * Deletes what is older than it is kept: a key is good for a day, counters for an hour, records as long as the
+ * configuration says. Each statement looks at some thousand rows and no more, so that none fails for its time where
+ * there is much.
  */
 export async function forget(database: Database, days: ForgetSettings): Promise<void> {
   const { retentionDays, feedRetentionHours, auditDays } = days;
@@ -40,8 +41,8 @@ const firstIdOf = (days: string) =>
   `(lpad(to_hex(greatest(0, extract(epoch from now() - make_interval(days => ${days})) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
 
 /**
- * Of one tenant after the other, because that is how the key goes. An id tells the time of the process that made it, which
- * may have started with a clock that nobody had set yet.
+ * Of one tenant after the other, because that is how the key goes. An id tells the time of the process that made it,
+ * which may have started with a clock that nobody had set yet.
  */
 async function forgetAudits(query: Query, days: number): Promise<void> {
   for (let tenant = ''; ;) {

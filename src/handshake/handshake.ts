@@ -2,8 +2,8 @@ import type { Grant } from '../grants/grant.js';
 import type { Verdict } from './verdicts.js';
 
 /**
- * One conversation with one sink for one origin (webhook specification, section 4). Its row is the queue: whoever works on
- * it holds a lease, and every arrow is one statement that holds only in the state and under the lease that it names.
+ * One conversation with one sink for one origin (webhook specification, section 4). Its row is the queue: whoever works
+ * on it holds a lease, and every arrow is one statement that holds only in the state and under the lease that it names.
  *
  *   due        to be asked at `dueat`: new, or again after a failure that may pass
  *   asking     claimed by a process until `leaseduntil`; past that anybody may claim it (the process died)
@@ -27,7 +27,9 @@ import type { Verdict } from './verdicts.js';
 export type HandshakeState =
   'due' | 'asking' | 'waiting' | 'granted' | 'refused' | 'unreachable' | 'retired' | 'cancelled';
 
-/** Why the webhook is asked: a new subscription, another sink, origin or rate, somebody's wish, or the end of a lease. */
+/**
+ * Why the webhook is asked: a new subscription, another sink, origin or rate, somebody's wish, or the end of a lease.
+ */
 export type HandshakeReason = 'registration' | 'change' | 'request' | 'renewal';
 
 export interface Question {

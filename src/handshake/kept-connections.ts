@@ -23,8 +23,8 @@ export interface ConnectionKey {
  *
  *   in use -> idle      put: its answer was read to the end
  *   idle -> in use      take
- *   idle -> closed      two seconds without a request, a minute after it was opened, the target says so or says anything
- *                       at all, or there are too many: the one that waits longest goes
+ *   idle -> closed      two seconds without a request, a minute after it was opened, the target says so or says
+ *                       anything at all, or there are too many: the one that waits longest goes
  */
 export interface KeptConnections {
   take(key: ConnectionKey): Connection | undefined;

@@ -5,8 +5,8 @@ import { describe, verdicts, type Facts, type Verdict } from './verdicts.js';
 type Presented = components['schemas']['Handshake'];
 
 /**
- * A handshake as the API shows it. Only admins see the target's status, address, timing and other headers; for everybody
- * else the registry must not be a port scanner.
+ * A handshake as the API shows it. Only admins see the target's status, address, timing and other headers; for
+ * everybody else the registry must not be a port scanner.
  */
 export function presentHandshake(handshake: Handshake, isAdmin: boolean): Presented {
   const { state, verdict } = handshake;

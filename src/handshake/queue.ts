@@ -53,7 +53,8 @@ export function createQueue(settings: QueueSettings): Queue {
   return {
     claim: (limit, only) =>
       database.transaction(async (sql) => {
-        // One claim at a time, so that the places in flight for a host and a tenant are counted right over all processes.
+        // One claim at a time, so that the places in flight for a host and a tenant are counted right over all
+        // processes.
         await sql.$queryRaw`select pg_advisory_xact_lock(${claimLock})::text`;
         const lease = randomUUID();
         const rows = await sql.$queryRaw<HandshakeRow[]>`
@@ -79,7 +80,8 @@ export function createQueue(settings: QueueSettings): Queue {
           )
           update handshake h set state = 'asking', lease = ${lease}::uuid,
             leaseduntil = now() + make_interval(secs => ${leaseSeconds}::float8),
-            -- A renewal asks for the rate of the consent that it is to renew: a newer one may have come since it was put.
+            -- A renewal asks for the rate of the consent that it is to renew: a newer one may have come since it was
+            -- put.
             requestedrate = (
               select case when g.id is null then h.requestedrate else g.requestedrate end
               from (select) one left join "grant" g
@@ -176,8 +178,8 @@ export function closeHandshakesOf(sql: Sql, subscription: string): Promise<void>
 }
 
 /**
- * The same for what was sent with another rate: its answer would set a rate that nobody wants any more, and so would its
- * callback, even after the answer. Where there is a consent already it stands.
+ * The same for what was sent with another rate: its answer would set a rate that nobody wants any more, and so would
+ * its callback, even after the answer. Where there is a consent already it stands.
  */
 export function closeHandshakesOfOtherRate(sql: Sql, subscription: string, rate: number | null): Promise<void> {
   return close(

@@ -45,8 +45,8 @@ function isTelling(name: string): boolean {
 }
 
 /**
- * A target may write back what it was sent, in whatever case. Subscribers see its answer, and whoever has the key of the
- * callback could consent in its place.
+ * A target may write back what it was sent, in whatever case. Subscribers see its answer, and whoever has the key of
+ * the callback could consent in its place.
  */
 function withoutKey({ headers }: BegunAttempt, lines: ReadonlyArray<readonly [string, string]>) {
   const callback = headers['WebHook-Request-Callback'];

@@ -1,7 +1,9 @@
 import { createCallbackKey } from './callback-key.js';
 import type { BegunAttempt, Question } from './handshake.js';
 
-/** What an attempt sends, and what is recorded of it: everything but the callback's key, of which only a hash is kept. */
+/**
+ * What an attempt sends, and what is recorded of it: everything but the callback's key, of which only a hash is kept.
+ */
 export interface PreparedAttempt {
   headers: BegunAttempt['headers'];
   recorded: Array<[name: string, value: string]>;

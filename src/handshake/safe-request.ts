@@ -46,7 +46,9 @@ export interface OutboundRequest {
 export type SafeRequest = (request: OutboundRequest) => Promise<Reply>;
 
 export interface SafeRequestSettings {
-  /** CIDR. What is let through although it is not public; empty by default, and loopback only on a developer's machine. */
+  /**
+   * CIDR. What is let through although it is not public; empty by default, and loopback only on a developer's machine.
+   */
   allowedNetworks: readonly string[];
   /** CIDR. Always wins. Belongs here: the registry's own addresses, NAT64 prefixes of one's own. */
   deniedNetworks: readonly string[];
@@ -83,11 +85,11 @@ type Outcome = Unfinished<Reply>;
 /**
  * The one door to the outside. It looks a name up itself, refuses it whole if one of its addresses is not allowed, and
  * dials an address that it has checked, so that no second look-up can lead elsewhere (DNS rebinding). It knows no
- * proxies (a proxy would look the name up again, behind the check) and no redirects. A connection serves one tenant only,
- * and each request on it has had its own look-up and budget; TLS sessions are never resumed.
+ * proxies (a proxy would look the name up again, behind the check) and no redirects. A connection serves one tenant
+ * only, and each request on it has had its own look-up and budget; TLS sessions are never resumed.
  *
- * Whatever a target does is a value. It rejects only if the caller's headers cannot be sent or `admit` rejects; creating
- * it throws for networks or a certificate authority that cannot be read.
+ * Whatever a target does is a value. It rejects only if the caller's headers cannot be sent or `admit` rejects;
+ * creating it throws for networks or a certificate authority that cannot be read.
  */
 export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
   const addresses = createAddressRules(settings);
@@ -155,7 +157,8 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
         }
         return { kind: 'answered', ...answer, remoteAddress };
       } catch (error) {
-        // The target gave up waiting just as it was asked; an OPTIONS request may be sent again (RFC 9110, section 9.2.2).
+        // The target gave up waiting just as it was asked; an OPTIONS request may be sent again (RFC 9110, section
+        // 9.2.2).
         const isSilent = error instanceof Failure && error.reason === 'connection_closed' && !signal.aborted;
         if (reused === undefined || !isSilent || opened.bytesRead > bytesBefore) throw error;
         return speak(false);
@@ -187,7 +190,8 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
     } finally {
       clearTimeout(deadline);
       request.signal?.removeEventListener('abort', abort);
-      // Queries, half-open sockets and the client all hang on this signal: nothing but a kept connection outlives the request.
+      // Queries, half-open sockets and the client all hang on this signal: nothing but a kept connection outlives the
+      // request.
       end.abort(over);
     }
   };

@@ -22,8 +22,8 @@ export interface SettleSettings {
 }
 
 /**
- * Judges an answer and writes what follows from it (attempt, handshake, grant, audit, change) in one transaction: a consent
- * in a batch with others, everything else by itself.
+ * Judges an answer and writes what follows from it (attempt, handshake, grant, audit, change) in one transaction: a
+ * consent in a batch with others, everything else by itself.
  */
 export type Settle = (claim: Claim, attempt: BegunAttempt, reply: Outcome) => Promise<Settled>;
 
@@ -107,8 +107,8 @@ export function createSettle(settings: SettleSettings): Settle {
   }
 
   /**
-   * The state in the end. A consent that meets a revoked grant is refused, and so is a trickle that a live consent stands
-   * above: there the webhook has said nothing that grants.
+   * The state in the end. A consent that meets a revoked grant is refused, and so is a trickle that a live consent
+   * stands above: there the webhook has said nothing that grants.
    */
   async function settleGrant(
     sql: Sql,

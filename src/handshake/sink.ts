@@ -48,7 +48,9 @@ export function parseSink(raw: string, rules: SinkRules): ParsedSink {
   return { ok: true, sink: { uri: raw, host: bare(url.hostname), port } };
 }
 
-/** The fault of a text that can be the sink of no grant, whatever this registry or an earlier setting of it may call. */
+/**
+ * The fault of a text that can be the sink of no grant, whatever this registry or an earlier setting of it may call.
+ */
 export function faultOfSinkText(raw: string): SinkFault | undefined {
   const read = readUrl(raw);
   if (!read.ok) return read;

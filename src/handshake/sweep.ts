@@ -29,8 +29,8 @@ async function refuseUncalled(sql: Sql): Promise<number> {
 }
 
 /**
- * waiting -> refused, due -> cancelled: renewals that are open still when the consent that came after them is to be renewed,
- * which is asked for in their place. The callback of one that waited goes on.
+ * waiting -> refused, due -> cancelled: renewals that are open still when the consent that came after them is to be
+ * renewed, which is asked for in their place. The callback of one that waited goes on.
  */
 async function endOvertaken(sql: Sql): Promise<number> {
   const rows = await sql.$queryRaw<HandshakeRow[]>`
@@ -62,8 +62,8 @@ function recordRefusals(sql: Sql, rows: readonly HandshakeRow[]): Promise<void> 
 }
 
 /**
- * Until the new answer is in, the old grant stands. Where everybody suspended, nobody is asked. The subscription for which
- * it is renewed is held fast meanwhile, so that it is not the last one that is just leaving.
+ * Until the new answer is in, the old grant stands. Where everybody suspended, nobody is asked. The subscription for
+ * which it is renewed is held fast meanwhile, so that it is not the last one that is just leaving.
  */
 async function renewDue(sql: Sql): Promise<number> {
   const rows = await sql.$queryRaw<GrantRow[]>`

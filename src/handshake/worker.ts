@@ -6,8 +6,8 @@ import type { SafeRequest } from './safe-request.js';
 import type { Settle } from './settle.js';
 
 /**
- * Asks webhooks: what a request has just put into the queue, at once, and what is due, by polling. Claim, ask, settle; no
- * transaction is open while the webhook is asked, and what it said counts only while the claim is still ours.
+ * Asks webhooks: what a request has just put into the queue, at once, and what is due, by polling. Claim, ask, settle;
+ * no transaction is open while the webhook is asked, and what it said counts only while the claim is still ours.
  */
 export interface Worker {
   /** Polls until the signal fires, then ends what is in flight (handing back what is not answered in time). */

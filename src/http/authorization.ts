@@ -6,8 +6,8 @@ const unambiguous = ['host', 'authorization', 'content-type', 'if-match', 'idemp
 const lengths = Array.from({ length: 16 }, (_, length) => unambiguous.some((name) => name.length === length));
 
 /**
- * `Authorization`, if the request has one. RegistryError `invalid_request` for two lines of what has one, and for none of Host,
- * which only HTTP/1.0 may leave out (RFC 9112, section 3.2).
+ * `Authorization`, if the request has one. RegistryError `invalid_request` for two lines of what has one, and for none
+ * of Host, which only HTTP/1.0 may leave out (RFC 9112, section 3.2).
  */
 export function authorizationOf({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
   let authorization: string | undefined;

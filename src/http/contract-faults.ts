@@ -71,8 +71,8 @@ const sentences: Record<string, (params: Limits, schema: unknown) => string> = {
 };
 
 /**
- * Ajv's errors as faults, fifty at the most. `place` is where the parameter stands whose schema was broken; without it the
- * pointer is one into a body. The branches of a `oneOf` are told as one.
+ * Ajv's errors as faults, fifty at the most. `place` is where the parameter stands whose schema was broken; without it
+ * the pointer is one into a body. The branches of a `oneOf` are told as one.
  */
 export function faultsOf(errors: readonly ErrorObject[], place?: 'path' | 'query' | 'header'): Fault[] {
   const whole = errors.filter((error) => error.keyword === 'oneOf').map((error) => error.instancePath);

@@ -16,8 +16,8 @@ export interface paths {
         put?: never;
         /**
          * Register a subscription and ask its webhook for permission.
-         * @description The subscription is stored, then the webhook is asked; the answer waits for that as long as `Prefer` says. It is 201
-         *     with the present status, whatever the webhook said.
+         * @description The subscription is stored, then the webhook is asked; the answer waits for that as long as `Prefer` says. It is
+         *     201 with the present status, whatever the webhook said.
          */
         post: operations["createSubscription"];
         delete?: never;
@@ -40,15 +40,15 @@ export interface paths {
         get: operations["getSubscription"];
         /**
          * Replace a subscription.
-         * @description Another sink, origin or `requestedrate` is another question, so the webhook is asked anew; not while the subscription
-         *     is suspended. Other members change at once.
+         * @description Another sink, origin or `requestedrate` is another question, so the webhook is asked anew; not while the
+         *     subscription is suspended. Other members change at once.
          */
         put: operations["updateSubscription"];
         post?: never;
         /**
          * Delete a subscription.
-         * @description The last subscription of an origin to a sink takes the grant with it, unless that rests on an agreement. The answer is
-         *     the subscription as it was.
+         * @description The last subscription of an origin to a sink takes the grant with it, unless that rests on an agreement. The
+         *     answer is the subscription as it was.
          */
         delete: operations["deleteSubscription"];
         options?: never;
@@ -195,15 +195,15 @@ export interface paths {
         };
         /**
          * Grant permission by opening the callback URL.
-         * @description What a webhook, or a person with its log, calls to grant permission (webhook specification, section 4.1.3). The first
-         *     call counts; later ones answer the same and change nothing. Browsers get a page.
+         * @description What a webhook, or a person with its log, calls to grant permission (webhook specification, section 4.1.3). The
+         *     first call counts; later ones answer the same and change nothing. Browsers get a page.
          */
         get: operations["grantByGet"];
         put?: never;
         /**
          * Grant permission by posting to the callback URL.
-         * @description What a webhook, or a person with its log, calls to grant permission (webhook specification, section 4.1.3). The first
-         *     call counts; later ones answer the same and change nothing. Browsers get a page.
+         * @description What a webhook, or a person with its log, calls to grant permission (webhook specification, section 4.1.3). The
+         *     first call counts; later ones answer the same and change nothing. Browsers get a page.
          */
         post: operations["grantByPost"];
         delete?: never;
@@ -247,10 +247,10 @@ export interface paths {
         put?: never;
         /**
          * Report what became of deliveries.
-         * @description Each entry stands for itself: one that breaks a rule spoils no other. 2xx ends a series of failures. 410 retires the
-         *     webhook when it comes as often in a row as the origin's `goneafter` says: the grant ends, and so do agreements.
-         *     429, and 503 with `Retry-After`, give the webhook a rest from every sender. The others are counted, and shown to the
-         *     subscribers with advice.
+         * @description Each entry stands for itself: one that breaks a rule spoils no other. 2xx ends a series of failures. 410 retires
+         *     the webhook when it comes as often in a row as the origin's `goneafter` says: the grant ends, and so do
+         *     agreements. 429, and 503 with `Retry-After`, give the webhook a rest from every sender. The others are counted,
+         *     and shown to the subscribers with advice.
          */
         post: operations["reportOutcomes"];
         delete?: never;
@@ -312,8 +312,8 @@ export interface paths {
         put?: never;
         /**
          * Record a grant by agreement.
-         * @description For consent that organisations gave each other without a handshake. It takes the place of the present grant of this
-         *     origin and sink, revoked or not.
+         * @description For consent that organisations gave each other without a handshake. It takes the place of the present grant of
+         *     this origin and sink, revoked or not.
          */
         post: operations["createGrant"];
         delete?: never;
@@ -354,8 +354,8 @@ export interface paths {
         put?: never;
         /**
          * Take a grant away.
-         * @description Open handshakes of the pair end and their callbacks become unknown. Nobody but an admin can bring it back: by asking
-         *     the webhook again, or by recording an agreement.
+         * @description Open handshakes of the pair end and their callbacks become unknown. Nobody but an admin can bring it back: by
+         *     asking the webhook again, or by recording an agreement.
          */
         post: operations["revokeGrant"];
         delete?: never;
@@ -444,10 +444,10 @@ export interface paths {
         put?: never;
         /**
          * Which webhooks get this event?
-         * @description A CloudEvent in structured, batched or binary content mode (HTTP protocol binding, section 3). Only context attributes
-         *     decide, so the data may be left out. Only deliverable subscriptions are in the answer, each sink once. An event that
-         *     breaks a MUST of the origin's profile is refused with every fault; in a batch the others are answered. A message has
-         *     1 MiB at the most, and a batch 100 events, unless the registry is set otherwise.
+         * @description A CloudEvent in structured, batched or binary content mode (HTTP protocol binding, section 3). Only context
+         *     attributes decide, so the data may be left out. Only deliverable subscriptions are in the answer, each sink once.
+         *     An event that breaks a MUST of the origin's profile is refused with every fault; in a batch the others are
+         *     answered. A message has 1 MiB at the most, and a batch 100 events, unless the registry is set otherwise.
          */
         post: operations["matchEvent"];
         delete?: never;
@@ -506,11 +506,11 @@ export interface paths {
         };
         /**
          * Everything of the tenant as of one moment.
-         * @description JSON lines: one for each origin, subscription and grant, and a last one (`kind: end`) with the cursor to follow from
-         *     (`GET /changes?after=`). **A stream without that last line is incomplete**: take another one. Subscriptions
+         * @description JSON lines: one for each origin, subscription and grant, and a last one (`kind: end`) with the cursor to follow
+         *     from (`GET /changes?after=`). **A stream without that last line is incomplete**: take another one. Subscriptions
          *     come in every state and grants too; what may be delivered is the receiver's to derive: the subscription is not
-         *     suspended, and the grant of its origin and sink is live and has not expired. A client that does not read for a while
-         *     is cut off.
+         *     suspended, and the grant of its origin and sink is live and has not expired. A client that does not read for a
+         *     while is cut off.
          */
         get: operations["getSnapshot"];
         put?: never;
@@ -531,17 +531,18 @@ export interface paths {
         /**
          * What became different after a cursor.
          * @description In the order of the log, complete, and the same for every reader. As a page; as a long poll with `wait`; or, with
-         *     `Accept: text/event-stream`, as Server-Sent Events: the event's name is the kind of the change, its data the change,
-         *     its id the cursor after it. A stream that is silent gets an event `heartbeat`, whose id is the present cursor and whose
-         *     data says whether there is `more` already, and how old the registry's own knowledge is (`age` in seconds), also
-         *     when nothing of this tenant or origin changed. It ends when the token expires; go on with `Last-Event-ID`.
+         *     `Accept: text/event-stream`, as Server-Sent Events: the event's name is the kind of the change, its data the
+         *     change, its id the cursor after it. A stream that is silent gets an event `heartbeat`, whose id is the present
+         *     cursor and whose data says whether there is `more` already, and how old the registry's own knowledge is (`age` in
+         *     seconds), also when nothing of this tenant or origin changed. It ends when the token expires; go on with
+         *     `Last-Event-ID`.
          *
-         *     Each change carries the whole state of its subject at that moment, or `null` if it is gone, so applying one twice does
-         *     no harm. Take over the cursor of every page and heartbeat: it moves on when others change something, and one that
-         *     rests for longer than changes are kept answers 410.
+         *     Each change carries the whole state of its subject at that moment, or `null` if it is gone, so applying one twice
+         *     does no harm. Take over the cursor of every page and heartbeat: it moves on when others change something, and one
+         *     that rests for longer than changes are kept answers 410.
          *
-         *     Sinks and `protocolsettings`, headers among them, are told to every token with `assent:deliver`, and stay in the log for
-         *     as long as changes are kept; what is secret belongs into `sinkcredential`, which is not in the log.
+         *     Sinks and `protocolsettings`, headers among them, are told to every token with `assent:deliver`, and stay in the
+         *     log for as long as changes are kept; what is secret belongs into `sinkcredential`, which is not in the log.
          */
         get: operations["getChanges"];
         put?: never;
@@ -719,8 +720,8 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description What a consumer asks for (CloudEvents Subscriptions API, section 3.2.1). Members that the registry tells about a stored
-         *     subscription may stand in a request, so that what was read can be written back; they are ignored.
+         * @description What a consumer asks for (CloudEvents Subscriptions API, section 3.2.1). Members that the registry tells about a
+         *     stored subscription may stand in a request, so that what was read can be written back; they are ignored.
          */
         SubscriptionRequest: {
             /** @description Ignored when creating; when replacing it must be the one of the path. */
@@ -732,8 +733,8 @@ export interface components {
             /** @description Only events with exactly this `subject`. */
             subject?: string;
             /**
-             * @description Every filter must hold. The dialects are `exact`, `prefix`, `suffix`, `all`, `any`, `not` (section 3.2.4) and `sql`
-             *     (CESQL v1); absent or empty means every event.
+             * @description Every filter must hold. The dialects are `exact`, `prefix`, `suffix`, `all`, `any`, `not` (section 3.2.4) and
+             *     `sql` (CESQL v1); absent or empty means every event.
              */
             filters?: components["schemas"]["Filter"][];
             /** @description The exact https address that events are sent to and that is asked for permission. */
@@ -742,8 +743,9 @@ export interface components {
             /** @description The delivery protocol. `HTTP` is the one that is supported. */
             protocol: string;
             /**
-             * @description `headers` to send along with each delivery, and `method`, which can only be `POST` (webhook specification, section 2.1).
-             *     Of several subscriptions to one sink, the settings of the oldest that has any hold for all; empty ones are as absent.
+             * @description `headers` to send along with each delivery, and `method`, which can only be `POST` (webhook specification,
+             *     section 2.1). Of several subscriptions to one sink, the settings of the oldest that has any hold for all; empty
+             *     ones are as absent.
              */
             protocolsettings?: {
                 /** @description How events are delivered (HTTP protocol binding, section 3); `structured` if absent, or `binary`. */
@@ -954,8 +956,8 @@ export interface components {
             /** @description The webhook asked every sender for a rest until then. */
             helduntil?: components["schemas"]["Time"];
             /**
-             * @description Why not: `no_grant`, `expired`, `revoked`, `ended`, `suspended` (every subscription to this sink is suspended), or
-             *     `held` (the webhook asked for a rest until `helduntil`; the consent stands, send later).
+             * @description Why not: `no_grant`, `expired`, `revoked`, `ended`, `suspended` (every subscription to this sink is suspended),
+             *     or `held` (the webhook asked for a rest until `helduntil`; the consent stands, send later).
              */
             reason?: string;
             message?: string;
@@ -972,13 +974,13 @@ export interface components {
             status: number | "error";
             /**
              * Format: date-time
-             * @description When the answer came, by the clock of the sender; who has no clock that is right leaves it out. A 410 from before
-             *     the present consent does not count against it, and of a rest what has passed since then is over.
+             * @description When the answer came, by the clock of the sender; who has no clock that is right leaves it out. A 410 from
+             *     before the present consent does not count against it, and of a rest what has passed since then is over.
              */
             at?: string;
             /**
-             * @description `Retry-After` of the answer, as it stood there: seconds, or an HTTP date, which is measured against `at`. It counts
-             *     with 429 and 503, for a day at the most.
+             * @description `Retry-After` of the answer, as it stood there: seconds, or an HTTP date, which is measured against `at`. It
+             *     counts with 429 and 503, for a day at the most.
              */
             retryafter?: number | string;
             /** @default 1 */
@@ -1001,8 +1003,8 @@ export interface components {
             origin: string;
             sink: string;
             /**
-             * @description Names this process among the senders of the origin. Give it a new name at each start. A pair has a thousand at the
-             *     most that asked within five minutes; one more gets nothing, and a `retryafter` of 60.
+             * @description Names this process among the senders of the origin. Give it a new name at each start. A pair has a thousand at
+             *     the most that asked within five minutes; one more gets nothing, and a `retryafter` of 60.
              */
             instance: string;
             /** @description How many requests it has to send. */
@@ -1091,8 +1093,8 @@ export interface components {
             /** @enum {string} */
             state: "live" | "expired" | "ended" | "revoked";
             /**
-             * @description Why it ended: `renewal_refused`, `target_gone` (410), `no_subscription` (the last one was deleted), `reopened` (an admin
-             *     asked again), or the words of the admin who revoked it.
+             * @description Why it ended: `renewal_refused`, `target_gone` (410), `no_subscription` (the last one was deleted), `reopened`
+             *     (an admin asked again), or the words of the admin who revoked it.
              */
             endreason?: string;
             /**
@@ -1288,8 +1290,8 @@ export interface components {
             profile: string;
         };
         /**
-         * @description Who wants what. It is to be delivered if it is not suspended, and its origin may send to its sink. `source`, `types`,
-         *     `subject`, `filters` and `protocolsettings` are as in the subscription, and null where it has none.
+         * @description Who wants what. It is to be delivered if it is not suspended, and its origin may send to its sink. `source`,
+         *     `types`, `subject`, `filters` and `protocolsettings` are as in the subscription, and null where it has none.
          */
         SubscriptionState: {
             id: string;
@@ -1322,7 +1324,10 @@ export interface components {
              */
             helduntil?: string | null;
         };
-        /** @description What became of the origin, subscription or grant: what matching and permissions need. A later version may add members. */
+        /**
+         * @description What became of the origin, subscription or grant: what matching and permissions need. A later version may add
+         *     members.
+         */
         State: components["schemas"]["OriginState"] | components["schemas"]["SubscriptionState"] | components["schemas"]["GrantState"];
         SnapshotLine: {
             /** @enum {string} */
@@ -1340,8 +1345,8 @@ export interface components {
             revision: string;
             at: components["schemas"]["Time"];
             /**
-             * @description What happened, for people and logs; the part before the dot says what the state is of. `subscription.moved` tells
-             *     those who follow the old origin that the subscription has left it.
+             * @description What happened, for people and logs; the part before the dot says what the state is of. `subscription.moved`
+             *     tells those who follow the old origin that the subscription has left it.
              * @enum {string}
              */
             kind: "subscription.created" | "subscription.replaced" | "subscription.moved" | "subscription.deleted" | "subscription.suspended" | "subscription.resumed" | "origin.changed" | "grant.live" | "grant.ended" | "grant.revoked" | "grant.held" | "grant.released";
@@ -1598,8 +1603,8 @@ export interface components {
         /** @description Changes when the answer does; for `If-None-Match`. */
         AnswerTag: string;
         /**
-         * @description Seconds since this process last knew its memory to be current (RFC 9111 section 5.1): the database does not answer, or
-         *     the replica that the process follows has lost its primary or is behind it. Absent while it is current.
+         * @description Seconds since this process last knew its memory to be current (RFC 9111 section 5.1): the database does not answer,
+         *     or the replica that the process follows has lost its primary or is behind it. Absent while it is current.
          */
         Age: string;
     };
@@ -2362,8 +2367,8 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             /**
-             * @description The token's scopes do not allow this (`scope_missing`), or the origin may not send there (`not_permitted`): the
-             *     rule of the fault at `/sink` is the reason, as look-ups of permissions name it.
+             * @description The token's scopes do not allow this (`scope_missing`), or the origin may not send there (`not_permitted`):
+             *     the rule of the fault at `/sink` is the reason, as look-ups of permissions name it.
              */
             403: {
                 headers: {
@@ -3033,8 +3038,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Where to go on. If absent, from the present end, so the first page is empty and has a cursor. A cursor that was
-                 *     given for one `origin` goes on with that one only: with another one, or with none, the answer is 400
+                 * @description Where to go on. If absent, from the present end, so the first page is empty and has a cursor. A cursor that
+                 *     was given for one `origin` goes on with that one only: with another one, or with none, the answer is 400
                  *     (`cursor_of_other_origin`), because what happened to others was not seen.
                  */
                 after?: string;

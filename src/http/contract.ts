@@ -10,7 +10,8 @@ import type { Principal, Scope } from './principal.js';
 
 /**
  * The OpenAPI document at run time: which operations there are, who may call them, and whether a request or an answer
- * keeps to them. openapi/openapi.json is bundled from the files beside it, and the types of contract.gen.ts come from it too.
+ * keeps to them. openapi/openapi.json is bundled from the files beside it, and the types of contract.gen.ts come from
+ * it too.
  */
 export type OperationId = keyof operations;
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -36,7 +37,9 @@ export interface Operation {
   checkAnswer(status: number, mediaType: string | undefined, body: unknown): string[];
 }
 
-/** Call it before the body is read: nobody who may not call an operation makes the service hold one. `scope_missing`. */
+/**
+ * Call it before the body is read: nobody who may not call an operation makes the service hold one. `scope_missing`.
+ */
 export function requireScope({ scopes }: Operation, principal: Principal): void {
   if (scopes?.some((scope) => principal.scopes.has(scope))) return;
   throw new RegistryError('scope_missing', `This needs the scope ${scopes?.join(' or ')}.`);

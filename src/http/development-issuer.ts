@@ -43,8 +43,8 @@ const developmentIssuer = 'urn:assent:development';
 export const developmentAudience = 'assent';
 
 /**
- * On a developer's machine the service issues its own tokens, with an ES256 key that is created once in the data folder.
- * Rejects with an Error that names the key file when that cannot be read.
+ * On a developer's machine the service issues its own tokens, with an ES256 key that is created once in the data
+ * folder. Rejects with an Error that names the key file when that cannot be read.
  */
 export async function openDevelopmentIssuer(dataFolder: string): Promise<DevelopmentIssuer> {
   const jwk = await openKeyFile(join(dataFolder, 'development-issuer.json'), createKey, readKey);

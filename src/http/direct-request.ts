@@ -6,8 +6,8 @@ export type TakePart = (part: Buffer | null) => void;
 const ended: TakePart = () => undefined;
 
 /**
- * A request that can be read past its stream: who reads a stream is told of each part, and of the end, in rounds of their
- * own, which takes as long as finding a grant.
+ * A request that can be read past its stream: who reads a stream is told of each part, and of the end, in rounds of
+ * their own, which takes as long as finding a grant.
  */
 export class DirectRequest extends IncomingMessage {
   #take: TakePart | undefined;

@@ -19,8 +19,9 @@ const page = `<!doctype html>
 `;
 
 /**
- * The page can ask no issuer for a token, so one is pasted there; and since its form for that knows nothing of scopes, each
- * operation says itself which it needs, and whether it is an addition, which the form tells of operations and members only.
+ * The page can ask no issuer for a token, so one is pasted there; and since its form for that knows nothing of scopes,
+ * each operation says itself which it needs, and whether it is an addition, which the form tells of operations and
+ * members only.
  */
 const start = `
 function shown(contract) {
@@ -53,8 +54,9 @@ SwaggerUIBundle({
 `;
 
 /**
- * The contract for machines and for people, and the keys of the development issuer. Nothing comes from elsewhere. Anybody
- * may ask for them, and for many at once without reading any: what is large is there once, whoever waits for it.
+ * The contract for machines and for people, and the keys of the development issuer. Nothing comes from elsewhere.
+ * Anybody may ask for them, and for many at once without reading any: what is large is there once, whoever waits for
+ * it.
  */
 export function serveDocuments(app: Express, document: OpenApiDocument, jwks: JSONWebKeySet | undefined): void {
   const contract = Buffer.from(JSON.stringify(document));

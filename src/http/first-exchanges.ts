@@ -6,10 +6,10 @@ const enough = 12;
 const request = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}';
 
 /**
- * V8 lays a class out once and for good, by what its first few objects became, and does not count those that a collection
- * has taken meanwhile. A server that is asked whether it is ready while it loads would so take a quarter longer for every
- * request, for as long as it runs. Therefore its first requests are these, one right after the other, over a connection
- * that leads nowhere.
+ * V8 lays a class out once and for good, by what its first few objects became, and does not count those that a
+ * collection has taken meanwhile. A server that is asked whether it is ready while it loads would so take a quarter
+ * longer for every request, for as long as it runs. Therefore its first requests are these, one right after the other,
+ * over a connection that leads nowhere.
  */
 export function makeFirstExchanges(): Promise<void> {
   const server = createServer({ IncomingMessage: DirectRequest }, (asked, response) => {

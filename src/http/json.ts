@@ -1,13 +1,13 @@
 import type { Fault } from '../errors.js';
 
 /**
- * Deeper documents are refused, because code that walks a value may be recursive. What the contract lets go deepest are 32
- * filters in each other, of which every `all` takes two; one too many has a fault of its own.
+ * Deeper documents are refused, because code that walks a value may be recursive. What the contract lets go deepest are
+ * 32 filters in each other, of which every `all` takes two; one too many has a fault of its own.
  */
 const maxDepth = 68;
 /**
- * Names that reach the prototype of an object in code that is less careful. The first is refused wherever it stands; the
- * others are so where names are free, but for attributes of events, which may have any of a-z and 0-9.
+ * Names that reach the prototype of an object in code that is less careful. The first is refused wherever it stands;
+ * the others are so where names are free, but for attributes of events, which may have any of a-z and 0-9.
  */
 export const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],]/g;
@@ -37,9 +37,10 @@ export function parseJson(bytes: Uint8Array): { text: string; value: unknown } |
 }
 
 /**
- * What I-JSON (RFC 7493) has besides: no name twice, no NUL and no lone surrogate. `JSON.parse` alone takes the last of two
- * equal names and lets through text that Postgres cannot store. Walks the tokens of a text that is known to be JSON, the stack
- * being the path to the present place, and gives the first fault of each member or entry of the outermost value.
+ * What I-JSON (RFC 7493) has besides: no name twice, no NUL and no lone surrogate. `JSON.parse` alone takes the last of
+ * two equal names and lets through text that Postgres cannot store. Walks the tokens of a text that is known to be
+ * JSON, the stack being the path to the present place, and gives the first fault of each member or entry of the
+ * outermost value.
  */
 export function findFaults(text: string): Fault[] {
   const faults: Fault[] = [];

@@ -11,8 +11,8 @@ interface JsonAnswer {
 }
 
 /**
- * A handler that Express calls too, for the lane: an operation that writes, and takes and gives JSON. `onWritten` is called
- * before the answer is sent.
+ * A handler that Express calls too, for the lane: an operation that writes, and takes and gives JSON. `onWritten` is
+ * called before the answer is sent.
  */
 export function createLaneHandler<Id extends AppOperation>(
   operation: Operation,

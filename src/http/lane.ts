@@ -14,9 +14,9 @@ import { apiHeaders } from './security-headers.js';
 import type { TokenCache } from './token-cache.js';
 
 /**
- * The short way through the server for what delivery systems ask before every event. Express takes several times as long
- * as the answers themselves, so these few operations are handled in front of it; everything else falls through. What a
- * caller sees (authentication, scopes, parameters, problems, headers) is the same, and the same contract is held
+ * The short way through the server for what delivery systems ask before every event. Express takes several times as
+ * long as the answers themselves, so these few operations are handled in front of it; everything else falls through.
+ * What a caller sees (authentication, scopes, parameters, problems, headers) is the same, and the same contract is held
  * against it. One difference: what only reads is counted in the metrics, and logged where it fails.
  */
 export interface LaneCall {
@@ -49,7 +49,10 @@ export interface LaneRoute {
   bodyLimit: number;
   /** Its headers are parameters too, it may wait for long, and it is logged whatever comes of it. */
   writes?: boolean;
-  /** Of a GET: answers a query as programs write it, which keeps the contract. Undefined for any other, which is handled. */
+  /**
+   * Of a GET: answers a query as programs write it, which keeps the contract. Undefined for any other, which is
+   * handled.
+   */
   answerQuery?: (query: string, principal: Principal, request: IncomingMessage) => LaneAnswer | undefined;
   /** What every answer of this operation has in place of or besides what all answers have. */
   headers?: Readonly<Record<string, string>>;

@@ -4,8 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 const closed = new Error('The connection was closed.');
 
 /**
- * Fires when the answer has been sent or nobody is there any more to have it. An answer that waits for an earlier one of its
- * connection is not told when that closes, so the connection is listened to as well.
+ * Fires when the answer has been sent or nobody is there any more to have it. An answer that waits for an earlier one
+ * of its connection is not told when that closes, so the connection is listened to as well.
  */
 export function signalOfLeaving({ socket }: IncomingMessage, response: ServerResponse): AbortSignal {
   const gone = new AbortController();

@@ -2,8 +2,8 @@ import { types } from 'node:util';
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 /**
- * JSON lines, one for each outcome. What is logged is chosen field by field where it is logged; errors are cut down here,
- * because libraries hang requests and rows on theirs.
+ * JSON lines, one for each outcome. What is logged is chosen field by field where it is logged; errors are cut down
+ * here, because libraries hang requests and rows on theirs.
  */
 export function createLog(level: string, destination?: DestinationStream): Logger {
   const options = {
@@ -27,7 +27,9 @@ export function createLog(level: string, destination?: DestinationStream): Logge
   return pino(options, destination ?? openOutput());
 }
 
-/** What cannot be written, because a disk is full, is lost: ending for that would be worse, and pino would not even end. */
+/**
+ * What cannot be written, because a disk is full, is lost: ending for that would be worse, and pino would not even end.
+ */
 function openOutput(): DestinationStream {
   const open = () => {
     const opened = pino.destination();

@@ -2,8 +2,8 @@ const defaultWaitMs = 5_000;
 const longestWaitMs = 30_000;
 
 /**
- * How many milliseconds a client prefers to wait for the handshake (RFC 7240 sections 4.1 and 4.3): `wait=N` in seconds,
- * capped at 30; `respond-async` alone is 0; nothing, or nothing that can be read, is 5 seconds.
+ * How many milliseconds a client prefers to wait for the handshake (RFC 7240 sections 4.1 and 4.3): `wait=N` in
+ * seconds, capped at 30; `respond-async` alone is 0; nothing, or nothing that can be read, is 5 seconds.
  */
 export function parsePrefer(header: string | undefined): number {
   const preferences = (header ?? '')

@@ -1,7 +1,7 @@
 /**
  * What a token may do: subscribers manage their own subscriptions, admins everything in their tenant, and delivery
- * systems read the grants, matches and feed of their tenant, with sink credentials if they hold that scope too, lease its
- * rates and report deliveries.
+ * systems read the grants, matches and feed of their tenant, with sink credentials if they hold that scope too, lease
+ * its rates and report deliveries.
  */
 export const scopes = ['assent:subscribe', 'assent:admin', 'assent:deliver', 'assent:credentials'] as const;
 

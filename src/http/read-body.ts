@@ -3,8 +3,8 @@ import { RegistryError } from '../errors.js';
 import { DirectRequest, type TakePart } from './direct-request.js';
 
 /**
- * Reads the body of a request. RegistryError `media_type_unsupported` at once for one that is encoded, and in place of the
- * body `body_too_large` for one of more bytes than the limit.
+ * Reads the body of a request. RegistryError `media_type_unsupported` at once for one that is encoded, and in place of
+ * the body `body_too_large` for one of more bytes than the limit.
  */
 export function readBody(request: IncomingMessage, limit: number, done: (body: Buffer | RegistryError) => void): void {
   if (isEncoded(request.rawHeaders)) {

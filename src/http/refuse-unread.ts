@@ -10,8 +10,8 @@ export type RefuseUnread = (error: NodeJS.ErrnoException, socket: Socket) => voi
 
 /**
  * Answers what came over a connection and could not be read as a request (the event `clientError` of a server), with a
- * problem as everything else, and closes the connection. An answer that is being written is not written into, and a request
- * in front, which could be read, is not given the answer of what stands behind it.
+ * problem as everything else, and closes the connection. An answer that is being written is not written into, and a
+ * request in front, which could be read, is not given the answer of what stands behind it.
  */
 export function createRefuseUnread(onRequest: OnRequest): RefuseUnread {
   return (error, socket) => {

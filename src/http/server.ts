@@ -6,12 +6,14 @@ import { signalOfLeaving } from './leaving.js';
 import type { RefuseUnread } from './refuse-unread.js';
 
 /**
- * Milliseconds. Proxies keep a connection for a minute as a rule: if it was closed from this side first, a request could be
- * on its way to nobody, and who asked would have a 502.
+ * Milliseconds. Proxies keep a connection for a minute as a rule: if it was closed from this side first, a request
+ * could be on its way to nobody, and who asked would have a 502.
  */
 const keepAliveTimeout = 75_000;
 
-/** Milliseconds, after which an answer is given up of which nothing was taken: as long as a stream may be left unread. */
+/**
+ * Milliseconds, after which an answer is given up of which nothing was taken: as long as a stream may be left unread.
+ */
 const unreadTimeout = 300_000;
 
 /** Resolves when it listens. */
@@ -22,12 +24,14 @@ export async function serve(
   refuseUnread?: RefuseUnread,
 ): Promise<Server> {
   await makeFirstExchanges();
-  // A client that sends its request slowly is cut off; waiting for a handshake does not count. Node looks every 30 s only.
+  // A client that sends its request slowly is cut off; waiting for a handshake does not count. Node looks every 30 s
+  // only.
   const limits = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 };
   // Where a problem can be told, the app looks for the host: Node's own answer is an empty one.
   const requireHostHeader = refuseUnread === undefined;
   const server = createServer({ ...limits, keepAliveTimeout, requireHostHeader, IncomingMessage: DirectRequest }, app);
-  // Node would leave out what comes behind a thousand lines, a second Authorization too. There are 16 KiB of them at the most.
+  // Node would leave out what comes behind a thousand lines, a second Authorization too. There are 16 KiB of them at
+  // the most.
   server.maxHeadersCount = 0;
   server.timeout = unreadTimeout;
   server.on('timeout', closeUnlessAnswering);
@@ -35,7 +39,8 @@ export async function serve(
     continueInTurn(response);
     server.emit('request', request, response);
   });
-  // Nobody has to meet what a client expects besides that (RFC 9110, section 10.1.1); Node would refuse it without a word.
+  // Nobody has to meet what a client expects besides that (RFC 9110, section 10.1.1); Node would refuse it without a
+  // word.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   if (refuseUnread !== undefined) server.on('clientError', refuseUnread);
   return new Promise((resolve, reject) => {
@@ -44,7 +49,10 @@ export async function serve(
   });
 }
 
-/** Node would put what it writes for an answer that waits behind another one between the head and the body of that answer. */
+/**
+ * Node would put what it writes for an answer that waits behind another one between the head and the body of that
+ * answer.
+ */
 function continueInTurn(response: ServerResponse): void {
   const proceed = () => response.headersSent || response.writeContinue();
   if (response.socket) proceed();
@@ -78,8 +86,8 @@ export function sayLast(app: RequestListener, stopping: AbortSignal): RequestLis
 const graceMs = 500;
 
 /**
- * Lets requests in flight end, for a while (milliseconds). Whoever is between two requests is not cut off at once: the next
- * one may be on its way already, and is told that it is the last.
+ * Lets requests in flight end, for a while (milliseconds). Whoever is between two requests is not cut off at once: the
+ * next one may be on its way already, and is told that it is the last.
  */
 export function close(server: Server, limitMs: number): Promise<void> {
   const timers = [

@@ -13,8 +13,8 @@ const oneSpelling = /^Bearer \S+$/;
 
 /**
  * Remembers who a token speaks for, because checking a signature takes longer than everything else that a look-up does.
- * An entry is dropped when its token expires, after a minute at the latest, when the cache is full (the oldest first), and
- * all are dropped when the keys of an issuer change.
+ * An entry is dropped when its token expires, after a minute at the latest, when the cache is full (the oldest first),
+ * and all are dropped when the keys of an issuer change.
  */
 export interface TokenCache {
   /** The principal at once, or a promise of it where the token is new. */

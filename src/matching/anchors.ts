@@ -4,8 +4,8 @@ import { useWord, type StringTable } from './string-table.js';
 
 /**
  * Keys of which an event must hit at least one for a program to be true. `proof` says that hitting one is also enough.
- * `cost` estimates how often events hit them. What many subscriptions ask for is what many events have, so it is how many
- * ask for it: for a value the programs that name it, for a pair of values the bundles under it.
+ * `cost` estimates how often events hit them. What many subscriptions ask for is what many events have, so it is how
+ * many ask for it: for a value the programs that name it, for a pair of values the bundles under it.
  */
 export interface Choice {
   cost: number;
@@ -32,8 +32,9 @@ export class KeyChooser {
   }
 
   /**
-   * The rarest keys that a program can be filed under, by what is known now. An `all` needs only its best child, an `any`
-   * needs all of its children, and a predicate has what it implies. What has none at all is filed under every event.
+   * The rarest keys that a program can be filed under, by what is known now. An `all` needs only its best child, an
+   * `any` needs all of its children, and a predicate has what it implies. What has none at all is filed under every
+   * event.
    */
   choose(words: Int32Array, at: number): Choice {
     this.mostAsked = everyEvent;

@@ -1,6 +1,6 @@
 /**
- * Memory for records and blocks of 32-bit words, outside of the heap that the collector walks: a million subscriptions as
- * objects make every full collection a pause that readers feel.
+ * Memory for records and blocks of 32-bit words, outside of the heap that the collector walks: a million subscriptions
+ * as objects make every full collection a pause that readers feel.
  *
  * An address is a chunk and an offset in it. A chunk holds blocks of one size, a power of two:
  *
@@ -8,10 +8,11 @@
  *   full    it has none, and stands in no list until a block is released
  *   gone    its last block was released; the memory is handed back, the number is used again
  *
- * One empty chunk of a size is kept, and made small, so that one block that comes and goes does not take a chunk with it.
- * Chunks are large, so that all that is needed to find them stays in the processor's cache. Growing adds a chunk and copies
- * nothing, with one exception: a dense arena, which has blocks of one size and no gaps between their addresses, begins with
- * one small chunk that is copied until it is large. Nobody keeps a chunk of a dense arena over an allocation. Address 0 is never handed out and stands for "none".
+ * One empty chunk of a size is kept, and made small, so that one block that comes and goes does not take a chunk with
+ * it. Chunks are large, so that all that is needed to find them stays in the processor's cache. Growing adds a chunk
+ * and copies nothing, with one exception: a dense arena, which has blocks of one size and no gaps between their
+ * addresses, begins with one small chunk that is copied until it is large. Nobody keeps a chunk of a dense arena over
+ * an allocation. Address 0 is never handed out and stands for "none".
  */
 export const chunkBits = 18;
 const chunkWords = 1 << chunkBits;
@@ -45,7 +46,9 @@ export class Arena {
     this.#live[0] = 0;
   }
 
-  /** The word at an address. At 0 and the three after it there are zeros, so that what leads nowhere can be followed. */
+  /**
+   * The word at an address. At 0 and the three after it there are zeros, so that what leads nowhere can be followed.
+   */
   word(address: number): number {
     return this.chunks[address >>> chunkBits]![address & offsetMask]!;
   }
@@ -122,7 +125,9 @@ export class Arena {
     return chunk;
   }
 
-  /** Numbers of chunks that are gone are used again before that, so the last chunk is the only one that can be small. */
+  /**
+   * Numbers of chunks that are gone are used again before that, so the last chunk is the only one that can be small.
+   */
   #growDense(bits: number): number {
     const last = this.chunks.length - 1;
     const small = this.chunks[last];

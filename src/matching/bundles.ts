@@ -33,9 +33,9 @@ const shortProgramWord = 10;
 export const bundleWords = 16;
 
 /**
- * In the second word of an entry under a key. An event can hit several keys of a bundle, unless all of them are about the
- * same attributes being equal to something. What stands above is the place among the bundle's filings, or the handle of the
- * only member where an event that hits the key goes to it without any further look.
+ * In the second word of an entry under a key. An event can hit several keys of a bundle, unless all of them are about
+ * the same attributes being equal to something. What stands above is the place among the bundle's filings, or the
+ * handle of the only member where an event that hits the key goes to it without any further look.
  */
 export const isProof = 1;
 export const isOneOfSeveral = 2;

@@ -7,7 +7,9 @@ export const orders = {
   '>=': (x: number, y: number) => x >= y,
 };
 
-/** Integers have 32 bits. The text names no value for a result that needs more, so it is the zero value (section 3.3). */
+/**
+ * Integers have 32 bits. The text names no value for a result that needs more, so it is the zero value (section 3.3).
+ */
 export function inRange(value: number, run: CesqlRun): number {
   if (value === (value | 0)) return value | 0;
   fail(run, 'math');

@@ -13,7 +13,10 @@ import {
 import { findFunction } from './cesql-functions.js';
 import { compileLike } from './cesql-like.js';
 
-/** An event's context attributes by name: Integer as number, Boolean as boolean, every other type as its canonical string. */
+/**
+ * An event's context attributes by name: Integer as number, Boolean as boolean, every other type as its canonical
+ * string.
+ */
 export interface EventAttributes {
   get(name: string): CesqlValue | undefined;
 }
@@ -26,8 +29,9 @@ export interface CesqlResult {
 
 /**
  * A compiled expression. When it returns with an error in the run, its value is the one the text names for the error if
- * the error is its own, and the zero value of its type if it came with an operand (sections 3.2, 3.3 and 4.1). So whoever
- * calls one looks for an error before it uses the value. A cast that fails belongs to the operator that needs it.
+ * the error is its own, and the zero value of its type if it came with an operand (sections 3.2, 3.3 and 4.1). So
+ * whoever calls one looks for an error before it uses the value. A cast that fails belongs to the operator that needs
+ * it.
  */
 type Evaluate = (event: EventAttributes, run: CesqlRun) => CesqlValue;
 
@@ -42,7 +46,8 @@ export function compileCesql(expression: Cesql): (event: EventAttributes) => Ces
 }
 
 /**
- * Whether an event passes the expression as a filter: the value is true, which is a Boolean, and there is no error (section
+ * Whether an event passes the expression as a filter: the value is true, which is a Boolean, and there is no error
+ * (section
  * 1.2). Calls allocate only what functions take and make; one run serves all calls, for none can overlap.
  */
 export function matchesCesql(expression: Cesql): (event: EventAttributes) => boolean {
@@ -86,7 +91,10 @@ function compile(expression: Cesql): Evaluate {
   }
 }
 
-/** Of an attribute alone the type is not known, so that it has the zero value of Boolean when it is missing (section 3.2). */
+/**
+ * Of an attribute alone the type is not known, so that it has the zero value of Boolean when it is missing (section
+ * 3.2).
+ */
 function compileAttribute(name: string): Evaluate {
   return (event, run) => {
     const value = event.get(name);
@@ -97,8 +105,8 @@ function compileAttribute(name: string): Evaluate {
 }
 
 /**
- * The conformance cases have `NOT 10` as a cast error with the value true, and so it is here, although section 3.7 lets an
- * Integer become a Boolean, as it does for every other operator. A filter gets narrower by it and never wider.
+ * The conformance cases have `NOT 10` as a cast error with the value true, and so it is here, although section 3.7 lets
+ * an Integer become a Boolean, as it does for every other operator. A filter gets narrower by it and never wider.
  */
 function compileNot(operand: Evaluate): Evaluate {
   return (event, run) => {
@@ -191,7 +199,9 @@ function compileArithmetic(expression: Cesql & { kind: 'arithmetic' }): Evaluate
   };
 }
 
-/** A set has no order (section 3.1): all its elements count, so that an error in one does not depend on where it stands. */
+/**
+ * A set has no order (section 3.1): all its elements count, so that an error in one does not depend on where it stands.
+ */
 function compileIn(expression: Cesql & { kind: 'in' }): Evaluate {
   const operand = compile(expression.operand);
   const elements = expression.set.map((element) => compile(element));

@@ -1,6 +1,8 @@
 import type { CesqlFault } from './cesql-expression.js';
 
-/** How large an expression may be. `depth` counts parentheses, unary operators, arguments and sets inside each other. */
+/**
+ * How large an expression may be. `depth` counts parentheses, unary operators, arguments and sets inside each other.
+ */
 export interface CesqlLimits {
   characters: number;
   tokens: number;
@@ -71,8 +73,8 @@ function readToken(text: string, at: number): { token: Token; end: number } {
 }
 
 /**
- * A backslash escapes the quote that delimits the string (section 2.2). Before anything else it stands for itself, but the
- * pair is read together, as in the grammar that comes with the text: otherwise no string could end in a backslash.
+ * A backslash escapes the quote that delimits the string (section 2.2). Before anything else it stands for itself, but
+ * the pair is read together, as in the grammar that comes with the text: otherwise no string could end in a backslash.
  */
 function readString(text: string, at: number, quote: string): { token: Token; end: number } {
   let value = '';

@@ -39,8 +39,8 @@ function textOf(units: number[]): string {
 type Matches = (text: string, run: CesqlRun) => boolean;
 
 /**
- * A matcher for the pattern. Plain values, prefixes and suffixes are left to the engine's own comparisons. Each kind is made
- * by a function of its own, so that it keeps nothing but what it needs: there may be very many of them.
+ * A matcher for the pattern. Plain values, prefixes and suffixes are left to the engine's own comparisons. Each kind is
+ * made by a function of its own, so that it keeps nothing but what it needs: there may be very many of them.
  */
 export function compileLike(pattern: string): Matches {
   const ends = likeEnds(pattern);
@@ -64,9 +64,10 @@ function through(units: readonly number[]): Matches {
 }
 
 /**
- * Two pointers: a mismatch goes back to the last `%` and lets it take one unit more; an earlier `%` never has to be tried
- * again. That is at most the product of the lengths, and the steps of the run end it before that hurts. Only `_` looks at
- * surrogate pairs: half a pair equals no character of a pattern, and what `_` finds from its middle it finds from its start.
+ * Two pointers: a mismatch goes back to the last `%` and lets it take one unit more; an earlier `%` never has to be
+ * tried again. That is at most the product of the lengths, and the steps of the run end it before that hurts. Only `_`
+ * looks at surrogate pairs: half a pair equals no character of a pattern, and what `_` finds from its middle it finds
+ * from its start.
  */
 function matchUnits(units: readonly number[], text: string, run: CesqlRun): boolean {
   let at = 0;

@@ -6,8 +6,8 @@ export type EventTest = (event: ContextAttributes) => boolean;
 
 /**
  * Compiles what a subscription wants into one function: `source`, one of `types` and `subject` equal exactly (the first
- * two from section 3.2.1, `subject` is ours) and every filter holds (section 3.2.4). The index gives the same answers; this
- * is what it is measured and checked against, and what tries a single filter.
+ * two from section 3.2.1, `subject` is ours) and every filter holds (section 3.2.4). The index gives the same answers;
+ * this is what it is measured and checked against, and what tries a single filter.
  */
 export function compileFilter(subscription: MatchableSubscription, dialects: Dialects = {}): EventTest {
   const { source, types, subject, filters } = subscription;

@@ -6,9 +6,9 @@ import { chunkBits, offsetMask, type Arena } from './arena.js';
  *
  *   count, block, entry
  *
- * The others are in blocks that double in size, newest first, each with two words of its own before the entries: the next
- * block and how many entries it has. Nothing is copied when a list grows, and an entry keeps its address until it or
- * another one is removed: the last entry then takes the free place.
+ * The others are in blocks that double in size, newest first, each with two words of its own before the entries: the
+ * next block and how many entries it has. Nothing is copied when a list grows, and an entry keeps its address until it
+ * or another one is removed: the last entry then takes the free place.
  */
 export const listCount = 0;
 export const listBlock = 1;

@@ -21,10 +21,10 @@ const absent = -1;
 const unknown = -2;
 
 /**
- * One event at a time, in the numbers of the index: by number of the attribute its text and the number of its value (0 for
- * a value that nobody compares with). The number is guessed by the hash when it is asked for, and the texts are compared
- * when it matters. Only attributes that some filter names are looked at, so that an event's attributes cost nothing that
- * nobody asked for, and filters on a million names cost nothing for events without them.
+ * One event at a time, in the numbers of the index: by number of the attribute its text and the number of its value (0
+ * for a value that nobody compares with). The number is guessed by the hash when it is asked for, and the texts are
+ * compared when it matters. Only attributes that some filter names are looked at, so that an event's attributes cost
+ * nothing that nobody asked for, and filters on a million names cost nothing for events without them.
  */
 export class EventView {
   /** Numbers of the attributes that the event has and filters name; the first `count` are of this event. */

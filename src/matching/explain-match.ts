@@ -9,8 +9,8 @@ import type { ContextAttributes } from '../events/context-attributes.js';
 type Explanation = components['schemas']['Explanation'];
 
 /**
- * Why each subscription of an origin did or did not get an event: all for admins, their own for subscribers. A list for each
- * event, in order; the events of a batch share what one answer may hold.
+ * Why each subscription of an origin did or did not get an event: all for admins, their own for subscribers. A list for
+ * each event, in order; the events of a batch share what one answer may hold.
  */
 export type Explain = (
   principal: Principal,

@@ -7,7 +7,9 @@ import { dialects } from './dialects.js';
 import type { Filter } from './filter.js';
 import type { MatchableSubscription } from './predicate.js';
 
-/** What of a subscription does not hold for an event: the JSON pointer of it, and why where the event does not show it. */
+/**
+ * What of a subscription does not hold for an event: the JSON pointer of it, and why where the event does not show it.
+ */
 export interface Failure {
   pointer: string;
   detail?: string;

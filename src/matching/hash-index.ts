@@ -1,9 +1,9 @@
 import { chunkBits, offsetMask, type Arena } from './arena.js';
 
 /**
- * From hashes to addresses, or to other numbers that are not 0; the owner compares what has the same hash. It is split into shards by the
- * first bits of the hash, and only a shard is ever copied: a V8 Map of a million entries stops the process for a tenth of
- * a second when it grows, a shard of it for microseconds.
+ * From hashes to addresses, or to other numbers that are not 0; the owner compares what has the same hash. It is split
+ * into shards by the first bits of the hash, and only a shard is ever copied: a V8 Map of a million entries stops the
+ * process for a tenth of a second when it grows, a shard of it for microseconds.
  *
  * A shard is a block of slots of two words, hash and address (0 is free), probed linearly. It doubles when it is three
  * quarters full, halves when it is an eighth full, and is released with its last entry.

@@ -6,8 +6,8 @@ const scratch = Buffer.alloc(form.length);
 const scratchView = new DataView(scratch.buffer, scratch.byteOffset, scratch.length);
 
 /**
- * Instants, milliseconds since 1970, as `Date.toISOString` writes them in the years from 1970 to 9999, in a small part of its
- * time.
+ * Instants, milliseconds since 1970, as `Date.toISOString` writes them in the years from 1970 to 9999, in a small part
+ * of its time.
  */
 export function instantText(time: number): string {
   writeInstant(time, scratchView, 0);

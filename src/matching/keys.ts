@@ -8,15 +8,16 @@ import { firstWord, secondWord } from './string-table.js';
 import type { Symbols } from './symbols.js';
 
 /**
- * The keys that bundles are filed under. A key says one thing about an event, in three numbers: what, and one or two values:
+ * The keys that bundles are filed under. A key says one thing about an event, in three numbers: what, and one or two
+ * values:
  *
  *   exact, prefix, suffix + attribute << 4, value    as in a program
  *   pair + both attributes, value, value             two attributes equal
  *   0, 0, 0                                          every event
  *
- * A key exists while something is filed under it. Of each attribute it is counted how many keys say what it equals, begins
- * with and ends with, and of each value in how many pairs it is: what has none of a kind is not looked up. The record of a
- * value leads to its key by exact value, if there is but one.
+ * A key exists while something is filed under it. Of each attribute it is counted how many keys say what it equals,
+ * begins with and ends with, and of each value in how many pairs it is: what has none of a kind is not looked up. The
+ * record of a value leads to its key by exact value, if there is but one.
  */
 export interface Key {
   what: number;
@@ -169,8 +170,8 @@ export class Keys {
 }
 
 /**
- * The word of a value when a key by exact value comes, or goes (0): the address of the first, if no other came since, and
- * from the second on less than 0 and how many there are.
+ * The word of a value when a key by exact value comes, or goes (0): the address of the first, if no other came since,
+ * and from the second on less than 0 and how many there are.
  */
 function onlyKey(word: number, coming: number): number {
   if (coming === 0) return word > 0 ? 0 : word + 1;

@@ -18,7 +18,9 @@ export interface MatchedPair {
   hasCredential: boolean;
 }
 
-/** Why not: no grant, one that is over, all subscriptions of the pair suspended (an agreement needs none), or a rest. */
+/**
+ * Why not: no grant, one that is over, all subscriptions of the pair suspended (an agreement needs none), or a rest.
+ */
 export type Denial = 'no_grant' | 'expired' | 'revoked' | 'ended' | 'suspended' | 'held';
 
 export interface Permission {
@@ -35,8 +37,8 @@ const stateOf = (standing: number) => grantStates[(standing & 3) - 1];
 const basisOf = (standing: number) => bases[standing >>> 2] ?? 'response';
 
 /**
- * What is known of pairs of origin and sink: the grant, and how many subscriptions hold on to the pair. Origins are numbers
- * here, and so are pairs; a pair is there as long as it has a grant or a subscription.
+ * What is known of pairs of origin and sink: the grant, and how many subscriptions hold on to the pair. Origins are
+ * numbers here, and so are pairs; a pair is there as long as it has a grant or a subscription.
  */
 export class KnownPairs {
   readonly #table = new PairTable();
@@ -100,7 +102,9 @@ export class KnownPairs {
     };
   }
 
-  /** The sink is the bytes from `from` to `to`, and `hashBytes` of it may be known. 0 if nothing is known of the pair. */
+  /**
+   * The sink is the bytes from `from` to `to`, and `hashBytes` of it may be known. 0 if nothing is known of the pair.
+   */
   find(origin: number, bytes: Uint8Array, from: number, to: number, sinkHash?: number): number {
     return this.#table.find(origin, bytes, from, to, sinkHash);
   }

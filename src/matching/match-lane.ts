@@ -3,8 +3,14 @@ import type { EventLimits } from '../events/read-events.js';
 import { ageHeader, type LaneAnswer, type LaneCall, type LaneHandler } from '../http/lane.js';
 import type { Principal } from '../http/principal.js';
 import type { Explain } from './explain-match.js';
-import { matchMessage, originFor, textOfMatch } from './match-message.js';
-import type { Credentials, MatchedMessage, Result } from './match-message.js';
+import {
+  matchMessage,
+  originFor,
+  textOfMatch,
+  type Credentials,
+  type MatchedMessage,
+  type Result,
+} from './match-message.js';
 import { indexLoading, type KnownOrigin, type Replica } from './replica.js';
 
 export interface MatchLaneSettings {
@@ -24,8 +30,8 @@ export interface MatchLaneSettings {
 const longestWaitMs = 5_000;
 
 /**
- * `POST /v1/match`: which sinks get this event, each once, at what rate and until when. Answered from memory and, unless
- * credentials, an explanation or a later revision are asked for, without waiting for anything.
+ * `POST /v1/match`: which sinks get this event, each once, at what rate and until when. Answered from memory and,
+ * unless credentials, an explanation or a later revision are asked for, without waiting for anything.
  */
 export function createMatchLane(settings: MatchLaneSettings): LaneHandler {
   const { position, waitFor } = settings;

@@ -4,11 +4,11 @@ import { HashIndex } from './hash-index.js';
 import { Piece, writeHex } from './write-bytes.js';
 
 /**
- * Pairs of origin and sink, each with what is known of its grant and how many subscriptions hold on to it, outside of the
- * heap that the collector walks: a million of them as objects make every full collection a pause that senders feel.
+ * Pairs of origin and sink, each with what is known of its grant and how many subscriptions hold on to it, outside of
+ * the heap that the collector walks: a million of them as objects make every full collection a pause that senders feel.
  *
- * A pair is a number that is its own until it is released. Sinks are asked for and kept as the bytes of their UTF-8, because
- * they come and go as bytes; four stand in a word, and what is left of the last word is 0.
+ * A pair is a number that is its own until it is released. Sinks are asked for and kept as the bytes of their UTF-8,
+ * because they come and go as bytes; four stand in a word, and what is left of the last word is 0.
  */
 export const word = {
   origin: 0,
@@ -65,8 +65,8 @@ export class PairTable {
   }
 
   /**
-   * Many at once. A look-up alone waits for the memory again and again, which is most of its time; so what they will read is
-   * read beforehand, without a branch that has to wait for it, and the processor fetches it side by side.
+   * Many at once. A look-up alone waits for the memory again and again, which is most of its time; so what they will
+   * read is read beforehand, without a branch that has to wait for it, and the processor fetches it side by side.
    */
   findAll({ count, bytes, origins, sinkFrom, sinkTo, sinkHashes }: AskedPairs, found: Int32Array): void {
     const { chunks } = this.#records;

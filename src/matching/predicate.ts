@@ -8,8 +8,9 @@ export type Anchor = { attribute: string } & ({ exact: string } | { prefix: stri
 export type Anchors = readonly (readonly Anchor[])[];
 
 /**
- * A filter of a dialect that has a language of its own. `test` is pure, and false for what cannot be evaluated; should it
- * throw all the same, that is false too. `anchors` are implied by it; an empty list means that every event is tested.
+ * A filter of a dialect that has a language of its own. `test` is pure, and false for what cannot be evaluated; should
+ * it throw all the same, that is false too. `anchors` are implied by it; an empty list means that every event is
+ * tested.
  */
 export interface Predicate {
   test(event: ContextAttributes): boolean;

@@ -4,18 +4,18 @@ import { HashIndex } from './hash-index.js';
 import { operandShift, operationMask, suffix } from './operations.js';
 
 /**
- * Finds which of many texts some given texts begin with, by hashes that are taken on one way along them; suffixes are read
- * backwards and are prefixes then. `what` tells attribute and direction (keys.ts); each is a set of its own, by a salt that
- * comes in at the end, so that one way along a text is for its beginnings and for the whole of it.
+ * Finds which of many texts some given texts begin with, by hashes that are taken on one way along them; suffixes are
+ * read backwards and are prefixes then. `what` tells attribute and direction (keys.ts); each is a set of its own, by a
+ * salt that comes in at the end, so that one way along a text is for its beginnings and for the whole of it.
  *
  * Guards make the way short. They stand every 31 characters on the way of every text of the set, further apart from the
  * 256th on. Where there is no guard the way ends: nothing in the set begins like this. Where there is one, it knows at
- * which lengths up to the next guard a text of the set ends, and only those are looked up. So neither many texts nor many
- * lengths cost anything unless they begin as the given text does.
+ * which lengths up to the next guard a text of the set ends, and only those are looked up. So neither many texts nor
+ * many lengths cost anything unless they begin as the given text does.
  *
  * A guard is one word: a bit for each of the 31 parts of the way to the next guard in which texts end, and one that is
- * always set. How many texts pass a guard, and end in a part, are numbers that only changes look at. Two guards with the same
- * hash are one, which then sends to some lengths in vain; the caller compares what it gets.
+ * always set. How many texts pass a guard, and end in a part, are numbers that only changes look at. Two guards with
+ * the same hash are one, which then sends to some lengths in vain; the caller compares what it gets.
  */
 const parts = 31;
 const isGuard = 1 << parts;
@@ -88,8 +88,8 @@ export class Prefixes {
   }
 
   /**
-   * Takes a text to the next guard, where it goes on when the others have come as far, unless it ends before or there is
-   * none. That guard is read beforehand.
+   * Takes a text to the next guard, where it goes on when the others have come as far, unless it ends before or there
+   * is none. That guard is read beforehand.
    */
   #step(way: number, texts: readonly (string | undefined)[], hashes: number[]): void {
     const what = this.#whats[way]!;
@@ -181,7 +181,10 @@ function saltOf(what: number): number {
   return Math.imul(what, 0x9e3779b1);
 }
 
-/** Guards stand `31 << widthBits` apart: a part is a character up to the 256th, then twice as many for each power of two. */
+/**
+ * Guards stand `31 << widthBits` apart: a part is a character up to the 256th, then twice as many for each power of
+ * two.
+ */
 function widthBits(at: number): number {
   return at < 256 ? 0 : 24 - Math.clz32(at);
 }

@@ -15,9 +15,10 @@ import { otherDialect, type Dialects, type MatchableSubscription } from './predi
 import type { Symbols } from './symbols.js';
 
 /**
- * A subscription's wishes as words, in one canonical form: `not` is pushed down to the leaves, groups in groups of their
- * kind are opened, and children are sorted and stand once. So equal wishes are equal words, and what `not` hides (a `not`
- * around an `any` of `not`s is an `all`) is in plain sight. A leaf with several attributes is an `all` of leaves.
+ * A subscription's wishes as words, in one canonical form: `not` is pushed down to the leaves, groups in groups of
+ * their kind are opened, and children are sorted and stand once. So equal wishes are equal words, and what `not` hides
+ * (a `not` around an `any` of `not`s is an `all`) is in plain sight. A leaf with several attributes is an `all` of
+ * leaves.
  *
  *   leaf       operation + attribute << 4, number of the value
  *   group      all or any + length << 4, children          an empty `all` is true, an empty `any` false
@@ -55,7 +56,9 @@ function compile(filter: Filter, negated: boolean, symbols: Symbols, dialects: D
   return other(filter, negated, symbols, dialects);
 }
 
-/** A missing attribute makes a leaf false and its negation true, so that De Morgan's laws hold for leaves as for bits. */
+/**
+ * A missing attribute makes a leaf false and its negation true, so that De Morgan's laws hold for leaves as for bits.
+ */
 function leaves(symbols: Symbols, operation: number, negated: boolean, attributes: Attributes): Program {
   const parts = Object.entries(attributes).map(([name, value]) =>
     leaf(symbols, negated ? operation + 1 : operation, name, value),

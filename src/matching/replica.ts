@@ -6,12 +6,13 @@ import type { Dialects } from './predicate.js';
 import { type GrantState, type OriginState, type State, type Subject, type SubscriptionState } from './state.js';
 
 /**
- * What the registry knows, by heart: origins, which subscriptions an event matches, and who may send where. Every process
- * of the registry keeps one, and so does every sender that follows the feed: there is one way to answer, and it is this.
+ * What the registry knows, by heart: origins, which subscriptions an event matches, and who may send where. Every
+ * process of the registry keeps one, and so does every sender that follows the feed: there is one way to answer, and it
+ * is this.
  *
- * It is told states, in the order of the log; a state takes the place of the one before, and null is the end. Nothing here
- * waits, so nobody ever sees half of a call. Whether a grant is live is looked at for each question, by the clock of the
- * database, because leases end by themselves.
+ * It is told states, in the order of the log; a state takes the place of the one before, and null is the end. Nothing
+ * here waits, so nobody ever sees half of a call. Whether a grant is live is looked at for each question, by the clock
+ * of the database, because leases end by themselves.
  */
 export interface Replica {
   /** `subject` says what the state is of. */
@@ -23,7 +24,10 @@ export interface Replica {
   match(origin: KnownOrigin, event: ContextAttributes): MatchedPair[];
   /** `origin` in lower case. A pair of another tenant has no grant. */
   permission(tenant: string, origin: string, sink: string): Permission;
-  /** The same in steps, for many at once: the number of the origin, which is 0 and has no pairs if it is not the tenant's. */
+  /**
+   * The same in steps, for many at once: the number of the origin, which is 0 and has no pairs if it is not the
+   * tenant's.
+   */
   numberOf(tenant: string, origin: string): number;
   readonly pairs: Pick<KnownPairs, 'find' | 'findAll' | 'denial' | 'rate' | 'expiresAt' | 'basis' | 'writeGrantId'>;
   /** Milliseconds since 1970 by the database's clock. */

@@ -19,7 +19,9 @@ export interface MatchRoutes {
   limits: EventLimits;
 }
 
-/** Trying out: a filter against an event, and an event against a profile. Nothing is stored and no consent is looked at. */
+/**
+ * Trying out: a filter against an event, and an event against a profile. Nothing is stored and no consent is looked at.
+ */
 export function createMatchHandlers({
   readSubscription,
   checkBody,

@@ -2,8 +2,8 @@ import type { Profile } from '../origins/origin.js';
 import type { Filter } from './filter.js';
 
 /**
- * What the change log tells about, as the views `originstate`, `subscriptionstate` and `grantstate` of the database make
- * it and as the feed and snapshots carry it. It holds all that matching and permissions need, and no secret.
+ * What the change log tells about, as the views `originstate`, `subscriptionstate` and `grantstate` of the database
+ * make it and as the feed and snapshots carry it. It holds all that matching and permissions need, and no secret.
  */
 export type Subject =
   | { kind: 'origin'; tenant: string; origin: string }

@@ -23,7 +23,10 @@ export class StringTable {
   readonly #arena: Arena;
   readonly #index: HashIndex;
 
-  /** `arena` is for the hash index and the texts; records have one of their own, which is what keeps their numbers dense. */
+  /**
+   * `arena` is for the hash index and the texts; records have one of their own, which is what keeps their numbers
+   * dense.
+   */
   constructor(arena: Arena) {
     this.#arena = arena;
     this.#index = new HashIndex(arena);
@@ -48,8 +51,8 @@ export class StringTable {
   }
 
   /**
-   * The number that a text has if the table has it at all: the only one with this hash. It saves a look at a string that
-   * may decide nothing; the caller compares once it does. 0 if the table does not have the text for certain.
+   * The number that a text has if the table has it at all: the only one with this hash. It saves a look at a string
+   * that may decide nothing; the caller compares once it does. 0 if the table does not have the text for certain.
    */
   guess(text: string, hash: number): number {
     const slot = this.#index.find(hash);

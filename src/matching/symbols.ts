@@ -5,9 +5,9 @@ import { compileOther, type Anchors, type Dialects, type Predicate } from './pre
 import { StringTable } from './string-table.js';
 
 /**
- * What programs refer to by number: attribute names, values and compiled predicates, each kept once and for as long as a
- * program that is kept refers to it. While a program is compiled its symbols are pending; `keep` counts those that the
- * finished program has, `settle` lets go of what was pending.
+ * What programs refer to by number: attribute names, values and compiled predicates, each kept once and for as long as
+ * a program that is kept refers to it. While a program is compiled its symbols are pending; `keep` counts those that
+ * the finished program has, `settle` lets go of what was pending.
  */
 export class Symbols {
   readonly attributes: StringTable;

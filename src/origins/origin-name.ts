@@ -6,8 +6,8 @@ const label = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 
 /**
  * Reads the DNS expression that identifies a sending system (webhook specification, section 4.1.2). It goes out in
- * WebHook-Request-Origin and is compared with what comes back, so it is one plain name: lower-cased, and nothing repaired.
- * `rule` is stable.
+ * WebHook-Request-Origin and is compared with what comes back, so it is one plain name: lower-cased, and nothing
+ * repaired. `rule` is stable.
  */
 export function parseOriginName(text: string): ParsedOriginName {
   if (text === '') return fault('origin_empty', 'An origin is a DNS name such as eventemitter.example.com.');

@@ -1,7 +1,9 @@
 /** Requests per minute; `*` is no limit (webhook specification, section 4.2.2). */
 export type Rate = number | '*';
 
-/** Fifteen digits stay exact in a double; the white space is what HTTP allows around a field value (RFC 9110, 5.6.3). */
+/**
+ * Fifteen digits stay exact in a double; the white space is what HTTP allows around a field value (RFC 9110, 5.6.3).
+ */
 const written = /^[ \t]*(\*|[1-9]\d{0,14})[ \t]*$/;
 
 /**

@@ -6,8 +6,8 @@ import type { RegistryClient } from './registry-client.js';
 /** Sink credentials in memory: as the registry last told them, until it tells a change of their sink. */
 export interface SinkCredentials {
   /**
-   * Those that the sinks of a message have, by subscription; asks the registry for what is not known. The registry may know
-   * more than the replica does by then: a sink that it no longer delivers to is taken out of what was matched.
+   * Those that the sinks of a message have, by subscription; asks the registry for what is not known. The registry may
+   * know more than the replica does by then: a sink that it no longer delivers to is taken out of what was matched.
    */
   of(
     origin: string,

@@ -8,8 +8,9 @@ export interface Delivery {
 }
 
 /**
- * One delivery (webhook specification, section 2.1) of an event in the JSON format, in the content mode that the match says
- * (HTTP binding, section 3), with the headers that the subscription wants along and the access token, if the match has one.
+ * One delivery (webhook specification, section 2.1) of an event in the JSON format, in the content mode that the match
+ * says (HTTP binding, section 3), with the headers that the subscription wants along and the access token, if the match
+ * has one.
  */
 export function deliveryOf(event: object, origin: string, to: MatchAnswer['sinks'][number]): Delivery {
   const delivery = to.contentmode === 'binary' && !holdsEvent(event) ? inBinary(event) : inStructured(event);
@@ -58,7 +59,9 @@ function bodyOf(data: unknown, contentType = ''): Pick<Delivery, 'body'> {
   return { body: isText ? data : JSON.stringify(data) };
 }
 
-/** All but visible ASCII, and what has a meaning in a header value, is percent-encoded (HTTP binding, section 3.1.3.2). */
+/**
+ * All but visible ASCII, and what has a meaning in a header value, is percent-encoded (HTTP binding, section 3.1.3.2).
+ */
 function encode(value: string): string {
   return value.replace(/[^!-~]|["%]/gu, encodeURIComponent);
 }

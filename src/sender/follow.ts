@@ -11,8 +11,8 @@ import { isFinal, RegistryRefusal, type RegistryClient } from './registry-client
  *
  *   empty      nothing yet: neither on disk nor from the registry
  *   following  at a cursor; connected to the feed, or trying to be, and what is asked is answered in both cases
- *   reloading  following, and a new snapshot is read because the registry cannot go on from our cursor (410, or 400); where
- *              the cursor of that is refused as well, it is a fault as any other until the next snapshot is due
+ *   reloading  following, and a new snapshot is read because the registry cannot go on from our cursor (410, or 400);
+ *              where the cursor of that is refused as well, it is a fault as any other until the next snapshot is due
  */
 export interface Follower {
   /** Loads and follows until the signal fires. */
@@ -22,8 +22,8 @@ export interface Follower {
   /** Seconds since the replica was known to be current; Infinity while empty. */
   age(): number;
   /**
-   * Resolves when there is a replica that was current this long before the call, or later; rejects if the registry refuses
-   * us before that.
+   * Resolves when there is a replica that was current this long before the call, or later; rejects if the registry
+   * refuses us before that.
    */
   ready(maxAgeMs: number): Promise<void>;
   /** Notes on disk how current the replica was. */
@@ -116,7 +116,9 @@ export function createFollower(settings: FollowerSettings): Follower {
     onChange();
   }
 
-  /** Ends when the registry ends the stream. Where none comes through pages are read, until one does or they fail too. */
+  /**
+   * Ends when the registry ends the stream. Where none comes through pages are read, until one does or they fail too.
+   */
   async function follow(from: Standing, signal: AbortSignal, onEvent: () => void): Promise<void> {
     let isCaughtUp = false;
     const take = ({ changes: kept, cursor, revision, more, age }: Batch) => {

@@ -28,30 +28,35 @@ export type { BatchAnswer, Denied, EventMessage, MatchAnswer, OutcomeReport, Per
  */
 export interface Sender {
   /**
-   * Resolves when there is a replica, from disk or from the registry, that was current at most so many milliseconds before
-   * this call (any age, if absent). Rejects with RegistryRefusal where the registry refuses us, and when the sender is closed.
+   * Resolves when there is a replica, from disk or from the registry, that was current at most so many milliseconds
+   * before this call (any age, if absent). Rejects with RegistryRefusal where the registry refuses us, and when the
+   * sender is closed.
    */
   ready(maxAgeMs?: number): Promise<void>;
-  /** What `GET /v1/permissions` answers; `no_grant` for what can be no pair. RegistryError `index_loading` before there is a replica. */
+  /**
+   * What `GET /v1/permissions` answers; `no_grant` for what can be no pair. RegistryError `index_loading` before there
+   * is a replica.
+   */
   permission(origin: string, sink: string): Permission;
   /**
-   * What `POST /v1/match` answers, without sink credentials: `event` is a CloudEvent in the JSON format, a list of them, or
-   * the request that it came in. RegistryErrors as there: `invalid_event` with the places, `origin_not_found`, ...
+   * What `POST /v1/match` answers, without sink credentials: `event` is a CloudEvent in the JSON format, a list of
+   * them, or the request that it came in. RegistryErrors as there: `invalid_event` with the places, `origin_not_found`,
+   * ...
    */
   match(event: readonly object[], of?: { origin?: string }): BatchAnswer;
   match(event: EventMessage, of?: { origin?: string }): MatchAnswer | BatchAnswer;
   match(event: object, of?: { origin?: string }): MatchAnswer;
   /**
-   * The same with the sink credentials, for which the token needs `assent:credentials`. They are not in the replica and not
-   * on disk: the registry is asked for those that are not known yet, and this rejects where it is away.
+   * The same with the sink credentials, for which the token needs `assent:credentials`. They are not in the replica and
+   * not on disk: the registry is asked for those that are not known yet, and this rejects where it is away.
    */
   matchWithCredentials(event: readonly object[], of?: { origin?: string }): Promise<BatchAnswer>;
   matchWithCredentials(event: EventMessage, of?: { origin?: string }): Promise<MatchAnswer | BatchAnswer>;
   matchWithCredentials(event: object, of?: { origin?: string }): Promise<MatchAnswer>;
   /**
-   * Resolves with a permit when one request may be sent to the sink: send it then, and at once. Resolves with why not as
-   * soon as nothing may be sent. Rejects with the reason of the signal, when the sender is closed, with RegistryRefusal where
-   * the registry refuses us, and with RegistryError `index_loading` before there is a replica.
+   * Resolves with a permit when one request may be sent to the sink: send it then, and at once. Resolves with why not
+   * as soon as nothing may be sent. Rejects with the reason of the signal, when the sender is closed, with
+   * RegistryRefusal where the registry refuses us, and with RegistryError `index_loading` before there is a replica.
    */
   acquire(origin: string, sink: string, signal?: AbortSignal): Promise<Permit | Denied>;
   /** Tells the registry what a webhook answered; returns at once. */

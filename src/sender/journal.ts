@@ -8,12 +8,12 @@ import { readLines } from './read-lines.js';
 
 /**
  * The replica on disk: a file of the lines as they were received. First whose replica it is, then a snapshot with its
- * end, then changes; `current` notes when the replica was known to be current. Changes are states, so that a line which is
- * applied twice does no harm, and whatever stands before a line that is torn is a replica that can be followed on.
+ * end, then changes; `current` notes when the replica was known to be current. Changes are states, so that a line which
+ * is applied twice does no harm, and whatever stands before a line that is torn is a replica that can be followed on.
  *
- * Writing is done in the order of the calls, and nobody waits for it. A snapshot and the compacted file are written beside
- * the old one and take its place when they are whole. After a fault of the disk nothing is appended any more, because a
- * change would be missing in the middle; what is there stays good, and the next snapshot begins anew.
+ * Writing is done in the order of the calls, and nobody waits for it. A snapshot and the compacted file are written
+ * beside the old one and take its place when they are whole. After a fault of the disk nothing is appended any more,
+ * because a change would be missing in the middle; what is there stays good, and the next snapshot begins anew.
  */
 export interface Journal {
   /** Calls back with each line of a replica that is there. Undefined if there is none that can be used. */

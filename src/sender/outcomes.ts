@@ -13,8 +13,9 @@ export interface OutcomeReport {
 }
 
 /**
- * Outcomes on their way to the registry: collected for a moment, sent in their order, kept while it is away. Of a sink that
- * answers alike again and again only one is kept, with their number; the oldest are forgotten where there are too many.
+ * Outcomes on their way to the registry: collected for a moment, sent in their order, kept while it is away. Of a sink
+ * that answers alike again and again only one is kept, with their number; the oldest are forgotten where there are too
+ * many.
  */
 export interface Outcomes {
   report(outcome: OutcomeReport): void;

@@ -5,14 +5,15 @@ import type { Denied, Permission, Permit } from './permit.js';
 import { isFinal } from './registry-client.js';
 
 /**
- * Hands out one request after the other of what this instance has leased of the rate of a pair, first come, first served.
+ * Hands out one request after the other of what this instance has leased of the rate of a pair, first come, first
+ * served.
  *
  *   idle      nobody waits, and what was leased is enough for about a second at the pace of the last ones
  *   asking    one request for a lease is on its way
  *   resting   the registry, or a failure, has told when to ask again
  *
- * A share counts from before it was asked for, and by a clock that only goes forward, so that it ends here before it ends
- * there. Without the registry there are no new shares: who sends stops when the last one is used up.
+ * A share counts from before it was asked for, and by a clock that only goes forward, so that it ends here before it
+ * ends there. Without the registry there are no new shares: who sends stops when the last one is used up.
  */
 export interface Permits {
   /** Rejects with the reason of the signal, when the kit is closed, and when the registry refuses us for good. */

@@ -43,12 +43,15 @@ export interface RegistryCall {
 }
 
 /**
- * HTTP to the processes of one registry. They are equal: after a failure the next call goes to the next one. Rejects with
- * what undici throws where there was no answer, and with RegistryRefusal where it was no success.
+ * HTTP to the processes of one registry. They are equal: after a failure the next call goes to the next one. Rejects
+ * with what undici throws where there was no answer, and with RegistryRefusal where it was no success.
  */
 export interface RegistryClient {
   call(call: RegistryCall): Promise<Dispatcher.ResponseData['body']>;
-  /** How far the clock of the registry is ahead of this process's, in milliseconds; differences below two seconds are none. */
+  /**
+   * How far the clock of the registry is ahead of this process's, in milliseconds; differences below two seconds are
+   * none.
+   */
   aheadMs(): number;
   close(): Promise<void>;
 }

@@ -12,8 +12,8 @@ export const service = (tenant: string): Actor => ({ tenant, name: 'assent' });
 export const callback = (tenant: string, requestId: string): Actor => ({ tenant, name: 'callback', requestId });
 
 /**
- * Written in the transaction of what it records. `target` is a kind and an id, `subscription:...`. A sink loses its query:
- * webhooks have their keys there, and these records are kept for years after the subscription has gone.
+ * Written in the transaction of what it records. `target` is a kind and an id, `subscription:...`. A sink loses its
+ * query: webhooks have their keys there, and these records are kept for years after the subscription has gone.
  */
 export async function recordAudit(sql: Sql, actor: Actor, action: string, target: string, detail: AuditDetail = {}) {
   await sql.audit.create({ data: entryOf({ actor, action, target, detail }) });

@@ -10,16 +10,16 @@ export interface BatchSettings<Member, Result> {
 }
 
 /**
- * Work that comes while a batch is under way goes together in the next one: nobody waits for a timer, and the more there
- * is to do, the more goes at once.
+ * Work that comes while a batch is under way goes together in the next one: nobody waits for a timer, and the more
+ * there is to do, the more goes at once.
  *
  *   idle -> gathering     the first member comes; whatever comes in the same turn of the event loop joins it
  *   gathering -> running  one batch at a time, oldest first
  *   running -> running    somebody came meanwhile
  *   running -> idle
  *
- * A batch that fails is tried again member by member, so that one that is bad does not spoil the others; not so where the
- * database is away, for then it may have been done.
+ * A batch that fails is tried again member by member, so that one that is bad does not spoil the others; not so where
+ * the database is away, for then it may have been done.
  */
 export function createBatcher<Member, Result>(
   settings: BatchSettings<Member, Result>,

@@ -29,7 +29,9 @@ function prismaCode(error: unknown): string | undefined {
   return (error as { code?: string }).code;
 }
 
-/** What Postgres says while it starts, stops, fails over, has no room, or is too slow; the first characters are enough. */
+/**
+ * What Postgres says while it starts, stops, fails over, has no room, or is too slow; the first characters are enough.
+ */
 const unavailableStates = /^(?:08|53|57P|57014|58|25006|25P03|40001|40P01)/;
 const unavailableKinds = [
   'ConnectionClosed',

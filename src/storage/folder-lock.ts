@@ -7,11 +7,11 @@ import { SetupError } from '../errors.js';
 
 /**
  * The embedded database belongs to one process at a time; a second one would destroy it. The lock is a file beside the
- * folder with the owner's process id and the name of a socket that the owner listens on: who can connect to it knows that
- * the owner lives, also from another container on the same machine, where process ids say nothing. Where there can be no
- * socket the process id has to do. A lock that is left behind by a process that died is taken over, by one process at a
- * time as well: a lock on the lock is held meanwhile, or the second would remove what the first has just written.
- * Throws an Error that says who holds it.
+ * folder with the owner's process id and the name of a socket that the owner listens on: who can connect to it knows
+ * that the owner lives, also from another container on the same machine, where process ids say nothing. Where there can
+ * be no socket the process id has to do. A lock that is left behind by a process that died is taken over, by one
+ * process at a time as well: a lock on the lock is held meanwhile, or the second would remove what the first has just
+ * written. Throws an Error that says who holds it.
  */
 export async function lockFolder(folder: string, refuse: Refuse = databaseInUse): Promise<() => Promise<void>> {
   const path = `${resolve(folder)}.lock`;
@@ -50,7 +50,8 @@ async function lock(path: string, refuse: (owner: number) => Error): Promise<() 
       await refuseIfHeld(path, refuse);
       const release = await lock(`${path}.lock`, refuse);
       try {
-        // Nobody else removes it now, so what is found here stays until then; nothing may be somebody's new lock the next moment.
+        // Nobody else removes it now, so what is found here stays until then; nothing may be somebody's new lock the
+        // next moment.
         const left = await refuseIfHeld(path, refuse);
         if (left?.life !== undefined) await rm(join(dirname(path), left.life), { force: true });
         if (left !== undefined) await rm(path);

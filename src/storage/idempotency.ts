@@ -12,9 +12,9 @@ export interface IdempotentRequest {
 }
 
 /**
- * Claims an Idempotency-Key for the resource that this transaction is about to create. Returns the resource of an earlier
- * request with the same key and content, and undefined if there was none. A concurrent request with the same key waits
- * here until the first one commits. RegistryError `idempotency_key_reused` if the content differs.
+ * Claims an Idempotency-Key for the resource that this transaction is about to create. Returns the resource of an
+ * earlier request with the same key and content, and undefined if there was none. A concurrent request with the same
+ * key waits here until the first one commits. RegistryError `idempotency_key_reused` if the content differs.
  */
 export async function claimKey(sql: Sql, request: IdempotentRequest, resource: string): Promise<string | undefined> {
   if (request.key === undefined) return undefined;
@@ -27,7 +27,10 @@ export async function claimKey(sql: Sql, request: IdempotentRequest, resource: s
   return claimed === 1 ? undefined : findEarlier(sql, request);
 }
 
-/** What an earlier request with the same key and content created. RegistryError `idempotency_key_reused` if that differs. */
+/**
+ * What an earlier request with the same key and content created. RegistryError `idempotency_key_reused` if that
+ * differs.
+ */
 export async function findEarlier(sql: Sql, request: IdempotentRequest): Promise<string | undefined> {
   if (request.key === undefined) return undefined;
   const { tenant, subscriber, key, operation } = request;

@@ -8,9 +8,9 @@ let lastMs = -Infinity;
 let count = 0;
 
 /**
- * A UUID of version 7 (RFC 9562), in the order of their making within this process. As the library makes them by itself,
- * but that it is given random bytes of which many are fetched at once: to fetch those of one takes longer than the rest,
- * and a registration needs six.
+ * A UUID of version 7 (RFC 9562), in the order of their making within this process. As the library makes them by
+ * itself, but that it is given random bytes of which many are fetched at once: to fetch those of one takes longer than
+ * the rest, and a registration needs six.
  */
 export function uuidv7(): string {
   if (used === random.length) {

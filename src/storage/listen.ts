@@ -14,8 +14,8 @@ export interface ListenSettings {
 const heartbeatMs = 5_000;
 
 /**
- * Listens to a channel until the signal fires, and connects again when the connection is lost. A server process that hangs
- * is silence and not an error, so the connection is asked for a sign of life every five seconds.
+ * Listens to a channel until the signal fires, and connects again when the connection is lost. A server process that
+ * hangs is silence and not an error, so the connection is asked for a sign of life every five seconds.
  */
 export async function listen(settings: ListenSettings, signal: AbortSignal): Promise<void> {
   const { databaseUrl, channel, onWake, onConnect, onFault } = settings;

@@ -6,9 +6,9 @@ import { sqlState } from './database-errors.js';
 import type { Database } from './database.js';
 
 /**
- * Applies prisma/migrations in order, each in one transaction, and keeps the table that `prisma migrate deploy` keeps, so
- * that both agree on what is done. Prisma's own command needs an engine that is downloaded; this needs nothing. Processes
- * that start together wait for one another on an advisory lock.
+ * Applies prisma/migrations in order, each in one transaction, and keeps the table that `prisma migrate deploy` keeps,
+ * so that both agree on what is done. Prisma's own command needs an engine that is downloaded; this needs nothing.
+ * Processes that start together wait for one another on an advisory lock.
  */
 const folder = new URL('../../prisma/migrations/', import.meta.url);
 const lockId = 7_266_112_001;
@@ -35,7 +35,8 @@ export async function migrate(database: Database): Promise<string[]> {
   const migrations = await readMigrations();
   await underLock(
     database,
-    // Where it is there, nothing is asked that takes more than the rights to rows, but for a database that only reads to say so.
+    // Where it is there, nothing is asked that takes more than the rights to rows, but for a database that only reads
+    // to say so.
     `if to_regclass('_prisma_migrations') is null then
       create table _prisma_migrations (
         id varchar(36) primary key, checksum varchar(64) not null, finished_at timestamptz,
@@ -82,7 +83,9 @@ function underLock(database: Database, statements: string): Promise<void> {
   return database.execute(`do $block$ begin perform pg_advisory_xact_lock(${lockId}); ${statements} end $block$`);
 }
 
-/** Names of the migrations that this version brings and the database lacks; a SetupError if one of the others differs. */
+/**
+ * Names of the migrations that this version brings and the database lacks; a SetupError if one of the others differs.
+ */
 export async function pendingMigrations(database: Database, migrations: readonly Migration[]): Promise<string[]> {
   const rows = await database.client.$queryRaw<Array<{ name: string; checksum: string }>>`
     select migration_name as name, checksum from _prisma_migrations

@@ -6,8 +6,8 @@ const pagesAtOnce = 2_000;
 export const inPages = 'ctid >= $1::tid and ctid < $2::tid';
 
 /**
- * Runs a statement, which has the condition `inPages`, for one part of a table after the other, so that none of them takes
- * long, however large the table is and whether or not an index leads to what is wanted.
+ * Runs a statement, which has the condition `inPages`, for one part of a table after the other, so that none of them
+ * takes long, however large the table is and whether or not an index leads to what is wanted.
  */
 export async function overPages(query: Query, table: string, statement: string): Promise<void> {
   const [size] = await query<{ pages: number }>(

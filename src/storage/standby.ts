@@ -9,9 +9,9 @@ export interface Standby {
 }
 
 /**
- * A standby is current while it hears from its primary and has replayed what it received. Otherwise it is at most as old as
- * the last transaction that it replayed, and as the last time that it was current here. A primary that is frozen or cut off
- * is missed only when the standby misses it (`wal_receiver_timeout`). Any user may ask for all of this.
+ * A standby is current while it hears from its primary and has replayed what it received. Otherwise it is at most as
+ * old as the last transaction that it replayed, and as the last time that it was current here. A primary that is frozen
+ * or cut off is missed only when the standby misses it (`wal_receiver_timeout`). Any user may ask for all of this.
  */
 export function createStandby(query: Query): Standby {
   let lookedAt = -Infinity;

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import pg from 'pg';
 
 /**
- * The column `text` of a statement's rows, some rows at a time and as they come: Postgres goes on with the statement while
- * they are used, and no more of its answer is in memory than a page or two. One stream at a time, and to its end.
+ * The column `text` of a statement's rows, some rows at a time and as they come: Postgres goes on with the statement
+ * while they are used, and no more of its answer is in memory than a page or two. One stream at a time, and to its end.
  */
 export type Stream = (statement: string, values: string[]) => AsyncGenerator<string[]>;
 

@@ -22,7 +22,9 @@ export async function findAskedOrigin(sql: Sql, tenant: string, name: string | u
   });
 }
 
-/** No event that keeps the origin's profile could have such a type or source. What is only unlikely is told when read. */
+/**
+ * No event that keeps the origin's profile could have such a type or source. What is only unlikely is told when read.
+ */
 export function lint({ profile }: Origin, definition: Definition): void {
   const { faults } = lintSubscription(profile, definition);
   if (faults.length > 0) throw invalid(faults.map(faultOfBreach));

@@ -21,8 +21,8 @@ export interface CredentialVault {
 
 /**
  * Keeps the `sinkcredential` of subscriptions (CloudEvents Subscriptions API) encrypted at rest, as JWE compact
- * serialization (RFC 7516 section 3.1) with `dir` and `A256GCM`. The first key seals, every key opens what it sealed: to
- * rotate, put a new key in front. Throws for keys that cannot serve.
+ * serialization (RFC 7516 section 3.1) with `dir` and `A256GCM`. The first key seals, every key opens what it sealed:
+ * to rotate, put a new key in front. Throws for keys that cannot serve.
  */
 export function createCredentialVault(keys: readonly VaultKey[]): CredentialVault {
   const current = keys[0]?.id;

@@ -138,7 +138,9 @@ function askedRateOf({ requested, origin }: Member): number | undefined {
   return requested.definition.requestedRate ?? origin.requestedRate;
 }
 
-/** As the function takes a member; what is undefined is null there. One literal: spreads would cost more than the rest. */
+/**
+ * As the function takes a member; what is undefined is null there. One literal: spreads would cost more than the rest.
+ */
 function columnsOf(member: Member, { recorded, callbackKeyHash }: PreparedAttempt) {
   const { id, handshake, caller, requested, sealed, request, fingerprint, origin, atOnce } = member;
   const { definition } = requested;

@@ -17,8 +17,8 @@ interface Row {
 const atOnce = 1_000;
 
 /**
- * Seals with the present key what an older one sealed, so that the older one can be given up. Whoever changes a credential
- * meanwhile has the last word. Safe in several processes at once.
+ * Seals with the present key what an older one sealed, so that the older one can be given up. Whoever changes a
+ * credential meanwhile has the last word. Safe in several processes at once.
  */
 export async function resealCredentials(
   { query }: Pick<Database, 'query'>,

@@ -132,8 +132,8 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
 }
 
 /**
- * The subscription as it stood when its consent was committed, where nobody has changed it since it was made: what reading
- * it would give. Undefined where it must be read.
+ * The subscription as it stood when its consent was committed, where nobody has changed it since it was made: what
+ * reading it would give. Undefined where it must be read.
  */
 function activated({ handshake: id, created }: Registered, settled: Settled | undefined): Subscription | undefined {
   const { standing, verdict } = settled ?? {};

@@ -1,9 +1,10 @@
 import type { Fault } from '../errors.js';
 import { escapePointer, forbiddenNames, isObject } from '../http/json.js';
 
-// The members of a subscription (Subscriptions API, sections 3.2.1 to 3.2.3), each checked by itself. Every function gives
-// all faults of its member at once, up to fifty; `at` is the JSON pointer of the member. An absent member has no fault
-// unless the specification requires it; null is a value of the wrong type. No detail repeats what the client sent.
+// The members of a subscription (Subscriptions API, sections 3.2.1 to 3.2.3), each checked by itself. Every function
+// gives all faults of its member at once, up to fifty; `at` is the JSON pointer of the member. An absent member has no
+// fault unless the specification requires it; null is a value of the wrong type. No detail repeats what the client
+// sent.
 
 const maxFaults = 50;
 const maxTypes = 1000;
@@ -42,7 +43,9 @@ export function checkSource(value: unknown, at: string): Fault[] {
   return fault(at, 'not_a_uri_reference', 'A source is a URI reference (RFC 3986); percent-encode all else.');
 }
 
-/** `types`: non-empty strings, no two alike. An empty array names no type and means every type, as if it were absent. */
+/**
+ * `types`: non-empty strings, no two alike. An empty array names no type and means every type, as if it were absent.
+ */
 export function checkTypes(value: unknown, at: string): Fault[] {
   if (value === undefined) return [];
   if (!Array.isArray(value)) return fault(at, 'type', 'This is an array of strings.');
@@ -83,8 +86,8 @@ const reservedHeader = new RegExp(
 );
 
 /**
- * `protocolsettings` for HTTP (section 3.2.2.1): `headers` for every delivery, and `method`, which can only be POST. Ours is
- * `contentmode`.
+ * `protocolsettings` for HTTP (section 3.2.2.1): `headers` for every delivery, and `method`, which can only be POST.
+ * Ours is `contentmode`.
  */
 export function checkProtocolSettings(value: unknown, at: string): Fault[] {
   if (value === undefined) return [];
@@ -232,7 +235,9 @@ interface Node {
   depth: number;
 }
 
-/** Every value inside a JSON value in the order of the text, without recursion; `name` is there for members of objects. */
+/**
+ * Every value inside a JSON value in the order of the text, without recursion; `name` is there for members of objects.
+ */
 function* nodes(value: unknown, at: string): Generator<Node> {
   const left: Node[] = [{ value, pointer: at, name: undefined, depth: 0 }];
   for (let node = left.pop(); node !== undefined; node = left.pop()) {

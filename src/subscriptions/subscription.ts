@@ -20,8 +20,8 @@ export interface Definition {
 }
 
 /**
- * A stored subscription. `generation` counts the pairs of origin and sink that it has had: what belongs to an earlier one
- * counts no longer. `version` counts all changes.
+ * A stored subscription. `generation` counts the pairs of origin and sink that it has had: what belongs to an earlier
+ * one counts no longer. `version` counts all changes.
  */
 export interface Subscription extends Definition {
   id: string;

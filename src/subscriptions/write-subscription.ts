@@ -18,8 +18,8 @@ import type { Caller, Register, Written } from './register.js';
 import type { Definition, Subscription } from './subscription.js';
 
 /**
- * What changes a subscription. Each is one transaction that writes the subscription, the handshake that it calls for, the
- * audit entry and the change together, and returns the handshake to be attended to, if there is one.
+ * What changes a subscription. Each is one transaction that writes the subscription, the handshake that it calls for,
+ * the audit entry and the change together, and returns the handshake to be attended to, if there is one.
  */
 export interface SubscriptionWriter {
   create: Register;
@@ -180,7 +180,9 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
   };
 }
 
-/** What was asked while the grant was being revoked may still be open, and counts no more than what was asked before. */
+/**
+ * What was asked while the grant was being revoked may still be open, and counts no more than what was asked before.
+ */
 async function reopen(sql: Sql, actor: Actor, pair: Subscription): Promise<void> {
   const { origin, sink } = pair;
   const revoked = await sql.grant.count({ where: { origin, sink, state: 'revoked' } });
@@ -208,7 +210,9 @@ async function originFor(sql: Sql, tenant: string, name: string | undefined): Pr
   return findAskedOrigin(sql, tenant, name);
 }
 
-/** Whoever points a subscription to another host must know the secret: else an admin could have it sent to their own. */
+/**
+ * Whoever points a subscription to another host must know the secret: else an admin could have it sent to their own.
+ */
 function checkKept(present: Subscription, credentialType: string, sink: string): void {
   if (present.credentialType !== credentialType) throw nothingToKeep();
   if (new URL(sink).host === new URL(present.sink).host) return;

@@ -1,5 +1,5 @@
-// Appends changes at a steady pace, in batches of one transaction each, on a few connections; in a process of its own, so
-// that it does not share a thread with whom it is measured against. Tells its parent when it knew of each commit.
+// Appends changes at a steady pace, in batches of one transaction each, on a few connections; in a process of its own,
+// so that it does not share a thread with whom it is measured against. Tells its parent when it knew of each commit.
 import pg from 'pg';
 
 const { url, perSecond, seconds, batch, connections, tenant } = JSON.parse(process.argv[2]);

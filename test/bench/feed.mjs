@@ -1,5 +1,5 @@
-// The change feed on a real Postgres (fsync as it is by default): from commit to follower, to 100 streams, and catching up.
-// Run after a build:
+// The change feed on a real Postgres (fsync as it is by default): from commit to follower, to 100 streams, and catching
+// up. Run after a build:
 //
 //   [chrt -f 10] node test/bench/feed.mjs [--json FILE] [--seconds N] [--rate CHANGES_A_SECOND] [--delay]
 //

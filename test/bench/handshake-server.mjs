@@ -1,5 +1,5 @@
-// Handshakes alone: node:http that parses a registration, asks its webhook through the door that the registry has, judges
-// the answer and says what came of it. No authentication, no rules, no database.
+// Handshakes alone: node:http that parses a registration, asks its webhook through the door that the registry has,
+// judges the answer and says what came of it. No authentication, no rules, no database.
 import { createServer } from 'node:http';
 import { judge } from '../../dist/handshake/exchange.js';
 import { createSafeRequest, safeRequestDefaults } from '../../dist/handshake/safe-request.js';

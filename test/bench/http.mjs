@@ -65,7 +65,8 @@ export async function measureLookUps(size, { seconds, rounds }) {
     };
     const single = await measure('lookup', singles, [first.port], [bare.port]);
     const batch = await measure('batch', batches, [first.port], [bareBatch.port]);
-    // Beside the server that has to read and write as many bytes: pairs, to the requests of the one that is asked for one.
+    // Beside the server that has to read and write as many bytes: pairs, to the requests of the one that is asked for
+    // one.
     batch.ratioperpair = round2((batch.persecond * pairsAtOnce) / single.barepersecond);
     const second = await startRegistry();
     const otherBare = await startBare(await answerBytes(first.port, singles[0]));

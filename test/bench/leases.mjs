@@ -1,5 +1,5 @@
-// What leases cost: the function that gives them, on one Postgres with fsync on, against bare statements in the same run.
-// For many pairs (each asker has its own), and for one pair that all ask about, whose row is locked for each lease.
+// What leases cost: the function that gives them, on one Postgres with fsync on, against bare statements in the same
+// run. For many pairs (each asker has its own), and for one pair that all ask about, whose row is locked for each lease.
 //   node test/bench/leases.mjs [--seconds N] [--clients N]
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';

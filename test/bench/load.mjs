@@ -1,12 +1,13 @@
-// A load generator that costs little itself: requests are bytes made beforehand, sent over keep-alive connections, and of
-// an answer only the status and the length are read.
+// A load generator that costs little itself: requests are bytes made beforehand, sent over keep-alive connections, and
+// of an answer only the status and the length are read.
 import { connect } from 'node:net';
 import { setImmediate } from 'node:timers';
 
 /**
- * Sends `requests` (a list, taken in turn, or a function of the number of the request) over `connections` connections for
- * a while; every answer must begin with `status` and hold `text`. Returns answers a second and the p99 in microseconds.
- * `sleeps` where other processes than the server work for the answers too: it would take one of their cores.
+ * Sends `requests` (a list, taken in turn, or a function of the number of the request) over `connections` connections
+ * for a while; every answer must begin with `status` and hold `text`. Returns answers a second and the p99 in
+ * microseconds. `sleeps` where other processes than the server work for the answers too: it would take one of their
+ * cores.
  */
 export async function load({ port, requests, connections = 64, seconds = 3, status = 200, text = '', sleeps = false }) {
   const requestAt = typeof requests === 'function' ? requests : (number) => requests[number % requests.length];

@@ -1,5 +1,5 @@
-// POST /v1/match over HTTP, with authentication, on one process with a real Postgres behind it, side by side with a bare
-// node:http server that reads and parses the same body. Run after a build:
+// POST /v1/match over HTTP, with authentication, on one process with a real Postgres behind it, side by side with a
+// bare node:http server that reads and parses the same body. Run after a build:
 //
 //   node test/bench/match-http.mjs [--size N] [--json FILE]
 import { writeFile } from 'node:fs/promises';

@@ -2,8 +2,8 @@
 //
 //   npm run bench:match -- [--size N] [--mix NAME] [--json FILE] [--no-sql] [--no-http] [--sides] [--pairs N] [--seed N]
 //
-// Without --size it runs 10 k, 100 k and a million subscriptions, each with all mixes. --sides measures what single properties
-// cost, against the mixed registry without them. --pairs compares answers and measures nothing.
+// Without --size it runs 10 k, 100 k and a million subscriptions, each with all mixes. --sides measures what single
+// properties cost, against the mixed registry without them. --pairs compares answers and measures nothing.
 import { fork } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';

@@ -1,9 +1,10 @@
-// Made-up registries to measure with. Subscriptions come in circles: a circle is everybody who wants one kind of event, and
-// has 1, 10 or 100 subscriptions. Two of five subscriptions are in circles of one, three in circles of 10, the rest in circles
-// of 100. A thousand organisations (fewer in a small registry) share a vocabulary of types, actions and regions.
+// Made-up registries to measure with. Subscriptions come in circles: a circle is everybody who wants one kind of event,
+// and has 1, 10 or 100 subscriptions. Two of five subscriptions are in circles of one, three in circles of 10, the rest
+// in circles of 100. A thousand organisations (fewer in a small registry) share a vocabulary of types, actions and
+// regions.
 //
-// Within a circle the filters differ as they do among people: half of them add a condition or a type of their own, and the
-// others are what several subscribers ask for alike.
+// Within a circle the filters differ as they do among people: half of them add a condition or a type of their own, and
+// the others are what several subscribers ask for alike.
 import { pick, seeded } from './random-filters.mjs';
 
 const domains = ['orders', 'billing', 'permits', 'sensors', 'shipments', 'citizens', 'cases', 'documents'];
@@ -33,8 +34,8 @@ export function eachSubscription(mix, size, take) {
 }
 
 /**
- * Up to `most` events that should match 0, 1, 10 or 100 subscriptions of the mix, spread over the registry. Prefixes of a
- * neighbour match too now and then: whoever measures counts, and leaves those out.
+ * Up to `most` events that should match 0, 1, 10 or 100 subscriptions of the mix, spread over the registry. Prefixes of
+ * a neighbour match too now and then: whoever measures counts, and leaves those out.
  */
 export function eventsOf(mix, size, matched, most) {
   const random = seeded(size + matched + 1);

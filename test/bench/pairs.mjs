@@ -2,8 +2,8 @@
 import { randomEvent, randomSubscription, seeded } from './random-filters.mjs';
 
 /**
- * Compares at least `pairs` pairs of subscription and event; `matching` is what is compared, from dist/ or src/. Returns how many there were, and descriptions of
- * what differed, or was left when all was removed again.
+ * Compares at least `pairs` pairs of subscription and event; `matching` is what is compared, from dist/ or src/.
+ * Returns how many there were, and descriptions of what differed, or was left when all was removed again.
  */
 export function comparePairs({ createMatchIndex, compileFilter, attributesOf }, pairs, seed, subscriptions = 2000) {
   const random = seeded(seed);

@@ -1,5 +1,6 @@
 // The plain way to register: Express, one interactive transaction of Prisma for the three rows, and `fetch` for the
-// handshake. No authentication, no rules, no audit record, no change log, and nothing is written of what the webhook said.
+// handshake. No authentication, no rules, no audit record, no change log, and nothing is written of what the webhook
+// said.
 import { randomUUID } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import express from 'express';

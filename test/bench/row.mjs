@@ -1,5 +1,5 @@
-// One size and one mix, in a process of its own so that nothing before it shows: builds the index, asks it, changes it, and
-// asks a linear scan and SQL the same.
+// One size and one mix, in a process of its own so that nothing before it shows: builds the index, asks it, changes it,
+// and asks a linear scan and SQL the same.
 import { performance } from 'node:perf_hooks';
 import { compileFilter } from '../../dist/matching/compile-filter.js';
 import { dialects } from '../../dist/matching/dialects.js';

@@ -1,6 +1,7 @@
-// Many senders, one webhook, one rate: processes of `assent/sender` on two processes of the registry and a real Postgres,
-// with more to send than they may all the time. On the way a quarter of the senders and one process of the registry are
-// killed. Told by the clock of the webhook: the most and the fewest requests of any 60 seconds. Run after a build:
+// Many senders, one webhook, one rate: processes of `assent/sender` on two processes of the registry and a real
+// Postgres, with more to send than they may all the time. On the way a quarter of the senders and one process of the
+// registry are killed. Told by the clock of the webhook: the most and the fewest requests of any 60 seconds. Run after
+// a build:
 //
 //   node test/bench/shared-rate.mjs [--seconds N] [--senders N] [--rate N] [--json FILE]
 import { fork } from 'node:child_process';

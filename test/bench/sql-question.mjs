@@ -1,6 +1,7 @@
-// The same question as SQL: each subscription is a row with the keys that it can be found by, in a GIN index; an event asks
-// for the rows that share a key with it, and what comes back is verified in this process. It is given the better of every
-// choice: no fsync, a prepared statement, only the number of a subscription comes back, and its filter is compiled already.
+// The same question as SQL: each subscription is a row with the keys that it can be found by, in a GIN index; an event
+// asks for the rows that share a key with it, and what comes back is verified in this process. It is given the better
+// of every choice: no fsync, a prepared statement, only the number of a subscription comes back, and its filter is
+// compiled already.
 import pg from 'pg';
 import { dialects } from '../../dist/matching/dialects.js';
 

@@ -94,8 +94,8 @@ test('a snapshot that is not read is cut off, two at a time are what a tenant ge
   }
   const areCutOff = async () =>
     /assent_feed_readers{kind="snapshot"} 0/.test(await (await fetch(`${registry.operationsUrl}/metrics`)).text());
-  // Whoever does not read holds no transaction, which would keep dead rows of every table. What Postgres does there by itself
-  // does not count, nor what the service has begun since; what it was about to end does not stay.
+  // Whoever does not read holds no transaction, which would keep dead rows of every table. What Postgres does there by
+  // itself does not count, nor what the service has begun since; what it was about to end does not stay.
   const [{ moment } = { moment: '' }] = await registry.sql<{ moment: string }>(
     'select clock_timestamp()::text as moment',
   );

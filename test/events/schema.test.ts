@@ -7,8 +7,8 @@ import { isTimestamp } from '../../src/events/timestamp.js';
 import { isUri, isUriReference } from '../../src/events/uri.js';
 import { minimal, readOne, structured } from './message.js';
 
-// Our checks against the JSON schema that the specification comes with: what the schema refuses is refused, and where we
-// refuse more, the reason is one of those named here.
+// Our checks against the JSON schema that the specification comes with: what the schema refuses is refused, and where
+// we refuse more, the reason is one of those named here.
 
 const file = new URL('../../../shared/specs/cloudevents.json', import.meta.url);
 const isThere = existsSync(file);

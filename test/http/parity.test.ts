@@ -4,8 +4,8 @@ import { createToken } from '../../src/cli/create-token.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 
 /**
- * The lane takes exactly its paths; with a slash at the end the same request goes through Express. Both must answer alike,
- * whatever the contract says of a case.
+ * The lane takes exactly its paths; with a slash at the end the same request goes through Express. Both must answer
+ * alike, whatever the contract says of a case.
  */
 const origin = 'eventemitter.example.com';
 let registry: Registry;

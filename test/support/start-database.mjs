@@ -1,5 +1,5 @@
-// Prepares a migrated database once, which every test file then copies: a folder of the embedded Postgres, or a template
-// on a real one. TEST_DATABASE=postgres chooses the real one, TEST_DATABASE_URL one that runs already.
+// Prepares a migrated database once, which every test file then copies: a folder of the embedded Postgres, or a
+// template on a real one. TEST_DATABASE=postgres chooses the real one, TEST_DATABASE_URL one that runs already.
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

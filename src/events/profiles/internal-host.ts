@@ -2,8 +2,8 @@ import { isIPv4 } from 'node:net';
 import { parseUriReference } from '../uri.js';
 
 /**
- * Endings of names that public DNS does not have (RFC 6761, RFC 6762, RFC 8375, ICANN's "internal") or that networks and
- * clusters use inside.
+ * Endings of names that public DNS does not have (RFC 6761, RFC 6762, RFC 8375, ICANN's "internal") or that networks
+ * and clusters use inside.
  */
 const internalEndings: ReadonlySet<string> = new Set([
   'internal',
@@ -27,8 +27,8 @@ const containerId = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/;
 const podName = /-[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9-])/;
 
 /**
- * What a source tells of the network inside, a sentence each. The host is looked at closely; of the rest only what names a
- * private address, an internal name, a container or a pod in plain words. For a text that is a URI reference.
+ * What a source tells of the network inside, a sentence each. The host is looked at closely; of the rest only what
+ * names a private address, an internal name, a container or a pod in plain words. For a text that is a URI reference.
  */
 export function findLeaks(source: string): string[] {
   const leaks: string[] = [];
