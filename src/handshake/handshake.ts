@@ -12,7 +12,7 @@ import type { Verdict } from './verdicts.js';
  *   refused    the answer was no, or the callback was not called in time
  *   retired    410
  *   unreachable   no answer after all attempts
- *   cancelled  the question lost its meaning: another sink or origin, a deletion, a revocation
+ *   cancelled  the question lost its meaning: another sink, origin or rate, a deletion, a revocation, a newer consent
  *
  *   due -> asking                          a worker claims it
  *   asking -> due                          transport failure, 429, 503; held by a budget; handed back when stopping
@@ -21,7 +21,7 @@ import type { Verdict } from './verdicts.js';
  *   any but cancelled and granted -> granted    the callback: it may come before, during and after the answer
  *   due | asking | waiting -> cancelled
  *
- * `callbackopen` turns false with a change of sink or origin, a deletion or a revocation, in whatever state the
+ * `callbackopen` turns false with a change of sink, origin or rate, a deletion or a revocation, in whatever state the
  * handshake is; its callback is unknown from then on.
  */
 export type HandshakeState =
