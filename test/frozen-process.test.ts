@@ -43,11 +43,11 @@ onServer(
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/merge-patch+json' },
       body: '{"requestedrate":60}',
     });
-    // Other tests wait for locks in databases of their own.
+    // Others wait for locks as well: workers for their claims, tests in databases of their own.
     const waiting = () =>
       registry.sql(
         `select 1 from pg_locks join pg_database d on d.oid = database
-         where datname = current_database() and locktype = 'advisory' and not granted`,
+         where datname = current_database() and objid::bigint = ${logLock % 2 ** 32} and not granted`,
       );
     while ((await waiting()).length === 0) await sleep(10);
 
