@@ -9,7 +9,7 @@ let registry: Registry;
 let tenant: Tenant;
 
 beforeAll(async () => {
-  registry = await startRegistry({ start: false });
+  registry = await startRegistry({ start: false, env: { ASSENT_HANDSHAKE_RETRY_MS: '3600000' } });
   tenant = await createTenant(registry, { leaseseconds: leaseSeconds });
 });
 afterAll(() => registry.stop());
