@@ -80,12 +80,9 @@ export function createQueue(settings: QueueSettings): Queue {
           )
           update handshake h set state = 'asking', lease = ${lease}::uuid,
             leaseduntil = now() + make_interval(secs => ${leaseSeconds}::float8),
-            -- A renewal asks for the rate of the consent that it is to renew: a newer one may have come since it was
-            -- put.
-            requestedrate = (
-              select case when g.id is null then h.requestedrate else g.requestedrate end
-              from (select) one left join "grant" g
-                on h.reason = 'renewal' and g.origin = h.origin and g.sink = h.sink and g.basis <> 'agreement')
+            -- A renewal asks for the rate of the consent that it is to renew, which may be newer than the renewal.
+            requestedrate = case when h.reason <> 'renewal' then h.requestedrate else (
+              select g.requestedrate from "grant" g where g.origin = h.origin and g.sink = h.sink) end
           from (
             select id from placed where hostplace <= ${perHost}
             order by dueat, id limit ${limit}

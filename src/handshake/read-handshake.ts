@@ -3,6 +3,7 @@ import { isUuid, pageOf, type Page } from '../http/page.js';
 import type { Database } from '../storage/database.js';
 import type { attempt as AttemptRow, handshake as HandshakeRow } from '../storage/generated/client.js';
 import type { Attempt, Handshake, HandshakeReason, HandshakeState, HeaderLine } from './handshake.js';
+import { leaseSecondsFor } from './queue.js';
 import type { Verdict } from './verdicts.js';
 
 /** Whose handshakes: its own, and the renewals of its pair. An earlier tenant may have had an origin of this name. */
@@ -20,7 +21,9 @@ export interface HandshakeReader {
   read(owner: Owner, id: string): Promise<Handshake>;
 }
 
-export function createHandshakeReader({ client }: Database): HandshakeReader {
+/** `deadlineMs`: how long an attempt can take. */
+export function createHandshakeReader({ client }: Database, deadlineMs: number): HandshakeReader {
+  const leaseMs = leaseSecondsFor(deadlineMs) * 1_000;
   const ownedBy = ({ id, tenant, origin, sink }: Owner) => ({
     tenant,
     OR: [{ subscription: id }, { origin, sink, reason: 'renewal' }],
@@ -34,19 +37,23 @@ export function createHandshakeReader({ client }: Database): HandshakeReader {
         take: limit + 1,
         include,
       });
-      return pageOf(rows.map(handshakeOf), limit, (handshake) => handshake.id);
+      return pageOf(
+        rows.map((row) => handshakeOf(row, leaseMs)),
+        limit,
+        (handshake) => handshake.id,
+      );
     },
 
     async read(owner, id) {
       const row = isUuid(id) ? await client.handshake.findFirst({ where: { id, ...ownedBy(owner) }, include }) : null;
       if (row === null)
         throw new RegistryError('handshake_not_found', 'The subscription has no handshake with this id.');
-      return handshakeOf(row);
+      return handshakeOf(row, leaseMs);
     },
   };
 }
 
-function handshakeOf(row: HandshakeRow & { history: AttemptRow[] }): Handshake {
+function handshakeOf(row: HandshakeRow & { history: AttemptRow[] }, leaseMs: number): Handshake {
   return {
     id: row.id,
     origin: row.origin,
@@ -59,21 +66,27 @@ function handshakeOf(row: HandshakeRow & { history: AttemptRow[] }): Handshake {
     waitingUntil: row.waitinguntil ?? undefined,
     createdAt: row.createdat,
     finishedAt: row.finishedat ?? undefined,
-    attempts: row.history.map(attemptOf),
+    attempts: row.history.map((attempt) => attemptOf(attempt, leaseMs)),
   };
 }
 
-function attemptOf(row: AttemptRow): Attempt {
+/**
+ * One that has no outcome when its lease is over died with its process. The next attempt writes that down; where none
+ * follows, because a callback or a cancellation ended the handshake meanwhile, nobody does.
+ */
+function attemptOf(row: AttemptRow, leaseMs: number): Attempt {
+  const overAt = new Date(row.startedat.getTime() + leaseMs);
+  const isInterrupted = row.finishedat === null && overAt.getTime() < Date.now();
   return {
     number: row.number,
     startedAt: row.startedat,
-    finishedAt: row.finishedat ?? undefined,
+    finishedAt: isInterrupted ? overAt : (row.finishedat ?? undefined),
     requestHeaders: row.requestheaders as HeaderLine[],
     answerHeaders: (row.answerheaders ?? undefined) as HeaderLine[] | undefined,
     status: row.status ?? undefined,
     remoteAddress: row.remoteaddress ?? undefined,
     timing: (row.timing ?? undefined) as Record<string, number> | undefined,
-    verdict: (row.verdict ?? undefined) as Verdict | undefined,
+    verdict: isInterrupted ? 'interrupted' : ((row.verdict ?? undefined) as Verdict | undefined),
     warnings: row.warnings ?? [],
   };
 }

@@ -131,7 +131,12 @@ function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) =>
   });
   return {
     ...createSubscriptionHandlers({ reader, writer, attend, faultOfSink, checkBody }),
-    ...createHandshakeHandlers({ reader, writer, attend, handshakes: createHandshakeReader(database) }),
+    ...createHandshakeHandlers({
+      reader,
+      writer,
+      attend,
+      handshakes: createHandshakeReader(database, config.handshakeDeadlineMs),
+    }),
     ...createCallbackHandlers({ grantByCallback: createGrantByCallback({ database, random: Math.random }) }),
     ...createGrantHandlers({
       ...{ database, faultOfSink },

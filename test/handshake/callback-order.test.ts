@@ -61,6 +61,17 @@ test('the subscriber does not wait for the answer to OPTIONS once the callback h
   for (const end of ends) end();
 });
 
+test('an attempt whose process died is told as interrupted where a callback granted meanwhile and none follows', async () => {
+  const ends: Array<() => void> = [];
+  const sink = callFirst('/died', (response) => void ends.push(() => response.writeHead(200).end()));
+  const { id } = await tenant.register(sink);
+  const attempt = async () => (await tenant.handshakes(id))[0].attempts[0];
+  expect(await attempt()).not.toHaveProperty('verdict');
+  await registry.sql(`update attempt set startedat = startedat - interval '1 hour' where finishedat is null`);
+  expect(await attempt()).toMatchObject({ verdict: 'interrupted', finishedat: expect.any(String) });
+  for (const end of ends) end();
+});
+
 test('a callback between two attempts grants, and the second attempt is not made', async () => {
   const callbacks: string[] = [];
   registry.receiver.on('/between', (request, response) => {
