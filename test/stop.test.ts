@@ -149,8 +149,7 @@ test('SIGTERM under load: every accepted request is answered below 500, nothing 
 test('whoever starts next asks at once what was handed back', async () => {
   const asked = hold('/never');
   registry = await startRegistryProcess({ env });
-  // A lease that had to run out first lasts longer than the deadline of a handshake, and that longer than a test may
-  // take.
+  // A lease that had to run out first lasts longer than a handshake's deadline, and that longer than a test may take.
   const response = await asked;
   response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '5' }).end();
   expect(response.req.method).toBe('OPTIONS');

@@ -30,8 +30,7 @@ export const changeChannel = 'assent_change';
 
 /**
  * Appends to the ordered log, each change with what became of its subject. Call it last in a transaction: it takes a
- * lock that is held until that commits, so that positions become visible in their order (see the function in the
- * database).
+ * lock that is held until that commits, so that positions become visible in their order (see append_changes).
  */
 export async function appendChange(sql: Sql, ...changes: readonly Change[]): Promise<void> {
   const list = (member: (change: Change) => string | null) => changes.map(member);

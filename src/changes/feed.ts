@@ -12,9 +12,8 @@ import { createRing, type RingLimits } from './ring.js';
  */
 export interface Feed {
   /**
-   * A reader that goes on from a cursor, or from the present end. RegistryErrors: `invalid_request` with the place,
-   * where the cursor is not one of this tenant, or one of another origin; `cursor_too_old`, `cursor_of_other_history`;
-   * `index_loading`.
+   * A reader that goes on from a cursor, or from the present end. RegistryErrors: `invalid_request` with the place, for
+   * a cursor unknown to the tenant, or of another origin; `cursor_too_old`, `cursor_of_other_history`, `index_loading`.
    */
   open(scope: Scope, cursor: string | undefined, place: string): Promise<Reader>;
 }

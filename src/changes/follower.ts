@@ -19,12 +19,10 @@ import {
  *
  *   loading    no position yet; tried again until it works
  *   following  at a position; what was asked is answered from the replica, also while the database is away
- *   reloading  following, and a new replica is being made because this one cannot be followed on: the log was forgotten
- *              behind it or set back, or the database has another history since a failover. The new one then takes its
- *              place
+ *   reloading  following, and a new replica is being made to take the place of this one, which cannot be followed on:
+ *              the log was forgotten behind it or set back, or the database has another history since a failover
  *
- * Positions become visible in their order (see change.ts), so the highest one that a snapshot sees stands for all
- * before.
+ * Positions become visible in their order (see change.ts), so the highest that a snapshot sees stands for all before.
  */
 export interface Follower {
   /** Loads, then follows until the signal fires. */

@@ -20,8 +20,7 @@ const readingMs = 120_000;
  *
  * It is read as fast as the database gives it, into a file of the system's temporary folder if it is large, and sent
  * from there. A transaction for as long as somebody reads would keep Postgres from removing dead rows of any table, and
- * the embedded one from anything else. RegistryError `feed_full` where there is no room for it, before anything is
- * sent.
+ * the embedded one from anything else. RegistryError `feed_full`, before anything is sent, where there is no room.
  */
 export async function writeSnapshot(
   database: Database,

@@ -8,8 +8,7 @@ import { pairReports, type Outcome, type PairReport } from './outcome.js';
 
 /**
  * Takes a report into account: the counters of its pairs in one statement, and what follows for grants, in one
- * transaction. `unknown` are the indexes of entries whose pair the tenant never had a grant for; nothing is counted for
- * them.
+ * transaction. `unknown` are the indexes of entries whose pair the tenant never had a grant for; they are not counted.
  */
 export type RecordOutcomes = (
   actor: Actor,

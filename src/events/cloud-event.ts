@@ -47,8 +47,7 @@ export interface CloudEvent extends EventParts {
 
 /**
  * Where a member stands in the message: a JSON pointer, or in binary mode the header or a pointer into the body.
- * `member` is the name of an attribute, `data` or `data_base64`, with `below` a pointer inside of it; undefined is the
- * event.
+ * `member` names an attribute, `data` or `data_base64`, with `below` a pointer inside of it; undefined is the event.
  */
 export function pointerTo(event: { mode: Mode; at: string }, member: string | undefined, below = ''): string {
   if (event.mode !== 'binary') return member === undefined ? event.at : `${event.at}/${escapePointer(member)}${below}`;

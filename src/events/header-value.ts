@@ -21,10 +21,7 @@ export function decodeHeaderValue(value: string): string | undefined {
   }
 }
 
-/**
- * Older senders quote, in whole or in part; a backslash has its meaning only inside of quotes (RFC 7230, section
- * 3.2.6).
- */
+/** Older senders quote, in whole or in part; a backslash escapes only inside of quotes (RFC 7230, section 3.2.6). */
 function unquote(value: string): string | undefined {
   let result = '';
   let isInside = false;

@@ -1,6 +1,5 @@
 // JSON (RFC 8259) in UTF-8 by position: what is skipped is checked and never built, so that the data of an event costs
-// no memory. Places count bytes; a negative one is a failure. Loops look at bytes, which is twice as fast as at
-// characters.
+// no memory. Places count bytes; a negative one is a failure. Loops over bytes are twice as fast as over characters.
 
 /** The bytes, which are known to be UTF-8, and a text of one character for each of them, to cut plain strings from. */
 export interface JsonText {
@@ -24,10 +23,7 @@ export const brace = 0x7b;
 export const braceEnd = 0x7d;
 const point = 0x2e;
 
-/**
- * What ends a run of characters that stand for themselves: anything but printable ASCII, or what a string may not hold
- * as it is.
- */
+/** What ends a run of literal characters: anything but printable ASCII, or what a string may not hold as it is. */
 const endsPlain = 1;
 const endsString = 2;
 const endings = Uint8Array.from({ length: 256 }, (_, byte) => {

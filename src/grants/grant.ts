@@ -14,10 +14,7 @@ import { parseRate, type Rate } from '../origins/rate.js';
  */
 export type GrantState = 'live' | 'ended' | 'revoked';
 
-/**
- * What it rests on: the answer to OPTIONS, the callback, a recorded agreement, or the origin's policy for unsupported
- * targets.
- */
+/** What it rests on: an answer to OPTIONS, a callback, an agreement, or the origin's policy for unsupported targets. */
 export type Basis = 'response' | 'callback' | 'agreement' | 'policy';
 
 export type EndReason = 'renewal_refused' | 'target_gone' | 'no_subscription' | 'reopened';

@@ -12,8 +12,7 @@ export const longest = { origin: 253, sink: 2_048 };
 
 /**
  * Reads pairs as programs write them: without white space, origin first, no character that JSON escapes. Such a text
- * keeps the contract, and to read it so takes a tenth of the time. It tells where the pairs stand and makes nothing of
- * them.
+ * keeps the contract, and is read so in a tenth of the time. It tells where the pairs stand and makes nothing of them.
  */
 export class PlainPairs implements AskedPairs {
   count = 0;

@@ -42,10 +42,7 @@ const form = contentTag(
   ),
 ).slice(1, 7);
 
-/**
- * A strong validator of such an answer: all that it says besides the pair that was asked for, which takes less than a
- * hash of it.
- */
+/** A strong validator of such an answer, cheaper than a hash of it: all that it says besides the pair asked for. */
 export function tagOfGranted(pairs: Replica['pairs'], pair: number, answer: string): string {
   const basis = pairs.basis(pair);
   const id = answer.length - end.length - lengthOfId;

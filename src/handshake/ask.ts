@@ -46,9 +46,8 @@ export function speakOn(
 
 /**
  * One request, up to the end of the final answer's headers: raw, in order, with duplicates. Nothing is followed,
- * decompressed or read beyond them. The signal of the connection ends everything; undici's own time-outs are off, as
- * each 1xx answer would start them anew. Throws Failure for what a target does; for headers that cannot be sent,
- * undici's error.
+ * decompressed or read beyond them. The connection's signal ends everything; undici's own time-outs, which each 1xx
+ * answer would restart, are off. Throws Failure for what a target does, undici's error for headers that cannot be sent.
  */
 export function ask(
   { socket, client }: { socket: TLSSocket; client: Client },

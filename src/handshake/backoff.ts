@@ -15,8 +15,7 @@ export function retryDelayMs(attempt: number, base: { firstMs: number; maxMs: nu
 
 /**
  * The delay that also keeps to Retry-After (webhook specification, section 2.2), in milliseconds. A target can ask us
- * to wait longer than our own delay, never shorter, and not for more than a day: it must not park a handshake for
- * years.
+ * to wait longer than our own delay, never shorter, and a day at the most: it must not park a handshake for years.
  */
 export function notBefore(retryAfterMs: number | undefined, delayMs: number): number {
   return Math.max(delayMs, Math.min(retryAfterMs ?? 0, dayMs));
@@ -28,8 +27,7 @@ const asctimeDate = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4
 
 /**
  * Retry-After (RFC 9110, section 10.2.3) in milliseconds; undefined if there is none that makes sense. A date is
- * measured against the answer's own Date, so that neither side's clock has to be right; without one it counts as
- * absent.
+ * measured against the answer's own Date, so that no clock has to be right; without one it counts as absent.
  */
 export function parseRetryAfter(retryAfter: string | undefined, date: string | undefined): number | undefined {
   if (retryAfter === undefined) return undefined;

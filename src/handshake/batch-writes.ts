@@ -9,8 +9,7 @@ import type { Verdict } from './verdicts.js';
 
 /**
  * The writes that come in crowds: registrations, and the consents that nearly all of them end with. Here raw SQL
- * begins: all of a moment are one call of the function write_batch, which is one round trip, one commit and one
- * notification.
+ * begins: all of a moment are one call of write_batch, which is one round trip, one commit and one notification.
  */
 export interface BatchWrites {
   /** Both resolve when what was written is in this process's own index. */

@@ -8,8 +8,7 @@ import type { Claim } from './handshake.js';
  * How many handshakes a minute one host, its registrable domain, its network and one tenant get, over all processes.
  * The registry must not become a flooder by many names of one victim, many tenants, or somebody who presses the button
  * again. What is over the budget waits; nothing is dropped. Counts live in the database, where a batch of registrations
- * takes its share itself (function admit_handshakes), all or nothing; what finds no room there comes here with its next
- * claim.
+ * takes its share itself (admit_handshakes), all or nothing; what finds no room there comes here with its next claim.
  */
 export interface Budgets {
   /** Milliseconds to wait, or undefined to go on. */
@@ -66,8 +65,7 @@ export function createBudgets({ database, perMinute }: BudgetSettings): Budgets 
       for (const [place, [limiter, key]] of shares.entries()) {
         const heldMs = await take(limiter, key);
         if (heldMs === undefined) continue;
-        // All or nothing: else a crowd for one host, which comes back each minute, would use up the budget of its
-        // tenant.
+        // All or nothing: else a crowd for one host, which is back each minute, would use up the budget of its tenant.
         for (const [taken, its] of shares.slice(0, place + 1)) await taken.reward(its);
         return heldMs;
       }

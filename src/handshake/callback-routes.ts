@@ -5,10 +5,7 @@ import type { GrantByCallback } from './callback.js';
 
 type CallbackOperation = 'grantByGet' | 'grantByPost';
 
-/**
- * GET and POST do the same (webhook specification, section 4.1.3); HEAD does not reach this, and a prefetch grants
- * nothing.
- */
+/** GET and POST do the same (webhook specification, section 4.1.3); HEAD never gets here; a prefetch grants nothing. */
 export function createCallbackHandlers({
   grantByCallback,
 }: {

@@ -53,8 +53,7 @@ export function createQueue(settings: QueueSettings): Queue {
   return {
     claim: (limit, only) =>
       database.transaction(async (sql) => {
-        // One claim at a time, so that the places in flight for a host and a tenant are counted right over all
-        // processes.
+        // One claim at a time, so that what is in flight for a host and a tenant is counted right over all processes.
         await sql.$queryRaw`select pg_advisory_xact_lock(${claimLock})::text`;
         const lease = randomUUID();
         const rows = await sql.$queryRaw<HandshakeRow[]>`

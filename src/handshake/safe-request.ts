@@ -157,8 +157,7 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
         }
         return { kind: 'answered', ...answer, remoteAddress };
       } catch (error) {
-        // The target gave up waiting just as it was asked; an OPTIONS request may be sent again (RFC 9110, section
-        // 9.2.2).
+        // The target gave up waiting just as it was asked; OPTIONS may be sent again (RFC 9110, section 9.2.2).
         const isSilent = error instanceof Failure && error.reason === 'connection_closed' && !signal.aborted;
         if (reused === undefined || !isSilent || opened.bytesRead > bytesBefore) throw error;
         return speak(false);
@@ -190,8 +189,7 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
     } finally {
       clearTimeout(deadline);
       request.signal?.removeEventListener('abort', abort);
-      // Queries, half-open sockets and the client all hang on this signal: nothing but a kept connection outlives the
-      // request.
+      // Queries, half-open sockets and the client all hang on this signal: only a kept connection outlives the request.
       end.abort(over);
     }
   };

@@ -16,10 +16,7 @@ import { send, sendText, type SendSettings, type UntypedAnswer } from './send.js
 export interface AppSettings extends SendSettings {
   contract: Contract;
   handlers: Handlers;
-  /**
-   * Operations that lane.ts takes in front; here they are for what only looks like them (HEAD, another way to write the
-   * path).
-   */
+  /** Operations that lane.ts takes in front; here for what only looks like them (HEAD, other spellings of the path). */
   lane: readonly LaneRoute[];
   /** What changes anything is refused. */
   readsOnly: boolean;
@@ -42,8 +39,7 @@ export function createApp(settings: AppSettings): Express {
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', 'simple');
-  // Express would answer 304 to a tag of If-None-Match; those of versions say nothing of the state that is told beside
-  // them.
+  // Express would answer 304 to a tag of If-None-Match; a version's tag says nothing of the state told beside it.
   Object.defineProperty(app.request, 'fresh', { value: false });
   app.use((request, response, next) => observe(settings, request, response, next));
   app.use((request, _response, next) => {
@@ -157,10 +153,7 @@ function bytesOf(request: Request): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 }
 
-/**
- * OPTIONS tells the methods; any other method that is not there answers 405 with the same list (RFC 9110 section
- * 15.5.6).
- */
+/** OPTIONS tells the methods; any other that is not there answers 405 with the same list (RFC 9110 section 15.5.6). */
 function answerMethods(
   operations: readonly Operation[],
   changesByGet: boolean,

@@ -10,8 +10,7 @@ import type { Principal, Scope } from './principal.js';
 
 /**
  * The OpenAPI document at run time: which operations there are, who may call them, and whether a request or an answer
- * keeps to them. openapi/openapi.json is bundled from the files beside it, and the types of contract.gen.ts come from
- * it too.
+ * keeps to them. openapi/openapi.json is bundled from the files beside it, and gives contract.gen.ts its types.
  */
 export type OperationId = keyof operations;
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';

@@ -19,9 +19,8 @@ const page = `<!doctype html>
 `;
 
 /**
- * The page can ask no issuer for a token, so one is pasted there; and since its form for that knows nothing of scopes,
- * each operation says itself which it needs, and whether it is an addition, which the form tells of operations and
- * members only.
+ * The page can ask no issuer for a token, so one is pasted there; and since the form for that knows no scopes, each
+ * operation says itself which it needs, and whether it is an addition, which is shown of operations and members only.
  */
 const start = `
 function shown(contract) {
@@ -55,8 +54,7 @@ SwaggerUIBundle({
 
 /**
  * The contract for machines and for people, and the keys of the development issuer. Nothing comes from elsewhere.
- * Anybody may ask for them, and for many at once without reading any: what is large is there once, whoever waits for
- * it.
+ * Anybody may ask for them, and for many at once without reading any: what is large is there once, whoever waits.
  */
 export function serveDocuments(app: Express, document: OpenApiDocument, jwks: JSONWebKeySet | undefined): void {
   const contract = Buffer.from(JSON.stringify(document));

@@ -16,8 +16,7 @@ interface Answer {
 /**
  * Headers that many answers have in common, and how these are sent. Node checks each header of each answer, which takes
  * longer than a look-up; these are checked once, and put behind the others in the head that node has written. The body
- * comes behind them, so that all of an answer is one write. Where node keeps no such head, it gets everything piece by
- * piece.
+ * comes behind them, so that all of an answer is one write. Where node keeps no such head, it gets all in pieces.
  */
 export class FixedHeaders {
   readonly #entries: readonly string[];

@@ -5,10 +5,7 @@ import { findFaults, parseJson } from './json.js';
 
 const maxFaults = 50;
 
-/**
- * The JSON body of a request, checked unless its handler does that. Errors: `media_type_unsupported`,
- * `invalid_request`.
- */
+/** The JSON body of a request, checked unless the handler does. Errors: `media_type_unsupported`, `invalid_request`. */
 export function readJsonBody(operation: Operation, headers: IncomingHttpHeaders, bytes: Uint8Array): unknown {
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
     throw new RegistryError('media_type_unsupported', 'Send the body without a content encoding.');

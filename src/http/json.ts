@@ -38,9 +38,8 @@ export function parseJson(bytes: Uint8Array): { text: string; value: unknown } |
 
 /**
  * What I-JSON (RFC 7493) has besides: no name twice, no NUL and no lone surrogate. `JSON.parse` alone takes the last of
- * two equal names and lets through text that Postgres cannot store. Walks the tokens of a text that is known to be
- * JSON, the stack being the path to the present place, and gives the first fault of each member or entry of the
- * outermost value.
+ * two equal names and lets through text that Postgres cannot store. Walks the tokens of a text known to be JSON, the
+ * stack being the path to the present place, and gives the first fault of each member or entry of the outermost value.
  */
 export function findFaults(text: string): Fault[] {
   const faults: Fault[] = [];

@@ -49,10 +49,7 @@ export interface LaneRoute {
   bodyLimit: number;
   /** Its headers are parameters too, it may wait for long, and it is logged whatever comes of it. */
   writes?: boolean;
-  /**
-   * Of a GET: answers a query as programs write it, which keeps the contract. Undefined for any other, which is
-   * handled.
-   */
+  /** Of a GET: answers a query as programs write it, which keeps the contract. Undefined leaves others to `handle`. */
   answerQuery?: (query: string, principal: Principal, request: IncomingMessage) => LaneAnswer | undefined;
   /** What every answer of this operation has in place of or besides what all answers have. */
   headers?: Readonly<Record<string, string>>;

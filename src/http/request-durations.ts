@@ -11,8 +11,7 @@ interface Series {
 
 /**
  * The durations of requests by operation and status. A histogram of the library takes a microsecond for each
- * observation, which is a good part of a look-up: here an observation is two additions, and the library sees the sums
- * when it is asked.
+ * observation, which is a good part of a look-up: here it is two additions, and the library sees the sums when it asks.
  */
 export class RequestDurations {
   readonly name = 'assent_http_request_duration_seconds';

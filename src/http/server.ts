@@ -24,14 +24,12 @@ export async function serve(
   refuseUnread?: RefuseUnread,
 ): Promise<Server> {
   await makeFirstExchanges();
-  // A client that sends its request slowly is cut off; waiting for a handshake does not count. Node looks every 30 s
-  // only.
+  // A client that sends slowly is cut off; waiting for a handshake does not count. Node would look every 30 s only.
   const limits = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 };
   // Where a problem can be told, the app looks for the host: Node's own answer is an empty one.
   const requireHostHeader = refuseUnread === undefined;
   const server = createServer({ ...limits, keepAliveTimeout, requireHostHeader, IncomingMessage: DirectRequest }, app);
-  // Node would leave out what comes behind a thousand lines, a second Authorization too. There are 16 KiB of them at
-  // the most.
+  // Node would leave out what comes behind a thousand lines, a second Authorization too. There are 16 KiB at the most.
   server.maxHeadersCount = 0;
   server.timeout = unreadTimeout;
   server.on('timeout', closeUnlessAnswering);
@@ -39,8 +37,7 @@ export async function serve(
     continueInTurn(response);
     server.emit('request', request, response);
   });
-  // Nobody has to meet what a client expects besides that (RFC 9110, section 10.1.1); Node would refuse it without a
-  // word.
+  // Nobody has to meet other expectations (RFC 9110, section 10.1.1); node would refuse them without a word.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   if (refuseUnread !== undefined) server.on('clientError', refuseUnread);
   return new Promise((resolve, reject) => {
@@ -49,10 +46,7 @@ export async function serve(
   });
 }
 
-/**
- * Node would put what it writes for an answer that waits behind another one between the head and the body of that
- * answer.
- */
+/** What node writes for an answer that waits behind another would come between the head and the body of that one. */
 function continueInTurn(response: ServerResponse): void {
   const proceed = () => response.headersSent || response.writeContinue();
   if (response.socket) proceed();

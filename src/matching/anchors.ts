@@ -33,8 +33,7 @@ export class KeyChooser {
 
   /**
    * The rarest keys that a program can be filed under, by what is known now. An `all` needs only its best child, an
-   * `any` needs all of its children, and a predicate has what it implies. What has none at all is filed under every
-   * event.
+   * `any` all of its children, and a predicate has what it implies. What has none is filed under every event.
    */
   choose(words: Int32Array, at: number): Choice {
     this.mostAsked = everyEvent;

@@ -5,10 +5,9 @@ import type { Anchor, Anchors } from './predicate.js';
 
 /**
  * What an event has to have for an expression to pass. Of *every* list at least one anchor holds, whenever the
- * expression is true without an error. So any one list is enough to file the expression under, under each of its
- * anchors, and the caller takes the one with the rarest. No list is empty; there is none when nothing can be told. They
- * are necessary and not sufficient. Integers and booleans give few: `count = 5` also holds for "+5" and "005" (section
- * 3.7).
+ * expression is true without an error. So one list is enough to file the expression under, under each of its anchors,
+ * and the caller takes the one with the rarest. No list is empty; there is none when nothing is known. They are
+ * necessary, not sufficient. Integers and booleans give few: `count = 5` also holds for "+5" and "005" (section 3.7).
  */
 export function anchorsOf(expression: Cesql): Anchors {
   return required(expression, true).map((list) => distinct(list));

@@ -13,10 +13,7 @@ import {
 import { findFunction } from './cesql-functions.js';
 import { compileLike } from './cesql-like.js';
 
-/**
- * An event's context attributes by name: Integer as number, Boolean as boolean, every other type as its canonical
- * string.
- */
+/** Context attributes by name: Integer as number, Boolean as boolean, every other type as its canonical string. */
 export interface EventAttributes {
   get(name: string): CesqlValue | undefined;
 }
@@ -30,8 +27,7 @@ export interface CesqlResult {
 /**
  * A compiled expression. When it returns with an error in the run, its value is the one the text names for the error if
  * the error is its own, and the zero value of its type if it came with an operand (sections 3.2, 3.3 and 4.1). So
- * whoever calls one looks for an error before it uses the value. A cast that fails belongs to the operator that needs
- * it.
+ * whoever calls one looks for an error before it uses the value. A failed cast belongs to the operator that needs it.
  */
 type Evaluate = (event: EventAttributes, run: CesqlRun) => CesqlValue;
 
@@ -47,8 +43,7 @@ export function compileCesql(expression: Cesql): (event: EventAttributes) => Ces
 
 /**
  * Whether an event passes the expression as a filter: the value is true, which is a Boolean, and there is no error
- * (section
- * 1.2). Calls allocate only what functions take and make; one run serves all calls, for none can overlap.
+ * (section 1.2). Calls allocate only what functions take and make; one run serves all calls, for none can overlap.
  */
 export function matchesCesql(expression: Cesql): (event: EventAttributes) => boolean {
   const evaluate = compile(expression);
@@ -91,10 +86,7 @@ function compile(expression: Cesql): Evaluate {
   }
 }
 
-/**
- * Of an attribute alone the type is not known, so that it has the zero value of Boolean when it is missing (section
- * 3.2).
- */
+/** Of an attribute alone the type is not known: missing, it has the zero value of Boolean (section 3.2). */
 function compileAttribute(name: string): Evaluate {
   return (event, run) => {
     const value = event.get(name);

@@ -33,9 +33,8 @@ export interface CesqlRun {
 }
 
 /**
- * A million characters take milliseconds. It is far above what an honest filter needs for an honest event, and it is
- * what keeps CONCAT_WS, which can repeat its delimiter, and patterns that almost match everywhere from holding up the
- * process.
+ * A million characters take milliseconds. It is far above what an honest filter needs for an honest event, and keeps
+ * CONCAT_WS, which can repeat its delimiter, and patterns that almost match everywhere from holding up the process.
  */
 export const maxSteps = 1_000_000;
 

@@ -64,10 +64,9 @@ function through(units: readonly number[]): Matches {
 }
 
 /**
- * Two pointers: a mismatch goes back to the last `%` and lets it take one unit more; an earlier `%` never has to be
- * tried again. That is at most the product of the lengths, and the steps of the run end it before that hurts. Only `_`
- * looks at surrogate pairs: half a pair equals no character of a pattern, and what `_` finds from its middle it finds
- * from its start.
+ * Two pointers: a mismatch goes back to the last `%` and lets it take one unit more; an earlier `%` is never tried
+ * again. That is at most the product of the lengths; the steps of the run end it in time. Only `_` looks at surrogate
+ * pairs: half a pair equals no character of a pattern, and what `_` finds from its middle it finds from its start.
  */
 function matchUnits(units: readonly number[], text: string, run: CesqlRun): boolean {
   let at = 0;

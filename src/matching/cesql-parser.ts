@@ -6,8 +6,7 @@ export type ParsedCesql = { expression: Cesql } | { fault: CesqlFault };
 
 /**
  * Reads an expression (cesql/spec.md, section 2). Functions that do not exist, or not with so many arguments, are
- * refused too: a filter that calls them could never match. `{ functions: 'any' }` leaves them to the evaluation
- * (section 3.5).
+ * refused too: a filter with them could never match. `{ functions: 'any' }` leaves that to evaluation (section 3.5).
  */
 export function parseCesql(
   text: string,
@@ -43,8 +42,7 @@ interface Reader {
 
 /**
  * How tightly operators bind (section 3.6). Equal ones group from the left, and AND, OR and XOR are equal. LIKE and IN
- * have one power, for what stands after them can take no operator. Unary operators take the operand next to them and no
- * more.
+ * have one power, for what stands after them can take no operator. Unary ones take the next operand and no more.
  */
 const powers: ReadonlyMap<string, number> = new Map([
   ...['AND', 'OR', 'XOR'].map((operator) => [operator, 1] as const),

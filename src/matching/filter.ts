@@ -30,8 +30,7 @@ const outdated = ['dialect', 'property', 'attributes'];
 
 /**
  * Reads the member `filters` of a subscription; absent and empty mean every event (section 3.2.1). Faults come all at
- * once, up to fifty, each with a JSON pointer that begins with `at` and ends at the place. Nothing is ignored or
- * repaired.
+ * once, up to fifty, each with a JSON pointer from `at` to the place. Nothing is ignored or repaired.
  */
 export function parseFilters(
   value: unknown,

@@ -5,10 +5,7 @@ const form = new Piece('0000-00-00T00:00:00.000Z');
 const scratch = Buffer.alloc(form.length);
 const scratchView = new DataView(scratch.buffer, scratch.byteOffset, scratch.length);
 
-/**
- * Instants, milliseconds since 1970, as `Date.toISOString` writes them in the years from 1970 to 9999, in a small part
- * of its time.
- */
+/** Milliseconds since 1970 as `Date.toISOString` writes them in the years 1970 to 9999, in a small part of its time. */
 export function instantText(time: number): string {
   writeInstant(time, scratchView, 0);
   return scratch.toString('latin1');

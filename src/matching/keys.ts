@@ -8,8 +8,7 @@ import { firstWord, secondWord } from './string-table.js';
 import type { Symbols } from './symbols.js';
 
 /**
- * The keys that bundles are filed under. A key says one thing about an event, in three numbers: what, and one or two
- * values:
+ * Keys that bundles are filed under. Each says one thing about an event, in three numbers: what, and one or two values:
  *
  *   exact, prefix, suffix + attribute << 4, value    as in a program
  *   pair + both attributes, value, value             two attributes equal

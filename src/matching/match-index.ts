@@ -28,8 +28,7 @@ export interface MatchIndexStatistics {
  * subscription is a handle, a whole number that is its own until it is removed and then used again, the lowest numbers
  * first, so that callers keep what belongs to it in arrays.
  *
- * A subscription is in or out: `add` compiles before it changes anything, and nothing here waits, so that no match sees
- * half a change.
+ * A subscription is in or out: `add` compiles first, and nothing here waits, so that no match sees half a change.
  */
 export interface MatchIndex {
   readonly size: number;

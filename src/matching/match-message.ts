@@ -43,9 +43,8 @@ export function originFor(replica: Replica, tenant: string, name: string | undef
 }
 
 /**
- * Which sinks get the events of a message in any content mode. Without a replica they are judged and nothing else. An
- * event at fault spoils no other of its batch. Errors: those of reading, and `invalid_event` or `event_too_large` with
- * the places.
+ * Which sinks get the events of a message in any content mode. Without a replica they are only judged. An event at
+ * fault spoils no other of a batch. Errors: those of reading; `invalid_event`, `event_too_large` with the places.
  */
 export function matchMessage(
   replica: Replica | undefined,

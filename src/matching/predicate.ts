@@ -9,8 +9,7 @@ export type Anchors = readonly (readonly Anchor[])[];
 
 /**
  * A filter of a dialect that has a language of its own. `test` is pure, and false for what cannot be evaluated; should
- * it throw all the same, that is false too. `anchors` are implied by it; an empty list means that every event is
- * tested.
+ * it throw all the same, that is false too. `anchors` are implied by it; where there are none, every event is tested.
  */
 export interface Predicate {
   test(event: ContextAttributes): boolean;

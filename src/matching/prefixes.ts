@@ -181,10 +181,7 @@ function saltOf(what: number): number {
   return Math.imul(what, 0x9e3779b1);
 }
 
-/**
- * Guards stand `31 << widthBits` apart: a part is a character up to the 256th, then twice as many for each power of
- * two.
- */
+/** Guards stand `31 << widthBits` apart: a part is a character up to the 256th, and doubles at each power of two. */
 function widthBits(at: number): number {
   return at < 256 ? 0 : 24 - Math.clz32(at);
 }

@@ -16,9 +16,8 @@ import type { Symbols } from './symbols.js';
 
 /**
  * A subscription's wishes as words, in one canonical form: `not` is pushed down to the leaves, groups in groups of
- * their kind are opened, and children are sorted and stand once. So equal wishes are equal words, and what `not` hides
- * (a `not` around an `any` of `not`s is an `all`) is in plain sight. A leaf with several attributes is an `all` of
- * leaves.
+ * their kind are opened, and children are sorted, each once. So equal wishes are equal words, and what `not` hides (a
+ * `not` around an `any` of `not`s is an `all`) is in plain sight. A leaf with several attributes is an `all` of leaves.
  *
  *   leaf       operation + attribute << 4, number of the value
  *   group      all or any + length << 4, children          an empty `all` is true, an empty `any` false

@@ -7,8 +7,7 @@ import { type GrantState, type OriginState, type State, type Subject, type Subsc
 
 /**
  * What the registry knows, by heart: origins, which subscriptions an event matches, and who may send where. Every
- * process of the registry keeps one, and so does every sender that follows the feed: there is one way to answer, and it
- * is this.
+ * process of the registry keeps one, and so does every sender that follows the feed: there is but one way to answer.
  *
  * It is told states, in the order of the log; a state takes the place of the one before, and null is the end. Nothing
  * here waits, so nobody ever sees half of a call. Whether a grant is live is looked at for each question, by the clock
@@ -24,10 +23,7 @@ export interface Replica {
   match(origin: KnownOrigin, event: ContextAttributes): MatchedPair[];
   /** `origin` in lower case. A pair of another tenant has no grant. */
   permission(tenant: string, origin: string, sink: string): Permission;
-  /**
-   * The same in steps, for many at once: the number of the origin, which is 0 and has no pairs if it is not the
-   * tenant's.
-   */
+  /** The same in steps, for many at once: the origin's number, 0 and without pairs if it is not the tenant's. */
   numberOf(tenant: string, origin: string): number;
   readonly pairs: Pick<KnownPairs, 'find' | 'findAll' | 'denial' | 'rate' | 'expiresAt' | 'basis' | 'writeGrantId'>;
   /** Milliseconds since 1970 by the database's clock. */

@@ -15,18 +15,14 @@ const wideCharacter = /[^\0-\xff]/;
 
 /**
  * Strings by number and back, outside of the heap that the collector walks: each text is kept once, with dense numbers
- * from 1 that are used again when the last user of a text is gone. Comparing two texts of the table is comparing their
- * numbers.
+ * from 1 that are used again when its last user is gone. To compare two texts is to compare their numbers.
  */
 export class StringTable {
   readonly #records = new Arena(1 << recordBits);
   readonly #arena: Arena;
   readonly #index: HashIndex;
 
-  /**
-   * `arena` is for the hash index and the texts; records have one of their own, which is what keeps their numbers
-   * dense.
-   */
+  /** `arena` is for the hash index and the texts; records have one of their own, which keeps their numbers dense. */
   constructor(arena: Arena) {
     this.#arena = arena;
     this.#index = new HashIndex(arena);

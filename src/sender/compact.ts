@@ -5,8 +5,7 @@ import { readLines } from './read-lines.js';
 
 /**
  * Writes a journal anew with one line for each subject that is left, in the order of the old one but origins first,
- * since everything else belongs to one. The file is read twice, so that what has to be remembered are keys and not
- * lines.
+ * since everything else belongs to one. The file is read twice, so that keys have to be remembered and not lines.
  */
 export async function compact(path: string, target: FileHandle, head: string): Promise<void> {
   const { origins, living, standing, current } = await survey(path);

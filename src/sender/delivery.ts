@@ -8,9 +8,8 @@ export interface Delivery {
 }
 
 /**
- * One delivery (webhook specification, section 2.1) of an event in the JSON format, in the content mode that the match
- * says (HTTP binding, section 3), with the headers that the subscription wants along and the access token, if the match
- * has one.
+ * One delivery (webhook specification, section 2.1) of an event in the JSON format, in the content mode of the match
+ * (HTTP binding, section 3), with the headers that the subscription wants along and the access token, if there is one.
  */
 export function deliveryOf(event: object, origin: string, to: MatchAnswer['sinks'][number]): Delivery {
   const delivery = to.contentmode === 'binary' && !holdsEvent(event) ? inBinary(event) : inStructured(event);

@@ -8,8 +8,7 @@ export interface ServerSentEvent {
 
 /**
  * The events of a stream (HTML, section 9.2.6), as many at a time as have come; one that is cut at the end of the
- * stream is none. EventSource would do this as well, but it takes no header, and keeps to itself why a stream was
- * refused.
+ * stream is none. EventSource would do this too, but takes no header and keeps to itself why a stream was refused.
  */
 export async function* readEventStream(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent[]> {
   let id = '';

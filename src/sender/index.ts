@@ -28,20 +28,15 @@ export type { BatchAnswer, Denied, EventMessage, MatchAnswer, OutcomeReport, Per
  */
 export interface Sender {
   /**
-   * Resolves when there is a replica, from disk or from the registry, that was current at most so many milliseconds
-   * before this call (any age, if absent). Rejects with RegistryRefusal where the registry refuses us, and when the
-   * sender is closed.
+   * Resolves when there is a replica, from disk or the registry, that was current at most so many milliseconds before
+   * this call (any age, if absent). Rejects with RegistryRefusal where the registry refuses us, and when closed.
    */
   ready(maxAgeMs?: number): Promise<void>;
-  /**
-   * What `GET /v1/permissions` answers; `no_grant` for what can be no pair. RegistryError `index_loading` before there
-   * is a replica.
-   */
+  /** As `GET /v1/permissions`; `no_grant` for what can be no pair. RegistryError `index_loading` without a replica. */
   permission(origin: string, sink: string): Permission;
   /**
    * What `POST /v1/match` answers, without sink credentials: `event` is a CloudEvent in the JSON format, a list of
-   * them, or the request that it came in. RegistryErrors as there: `invalid_event` with the places, `origin_not_found`,
-   * ...
+   * them, or the request it came in. RegistryErrors as there: `invalid_event` with the places, `origin_not_found`, ...
    */
   match(event: readonly object[], of?: { origin?: string }): BatchAnswer;
   match(event: EventMessage, of?: { origin?: string }): MatchAnswer | BatchAnswer;

@@ -48,10 +48,7 @@ function subjectOfChange({ kind, origin, sink, subscription }: ChangeLine): Subj
   return subject === 'grant' && sink ? { kind: 'grant', origin, sink } : undefined;
 }
 
-/**
- * What cannot be put, because a later version of the registry has written it, is reported, and stops nobody from
- * following.
- */
+/** What cannot be put, since a later version of the registry wrote it, is reported, and stops nobody from following. */
 export function putLine(replica: Replica, line: SnapshotLine | ChangeLine, onFault: (error: unknown) => void): void {
   const subject = subjectOf(line);
   if (subject !== undefined && 'state' in line) putOrOut(replica, subject, line.state, onFault);

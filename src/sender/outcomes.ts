@@ -14,8 +14,7 @@ export interface OutcomeReport {
 
 /**
  * Outcomes on their way to the registry: collected for a moment, sent in their order, kept while it is away. Of a sink
- * that answers alike again and again only one is kept, with their number; the oldest are forgotten where there are too
- * many.
+ * that answers alike again and again only one is kept, with their number; of too many the oldest are forgotten.
  */
 export interface Outcomes {
   report(outcome: OutcomeReport): void;

@@ -5,8 +5,7 @@ import type { Denied, Permission, Permit } from './permit.js';
 import { isFinal } from './registry-client.js';
 
 /**
- * Hands out one request after the other of what this instance has leased of the rate of a pair, first come, first
- * served.
+ * Hands out, one request after the other, what this instance has leased of a pair's rate: first come, first served.
  *
  *   idle      nobody waits, and what was leased is enough for about a second at the pace of the last ones
  *   asking    one request for a lease is on its way

@@ -48,10 +48,7 @@ export interface RegistryCall {
  */
 export interface RegistryClient {
   call(call: RegistryCall): Promise<Dispatcher.ResponseData['body']>;
-  /**
-   * How far the clock of the registry is ahead of this process's, in milliseconds; differences below two seconds are
-   * none.
-   */
+  /** Milliseconds that the registry's clock is ahead of this process's; differences below two seconds are none. */
   aheadMs(): number;
   close(): Promise<void>;
 }

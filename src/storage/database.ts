@@ -23,10 +23,7 @@ export interface Database {
   /** Where the data is, for people; without a password. */
   place: string;
   client: PrismaClient;
-  /**
-   * Runs work in one transaction, again if Postgres chose it as the victim of a deadlock. No network call belongs
-   * inside.
-   */
+  /** Runs work in a transaction, again if Postgres made it the victim of a deadlock. No network call belongs inside. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** One statement on the short way, without Prisma: for what is asked so often that the way matters. */
   query: Query;
@@ -114,10 +111,7 @@ const refuseOtherEncoding = `do $block$ begin
   end if;
 end $block$`;
 
-/**
- * Prisma passes over the offset of a time that it reads and says none with one that it writes; pg reads no dates but
- * those of ISO.
- */
+/** Prisma ignores the offset of a time that it reads and writes times without one; pg reads only dates of ISO. */
 const inUtc = ['timezone=UTC', 'datestyle=ISO'];
 
 /** Said last, so that nothing else holds that the server, the user of the database or the URL may be set to. */

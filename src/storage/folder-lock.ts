@@ -50,8 +50,7 @@ async function lock(path: string, refuse: (owner: number) => Error): Promise<() 
       await refuseIfHeld(path, refuse);
       const release = await lock(`${path}.lock`, refuse);
       try {
-        // Nobody else removes it now, so what is found here stays until then; nothing may be somebody's new lock the
-        // next moment.
+        // Nobody else removes it now, so what is found stays; where nothing is, a new lock may be the next moment.
         const left = await refuseIfHeld(path, refuse);
         if (left?.life !== undefined) await rm(join(dirname(path), left.life), { force: true });
         if (left !== undefined) await rm(path);

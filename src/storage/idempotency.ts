@@ -27,10 +27,7 @@ export async function claimKey(sql: Sql, request: IdempotentRequest, resource: s
   return claimed === 1 ? undefined : findEarlier(sql, request);
 }
 
-/**
- * What an earlier request with the same key and content created. RegistryError `idempotency_key_reused` if that
- * differs.
- */
+/** What an earlier request of this key and content created. RegistryError `idempotency_key_reused` if that differs. */
 export async function findEarlier(sql: Sql, request: IdempotentRequest): Promise<string | undefined> {
   if (request.key === undefined) return undefined;
   const { tenant, subscriber, key, operation } = request;

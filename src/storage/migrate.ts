@@ -35,8 +35,7 @@ export async function migrate(database: Database): Promise<string[]> {
   const migrations = await readMigrations();
   await underLock(
     database,
-    // Where it is there, nothing is asked that takes more than the rights to rows, but for a database that only reads
-    // to say so.
+    // Where it is there, this asks for no more than the rights to rows, and a database that only reads says so.
     `if to_regclass('_prisma_migrations') is null then
       create table _prisma_migrations (
         id varchar(36) primary key, checksum varchar(64) not null, finished_at timestamptz,

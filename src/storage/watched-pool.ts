@@ -17,8 +17,7 @@ const mostWaiting = 1_000;
  *   away   nobody gets one; who waited is told so at once, and what was under way is broken off, because a server that
  *          is frozen or cut off says nothing at all and no time limit of its own will ever be told
  *
- * Another connection asks for a sign of life twice a second. Three seconds without one lead out of `there`, the first
- * one leads back.
+ * Another connection asks for a sign of life twice a second. Three seconds without lead out of `there`, the first back.
  */
 export class WatchedPool extends pg.Pool {
   readonly #waiting = new Set<(error: Error) => void>();
@@ -136,10 +135,7 @@ function createLine(connectionString: string) {
 
 const yes = () => true;
 
-/**
- * Who says that there is no room for one more, or that nobody of this name may come in, is there; who starts or stops
- * is not.
- */
+/** Who says that there is no room, or that nobody of this name may come in, is there; who starts or stops is not. */
 function isAnswer(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !error.code?.startsWith('57P');
 }

@@ -3,8 +3,7 @@ import type { CredentialVault } from './credential-vault.js';
 
 /**
  * The sink credentials of a tenant's subscriptions, opened, by subscription; `sinks` are the sinks that they are known
- * to have. Left out are those that have none, and those whose sink is another one by now: a credential is for its sink
- * only.
+ * to have. Left out are those without one, and those whose sink is another by now: a credential is for its sink only.
  */
 export type ReadCredentials = (
   tenant: string,

@@ -3,8 +3,7 @@ import { escapePointer, forbiddenNames, isObject } from '../http/json.js';
 
 // The members of a subscription (Subscriptions API, sections 3.2.1 to 3.2.3), each checked by itself. Every function
 // gives all faults of its member at once, up to fifty; `at` is the JSON pointer of the member. An absent member has no
-// fault unless the specification requires it; null is a value of the wrong type. No detail repeats what the client
-// sent.
+// fault unless the specification requires it; null is of the wrong type. No detail repeats what the client sent.
 
 const maxFaults = 50;
 const maxTypes = 1000;

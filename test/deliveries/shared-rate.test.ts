@@ -102,10 +102,7 @@ async function run(rate: number, senders: Sender[], seconds: number, random = ch
   return { leases, calls, usable, mostReceived: mostReceived(leases, random) };
 }
 
-/**
- * The most that a webhook receives in 60 s, if each lease is used at one moment of its two seconds and up to one second
- * later arrives.
- */
+/** The most a webhook receives in 60 s, if each lease is used at one moment of its 2 s and arrives up to 1 s later. */
 function mostReceived(leases: Array<{ at: number; used: number }>, random: () => number): number {
   const most = [() => 0, () => 3, () => 3 * random(), () => (random() < 0.5 ? 0 : 3)].map((late) => {
     const arrivals = leases.map(({ at, used }) => ({ at: at + late(), used })).sort((one, other) => one.at - other.at);

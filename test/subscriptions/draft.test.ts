@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import supertest from 'supertest';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
 
-// What a client written for the CloudEvents Subscriptions API (OpenAPI document, 0.2-WIP) sends, and what it may rely
-// on.
+// What a client written for the CloudEvents Subscriptions API (OpenAPI document, 0.2-WIP) sends and may rely on.
 let registry: Registry;
 let client: Client;
 

@@ -7,10 +7,7 @@ import { isTraceparent } from './traceparent.js';
 
 // What INTG-STD-015 looks at, told apart from its rules.
 
-/**
- * The pattern of "Gateway Enforcement" 1. No two of its parts can take the same character, so it never goes back and
- * forth.
- */
+/** The pattern of "Gateway Enforcement" 1. No two of its parts can take the same character, so it never backtracks. */
 const envelopeType = /^[a-z][a-z0-9]*(?:\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*){3,}$/;
 
 export function isEnvelopeType(type: string): boolean {

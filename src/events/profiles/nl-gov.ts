@@ -36,10 +36,7 @@ function partsOf(nss: string): { register: string | undefined; organisation: str
   return { register, organisation, system: end < 0 ? '' : rest.slice(end + 1).replace(/^systeem:?/, '') };
 }
 
-/**
- * A URN of the namespace nld (RFC 8141, section 2), for a text that is a URI reference; all but the name is in any
- * case.
- */
+/** A URN of the namespace nld (RFC 8141, section 2), if it is a URI reference; all but the name is in any case. */
 const nldUrn = /^urn:nld:[^/?#]/i;
 
 /** For a source in the namespace nld, what comes after it; what is wrong with any other is told by `source_urn`. */
