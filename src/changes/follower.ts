@@ -45,7 +45,7 @@ export interface Follower {
   subscribe(listener: Listener): () => void;
   /** The database may be another one: looks before the next reading whether it has the same history. A hint. */
   distrust(): void;
-  /** Milliseconds since 1970 by the database's clock, which tells when grants end; by that of the machine until it is known. */
+  /** Milliseconds since 1970 by the clock of the database, which ends grants; by the machine's until that is known. */
   now(): number;
   /** Undefined while loading; ask for it anew each time. */
   replica(): Replica | undefined;

@@ -8,7 +8,7 @@ import { pairReports, type Outcome, type PairReport } from './outcome.js';
 
 /**
  * Takes a report into account: the counters of its pairs in one statement, and what follows for grants, in one
- * transaction. `unknown` are the indexes of entries whose pair the tenant never had a grant for; they are not counted.
+ * transaction. `unknown` are the indexes of entries whose pair has no grant that is kept; they are not counted.
  */
 export type RecordOutcomes = (
   actor: Actor,

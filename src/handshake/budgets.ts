@@ -41,7 +41,7 @@ export function createBudgets({ database, perMinute }: BudgetSettings): Budgets 
       storeType: 'pool',
       tableName: 'budget',
       tableCreated: true,
-      // The sweeper clears expired counters; the library's own timer would outlive a test.
+      // Expired counters are forgotten by the hour (forget.ts); the library's own timer would outlive a test.
       clearExpiredByTimeout: false,
       keyPrefix,
       points,

@@ -111,7 +111,7 @@ function offeredRate({ requestheaders }: Attempted): Rate | undefined {
   return header && parseRate(header[1]);
 }
 
-/** What a later call is told. If it was closed in this very moment, or the grant is over, that is as unknown as ever. */
+/** What a later call is told. If it was closed at this moment, or the grant is over, that is as unknown as ever. */
 async function standingGrant(sql: Sql, handshake: string): Promise<CallbackGrant> {
   const [grant] = await sql.$queryRaw<GrantRow[]>`
     select g.* from handshake h join "grant" g on g.origin = h.origin and g.sink = h.sink

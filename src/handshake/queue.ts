@@ -141,7 +141,7 @@ export function createQueue(settings: QueueSettings): Queue {
   };
 }
 
-/** Puts a question into the queue, due at once (a column of milliseconds would round up) or later, and returns its id. */
+/** Puts a question into the queue, at once (a column of milliseconds would round up) or for later; returns its id. */
 export async function enqueue(sql: Sql, question: Question, id: string = uuidv7(), dueAt?: Date): Promise<string> {
   await sql.$executeRaw`
     insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, requestedrate,
@@ -153,7 +153,7 @@ export async function enqueue(sql: Sql, question: Question, id: string = uuidv7(
   return id;
 }
 
-/** Until when a webhook wants to be left alone, by its latest answer to a subscription; undefined where that named no time. */
+/** Until when a webhook rests, by its latest answer to a subscription; undefined where that named no time. */
 export async function restOf(
   sql: Sql,
   { subscription, origin, sink }: { subscription: string; origin: string; sink: string },

@@ -31,9 +31,10 @@ function shown(contract) {
   for (const item of Object.values(contract.paths)) {
     for (const operation of Object.values(item)) {
       const needed = (operation.security ?? []).flatMap(({ oauth = [] }) => oauth);
+      if (operation.responses === undefined) continue;
+      if (item['x-addition']) operation['x-addition'] = true;
       if (needed.length === 0) continue;
       operation.description = (operation.description ?? '') + '\\n\\nScope: **' + needed.join('** or **') + '**.';
-      if (item['x-addition']) operation['x-addition'] = true;
     }
   }
   return contract;

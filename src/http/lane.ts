@@ -247,7 +247,7 @@ export function ageHeader(age: number | undefined): readonly string[] {
   return age === undefined ? noHeaders : ['Age', String(age)];
 }
 
-/** Operations of the lane have parameters in the query and nowhere else. */
+/** Operations of the lane that only read have parameters in the query and nowhere else. */
 function queryParameters(operation: Operation, query: Record<string, unknown>): Record<string, unknown> {
   return operation.parseParameters({ path: {}, query, headers: {} }).query;
 }

@@ -25,8 +25,8 @@ export interface MatchIndexStatistics {
 
 /**
  * Which subscriptions does an event go to, in time that grows with the answer and not with the subscriptions. Each
- * subscription is a handle, a whole number that is its own until it is removed and then used again, the lowest numbers
- * first, so that callers keep what belongs to it in arrays.
+ * subscription is a handle, a whole number that is its own until it is removed. Freed ones are used before new ones, so
+ * that callers keep what belongs to them in arrays.
  *
  * A subscription is in or out: `add` compiles first, and nothing here waits, so that no match sees half a change.
  */

@@ -23,7 +23,7 @@ export interface Database {
   /** Where the data is, for people; without a password. */
   place: string;
   client: PrismaClient;
-  /** Runs work in a transaction, again if Postgres made it the victim of a deadlock. No network call belongs inside. */
+  /** Runs work in a transaction, again if Postgres broke it off for another one. No network call belongs inside. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** One statement on the short way, without Prisma: for what is asked so often that the way matters. */
   query: Query;

@@ -35,7 +35,7 @@ async function ask(
 
 /**
  * Where the same question is open already, it is due now instead of later; nobody is asked twice at the same time. One
- * that was sent with another rate is given up. A webhook that said when to ask again is not asked before, whoever wishes.
+ * that was sent with another rate is given up. A webhook that said when to ask again is not asked before.
  */
 export async function askOnce(
   sql: Sql,
