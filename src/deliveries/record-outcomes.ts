@@ -188,7 +188,7 @@ async function hold(sql: Sql, actor: Actor, rests: readonly Rest[]): Promise<num
     from unnest(${own.map(({ origin }) => origin)}::text[], ${own.map(({ sink }) => sink)}::text[]) as r (origin, sink)
     where d.origin = r.origin and d.sink = r.sink`;
   const held = await sql.$queryRaw<GrantRow[]>`
-    update "grant" g set helduntil = clock_timestamp() + make_interval(secs => r.seconds)
+    update "grant" g set helduntil = clock_timestamp() + make_interval(secs => r.seconds), version = g.version + 1
     from unnest(${rests.map(({ grant }) => grant.id)}::uuid[], ${rests.map(({ seconds }) => seconds)}::int[]) as r (id, seconds)
     where g.id = r.id and (g.helduntil is null or g.helduntil < clock_timestamp() + make_interval(secs => r.seconds))
     returning g.*`;

@@ -160,7 +160,7 @@ async function settleRenewal(sql: Sql, claim: Claim, state: HandshakeState): Pro
   if (state === 'retired') await endGrant(sql, service(claim.tenant), ending, 'target_gone');
   if (state === 'unreachable') {
     await sql.$executeRaw`
-      update "grant" set renewat = now() + (expiresat - now()) / 2
+      update "grant" set renewat = now() + (expiresat - now()) / 2, version = version + 1
       where origin = ${claim.origin} and sink = ${claim.sink} and state = 'live' and expiresat > now() + interval '10 minutes'
         -- Unless a consent or an agreement, which is not renewed, came meanwhile.
         and renewat is null and basis <> 'agreement'`;

@@ -67,7 +67,7 @@ function recordRefusals(sql: Sql, rows: readonly HandshakeRow[]): Promise<void> 
  */
 async function renewDue(sql: Sql): Promise<number> {
   const rows = await sql.$queryRaw<GrantRow[]>`
-    update "grant" set renewat = null
+    update "grant" set renewat = null, version = version + 1
     where (origin, sink) in (
       select g.origin, g.sink from "grant" g
       cross join lateral (

@@ -367,6 +367,21 @@ describe('a rest', () => {
     expect(await kinds(sink)).toEqual(['grant.live', 'grant.held', 'grant.held']);
   });
 
+  test('changes the ETag of its grant with each later end, and not where it stays as it is', async () => {
+    const { sink } = await newSink();
+    const { id } = await tenant.grant(sink);
+    const tags: string[] = [];
+    for (const retryafter of [undefined, '60', '5', '600']) {
+      if (retryafter !== undefined) await report([{ sink, status: 429, retryafter }]);
+      const { headers, body } = await tenant.admin.get(`/v1/grants/${id}`).expect(200);
+      expect(body.helduntil === undefined).toBe(retryafter === undefined);
+      tags.push(String(headers['etag']));
+    }
+    expect(tags).toEqual(['"1"', '"2"', '"2"', '"3"']);
+    await tenant.admin.post(`/v1/grants/${id}/release`).set('If-Match', '"1"').expect(412);
+    await tenant.admin.post(`/v1/grants/${id}/release`).set('If-Match', '"3"').expect(200);
+  });
+
   test('for which a 429 names no time is ten seconds, then twice as long, until a success', async () => {
     const { sink } = await newSink();
     const rest = async (entry: object = {}) => {

@@ -229,8 +229,14 @@ describe('renewal', () => {
   test('a renewal that reaches nobody takes nothing, and is tried again while the lease lasts', async () => {
     const { id, sink, path } = await granted();
     registry.receiver.on(path, (_request, response) => response.destroy());
+    const grant = `/v1/grants/${(await tenant.grant(sink)).id}`;
+    const tag = async () => (await tenant.admin.get(grant).expect(200)).headers['etag'];
+    const seen = [await tag()];
     await startRenewal(sink);
+    seen.push(await tag());
     await exhaust(registry);
+    // Without and with its `renewat`.
+    expect(new Set([...seen, await tag()]).size).toBe(3);
     expect(await renewals(id)).toMatchObject([{ state: 'unreachable' }]);
     expect(await tenant.read(id)).toMatchObject({ status: 'active' });
     const { renewat, expiresat } = await tenant.grant(sink);
