@@ -30,6 +30,7 @@ export async function forget(database: Database, days: ForgetSettings): Promise<
     'budget',
     `delete from budget where ${inPages} and expire < extract(epoch from now() - interval '1 hour') * 1000`,
   );
+  await overPages(query, 'rest', `delete from rest where ${inPages} and until < now()`);
   await forgetAudits(query, auditDays);
   await forgetHandshakes(query, retentionDays);
   await forgetGrants(database, retentionDays);

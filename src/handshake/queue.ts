@@ -3,9 +3,9 @@ import type { Pair } from '../grants/grant.js';
 import type { Database, Sql } from '../storage/database.js';
 import { Prisma, type handshake as HandshakeRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../storage/ids.js';
-import { notBefore, parseRetryAfter } from './backoff.js';
-import type { BegunAttempt, Claim, HandshakeReason, HeaderLine, Question } from './handshake.js';
+import type { BegunAttempt, Claim, HandshakeReason, Question } from './handshake.js';
 import { prepareAttempt } from './request-headers.js';
+import { restOf } from './rest.js';
 
 /** The handshake rows as a queue: put in, claim, begin an attempt, hand back. What comes of an attempt: settle.ts. */
 export interface Queue {
@@ -141,31 +141,16 @@ export function createQueue(settings: QueueSettings): Queue {
   };
 }
 
-/** Puts a question into the queue, at once (a column of milliseconds would round up) or for later; returns its id. */
-export async function enqueue(sql: Sql, question: Question, id: string = uuidv7(), dueAt?: Date): Promise<string> {
+/** Puts a question into the queue, at once (a column of milliseconds would round up) or after a rest; returns its id. */
+export async function enqueue(sql: Sql, question: Question, id: string = uuidv7()): Promise<string> {
   await sql.$executeRaw`
     insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, requestedrate,
       state, dueat)
     values (${id}::uuid, ${question.tenant}, ${question.origin}, ${question.sink}, ${new URL(question.sink).hostname},
       ${question.subscription ?? null}::uuid, ${question.generation ?? null}, ${question.reason}, ${question.startedBy},
       ${question.requestedRate ?? null}, 'due',
-      greatest(date_trunc('milliseconds', now()), ${dueAt ?? null}))`;
+      greatest(date_trunc('milliseconds', now()), ${restOf(question)}))`;
   return id;
-}
-
-/** Until when a webhook rests, by its latest answer to a subscription; undefined where that named no time. */
-export async function restOf(
-  sql: Sql,
-  { subscription, origin, sink }: { subscription: string; origin: string; sink: string },
-): Promise<Date | undefined> {
-  const [last] = await sql.$queryRaw<Array<{ status: number; answerheaders: HeaderLine[]; finishedat: Date }>>`
-    select a.status, a.answerheaders, a.finishedat from handshake h join attempt a on a.handshake = h.id
-    where h.subscription = ${subscription}::uuid and h.origin = ${origin} and h.sink = ${sink} and a.status is not null
-    order by a.finishedat desc, a.handshake desc limit 1`;
-  if (last === undefined || (last.status !== 429 && last.status !== 503)) return undefined;
-  const header = (name: string) => last.answerheaders.find(([each]) => each.toLowerCase() === name)?.[1].trim();
-  const retryAfterMs = parseRetryAfter(header('retry-after'), header('date'));
-  return retryAfterMs === undefined ? undefined : new Date(last.finishedat.getTime() + notBefore(retryAfterMs, 0));
 }
 
 /** Ends what was asked for a subscription, and makes its callbacks unknown, however the handshakes ended. */

@@ -1,4 +1,4 @@
-import { endGrant, putGrant } from '../grants/write-grant.js';
+import { endGrant, lockPairs, putGrant } from '../grants/write-grant.js';
 import type { OriginMemory } from '../origins/origin-memory.js';
 import type { Origin } from '../origins/origin.js';
 import { originOf } from '../origins/store.js';
@@ -8,6 +8,7 @@ import { notBefore, retryDelayMs } from './backoff.js';
 import { judge, type Judgement } from './exchange.js';
 import type { BegunAttempt, Claim, HandshakeState, Settled } from './handshake.js';
 import { recordOutcome, type Outcome } from './record-outcome.js';
+import { recordRest } from './rest.js';
 import type { SettleConsent } from './settle-consent.js';
 import type { Verdict } from './verdicts.js';
 
@@ -53,13 +54,16 @@ export function createSettle(settings: SettleSettings): Settle {
       const origin = row === null ? undefined : originOf(row);
       if (origin !== undefined) origins.remember(claim.tenant, claim.origin, origin);
       const judgement = judgeReply(claim, origin, reply);
+      const restMs = restAfter(judgement);
+      if (restMs !== undefined && restMs > 0) await lockPairs(sql, claim);
       await recordOutcome(sql, claim, attempt, reply, judgement);
       const isFailure = judgement.kind === 'postponed' || judgement.kind === 'unreachable';
       const failures = isFailure ? await countFailures(sql, claim) : 0;
       const move = nextMove(judgement, attempt, origin, failures);
-      if (origin === undefined || !(await apply(sql, claim, move, attempt))) {
-        return { verdict: judgement.verdict, state: undefined };
-      }
+      const isMoved = origin !== undefined && (await apply(sql, claim, move, attempt));
+      // Whoever the handshake belongs to by now: it was said.
+      if (restMs !== undefined) await recordRest(sql, claim, restMs);
+      if (origin === undefined || !isMoved) return { verdict: judgement.verdict, state: undefined };
       const state = await settleGrant(sql, claim, origin, judgement, move);
       return { verdict: judgement.verdict, state };
     });
@@ -165,6 +169,12 @@ async function settleRenewal(sql: Sql, claim: Claim, state: HandshakeState): Pro
         -- Unless a consent or an agreement, which is not renewed, came meanwhile.
         and renewat is null and basis <> 'agreement'`;
   }
+}
+
+/** For how long the webhook wants to be left alone; undefined where it said nothing. */
+function restAfter(judgement: Judgement): number | undefined {
+  if (judgement.kind === 'unreachable' || judgement.kind === 'blocked') return undefined;
+  return judgement.kind === 'postponed' ? notBefore(judgement.retryAfterMs, 0) : 0;
 }
 
 /** How often the webhook gave no answer that could be used; what our own end cut off is not its fault. */

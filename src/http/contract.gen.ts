@@ -122,7 +122,8 @@ export interface paths {
         /**
          * Ask the webhook again.
          * @description A handshake that is still waiting for its next attempt is tried now instead, but not before the `Retry-After` that
-         *     the webhook named. Once an admin revoked the grant, only an admin can ask again.
+         *     the webhook named, for whichever subscription of the origin and the sink. Once an admin revoked the grant, only an
+         *     admin can ask again.
          */
         post: operations["startHandshake"];
         delete?: never;

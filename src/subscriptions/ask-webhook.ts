@@ -1,6 +1,7 @@
 import { endGrant } from '../grants/write-grant.js';
 import type { HandshakeReason } from '../handshake/handshake.js';
-import { closeHandshakesOfOtherRate, closeHandshakesOfPair, enqueue, restOf } from '../handshake/queue.js';
+import { closeHandshakesOfOtherRate, closeHandshakesOfPair, enqueue } from '../handshake/queue.js';
+import { restOf } from '../handshake/rest.js';
 import type { Origin } from '../origins/origin.js';
 import type { Actor } from '../storage/audit.js';
 import type { Sql } from '../storage/database.js';
@@ -23,14 +24,13 @@ async function ask(
   { id, generation, definition, origin }: Asking,
   reason: HandshakeReason,
   handshake: string | undefined,
-  notBefore: Date | undefined,
 ): Promise<string | undefined> {
   const { sink } = definition;
   const revoked = await sql.grant.count({ where: { origin: origin.name, sink, state: 'revoked' } });
   if (revoked > 0) return undefined;
   const requestedRate = definition.requestedRate ?? origin.requestedRate;
   const question = { tenant: origin.tenant, origin: origin.name, sink, subscription: id, generation, reason };
-  return enqueue(sql, { ...question, startedBy: actor.name, requestedRate }, handshake, notBefore);
+  return enqueue(sql, { ...question, startedBy: actor.name, requestedRate }, handshake);
 }
 
 /**
@@ -47,12 +47,12 @@ export async function askOnce(
   const { id, origin, definition } = asking;
   const rate = definition.requestedRate ?? origin.requestedRate ?? null;
   await closeHandshakesOfOtherRate(sql, id, rate);
-  const rest = await restOf(sql, { subscription: id, origin: origin.name, sink: definition.sink });
+  const rest = restOf({ tenant: origin.tenant, origin: origin.name, sink: definition.sink });
   const [open] = await sql.$queryRaw<Array<{ id: string }>>`
     update handshake set requestedrate = ${rate}::int,
-      dueat = case when verdict = 'held_by_budget' then dueat else least(dueat, greatest(now(), ${rest ?? null})) end
+      dueat = case when verdict = 'held_by_budget' then dueat else least(dueat, greatest(now(), ${rest})) end
     where subscription = ${id}::uuid and state in ('due', 'asking') and callbackopen returning id`;
-  return open ? open.id : ask(sql, actor, asking, reason, handshake, rest);
+  return open ? open.id : ask(sql, actor, asking, reason, handshake);
 }
 
 /** The last subscription of a pair takes its questions and its grant along; an agreement stands by itself. */

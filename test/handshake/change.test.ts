@@ -258,6 +258,71 @@ describe('POST on the handshakes of a subscription', () => {
     },
   );
 
+  test.each([429, 503])('a %i with Retry-After is kept to for every subscription of the pair', async (status) => {
+    const name = `busy-${status}.example.com`;
+    await tenant.admin.post('/v1/origins').send({ name, requestedrate: 10 }).expect(201);
+    const { sink, path } = consenting();
+    const moving = await tenant.register(consenting().sink);
+    const waiting = await tenant.register(sink, {}, 'respond-async');
+    registry.receiver.asked.splice(0);
+    registry.receiver.on(path, (_request, response) => response.writeHead(status, { 'Retry-After': '600' }).end());
+    const { statusdetails } = await tenant.register(sink);
+    expect(asked()).toEqual([path]);
+    const [one, other] = await Promise.all([tenant.register(sink), tenant.register(sink, { requestedrate: 7 })]);
+    await tenant.replace(moving.id, { sink });
+    await tenant.subscriber.post(`/v1/subscriptions/${one.id}/handshakes`).expect(201);
+    for (const { id } of [waiting, one, other, moving]) {
+      const { status: standing, statusdetails: details } = await tenant.read(id);
+      expect(standing).toBe('pending');
+      const fromFirstMs = Date.parse(details.nextat) - Date.parse(statusdetails.nextat);
+      expect(Date.parse(details.nextat)).toBeGreaterThan(Date.now() + 590_000);
+      expect(fromFirstMs).toBeLessThanOrEqual(0);
+    }
+    await drain();
+    expect(asked()).toEqual([path]);
+
+    // Another origin is another pair.
+    registry.receiver.consent(path);
+    await tenant.register(sink, { origin: name });
+    await tenant.register(consenting().sink);
+    expect(asked()).toHaveLength(3);
+    await passDelays(registry);
+    await drain();
+    for (const { id } of [waiting, one, other, moving])
+      expect(await tenant.read(id)).toMatchObject({ status: 'active' });
+    await tenant.register(sink);
+    expect(asked()).toHaveLength(9);
+  });
+
+  test.each([
+    ['a consent', 200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '9' }, true],
+    ['a refusal', 302, { Location: 'https://localhost/' }, true],
+    ['a shorter rest', 429, { 'Retry-After': '0' }, true],
+    ['a longer rest', 429, { 'Retry-After': '7200' }, false],
+  ])('of two answers that cross the latest counts: %s', async (_title, status, headers, isAsked) => {
+    const path = `/crossing-${(count += 1)}`;
+    const sink = registry.receiver.sink(path);
+    const [reached, released] = [createGate(), createGate()];
+    registry.receiver.on(path, async (_request, response) => {
+      reached.open();
+      await released.opened;
+      response.writeHead(status, headers).end();
+    });
+    await tenant.register(sink, {}, 'respond-async');
+    const work = drain();
+    await reached.opened;
+    registry.receiver.on(path, (_request, response) => response.writeHead(503, { 'Retry-After': '3600' }).end());
+    await tenant.register(sink);
+    released.open();
+    await work;
+    registry.receiver.asked.splice(0);
+    registry.receiver.consent(path);
+    const { id } = await tenant.register(sink);
+    expect(asked()).toEqual(isAsked ? [path] : []);
+    const [handshake] = await tenant.handshakes(id);
+    if (!isAsked) expect(Date.parse(handshake.nextat)).toBeGreaterThan(Date.now() + 7_100_000);
+  });
+
   test('while the webhook is being asked it is not asked a second time', async () => {
     const { sink, reached, released, rates } = held();
     const { id } = await tenant.register(sink, {}, 'respond-async');

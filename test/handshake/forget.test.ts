@@ -92,7 +92,7 @@ test('a grant that ended long ago goes where nobody subscribes, and all who foll
   expect(sinks).toContain(subscribed.sink);
 });
 
-test('audit entries and keys go when they are old, of every tenant', async () => {
+test('audit entries, keys and rests go when they are old, of every tenant', async () => {
   const insert = (name: string, daysAgo: number) =>
     registry.sql(
       `insert into audit (id, at, tenant, actor, action, target)
@@ -104,7 +104,11 @@ test('audit entries and keys go when they are old, of every tenant', async () =>
     `insert into idempotency (tenant, subscriber, key, operation, fingerprint, resource, createdat)
      values ('aa', 'a', 'old', 'x', '', '', now() - interval '25 hours'), ('aa', 'a', 'new', 'x', '', '', now() - interval '23 hours')`,
   );
+  await registry.sql(
+    `insert into rest values ('aa', 'a', 'past', now() - interval '1 second'), ('aa', 'a', 'present', now() + interval '1 hour')`,
+  );
   await registry.service.forget();
+  expect(await registry.sql(`select sink from rest where tenant = 'aa'`)).toEqual([{ sink: 'present' }]);
   expect(await registry.sql(`select tenant, target from audit where tenant in ('aa', 'zz') order by 1`)).toEqual([
     { tenant: 'aa', target: '729' },
     { tenant: 'zz', target: '729' },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createGate } from '../support/gate.js';
-import { exhaust, passCallbacks, passGrant, reachRenewal } from '../support/pass-time.js';
+import { exhaust, passCallbacks, passGrant, passRests, reachRenewal } from '../support/pass-time.js';
 import { isServer, startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
@@ -169,6 +169,7 @@ describe('renewal', () => {
     });
     await startRenewal(sink);
     await drain();
+    await passRests(registry);
     await tenant.replace(id, { sink, requestedrate: 5 });
     await exhaust(registry);
     expect(rates).toEqual(['120', '5', '5']);
@@ -213,6 +214,7 @@ describe('renewal', () => {
       await startRenewal(sink);
       await drain();
       registry.receiver.consent(path, { rate: '30' });
+      await passRests(registry);
       await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
       const { expiresat } = await tenant.grant(sink);
 
@@ -225,6 +227,23 @@ describe('renewal', () => {
       expect((await tenant.sender.get(`${callbacks[0]?.pathname}${callbacks[0]?.search}`)).status).toBe(called);
     },
   );
+
+  test('is not asked for before the time that the webhook named to a subscription of the pair', async () => {
+    const { id, sink, path } = await granted();
+    registry.receiver.on(path, (_request, response) => response.writeHead(429, { 'Retry-After': '600' }).end());
+    const { statusdetails } = await tenant.register(sink);
+    const asked = registry.receiver.asked.length;
+    await startRenewal(sink);
+    await drain();
+    expect(registry.receiver.asked).toHaveLength(asked);
+    expect(statusdetails).toMatchObject({ reason: 'granted' });
+    const [renewal] = await renewals(id);
+    expect(renewal).toMatchObject({ state: 'due', attempts: [] });
+    expect(Date.parse(renewal.nextat)).toBeGreaterThan(Date.now() + 590_000);
+    registry.receiver.consent(path);
+    await exhaust(registry);
+    expect(await renewals(id)).toMatchObject([{ state: 'granted' }]);
+  });
 
   test('a renewal that reaches nobody takes nothing, and is tried again while the lease lasts', async () => {
     const { id, sink, path } = await granted();

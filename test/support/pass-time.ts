@@ -5,9 +5,15 @@ import type { Registry } from './registry.js';
  * to now is the same as a clock that has come there; a millisecond more, because the columns round to that.
  */
 
+/** Webhooks that wanted to be left alone may be asked again. */
+export async function passRests({ sql }: Registry): Promise<void> {
+  await sql(`update rest set until = now() - interval '1 millisecond' where until > now()`);
+}
+
 /** Handshakes that wait for their next attempt are due. */
-export async function passDelays({ sql }: Registry): Promise<void> {
-  await sql(`update handshake set dueat = now() - interval '1 millisecond' where state = 'due'`);
+export async function passDelays(registry: Registry): Promise<void> {
+  await passRests(registry);
+  await registry.sql(`update handshake set dueat = now() - interval '1 millisecond' where state = 'due'`);
 }
 
 /** Callback keys that were given out so far run out, and nobody waits for them any longer. */
