@@ -5,7 +5,8 @@ import type { Verdict } from './verdicts.js';
  * One conversation with one sink for one origin (webhook specification, section 4). Its row is the queue: whoever works
  * on it holds a lease, and every arrow is one statement that holds only in the state and under the lease that it names.
  *
- *   due        to be asked at `dueat`: new, or again after a failure that may pass
+ *   due        to be asked at `dueat`: new, or again after a failure that may pass; not while the subscription, or for
+ *              a renewal every one of the pair, is suspended
  *   asking     claimed by a process until `leaseduntil`; past that anybody may claim it (the process died)
  *   waiting    answered without consent, and the callback may still be called until `waitinguntil`
  *   granted    the answer, or the callback, gave consent

@@ -37,6 +37,15 @@ export interface QueueSettings {
 }
 
 const claimLock = 7_266_112_003;
+
+/**
+ * Nobody is asked for a subscription that is suspended, nor to renew what only such subscriptions rest on: that waits.
+ * Values and no "exists", which may be planned as one reading of all subscriptions.
+ */
+const isWanted = Prisma.sql`(
+  (select s.suspendedat from subscription s where s.id = h.subscription) is null
+  and (h.reason <> 'renewal' or (
+    select true from subscription s where s.origin = h.origin and s.sink = h.sink and s.suspendedat is null limit 1)))`;
 const leaseMarginMs = 20_000;
 
 /** How long a claim holds, for an attempt that can take `deadlineMs` at the most. */
@@ -65,7 +74,7 @@ export function createQueue(settings: QueueSettings): Queue {
               row_number() over (partition by tenant, sinkhost order by dueat, id) as ownplace
             from handshake h
             where ((state = 'due' and dueat <= now()) or (state = 'asking' and leaseduntil <= now()))
-              and (${only ?? null}::uuid is null or id = ${only ?? null}::uuid)
+              and ${isWanted} and (${only ?? null}::uuid is null or id = ${only ?? null}::uuid)
           ), seated as (
             -- Those that wait for their host take no place of their tenant from the others.
             select id, dueat, sinkhost, hostbusy,
@@ -127,14 +136,14 @@ export function createQueue(settings: QueueSettings): Queue {
 
     async lagSeconds() {
       const [row] = await client.$queryRaw<Array<{ seconds: number }>>`
-        select coalesce(extract(epoch from now() - min(coalesce(leaseduntil, dueat))), 0)::float8 as seconds from handshake
-        where (state = 'due' and dueat <= now()) or (state = 'asking' and leaseduntil <= now())`;
+        select coalesce(extract(epoch from now() - min(coalesce(leaseduntil, dueat))), 0)::float8 as seconds from handshake h
+        where ((state = 'due' and dueat <= now()) or (state = 'asking' and leaseduntil <= now())) and ${isWanted}`;
       return row?.seconds ?? 0;
     },
 
     async isOpen(id, withinMs) {
       const rows = await client.$queryRaw<unknown[]>`
-        select 1 from handshake where id = ${id}::uuid
+        select 1 from handshake h where id = ${id}::uuid and ${isWanted}
           and (state = 'asking' or (state = 'due' and dueat <= now() + make_interval(secs => ${withinMs / 1_000}::float8)))`;
       return rows.length > 0;
     },

@@ -12,6 +12,7 @@ export interface Owner {
   tenant: string;
   origin: string;
   sink: string;
+  suspended: object | undefined;
 }
 
 export interface HandshakeReader {
@@ -38,7 +39,7 @@ export function createHandshakeReader({ client }: Database, deadlineMs: number):
         include,
       });
       return pageOf(
-        rows.map((row) => handshakeOf(row, leaseMs)),
+        rows.map((row) => handshakeOf(row, owner, leaseMs)),
         limit,
         (handshake) => handshake.id,
       );
@@ -48,12 +49,14 @@ export function createHandshakeReader({ client }: Database, deadlineMs: number):
       const row = isUuid(id) ? await client.handshake.findFirst({ where: { id, ...ownedBy(owner) }, include }) : null;
       if (row === null)
         throw new RegistryError('handshake_not_found', 'The subscription has no handshake with this id.');
-      return handshakeOf(row, leaseMs);
+      return handshakeOf(row, owner, leaseMs);
     },
   };
 }
 
-function handshakeOf(row: HandshakeRow & { history: AttemptRow[] }, leaseMs: number): Handshake {
+function handshakeOf(row: HandshakeRow & { history: AttemptRow[] }, owner: Owner, leaseMs: number): Handshake {
+  // Nobody knows when it will be resumed.
+  const isWaiting = owner.suspended !== undefined && row.subscription !== null;
   return {
     id: row.id,
     origin: row.origin,
@@ -62,7 +65,7 @@ function handshakeOf(row: HandshakeRow & { history: AttemptRow[] }, leaseMs: num
     requestedRate: row.requestedrate ?? undefined,
     state: row.state as HandshakeState,
     verdict: (row.verdict ?? undefined) as Verdict | undefined,
-    dueAt: row.dueat ?? undefined,
+    dueAt: isWaiting ? undefined : (row.dueat ?? undefined),
     waitingUntil: row.waitinguntil ?? undefined,
     createdAt: row.createdat,
     finishedAt: row.finishedat ?? undefined,

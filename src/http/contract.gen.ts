@@ -72,7 +72,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stop deliveries for a while. */
+        /**
+         * Stop deliveries for a while.
+         * @description Its webhook is not asked meanwhile. A handshake that is due waits until the subscription is resumed.
+         */
         post: operations["suspendSubscription"];
         delete?: never;
         options?: never;
@@ -122,8 +125,8 @@ export interface paths {
         /**
          * Ask the webhook again.
          * @description A handshake that is still waiting for its next attempt is tried now instead, but not before the `Retry-After` that
-         *     the webhook named, for whichever subscription of the origin and the sink. Once an admin revoked the grant, only an
-         *     admin can ask again.
+         *     the webhook named, for whichever subscription of the origin and the sink. For a suspended subscription it waits to
+         *     be resumed. Once an admin revoked the grant, only an admin can ask again.
          */
         post: operations["startHandshake"];
         delete?: never;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import supertest from 'supertest';
 import { createGate } from '../support/gate.js';
 import { passCallbacks, passDelays, reachRenewal, passGrant } from '../support/pass-time.js';
 import { startRegistry, type Registry } from '../support/registry.js';
@@ -192,6 +193,93 @@ describe('another requested rate', () => {
     await tenant.subscriber.post(`/v1/subscriptions/${id}/suspend`).send({ reason: 'a pause' }).expect(200);
     await tenant.subscriber.post(`/v1/subscriptions/${id}/resume`).send({ reason: 'its end' }).expect(200);
     expect(registry.receiver.asked).toHaveLength(2);
+  });
+});
+
+describe('a suspended subscription', () => {
+  const move = (step: 'suspend' | 'resume', id: string) =>
+    tenant.subscriber.post(`/v1/subscriptions/${id}/${step}`).send({ reason: 'a pause' }).expect(200);
+
+  test('is not asked for, whatever is due, and is when it is resumed', async () => {
+    const { sink, path } = consenting();
+    const fresh = await tenant.register(sink, {}, 'respond-async');
+    registry.receiver.on(path, (_request, response) => response.destroy());
+    const failing = await tenant.register(sink);
+    for (const { id } of [fresh, failing]) await move('suspend', id);
+    registry.receiver.asked.splice(0);
+    registry.receiver.consent(path);
+    const again = await tenant.subscriber.post(`/v1/subscriptions/${failing.id}/handshakes`).expect(201);
+    expect(again.body).toMatchObject({ id: failing.statusdetails.handshake, state: 'due' });
+    expect(again.body).not.toHaveProperty('nextat');
+    await passDelays(registry);
+    await drain();
+    expect(asked()).toEqual([]);
+
+    await move('resume', fresh.id);
+    expect(asked()).toEqual([path]);
+    expect(await tenant.read(fresh.id)).toMatchObject({ status: 'active' });
+    // The consent of the other one is enough for it to be active, but it was not asked for yet.
+    await move('resume', failing.id);
+    await drain();
+    expect(asked()).toEqual([path, path]);
+    for (const { id } of [fresh, failing]) {
+      expect(await tenant.handshakes(id)).toMatchObject([{ state: 'granted', reason: 'registration' }]);
+    }
+  });
+
+  test('gets what is answered while it is being suspended, and is not asked again for a failure', async () => {
+    for (const [status, state] of [
+      [200, 'granted'],
+      [503, 'due'],
+    ] as const) {
+      const path = `/change-${(count += 1)}`;
+      const [reached, released] = [createGate(), createGate()];
+      registry.receiver.on(path, async (_request, response) => {
+        reached.open();
+        await released.opened;
+        response.writeHead(status, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '3' }).end();
+      });
+      const { id } = await tenant.register(registry.receiver.sink(path), {}, 'respond-async');
+      const work = drain();
+      await reached.opened;
+      await move('suspend', id);
+      released.open();
+      await work;
+      await passDelays(registry);
+      await drain();
+      expect(await tenant.handshakes(id)).toMatchObject([{ state, attempts: [{}] }]);
+      expect(asked().filter((each) => each === path)).toHaveLength(1);
+    }
+  });
+
+  test('whose process died while it asked is not asked for by another one, and does not count as late', async () => {
+    const { sink, path } = consenting();
+    const { id } = await tenant.register(sink, {}, 'respond-async');
+    const died = `update handshake set state = 'asking', lease = gen_random_uuid(), leaseduntil = now() - interval '1 hour'
+      where subscription = $1::uuid`;
+    await registry.sql(died, id);
+    await move('suspend', id);
+    await drain();
+    expect(asked()).toEqual([]);
+    const { text } = await supertest(registry.service.operations).get('/metrics').expect(200);
+    expect(text).toMatch(/assent_handshake_lag_seconds 0\n/);
+    await move('resume', id);
+    expect(asked()).toEqual([path]);
+  });
+
+  test('is not renewed for while all of its pair are suspended, also if the renewal is due already', async () => {
+    const { sink, path } = consenting();
+    const [one, other] = [await tenant.register(sink), await tenant.register(sink)];
+    await reachRenewal(registry, sink);
+    await registry.service.sweep();
+    registry.receiver.asked.splice(0);
+    for (const { id } of [one, other]) await move('suspend', id);
+    await drain();
+    expect(asked()).toEqual([]);
+    await move('resume', other.id);
+    await drain();
+    expect(asked()).toEqual([path]);
+    expect((await tenant.handshakes(other.id))[0]).toMatchObject({ reason: 'renewal', state: 'granted' });
   });
 });
 
