@@ -16,7 +16,7 @@ import { send, sendText, type SendSettings, type UntypedAnswer } from './send.js
 export interface AppSettings extends SendSettings {
   contract: Contract;
   handlers: Handlers;
-  /** Operations that lane.ts takes in front; here for what only looks like them (HEAD, other spellings of the path). */
+  /** Operations that lane.ts takes in front; here for what only looks like them (HEAD, an absolute address). */
   lane: readonly LaneRoute[];
   /** What changes anything is refused. */
   readsOnly: boolean;
@@ -39,6 +39,9 @@ export function createApp(settings: AppSettings): Express {
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', 'simple');
+  // As the lane: another way to write a path is another path (RFC 3986 section 6.2.2.1).
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
   // Express would answer 304 to a tag of If-None-Match; a version's tag says nothing of the state told beside it.
   Object.defineProperty(app.request, 'fresh', { value: false });
   app.use((request, response, next) => observe(settings, request, response, next));
@@ -124,7 +127,7 @@ async function run(
     bytes: bytesOf(request),
     principal,
     requestId,
-    address: request.path.replace(/\/$/, ''),
+    address: request.path,
     rawHeaders: request.rawHeaders,
     signal: leaving,
   };

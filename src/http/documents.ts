@@ -60,10 +60,7 @@ SwaggerUIBundle({
 export function serveDocuments(app: Express, document: OpenApiDocument, jwks: JSONWebKeySet | undefined): void {
   const contract = Buffer.from(JSON.stringify(document));
   app.get('/openapi.json', (_request, response) => void response.type('json').send(contract));
-  app.get('/docs', (request, response) => {
-    if (request.path.endsWith('/')) response.redirect(308, '../docs');
-    else allowPage(response).type('html').send(page);
-  });
+  app.get('/docs', (_request, response) => void allowPage(response).type('html').send(page));
   app.get('/docs/start.js', (_request, response) => void response.type('js').send(start));
   // Not the whole folder: the package's own pages point to other hosts.
   for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js']) {

@@ -4,8 +4,8 @@ import { createToken } from '../../src/cli/create-token.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 
 /**
- * The lane takes exactly its paths; with a slash at the end the same request goes through Express. Both must answer
- * alike, whatever the contract says of a case.
+ * The lane takes exactly its paths; with the whole address (RFC 9112 section 3.2.2) the same request goes through
+ * Express. Both must answer alike, whatever the contract says of a case.
  */
 const origin = 'eventemitter.example.com';
 let registry: Registry;
@@ -98,7 +98,7 @@ function exchange(
 }
 
 async function both(path: string, sent: Sent): Promise<Got> {
-  const [lane, express] = [await exchange(path, sent), await exchange(`${path}/`, sent)];
+  const [lane, express] = [await exchange(path, sent), await exchange(`${registry.url}${path}`, sent)];
   expect(lane).toEqual(express);
   return lane;
 }
@@ -264,6 +264,13 @@ const registrations: Array<[string, number, () => Sent]> = [
 test.each(registrations)('a registration with %s is answered alike with %i', async (_, status, sent) => {
   expect((await both('/v1/subscriptions', { method: 'POST', as: 'subscribe', ...sent() })).status).toBe(status);
 });
+
+test.each(['/v1/permissions/', '/v1/Permissions', '/V1/permissions', '/v1/%70ermissions', '//v1/permissions'])(
+  '%s is another address, and nothing is there',
+  async (path) => {
+    expect((await both(path, { query: asked(sinks.live) })).status).toBe(404);
+  },
+);
 
 test('HEAD has the headers of GET and no body', async () => {
   const [head, get] = [
