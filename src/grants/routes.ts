@@ -1,6 +1,6 @@
 import { RegistryError } from '../errors.js';
 import type { components } from '../http/contract.gen.js';
-import { requireMatch, versionTag } from '../http/entity-tag.js';
+import { requireConditions, versionTag } from '../http/entity-tag.js';
 import { actorOf, type Handlers } from '../http/handler.js';
 import { isUuid, pageHeaders, readCursor } from '../http/page.js';
 import { findOrigin } from '../origins/store.js';
@@ -103,7 +103,7 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
         const pair = await findGrant(sql, actor.tenant, call.path.id);
         await routes.closeHandshakes(sql, pair);
         const grant = await lockGrant(sql, actor.tenant, call.path.id);
-        requireMatch(call.header['if-match'], grant.version);
+        requireConditions(call.header, grant.version);
         await revokeGrant(sql, actor, pair, call.body.reason);
       });
       return answer(await grants.read(actor.tenant, call.path.id));
@@ -114,7 +114,7 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
       await database.transaction(async (sql) => {
         const pair = await findGrant(sql, actor.tenant, call.path.id);
         const grant = await lockGrant(sql, actor.tenant, call.path.id);
-        requireMatch(call.header['if-match'], grant.version);
+        requireConditions(call.header, grant.version);
         await releaseGrant(sql, actor, pair);
       });
       return answer(await grants.read(actor.tenant, call.path.id));

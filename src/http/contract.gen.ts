@@ -1517,7 +1517,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `If-Match` names another version than the present one. */
+        /** @description `If-Match` does not name the present version, or `If-None-Match` does. */
         PreconditionFailed: {
             headers: {
                 [name: string]: unknown;
@@ -1526,9 +1526,9 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "urn:problem-type:assent:precondition_failed",
-                 *       "title": "The resource has another version.",
+                 *       "title": "A condition of the request does not hold.",
                  *       "status": 412,
-                 *       "detail": "The subscription has another version by now.",
+                 *       "detail": "The present version is \"2\"; read it and try again.",
                  *       "code": "precondition_failed",
                  *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
                  *     }

@@ -21,11 +21,14 @@ function namesStrongTag(header: string, tag: string): boolean {
   return header.trim() === '*' || header.split(',').some((part) => part.trim() === tag);
 }
 
-/** RegistryError `precondition_failed` unless `If-Match` is absent or names the present version. */
-export function requireMatch(ifMatch: string | undefined, version: number): void {
-  if (ifMatch === undefined || namesStrongTag(ifMatch, versionTag(version))) return;
-  throw new RegistryError(
-    'precondition_failed',
-    `The present version is ${versionTag(version)}; read it and try again.`,
-  );
+/**
+ * RegistryError `precondition_failed` if `If-Match` does not name the present version, or `If-None-Match` does (RFC
+ * 9110 section 13.2.2).
+ */
+export function requireConditions(header: Readonly<Record<string, string | undefined>>, version: number): void {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = header;
+  const tag = versionTag(version);
+  const isMet = ifMatch === undefined || namesStrongTag(ifMatch, tag);
+  if (isMet && (ifNoneMatch === undefined || !namesTag(ifNoneMatch, tag))) return;
+  throw new RegistryError('precondition_failed', `The present version is ${tag}; read it and try again.`);
 }

@@ -30,7 +30,7 @@ const statuses: Record<ErrorCode, { status: number; title: string }> = {
   lease_not_found: { status: 404, title: 'There is no such lease.' },
   callback_unknown: { status: 404, title: 'This callback is not known, or no longer.' },
   callback_rate_malformed: { status: 400, title: 'WebHook-Allowed-Rate is malformed.' },
-  precondition_failed: { status: 412, title: 'The resource has another version.' },
+  precondition_failed: { status: 412, title: 'A condition of the request does not hold.' },
   idempotency_key_reused: { status: 409, title: 'The Idempotency-Key was used for another request.' },
   suspended_by_admin: { status: 403, title: 'An admin suspended the subscription.' },
   grant_revoked: { status: 409, title: 'An admin revoked the grant.' },

@@ -1,6 +1,6 @@
 import { RegistryError, type Fault } from '../errors.js';
 import type { components } from '../http/contract.gen.js';
-import { requireMatch, versionTag } from '../http/entity-tag.js';
+import { requireConditions, versionTag } from '../http/entity-tag.js';
 import { actorOf, type Call, type Handlers } from '../http/handler.js';
 import { mergePatch } from '../http/merge-patch.js';
 import { pageHeaders, readCursor } from '../http/page.js';
@@ -64,15 +64,13 @@ export function createOriginHandlers({ origins, checkBody }: OriginRoutes): Hand
 
     deleteOrigin: async (call) =>
       answer(
-        await origins.remove(actorOf(call), nameOf(call), (origin) =>
-          requireMatch(call.header['if-match'], origin.version),
-        ),
+        await origins.remove(actorOf(call), nameOf(call), (origin) => requireConditions(call.header, origin.version)),
       ),
   };
 
   function replace(call: Call<'updateOrigin' | 'patchOrigin'>, settingsFor: (origin: Origin) => Settings) {
     return origins.replace(actorOf(call), nameOf(call), (origin) => {
-      requireMatch(call.header['if-match'], origin.version);
+      requireConditions(call.header, origin.version);
       const settings = settingsFor(origin);
       if (settings.name !== undefined && settings.name.toLowerCase() !== origin.name) {
         throw invalid([

@@ -1,7 +1,7 @@
 import type { Fault } from '../errors.js';
 import type { Settled } from '../handshake/handshake.js';
 import type { components } from '../http/contract.gen.js';
-import { requireMatch, versionTag } from '../http/entity-tag.js';
+import { requireConditions, versionTag } from '../http/entity-tag.js';
 import { actorOf, type Call, type Handlers } from '../http/handler.js';
 import { mergePatch } from '../http/merge-patch.js';
 import { lintSubscription } from '../events/lint-subscription.js';
@@ -38,7 +38,7 @@ export interface SubscriptionRoutes {
 export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers<SubscriptionOperation> {
   const { reader, writer, attend, faultOfSink, checkBody } = routes;
   const matches = (call: Call<'updateSubscription'>) => (present: Subscription) =>
-    requireMatch(call.header['if-match'], present.version);
+    requireConditions(call.header, present.version);
 
   return {
     getSubscriptions: async ({ query, principal, address }) => {
@@ -111,7 +111,7 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
   ) {
     const { id } = call.path;
     const result = await writer.replace(callerOf(call), id, (stored) => {
-      requireMatch(call.header['if-match'], stored.version);
+      requireConditions(call.header, stored.version);
       const request = requestFor(stored);
       if (request.id !== undefined && request.id !== id) {
         throw invalid([

@@ -165,7 +165,7 @@ describe('Idempotency-Key', () => {
   });
 });
 
-describe('If-Match', () => {
+describe('If-Match and If-None-Match', () => {
   const mergePatch = 'application/merge-patch+json';
   const reason = 'Because of a test.';
 
@@ -259,6 +259,11 @@ describe('If-Match', () => {
       const answer = await send().set('If-Match', tag);
       expect([tag, answer.status, answer.body.code]).toEqual([tag, 412, 'precondition_failed']);
     }
+    // RFC 9110 section 13.1.2; the first of the two does not stand in for the second.
+    for (const tag of ['*', '"1"', 'W/"1"', '"7", "1"']) {
+      const answer = await send().set('If-Match', '"1"').set('If-None-Match', tag);
+      expect([tag, answer.status, answer.body.code]).toEqual([tag, 412, 'precondition_failed']);
+    }
     const after = await client.get(path).expect(200);
     expect([after.body, after.get('ETag')]).toEqual([before.body, before.get('ETag')]);
   });
@@ -269,6 +274,8 @@ describe('If-Match', () => {
       const answer = await (tag === undefined ? send() : send().set('If-Match', tag));
       expect([tag, answer.status]).toEqual([tag, 200]);
     }
+    const { send } = await prepare();
+    expect((await send().set('If-None-Match', '"2", W/"7"')).status).toBe(200);
   });
 
   test('of ten replacements of one version at once, one happens', async () => {
