@@ -11,7 +11,7 @@ export function readJsonBody(operation: Operation, headers: IncomingHttpHeaders,
     throw new RegistryError('media_type_unsupported', 'Send the body without a content encoding.');
   }
   const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
-  if (!operation.mediaTypes.includes(mediaType) && mediaType !== 'application/json') {
+  if (!operation.mediaTypes.includes(mediaType)) {
     throw new RegistryError('media_type_unsupported', `The body must be ${operation.mediaTypes.join(' or ')}.`);
   }
   const json = parseJson(bytes);

@@ -228,6 +228,20 @@ describe('bodies', () => {
     },
   );
 
+  test.each(['application/json', 'application/json-patch+json'])(
+    'a patch of the type %s is 415: what it would mean is not said',
+    async (type) => {
+      const { body } = await json(JSON.stringify(valid())).set('Prefer', 'respond-async').expect(201);
+      const path = `/v1/subscriptions/${body.id}`;
+      const answer = await refused(() => subscriber.patch(path).set('Content-Type', type).send('{"source":"a"}'), 415);
+      expect(answer.body).toMatchObject({
+        code: 'media_type_unsupported',
+        detail: 'The body must be application/merge-patch+json.',
+      });
+      expect((await subscriber.get(path)).get('ETag')).toBe('"1"');
+    },
+  );
+
   test('a body without a type is 415', async () => {
     await refused(() => subscriber.post('/v1/subscriptions'), 415);
   });
