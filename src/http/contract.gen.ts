@@ -1566,7 +1566,8 @@ export interface components {
         Cursor: string;
         /**
          * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
-         *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409.
+         *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409. In what order a body has
+         *     its members does not matter.
          */
         IdempotencyKey: string;
         /**
@@ -1663,7 +1664,8 @@ export interface operations {
             header?: {
                 /**
                  * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
-                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409.
+                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409. In what order a body has
+                 *     its members does not matter.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
@@ -1991,7 +1993,8 @@ export interface operations {
             header?: {
                 /**
                  * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
-                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409.
+                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409. In what order a body has
+                 *     its members does not matter.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
@@ -2242,7 +2245,8 @@ export interface operations {
             header?: {
                 /**
                  * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
-                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409.
+                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409. In what order a body has
+                 *     its members does not matter.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -2472,7 +2476,8 @@ export interface operations {
             header?: {
                 /**
                  * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
-                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409.
+                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409. In what order a body has
+                 *     its members does not matter.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -2650,7 +2655,8 @@ export interface operations {
             header?: {
                 /**
                  * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
-                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409.
+                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409. In what order a body has
+                 *     its members does not matter.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };

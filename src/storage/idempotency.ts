@@ -38,7 +38,13 @@ export async function findEarlier(sql: Sql, request: IdempotentRequest): Promise
 }
 
 export function fingerprintOf({ content }: IdempotentRequest): Buffer<ArrayBuffer> {
-  return createHash('sha256').update(JSON.stringify(content)).digest();
+  return createHash('sha256').update(JSON.stringify(content, inOrder)).digest();
+}
+
+/** The members of an object have no order (RFC 8259 section 1). */
+function inOrder(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 export function keyReused(): RegistryError {

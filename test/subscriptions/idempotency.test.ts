@@ -46,6 +46,21 @@ describe('Idempotency-Key', () => {
     expect(await created(sink)).toBe(1);
   });
 
+  test('the same request is known in another order of its members and with other space, and told from others', async () => {
+    const [key, sink] = [newKey(), newSink()];
+    const send = (body: string) =>
+      subscriber.post('/v1/subscriptions').type('json').set('Idempotency-Key', key).send(body);
+    const filters = (...types: string[]) =>
+      `"filters":[{"all":[{"exact":{"type":"a","subject":"b"}},${types.join()}]}]`;
+    const [one, two] = ['{"suffix":{"type":"c"}}', '{"suffix":{"type":"d"}}'];
+    const first = await send(`{"sink":"${sink}","protocol":"HTTP",${filters(one, two)}}`).expect(201);
+    const turned = filters(one, two).replace('"type":"a","subject":"b"', '"subject" : "b", "type" : "a"');
+    const again = await send(`{ ${turned},\n"protocol":"HTTP","sink":"${sink}" }`).expect(201);
+    expect([again.body.id, again.get('Idempotency-Replayed')]).toEqual([first.body.id, 'true']);
+    await send(`{"sink":"${sink}","protocol":"HTTP",${filters(two, one)}}`).expect(409);
+    expect(await created(sink)).toBe(1);
+  });
+
   test('the answer tells what stands now, not what stood then', async () => {
     const [key, sink] = [newKey(), newSink()];
     const { body } = await post(subscriber, key, { sink, protocol: 'HTTP' }).expect(201);
