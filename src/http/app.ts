@@ -2,6 +2,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import type { Logger } from 'pino';
 import { RegistryError } from '../errors.js';
 import { answerError } from './answer-error.js';
+import { answerMethods } from './answer-methods.js';
 import { authorizationOf } from './authorization.js';
 import { requireScope, type Contract, type Operation } from './contract.js';
 import type { AppOperation, Handlers } from './handler.js';
@@ -62,7 +63,8 @@ export function createApp(settings: AppSettings): Express {
       });
     }
     const changesByGet = operations.some(({ method, scopes }) => method === 'get' && scopes === undefined);
-    app.all(path, (request, response) => answerMethods(operations, changesByGet, request, response));
+    const methods = operations.map(({ method }) => method.toUpperCase());
+    app.all(path, answerMethods(methods, changesByGet));
   }
 
   app.use(() => {
@@ -154,24 +156,4 @@ function readBody(operation: Operation, request: Request): unknown {
 
 function bytesOf(request: Request): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-}
-
-/** OPTIONS tells the methods; any other that is not there answers 405 with the same list (RFC 9110 section 15.5.6). */
-function answerMethods(
-  operations: readonly Operation[],
-  changesByGet: boolean,
-  request: Request,
-  response: Response,
-): void {
-  const methods = operations.map(({ method }) => method.toUpperCase());
-  const head = methods.includes('GET') && !changesByGet ? ['HEAD'] : [];
-  response.setHeader('Allow', [...methods, ...head, 'OPTIONS'].join(', '));
-  if (request.method === 'OPTIONS') {
-    if (operations.some(({ method }) => method === 'patch')) {
-      response.setHeader('Accept-Patch', 'application/merge-patch+json');
-    }
-    response.status(200).end();
-  } else {
-    throw new RegistryError('method_not_allowed', `This resource has ${methods.join(', ')}.`);
-  }
 }

@@ -4,6 +4,7 @@ import type { Express, Response } from 'express';
 import type { JSONWebKeySet } from 'jose';
 // Not the package itself: it runs the page's own script, which takes 40 MB and looks for a browser's storage.
 import getAbsoluteFSPath from 'swagger-ui-dist/absolute-path.js';
+import { answerMethods } from './answer-methods.js';
 import type { OpenApiDocument } from './contract.js';
 
 const page = `<!doctype html>
@@ -58,16 +59,18 @@ SwaggerUIBundle({
  * Anybody may ask for them, and for many at once without reading any: what is large is there once, whoever waits.
  */
 export function serveDocuments(app: Express, document: OpenApiDocument, jwks: JSONWebKeySet | undefined): void {
+  const serve = (path: string, answer: (response: Response) => Response) =>
+    app.get(path, (_request, response) => void answer(response)).all(path, answerMethods(['GET']));
   const contract = Buffer.from(JSON.stringify(document));
-  app.get('/openapi.json', (_request, response) => void response.type('json').send(contract));
-  app.get('/docs', (_request, response) => void allowPage(response).type('html').send(page));
-  app.get('/docs/start.js', (_request, response) => void response.type('js').send(start));
+  serve('/openapi.json', (response) => response.type('json').send(contract));
+  serve('/docs', (response) => allowPage(response).type('html').send(page));
+  serve('/docs/start.js', (response) => response.type('js').send(start));
   // Not the whole folder: the package's own pages point to other hosts.
   for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
     const bytes = readFileSync(join(getAbsoluteFSPath(), file));
-    app.get(`/docs/${file}`, (_request, response) => void response.type(extname(file)).send(bytes));
+    serve(`/docs/${file}`, (response) => response.type(extname(file)).send(bytes));
   }
-  if (jwks) app.get('/.well-known/jwks.json', (_request, response) => void response.json(jwks));
+  if (jwks) serve('/.well-known/jwks.json', (response) => response.json(jwks));
 }
 
 /** Swagger UI writes styles into the page and takes its icons from data URLs. */

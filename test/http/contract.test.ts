@@ -175,6 +175,17 @@ describe('tokens', () => {
 });
 
 describe('documents', () => {
+  const addresses = ['/openapi.json', '/docs', '/docs/start.js', '/docs/swagger-ui.css', '/.well-known/jwks.json'];
+  test.each(addresses)('%s is read and nothing else', async (path) => {
+    const allow = 'GET, HEAD, OPTIONS';
+    expect((await nobody.options(path).expect(200)).get('Allow')).toBe(allow);
+    for (const method of ['post', 'put', 'patch', 'delete'] as const) {
+      const answer = await nobody[method](path);
+      expectProblem(answer, 405, 'method_not_allowed');
+      expect(answer.get('Allow')).toBe(allow);
+    }
+  });
+
   test('/openapi.json is the contract, for anybody', async () => {
     const answer = await nobody.get('/openapi.json').expect(200);
     expect(answer.type).toBe('application/json');
