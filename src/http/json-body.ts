@@ -7,7 +7,7 @@ const maxFaults = 50;
 
 /** The JSON body of a request, checked unless the handler does. Errors: `media_type_unsupported`, `invalid_request`. */
 export function readJsonBody(operation: Operation, headers: IncomingHttpHeaders, bytes: Uint8Array): unknown {
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+  if (!['', 'identity', undefined].includes(headers['content-encoding']?.toLowerCase())) {
     throw new RegistryError('media_type_unsupported', 'Send the body without a content encoding.');
   }
   const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';

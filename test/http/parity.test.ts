@@ -183,6 +183,11 @@ const batches: Array<[string, number, () => Sent]> = [
   ['nothing', 400, () => ({ body: '', headers: json })],
   ['text', 415, () => ({ body: pairs(sinks.live), headers: ['Content-Type', 'text/plain'] })],
   ['an encoding', 415, () => ({ body: pairs(sinks.live), headers: [...json, 'Content-Encoding', 'gzip'] })],
+  [
+    'the encoding that is none',
+    200,
+    () => ({ body: pairs(sinks.live), headers: [...json, 'Content-Encoding', 'IDENTITY'] }),
+  ],
   ['a body that is too large', 413, () => ({ body: `"${'x'.repeat(2_700_000)}"`, headers: json })],
   ['no token', 401, () => ({ body: pairs(sinks.live), headers: json, as: 'none' })],
 ];
@@ -256,6 +261,13 @@ const registrations: Array<[string, number, () => Sent]> = [
   ['nothing', 400, () => ({ headers: later })],
   ['text', 415, () => ({ body: subscription(), headers: ['Content-Type', 'text/plain'] })],
   ['an encoding', 415, () => ({ body: subscription(), headers: [...later, 'Content-Encoding', 'gzip'] })],
+  ['an encoding of nothing', 415, () => ({ headers: [...later, 'Content-Encoding', 'gzip'] })],
+  [
+    'the encoding that is none',
+    201,
+    () => ({ body: subscription(), headers: [...later, 'Content-Encoding', 'Identity'] }),
+  ],
+  ['an empty encoding', 201, () => ({ body: subscription(), headers: [...later, 'Content-Encoding', ''] })],
   ['a body that is too large', 413, () => ({ body: subscription({ subject: 'x'.repeat(70_000) }), headers: later })],
   ['no token', 401, () => ({ body: subscription(), headers: later, as: 'none' })],
   ['a token without the scope', 403, () => ({ body: subscription(), headers: later, as: 'deliver' })],
