@@ -1225,6 +1225,11 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /**
+         * @description Webhooks that get the event as well, and have a credential that no key of the registry opens. Deliver nothing there
+         *     without it, and ask again later. Only for tokens with the scope `assent:credentials`; absent if there are none.
+         */
+        WithheldSinks: components["schemas"]["MatchedSink"][];
         Explanation: {
             subscription: string;
             sink: string;
@@ -1243,6 +1248,7 @@ export interface components {
             /** @description The sending system; the value of `WebHook-Request-Origin` on each delivery. */
             origin: string;
             sinks: components["schemas"]["MatchedSink"][];
+            withheld?: components["schemas"]["WithheldSinks"];
             warnings?: components["schemas"]["RuleBreach"][];
             explanations?: components["schemas"]["Explanation"][];
         };
@@ -1252,6 +1258,7 @@ export interface components {
             origin: string;
             events: {
                 sinks?: components["schemas"]["MatchedSink"][];
+                withheld?: components["schemas"]["WithheldSinks"];
                 warnings?: components["schemas"]["RuleBreach"][];
                 faults?: components["schemas"]["RuleBreach"][];
                 explanations?: components["schemas"]["Explanation"][];

@@ -27,8 +27,11 @@ export interface MatchedMessage {
   results: Result[];
 }
 
+/** As the subscription has it; `unreadable` if no key opens it. */
+export type Credential = Record<string, unknown> | 'unreadable';
+
 /** By the id of the subscription that has one. */
-export type Credentials = Map<string, Record<string, unknown>>;
+export type Credentials = Map<string, Credential>;
 
 const tooLarge = new Set(['intg-std-015.size']);
 const noPairs: readonly MatchedPair[] = [];
@@ -92,24 +95,34 @@ export function textOfMatch(
 
 /** The members of the answer to one event. */
 function outcomeText({ pairs, warnings, explanations }: Result, credentials: Credentials | undefined): string {
-  let text = '"sinks":[';
+  let sinks = '';
+  let withheld = '';
   for (let place = 0; place < pairs.length; place += 1) {
-    text += (place === 0 ? '{' : ',{') + sinkText(pairs[place] as MatchedPair, credentials) + '}';
+    const pair = pairs[place] as MatchedPair;
+    const credential = credentials && credentialOf(pair, credentials);
+    if (credential === 'unreadable') withheld += `,{${sinkText(pair)}}`;
+    else sinks += `,{${sinkText(pair, credential)}}`;
   }
-  text += ']';
+  let text = `"sinks":[${sinks.slice(1)}]`;
+  // Among the others a sender that does not know of it would deliver there without the credential.
+  if (withheld !== '') text += `,"withheld":[${withheld.slice(1)}]`;
   if (warnings.length > 0) text += `,${textOf('warnings', warnings.map(presentBreach))}`;
   return explanations === undefined ? text : `${text},${textOf('explanations', explanations)}`;
 }
 
-function sinkText(pair: MatchedPair, credentials: Credentials | undefined): string {
+function credentialOf({ subscriptions }: MatchedPair, credentials: Credentials): Credential | undefined {
+  const holder = subscriptions.find((id) => credentials.has(id));
+  return holder === undefined ? undefined : credentials.get(holder);
+}
+
+function sinkText(pair: MatchedPair, credential?: Credential): string {
   const { sink, subscriptions, allowedRate, expiresAt, heldUntil, protocolSettings } = pair;
   const rate = typeof allowedRate === 'number' ? allowedRate : `"${allowedRate}"`;
   // Ids are UUIDs, which need no escapes.
   let text = `"sink":${JSON.stringify(sink)},"subscriptions":["${subscriptions.join('","')}"],"allowedrate":${rate},"expiresat":"${expiresAt}","contentmode":"${protocolSettings?.['contentmode'] === 'binary' ? 'binary' : 'structured'}"`;
   if (heldUntil !== undefined) text += `,"helduntil":"${heldUntil}"`;
   if (protocolSettings !== undefined) text += `,${textOf('protocolsettings', protocolSettings)}`;
-  const holder = credentials && subscriptions.find((id) => credentials.has(id));
-  return holder === undefined ? text : `${text},${textOf('sinkcredential', credentials?.get(holder))}`;
+  return credential === undefined ? text : `${text},${textOf('sinkcredential', credential)}`;
 }
 
 function textOf(name: Member, value: unknown): string {

@@ -1,9 +1,12 @@
 import type { EventRequest } from '../events/read-events.js';
-import type { BatchAnswer, Credentials, MatchAnswer, MatchedMessage } from '../matching/match-message.js';
+import type { BatchAnswer, Credential, Credentials, MatchAnswer, MatchedMessage } from '../matching/match-message.js';
 import type { MatchedPair } from '../matching/known-pairs.js';
 import type { RegistryClient } from './registry-client.js';
 
-/** Sink credentials in memory: as the registry last told them, until it tells a change of their sink. */
+/**
+ * Sink credentials in memory: as the registry last told them, until it tells a change of their sink. Those that it
+ * cannot read are told to the host, and asked for again after a while.
+ */
 export interface SinkCredentials {
   /**
    * Those that the sinks of a message have, by subscription; asks the registry for what is not known. The registry may
@@ -19,13 +22,23 @@ export interface SinkCredentials {
   forget(origin: string | undefined, sink: string | undefined): void;
 }
 
-type Credential = Record<string, unknown> | undefined;
-type Known = Map<string, Map<string, Credential>>;
+interface Told {
+  credential: Credential | undefined;
+  /** By the clock that only goes forward. */
+  until: number;
+}
+type Known = Map<string, Map<string, Told>>;
 
+/** No feed tells that the registry can read a credential again. */
+const unreadableMs = 60_000;
 /** Characters of the lists of subscriptions that are kept, which are about forty for each of them. */
 const mostKept = 2_000_000;
 
-export function createCredentials(client: RegistryClient, signal: AbortSignal): SinkCredentials {
+export function createCredentials(
+  client: RegistryClient,
+  onFault: (error: unknown) => void,
+  signal: AbortSignal,
+): SinkCredentials {
   /** By pair, and there by the subscriptions that want the event: it is that of the oldest that has one. */
   const known: Known = new Map();
   let kept = 0;
@@ -35,11 +48,18 @@ export function createCredentials(client: RegistryClient, signal: AbortSignal): 
     const path = `v1/match?origin=${encodeURIComponent(origin)}&min-revision=${revision}`;
     const answer = await client.call({ method: 'POST', path, message, signal });
     const told = (await answer.json()) as MatchAnswer | BatchAnswer;
-    const sinks = 'events' in told ? told.events.flatMap((event) => event.sinks ?? []) : told.sinks;
+    const events = 'events' in told ? told.events : [told];
+    const sinks = events.flatMap((event) => event.sinks ?? []);
+    const withheld = events.flatMap((event) => event.withheld ?? []);
     const asked: Known = new Map();
-    for (const { sink, subscriptions, sinkcredential } of sinks) {
+    const note = ({ sink, subscriptions }: MatchAnswer['sinks'][number], one: Told) => {
       const pair = `${origin} ${sink}`;
-      asked.set(pair, (asked.get(pair) ?? new Map<string, Credential>()).set(subscriptions.join(), sinkcredential));
+      asked.set(pair, (asked.get(pair) ?? new Map<string, Told>()).set(subscriptions.join(), one));
+    };
+    for (const to of sinks) note(to, { credential: to.sinkcredential, until: Infinity });
+    for (const to of withheld) note(to, { credential: 'unreadable', until: performance.now() + unreadableMs });
+    for (const sink of new Set(withheld.map((to) => to.sink))) {
+      onFault(new Error(`The registry cannot read the credential of ${sink}: nothing is to be delivered there.`));
     }
     return asked;
   }
@@ -62,7 +82,10 @@ export function createCredentials(client: RegistryClient, signal: AbortSignal): 
     async of(origin, revision, matched, message) {
       const pairs = matched.results.flatMap((result) => result.pairs.filter(({ hasCredential }) => hasCredential));
       const listsOf = (map: Known, { sink }: MatchedPair) => map.get(`${origin} ${sink}`);
-      const isKnown = pairs.every((pair) => listsOf(known, pair)?.has(pair.subscriptions.join()));
+      const isKnown = pairs.every((pair) => {
+        const told = listsOf(known, pair)?.get(pair.subscriptions.join());
+        return told !== undefined && told.until > performance.now();
+      });
       const before = changes;
       const from = isKnown ? known : await ask(origin, revision, message);
       // What was told while something changed may be of before, and serves this once.
@@ -70,9 +93,9 @@ export function createCredentials(client: RegistryClient, signal: AbortSignal): 
       const credentials: Credentials = new Map();
       for (const pair of pairs) {
         const lists = listsOf(from, pair);
-        const list = pair.subscriptions.join();
         // With one subscription more or less it is the same sink still.
-        const credential = lists?.has(list) ? lists.get(list) : lists?.values().next().value;
+        const told = lists?.get(pair.subscriptions.join()) ?? lists?.values().next().value;
+        const credential = told?.credential;
         if (credential !== undefined) credentials.set(pair.subscriptions[0] ?? '', credential);
       }
       const isTold = (pair: MatchedPair) => !pair.hasCredential || listsOf(from, pair) !== undefined;

@@ -43,7 +43,8 @@ export interface Sender {
   match(event: object, of?: { origin?: string }): MatchAnswer;
   /**
    * The same with the sink credentials, for which the token needs `assent:credentials`. They are not in the replica and
-   * not on disk: the registry is asked for those that are not known yet, and this rejects where it is away.
+   * not on disk: the registry is asked for those that are not known yet, and this rejects where it is away. Sinks whose
+   * credential it cannot read are in `withheld`.
    */
   matchWithCredentials(event: readonly object[], of?: { origin?: string }): Promise<BatchAnswer>;
   matchWithCredentials(event: EventMessage, of?: { origin?: string }): Promise<MatchAnswer | BatchAnswer>;
@@ -123,7 +124,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
   });
   /** Webhooks that asked for a rest, by pair, until when by the clock of the registry. */
   const holds = new Map<string, number>();
-  const credentials = createCredentials(client, closing.signal);
+  const credentials = createCredentials(client, onFault, closing.signal);
   const outcomes = createOutcomes(client, onFault, Math.random, now);
   const permits = createPermits({
     permission: (of, sink) => permission(of, sink, holds.get(`${of} ${sink}`)),

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { EventLimits } from '../events/read-events.js';
 import { createPermissionLane, createPermissionsLane, permissionHeaders } from '../grants/permission-lane.js';
 import { faultOfSinkText } from '../handshake/sink.js';
@@ -12,6 +13,7 @@ import type { Following } from './following.js';
 
 export interface HotRouteSettings {
   database: Database;
+  log: Logger;
   following: Following;
   vault: CredentialVault;
   operationOf: (id: OperationId) => Operation;
@@ -21,7 +23,7 @@ export interface HotRouteSettings {
 
 /** What delivery systems ask before every event, answered from memory. */
 export function createHotRoutes(settings: HotRouteSettings): LaneRoute[] {
-  const { database, following, vault, operationOf, bodyLimitOf, eventLimits } = settings;
+  const { database, log, following, vault, operationOf, bodyLimitOf, eventLimits } = settings;
   const { follower, age } = following;
   const [match, look, lookMany] = [
     operationOf('matchEvent'),
@@ -38,7 +40,7 @@ export function createHotRoutes(settings: HotRouteSettings): LaneRoute[] {
         explain: createExplain(database),
         position: () => follower.position(),
         waitFor: (position, timeoutMs) => follower.waitFor(position, timeoutMs),
-        credentials: createCredentialReader({ database, vault }),
+        credentials: createCredentialReader({ database, vault, log }),
         limits: eventLimits,
       }),
     },

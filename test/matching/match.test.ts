@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
+import { createTenant } from '../support/tenant.js';
 
 let registry: Registry;
 let admin: Client;
@@ -352,6 +354,52 @@ describe('an answer', () => {
     await registry.sql('update subscription set sink = $1 where id = $2::uuid', sink, id);
     const again = await ask(eventOf(type), { client: trusted }).expect(200);
     expect(again.body.sinks).toMatchObject([{ sinkcredential }]);
+  });
+
+  test('holds the sinks whose credential no key opens apart from the others, and logs each of them once', async () => {
+    const key = (id: string) => `${id}:${randomBytes(32).toString('base64url')}`;
+    const [lost, kept] = [key('lost'), key('kept')];
+    const before = await startRegistry({ env: { ASSENT_CREDENTIAL_KEYS: lost } });
+    const { origin, register } = await createTenant(before);
+    const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret: 'planted-secret' };
+    const [a, b] = ['/a', '/b'].map((path) => before.receiver.sink(path)) as [string, string];
+    for (const path of ['/a', '/b', '/c']) before.receiver.consent(path, { rate: '*' });
+    const type = newType();
+    const { id } = await register(a, { types: [type], sinkcredential });
+    await register(before.receiver.sink('/c'), { types: [type] });
+    await before.stopService();
+
+    const after = await startRegistry({ beside: before, env: { ASSENT_CREDENTIAL_KEYS: kept } });
+    const client = await after.as('assent:subscribe');
+    await client.post('/v1/subscriptions').send({ sink: b, protocol: 'HTTP', types: [type], sinkcredential });
+    await client.post('/v1/subscriptions').send({ sink: a, protocol: 'HTTP', types: [type], sinkcredential });
+    const trusted = await after.as(['assent:deliver', 'assent:credentials'], { subscriber: 'mailroom' });
+    const mediaType = 'application/cloudevents-batch+json';
+    for (let time = 0; time < 2; time += 1) {
+      const one = (await ask(eventOf(type), { client: trusted }).expect(200)).body;
+      expect(one).toMatchObject({ origin, withheld: [{ sink: a, subscriptions: [id, expect.any(String)] }] });
+      expect(one.withheld[0]).not.toHaveProperty('sinkcredential');
+      const told = one.sinks.map((to: { sink: string; sinkcredential?: object }) => [to.sink, to.sinkcredential]);
+      expect(new Map(told)).toEqual(
+        new Map([
+          [b, sinkcredential],
+          [before.receiver.sink('/c'), undefined],
+        ]),
+      );
+      const { body } = await ask([eventOf(type), eventOf(newType())], { client: trusted, mediaType }).expect(200);
+      expect(body.events).toEqual([{ sinks: one.sinks, withheld: one.withheld }, { sinks: [] }]);
+    }
+    const lines = after.logs.map((line) => JSON.parse(line)).filter(({ msg }) => /no key opens/.test(msg));
+    expect(lines).toMatchObject([
+      { level: 'error', subscription: id, err: { message: expect.stringContaining('"lost"') } },
+    ]);
+    // Who may see no credentials is told the same as ever.
+    const sender = await after.as('assent:deliver', { subscriber: 'mailroom' });
+    const { body } = await ask(eventOf(type), { client: sender }).expect(200);
+    expect(body.sinks).toHaveLength(3);
+    expect(body).not.toHaveProperty('withheld');
+    await after.stop();
+    await before.stop();
   });
 
   test('names the revision that its sinks are of, although an explanation takes longer', async () => {

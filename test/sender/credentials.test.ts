@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import type { MatchedMessage } from '../../src/matching/match-message.js';
 import { createCredentials } from '../../src/sender/credentials.js';
 import type { BatchAnswer, MatchAnswer, Sender } from '../../src/sender/index.js';
 import type { RegistryClient } from '../../src/sender/registry-client.js';
+import { createCredentialVault } from '../../src/subscriptions/credential-vault.js';
 import type { Registry } from '../support/registry.js';
 import type { Relay } from '../support/relay.js';
 import { startSenders, type Senders } from '../support/senders.js';
@@ -100,6 +101,40 @@ test('a sink that the registry knows more of than the replica has its credential
   await senders.untilCurrent(trusted);
 });
 
+test('a sink whose credential the registry cannot read is told apart, and the host once, until it has another one', async () => {
+  const type = 'com.example.lost';
+  const id = await newWebhook(type, 'secret-lost');
+  const other = `${registry.receiver.sink('/other')}?${type}`;
+  registry.receiver.consent('/other', { rate: '*' });
+  await tenant.register(other, { types: [type], sinkcredential: plain('secret-other') });
+  await senders.untilCurrent(trusted);
+  const vault = createCredentialVault([{ id: 'lost', key: randomBytes(32) }]);
+  const sealed = await vault.seal(plain('secret-lost'), { tenant: 'gemeente', subscription: id });
+  await registry.sql('update subscription set sinkcredential = $1 where id = $2::uuid', sealed, id);
+  senders.faults.length = 0;
+
+  const told = await trusted.matchWithCredentials(eventOf(type));
+  expect(told).toMatchObject({
+    sinks: [{ sink: other, sinkcredential: plain('secret-other') }],
+    withheld: [{ sink: registry.receiver.sink(`/${type}`), subscriptions: [id] }],
+  });
+  relay.cut();
+  expect(await trusted.matchWithCredentials([eventOf(type)])).toMatchObject({ events: [{ withheld: told.withheld }] });
+  relay.mend();
+  const faults = senders.faults.filter((fault) => /credential/.test(String(fault)));
+  expect(faults).toEqual([expect.objectContaining({ message: expect.stringContaining(`/${type}`) })]);
+
+  await tenant.subscriber
+    .patch(`/v1/subscriptions/${id}`)
+    .set('Content-Type', 'application/merge-patch+json')
+    .send(JSON.stringify({ sinkcredential: plain('secret-new') }))
+    .expect(200);
+  await senders.untilCurrent(trusted);
+  const again = await trusted.matchWithCredentials(eventOf(type));
+  expect(again.sinks).toHaveLength(2);
+  expect(again).not.toHaveProperty('withheld');
+});
+
 test('what is kept is bounded, also where ever other subscriptions to one sink want the event', async () => {
   const sink = 'https://a.example.com/';
   let asked = 0;
@@ -108,7 +143,11 @@ test('what is kept is bounded, also where ever other subscriptions to one sink w
     asked += 1;
     return { json: async () => ({ sinks: [{ sink, subscriptions, sinkcredential: plain('secret') }] }) };
   };
-  const credentials = createCredentials({ call } as unknown as RegistryClient, new AbortController().signal);
+  const credentials = createCredentials(
+    { call } as unknown as RegistryClient,
+    () => undefined,
+    new AbortController().signal,
+  );
   const tell = async (list: string[]) => {
     subscriptions = list;
     const matched = { results: [{ pairs: [{ sink, subscriptions, hasCredential: true }] }] };

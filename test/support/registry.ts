@@ -31,6 +31,8 @@ export interface Registry {
   as(scopes: Scope | Scope[], who?: { tenant?: string; subscriber?: string }): Promise<Client>;
   /** Rows of the database, for what no front door shows. */
   sql<T>(text: string, ...values: unknown[]): Promise<T[]>;
+  /** Of the service alone, so that one may be started beside it that has its database. */
+  stopService(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -46,7 +48,7 @@ export interface RegistrySettings {
   withoutPublicUrl?: boolean;
   /** The callback URLs lead to this very registry, over real HTTP, and not to a name that nobody serves. */
   reachable?: boolean;
-  /** A second service on the database of this one, with its receiver and its keys; a real server only. */
+  /** A second service on the database of this one, with its receiver and its keys; at once on a real server only. */
   beside?: Registry;
 }
 
@@ -63,6 +65,8 @@ export async function startRegistry(settings: RegistrySettings = {}): Promise<Re
   const started = settings.start === false ? undefined : await service.start();
   if (started === undefined && !settings.unloaded) await service.follow();
   const server = started?.url ?? createServer(service.listener);
+  let stopped: Promise<void> | undefined;
+  const stopService = () => (stopped ??= service.stop());
 
   return {
     service,
@@ -77,8 +81,9 @@ export async function startRegistry(settings: RegistrySettings = {}): Promise<Re
       return supertest.agent(server).set('Authorization', `Bearer ${token}`);
     },
     sql: (text, ...values) => service.database.client.$queryRawUnsafe(text, ...values),
+    stopService,
     async stop() {
-      await service.stop();
+      await stopService();
       await dismantle();
     },
   };
