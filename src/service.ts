@@ -104,7 +104,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     ...{ checkAnswers, stopping: stopping.signal },
   });
   const operations = await createReadiness({ database, config, following, worker, metrics, stopping: stopping.signal });
-  const upkeep = createUpkeep({ database, config, log, vault, keys, stopping: stopping.signal });
+  const upkeep = createUpkeep({ database, config, log, vault, stopping: stopping.signal });
   const servers: Server[] = [];
   const loops: Promise<void>[] = [];
   return {

@@ -4,7 +4,7 @@ import { forgetLeases } from '../deliveries/lease.js';
 import { forget } from '../handshake/forget.js';
 import { sweep } from '../handshake/sweep.js';
 import type { Database, Query } from '../storage/database.js';
-import type { CredentialVault, VaultKey } from '../subscriptions/credential-vault.js';
+import type { CredentialVault } from '../subscriptions/credential-vault.js';
 import { resealCredentials } from '../subscriptions/reseal.js';
 import { repeat } from './repeat.js';
 
@@ -23,13 +23,12 @@ export interface UpkeepSettings {
   config: Pick<Config, 'pollMs' | 'retentionDays' | 'feedRetentionHours' | 'auditDays'>;
   log: Logger;
   vault: CredentialVault;
-  keys: readonly VaultKey[];
   stopping: AbortSignal;
 }
 
 const hourMs = 3_600_000;
 
-export function createUpkeep({ database, config, log, vault, keys, stopping }: UpkeepSettings): Upkeep {
+export function createUpkeep({ database, config, log, vault, stopping }: UpkeepSettings): Upkeep {
   // There may be much of it, and a stop waits for no more than what is under way.
   const query: Query = async (text, values) => {
     stopping.throwIfAborted();
@@ -37,7 +36,7 @@ export function createUpkeep({ database, config, log, vault, keys, stopping }: U
   };
 
   async function reseal(): Promise<void> {
-    const { resealed, unopened, example } = await resealCredentials({ query }, vault, keys[0]?.id ?? '');
+    const { resealed, unopened, example } = await resealCredentials({ query }, vault);
     if (resealed > 0) log.info({ credentials: resealed }, 'credentials were sealed with the present key');
     if (unopened > 0) log.error({ credentials: unopened, subscription: example }, 'no key opens these credentials');
   }

@@ -20,12 +20,7 @@ const atOnce = 1_000;
  * Seals with the present key what an older one sealed, so that the older one can be given up. Whoever changes a
  * credential meanwhile has the last word. Safe in several processes at once.
  */
-export async function resealCredentials(
-  { query }: Pick<Database, 'query'>,
-  vault: CredentialVault,
-  presentKey: string,
-): Promise<Resealed> {
-  const known = beginningOf(presentKey);
+export async function resealCredentials({ query }: Pick<Database, 'query'>, vault: CredentialVault): Promise<Resealed> {
   const result: Resealed = { resealed: 0, unopened: 0, example: undefined };
   for (let after: string | undefined = '00000000-0000-0000-0000-000000000000'; after !== undefined;) {
     const pages: Array<{ last: string | null; older: Row[] | null }> = await query(
@@ -34,7 +29,7 @@ export async function resealCredentials(
        )
        select (select id from page order by id desc limit 1)::text as last,
          (select json_agg(row_to_json(page)) from page where not starts_with(sealed, $2)) as older`,
-      [after, known],
+      [after, vault.beginning],
     );
     for (const row of pages[0]?.older ?? []) {
       const isOpened = await reseal({ query }, vault, row);
@@ -56,11 +51,4 @@ async function reseal({ query }: Pick<Database, 'query'>, vault: CredentialVault
     row.sealed,
   ]);
   return true;
-}
-
-/** What the text of every credential begins with that this key sealed: as much of its header as is the same for all. */
-function beginningOf(key: string): string {
-  const header = Buffer.from(`${JSON.stringify({ alg: 'dir', enc: 'A256GCM', kid: key }).slice(0, -1)},"tenant":"`);
-  // Three bytes are four characters, and what is left over shares one with what follows.
-  return header.subarray(0, header.length - (header.length % 3)).toString('base64url');
 }

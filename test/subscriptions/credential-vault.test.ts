@@ -16,7 +16,15 @@ const vault = createCredentialVault([first]);
 test('a credential comes back as it was, and the sealed text shows nothing of it', async () => {
   const sealed = await vault.seal(credential, context);
   expect(await vault.open(sealed, context)).toEqual(credential);
-  expect(decodeProtectedHeader(sealed)).toEqual({ alg: 'dir', enc: 'A256GCM', kid: 'first', ...context });
+  const header = {
+    alg: 'dir',
+    enc: 'A256GCM',
+    kid: 'first',
+    fingerprint: expect.stringMatching(/^.{16}$/),
+    ...context,
+  };
+  expect(decodeProtectedHeader(sealed)).toEqual(header);
+  expect(sealed.startsWith(vault.beginning)).toBe(true);
   expect(sealed.split('.').map((part) => Buffer.from(part, 'base64url').toString())).not.toContainEqual(
     expect.stringContaining('planted'),
   );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { decodeProtectedHeader } from 'jose';
+import { CompactEncrypt, decodeProtectedHeader } from 'jose';
 import { createCredentialVault } from '../../src/subscriptions/credential-vault.js';
 import { resealCredentials } from '../../src/subscriptions/reseal.js';
 import { startRegistry, type Registry } from '../support/registry.js';
@@ -41,13 +41,13 @@ test('what an older key sealed is sealed with the present one, once, and opens t
   ] as const) {
     const vault = createCredentialVault([present, ...older]);
     const { database } = registry.service;
-    expect(await resealCredentials(database, vault, present.id)).toMatchObject({ resealed: 2, unopened: 0 });
+    expect(await resealCredentials(database, vault)).toMatchObject({ resealed: 2, unopened: 0 });
     const texts = await sealed();
     expect(keysIn(texts)).toEqual([present.id, present.id]);
     const alone = createCredentialVault([present]);
     const opened = ids.map((id) => alone.open(texts.get(id) ?? '', { tenant: 'gemeente', subscription: id }));
     expect(await Promise.all(opened)).toMatchObject([{ secret: 'one' }, { secret: 'two' }]);
-    expect(await resealCredentials(database, vault, present.id)).toMatchObject({ resealed: 0 });
+    expect(await resealCredentials(database, vault)).toMatchObject({ resealed: 0 });
     expect(await sealed()).toEqual(texts);
   }
 });
@@ -58,9 +58,28 @@ test('what no key opens is told and stays, and the others are sealed', async () 
   const text = await createCredentialVault([lost]).seal(credential, { tenant: 'gemeente', subscription: id });
   await registry.sql('update subscription set sinkcredential = $1 where id = $2::uuid', text, id);
   const vault = createCredentialVault([second, first]);
-  const told = await resealCredentials(registry.service.database, vault, second.id);
+  const told = await resealCredentials(registry.service.database, vault);
   expect(told).toEqual({ resealed: 1, unopened: 1, example: id });
   const after = await sealed();
   expect(after.get(id)).toBe(text);
   expect(keysIn(after).sort()).toEqual([second.id, lost.id]);
+});
+
+test('what another key of the same id has sealed is told as well, and what names its key by the id alone is sealed', async () => {
+  const [id = '', other = ''] = (await sealed()).keys();
+  const impostor = createCredentialVault([{ ...second, key: randomBytes(32) }]);
+  const context = { tenant: 'gemeente', subscription: other };
+  const older = await new CompactEncrypt(Buffer.from('{}'))
+    .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: second.id, ...context })
+    .encrypt(second.key);
+  for (const [text, of] of [
+    [await impostor.seal({}, { tenant: 'gemeente', subscription: id }), id],
+    [older, other],
+  ]) {
+    await registry.sql('update subscription set sinkcredential = $1 where id = $2::uuid', text, of);
+  }
+  const vault = createCredentialVault([second]);
+  const told = await resealCredentials(registry.service.database, vault);
+  expect(told).toEqual({ resealed: 1, unopened: 1, example: id });
+  expect(await vault.open((await sealed()).get(other) ?? '', context)).toEqual({});
 });
