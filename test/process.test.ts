@@ -102,6 +102,10 @@ test('a data folder that cannot be one ends it with code 1, and is named', async
   const program = run('main.js', { ...env, DATABASE_URL: '', ASSENT_DATA: file });
   expect(await program.ended).toBe(1);
   expect(program.stderr).toMatch(/^ASSENT_DATA: no database in .*ENOTDIR[^\n]*\n$/);
+  if (!existsSync('/proc/self')) return;
+  const nowhere = run('main.js', { ...env, DATABASE_URL: '', ASSENT_DATA: '/proc/assent' });
+  expect(await nowhere.ended).toBe(1);
+  expect(nowhere.stderr).toMatch(/^ASSENT_DATA: no database in .*ENOENT[^\n]*\n$/);
 });
 
 test('keys that cannot be had end it with code 1, and the setting is named', async () => {

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readConfig } from '../config.js';
@@ -27,7 +27,6 @@ const closed: Behaviour = consenting('60', 'somebody-else.example.com');
  */
 export async function startReceiver({ port, env, write }: ReceiverSettings): Promise<Webhook> {
   const { dataFolder } = readConfig({ ASSENT_DATA: env['ASSENT_DATA'] });
-  await mkdir(dataFolder, { recursive: true, mode: 0o700 });
   const { ca, ...certificate } = await openKeyFile(join(dataFolder, 'receiver.json'), createIdentity, (content) =>
     identity.parse(content),
   );

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { mkdir, open, rename, rm, truncate, type FileHandle } from 'node:fs/promises';
+import { open, rename, rm, truncate, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lockFolder } from '../storage/folder-lock.js';
+import { makeFolder } from '../storage/make-folder.js';
 import { compact } from './compact.js';
 import type { ChangeLine, SnapshotLine, Standing } from './lines.js';
 import { readLines } from './read-lines.js';
@@ -62,7 +63,7 @@ export async function openJournal(settings: JournalSettings): Promise<Journal> {
     registry,
     ...(origin === undefined ? {} : { origin }),
   });
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   const release = await lockFolder(path, (_, owner) => new Error(`Process ${owner} keeps its replica in ${folder}.`));
 
   let file: FileHandle | undefined;

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
@@ -8,6 +7,7 @@ import { asUnavailable, isVictim, sqlState } from './database-errors.js';
 import { lockFolder } from './folder-lock.js';
 import type { Prisma } from './generated/client.js';
 import { PrismaClient } from './generated/client.js';
+import { makeFolder } from './make-folder.js';
 import { streamByCursor, streamOn, type Stream } from './stream-rows.js';
 import { WatchedPool } from './watched-pool.js';
 
@@ -197,7 +197,7 @@ async function openEmbedded(folder: string): Promise<Database> {
       ? error
       : new SetupError(`ASSENT_DATA: no database in ${folder}: ${error.message}`);
   };
-  const unlock = await mkdir(folder, { recursive: true, mode: 0o700 })
+  const unlock = await makeFolder(folder)
     .then(() => lockFolder(folder))
     .catch(cannot);
   const pglite = await PGlite.create(folder).catch(async (error: Error) => {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
+import { link, readFile, unlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SetupError } from '../errors.js';
+import { makeFolder } from './make-folder.js';
 
 /**
  * Reads a file of secret keys, or creates it (mode 0600) when there is none. Processes that start at once agree on one
@@ -30,7 +31,7 @@ async function readOrCreate(path: string, create: () => unknown): Promise<string
 
 async function createOnce(path: string, content: unknown): Promise<string> {
   const temporary = `${path}.${randomUUID()}`;
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   await writeFile(temporary, JSON.stringify(content), { mode: 0o600, flag: 'wx', flush: true });
   try {
     await link(temporary, path).catch(unless('EEXIST'));
