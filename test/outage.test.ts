@@ -27,6 +27,8 @@ beforeAll(async () => {
   sink = registry.receiver.sink('/events');
   const { id } = await tenant.register(sink, { types: ['com.example.kept'] });
   expect((await tenant.read(id)).status).toBe('active');
+  const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret: 'secret' };
+  await tenant.register(sink, { types: ['com.example.secret'], sinkcredential });
 }, 60_000);
 afterAll(async () => {
   if (!isServer) return;
@@ -133,6 +135,14 @@ onServer.each([
       status: 503,
       body: { code: 'database_unavailable' },
     });
+    const trusted = await registry.as(['assent:deliver', 'assent:credentials'], { subscriber: 'mailroom' });
+    const batch = (events: object[]) =>
+      trusted.post('/v1/match').set('Content-Type', 'application/cloudevents-batch+json').send(JSON.stringify(events));
+    const { body } = await batch([event, event]).expect(200);
+    expect(body.events).toMatchObject([{ sinks: [{ sink }] }, { sinks: [{ sink }] }]);
+    const withCredential = await batch([event, { ...event, type: 'com.example.secret' }]).expect(503);
+    expect(withCredential.body.code).toBe('database_unavailable');
+    expect(Number(withCredential.headers['retry-after'])).toBeGreaterThan(0);
     const operations = supertest(registry.operationsUrl);
     await operations.get('/readyz').expect(503);
     await operations.get('/readyz/reads').expect(200);
