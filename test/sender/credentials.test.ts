@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createToken } from '../../src/cli/create-token.js';
-import type { MatchedMessage } from '../../src/matching/match-message.js';
-import { createCredentials } from '../../src/sender/credentials.js';
 import type { BatchAnswer, MatchAnswer, Sender } from '../../src/sender/index.js';
-import type { RegistryClient } from '../../src/sender/registry-client.js';
 import { createCredentialVault } from '../../src/subscriptions/credential-vault.js';
 import type { Registry } from '../support/registry.js';
 import type { Relay } from '../support/relay.js';
@@ -136,33 +133,28 @@ test('a sink whose credential the registry cannot read is told apart, and the ho
 });
 
 test('what is kept is bounded, also where ever other subscriptions to one sink want the event', async () => {
-  const sink = 'https://a.example.com/';
-  let asked = 0;
-  let subscriptions: string[] = [];
-  const call = async () => {
-    asked += 1;
-    return { json: async () => ({ sinks: [{ sink, subscriptions, sinkcredential: plain('secret') }] }) };
-  };
-  const credentials = createCredentials(
-    { call } as unknown as RegistryClient,
-    () => undefined,
-    new AbortController().signal,
+  const type = 'com.example.many';
+  await newWebhook(type, 'secret-many');
+  const numbers = Array.from({ length: 52 }, (_, number) => String(number));
+  for (const number of numbers) {
+    const filters = [{ not: { any: [{ exact: { one: number } }, { exact: { other: number } }] } }];
+    await tenant.register(registry.receiver.sink(`/${type}`), { types: [type], filters });
+  }
+  await senders.untilCurrent(trusted);
+  // Each is wanted by all but another two of them.
+  const events = numbers.flatMap((one, place) =>
+    numbers.slice(0, place).map((other) => ({ ...eventOf(type), one, other })),
   );
-  const tell = async (list: string[]) => {
-    subscriptions = list;
-    const matched = { results: [{ pairs: [{ sink, subscriptions, hasCredential: true }] }] };
-    const message = { headers: [], body: Buffer.alloc(0) };
-    await credentials.of('origin.example.com', '1', matched as unknown as MatchedMessage, message);
-  };
-  // A thousand subscriptions, each time another one of which is left out.
-  const all = Array.from({ length: 1_000 }, () => randomUUID());
-  const lists = all.slice(0, 100).map((left) => all.filter((id) => id !== left));
-  for (const list of lists) await tell(list);
-  asked = 0;
-  await tell(lists[99] ?? []);
-  expect(asked).toBe(0);
-  await tell(lists[0] ?? []);
-  expect(asked).toBe(1);
+  const batches = [];
+  while (events.length > 0) batches.push(events.splice(0, 100));
+  for (const batch of batches) await trusted.matchWithCredentials(batch);
+  relay.cut();
+  expect((await trusted.matchWithCredentials(batches.at(-1) ?? [])).events[0]?.sinks).toMatchObject([
+    { sinkcredential: plain('secret-many'), subscriptions: { length: 51 } },
+  ]);
+  await expect(trusted.matchWithCredentials(batches[0] ?? [])).rejects.toThrow();
+  relay.mend();
+  await trusted.ready(0);
 });
 
 test('no credential comes to the disk, nor to a sender whose token may not see them', async () => {
