@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RegistryError, RegistryRefusal, type MatchAnswer, type Sender } from '../../src/sender/index.js';
 import { openJournal } from '../../src/sender/journal.js';
 import type { FeedReader } from '../support/feed-reader.js';
+import { createClock } from '../support/clock.js';
 import { startGateway } from '../support/gateway.js';
 import type { Registry } from '../support/registry.js';
 import type { Relay } from '../support/relay.js';
@@ -470,14 +471,6 @@ test('what a later version of the registry writes is reported, and keeps nobody 
   }
   await tenant.subscriber.delete(`/v1/subscriptions/${id}`).expect(200);
 });
-
-/** Lets time pass by the clock that only goes forward. */
-function createClock(): { pass: (minutes: number) => void; restore: () => void } {
-  const now = performance.now.bind(performance);
-  let passedMs = 0;
-  const spy = jest.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
-  return { pass: (minutes) => void (passedMs += minutes * 60_000), restore: () => spy.mockRestore() };
-}
 
 test('where no event stream comes through pages are followed, and streams again when the registry was away', async () => {
   const folder = await newFolder();
