@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import { readConfig } from './config.js';
 import { SetupError } from './errors.js';
 import { createLog } from './http/log.js';
+import { createStartingApp } from './http/operations.js';
+import { close, serve } from './http/server.js';
 import { createService } from './service.js';
 
 /** The process: reads the configuration, creates the service, starts it, and stops it on SIGTERM or SIGINT. */
@@ -16,7 +18,11 @@ async function main(): Promise<void> {
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal));
 
-  const service = await createService({ config, log });
+  // Why it cannot listen is told by the start.
+  const starting = await serve(createStartingApp(), config.operationsPort, config.operationsHost).catch(
+    () => undefined,
+  );
+  const service = await createService({ config, log }).finally(async () => starting && close(starting, 0));
   const { url, operationsUrl } = await service.start().catch(async (error: unknown) => {
     await service.stop();
     throw error;

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { freePort } from './support/postgres.mjs';
 import { startProgram, startRegistryProcess, untilReady, type Program } from './support/process.js';
 import { copyDatabase, isServer } from './support/registry.js';
 
@@ -206,26 +207,39 @@ onServer('a database that has no room for every letter is named by its setting',
   expect(code).toBe(1);
 });
 
-onServer('a signal ends it before it has started, also where it is the first process of a container', async () => {
-  const url = new URL(env['DATABASE_URL'] ?? '');
-  const maintenance = new pg.Client({ connectionString: url.href });
-  await maintenance.connect();
-  await maintenance.query('create database unmigrated');
-  url.pathname = '/unmigrated';
-  const { DATABASE_URL: _, ...others } = env;
-  for (const [signal, code] of [
-    ['SIGTERM', 143],
-    ['SIGINT', 130],
-  ] as const) {
-    const program = run('main.js', { ...others, DATABASE_REPLICA_URL: url.href });
-    while (!program.stdout.includes('waiting for migrations')) await once(program.child.stdout!, 'data');
-    program.child.kill(signal);
-    // By the default of the system it would be the signal.
-    expect(await program.ended).toBe(code);
-  }
-  await maintenance.query('drop database unmigrated with (force)');
-  await maintenance.end();
-});
+onServer(
+  'before it has started it is live and not ready, and a signal ends it, also where it is the first process of a container',
+  async () => {
+    const url = new URL(env['DATABASE_URL'] ?? '');
+    const maintenance = new pg.Client({ connectionString: url.href });
+    await maintenance.connect();
+    await maintenance.query('create database unmigrated');
+    url.pathname = '/unmigrated';
+    const { DATABASE_URL: _, ...others } = env;
+    const port = await freePort();
+    for (const [signal, code] of [
+      ['SIGTERM', 143],
+      ['SIGINT', 130],
+    ] as const) {
+      const own = { ASSENT_OPERATIONS_PORT: String(port), DATABASE_REPLICA_URL: url.href };
+      const program = run('main.js', { ...others, ...own });
+      while (!program.stdout.includes('waiting for migrations')) await once(program.child.stdout!, 'data');
+      expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);
+      for (const path of ['/readyz', '/readyz/reads']) {
+        const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+        expect([answer.status, await answer.json()]).toEqual([
+          503,
+          { status: 'not ready', checks: { process: 'starting' } },
+        ]);
+      }
+      program.child.kill(signal);
+      // By the default of the system it would be the signal.
+      expect(await program.ended).toBe(code);
+    }
+    await maintenance.query('drop database unmigrated with (force)');
+    await maintenance.end();
+  },
+);
 
 onServer('a notification by somebody else, in words that it does not know, does not end it', async () => {
   const registry = await start();

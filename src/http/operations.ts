@@ -1,5 +1,5 @@
 import express, { type Express, type Request, type Response } from 'express';
-import type { Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 
 /** What must hold for requests to be sent here; each rejects or gives a reason if it does not. */
 export type ReadinessCheck = () => Promise<string | undefined>;
@@ -38,6 +38,12 @@ export function createOperationsApp({ metrics, checks, readChecks, timeoutMs }: 
     response.type(metrics.contentType).send(await metrics.metrics());
   });
   return app;
+}
+
+/** For a process that is not there yet: it may have to migrate for longer than a liveness probe has patience. */
+export function createStartingApp(): Express {
+  const checks = { process: async () => 'starting' };
+  return createOperationsApp({ metrics: new Registry(), checks, readChecks: ['process'], timeoutMs: 1_000 });
 }
 
 /** Causes are for the log; here stands what is wrong and not why. */
