@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import supertest from 'supertest';
+import { createToken } from '../src/cli/create-token.js';
 import { loadContract } from '../src/http/contract.js';
+import { createSender } from '../src/sender/index.js';
 import { startPostgres, type Postgres, type PostgresServer } from './support/postgres.mjs';
 import { isServer, startRegistry, type Client, type Registry } from './support/registry.js';
 import { createTenant, type Tenant } from './support/tenant.js';
@@ -28,7 +30,12 @@ beforeAll(async () => {
   const first = await startRegistry({ env: { DATABASE_URL: empty.url }, start: false });
   const starting = startRegistry({
     beside: first,
-    env: { DATABASE_URL: '', DATABASE_REPLICA_URL: standby.url, ASSENT_STOP_SECONDS: '3' },
+    env: {
+      DATABASE_URL: '',
+      DATABASE_REPLICA_URL: standby.url,
+      ASSENT_STOP_SECONDS: '3',
+      ASSENT_FEED_HEARTBEAT_SECONDS: '1',
+    },
   });
   readerWaited = await Promise.race([starting.then(() => false), sleep(500, true)]);
   writer = await startRegistry({ beside: first, env: { DATABASE_URL: postgres.url, ASSENT_STOP_SECONDS: '3' } });
@@ -125,6 +132,34 @@ onServer(
     expect(await waiting).toMatchObject({ status: 200, body: { changes: [], more: false } });
   },
   30_000,
+);
+
+onServer(
+  'a sender that follows a replica that lags behind is as old as that, also while changes come all the time',
+  async () => {
+    const who = { tenant: 'gemeente', subscriber: 'mailroom', scopes: ['assent:deliver' as const], minutes: 60 };
+    const follower = await createSender({ registry: reader.url, token: () => createToken(who, reader.env) });
+    await follower.ready(0);
+    const busy = new AbortController();
+    const changes = (async () => {
+      while (!busy.signal.aborted) await tenant.register(sink, { types: ['com.example.busy'] }, 'respond-async');
+    })();
+    await execute(standby.url, `alter system set recovery_min_apply_delay = '3s'`);
+    await execute(standby.url, 'select pg_reload_conf()');
+    expect(await until(async () => Number((await lookUp().expect(200)).headers['age']) >= 2)).toBeLessThan(8);
+    expect(await until(async () => follower.age() >= 2)).toBeLessThan(3);
+    const ages: number[] = [];
+    for (const endsAt = performance.now() + 3_000; performance.now() < endsAt; await sleep(20))
+      ages.push(follower.age());
+    expect(Math.min(...ages)).toBeGreaterThanOrEqual(2);
+    busy.abort();
+    await changes;
+    await execute(standby.url, 'alter system reset recovery_min_apply_delay');
+    await execute(standby.url, 'select pg_reload_conf()');
+    await follower.ready(0);
+    await follower.close();
+  },
+  60_000,
 );
 
 async function execute(url: string, statement: string): Promise<void> {

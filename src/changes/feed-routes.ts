@@ -121,9 +121,9 @@ async function sendEvents(
   write: Write,
   signal: AbortSignal,
 ): Promise<void> {
-  let spokeAt = performance.now();
+  let beatAt = performance.now();
   const heartbeat = (more: boolean) => {
-    spokeAt = performance.now();
+    beatAt = performance.now();
     const data = JSON.stringify({ revision: reader.revision(), more, age: age() });
     return write(`id: ${reader.cursor()}\nevent: heartbeat\ndata: ${data}\n\n`);
   };
@@ -140,7 +140,6 @@ async function sendEvents(
       continue;
     }
     if (page.changes.length > 0) {
-      spokeAt = performance.now();
       await write(
         page.changes.map(({ cursor, kind, json }) => `id: ${cursor}\nevent: ${kind}\ndata: ${json}\n\n`).join(''),
       );
@@ -148,8 +147,8 @@ async function sendEvents(
     if (page.isMore) continue;
     if (!isAtEnd) await heartbeat(false);
     isAtEnd = true;
-    // What others of the tenant do wakes the reader too, and leaves the stream as silent as it was.
-    const leftMs = spokeAt + heartbeatMs - performance.now();
+    // Changes do not tell how late they come, so those that come all the time are no heartbeat.
+    const leftMs = beatAt + heartbeatMs - performance.now();
     if (!(leftMs > 0 && (await reader.wait(leftMs, signal))) && !signal.aborted) await heartbeat(false);
   }
 }

@@ -536,10 +536,10 @@ export interface paths {
          * What became different after a cursor.
          * @description In the order of the log, complete, and the same for every reader. As a page; as a long poll with `wait`; or, with
          *     `Accept: text/event-stream`, as Server-Sent Events: the event's name is the kind of the change, its data the
-         *     change, its id the cursor after it. A stream that is silent gets an event `heartbeat`, whose id is the present
-         *     cursor and whose data says whether there is `more` already, and how old the registry's own knowledge is (`age` in
-         *     seconds), also when nothing of this tenant or origin changed. It ends when the token expires; go on with
-         *     `Last-Event-ID`.
+         *     change, its id the cursor after it. Every 15 seconds, if nothing else is set, a stream gets an event `heartbeat`,
+         *     whose id is the present cursor and whose data says whether there is `more` already, and how old the registry's own
+         *     knowledge is (`age` in seconds), whether or not anything of this tenant or origin changed. It ends when the token
+         *     expires; go on with `Last-Event-ID`.
          *
          *     Each change carries the whole state of its subject at that moment, or `null` if it is gone, so applying one twice
          *     does no harm. Take over the cursor of every page and heartbeat: it moves on when others change something, and one

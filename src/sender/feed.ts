@@ -11,8 +11,8 @@ export interface Batch {
   revision: string | undefined;
   /** Whether there is more already; undefined where nothing told it. */
   more: boolean | undefined;
-  /** How many seconds ago the registry itself was known to be current, if that is not just now. */
-  age: number;
+  /** How many seconds ago the registry itself was known to be current; undefined where nothing told it. */
+  age: number | undefined;
 }
 
 /** Nothing came of the stream: something on the way holds it back until it ends. */
@@ -58,9 +58,11 @@ export async function* readStream({ client, query, signal }: Place): AsyncGenera
       if (last === undefined) continue;
       clearTimeout(timer);
       const { revision, more, age = 0 } = JSON.parse(last.data) as Heartbeat;
+      const isBeat = last.event === 'heartbeat';
       const changes = events.filter(({ event }) => event !== 'heartbeat').map(({ data }) => data);
       // Until a heartbeat has said that there is no more, changes of before are still to come.
-      yield { changes, cursor: last.id, revision, more: last.event === 'heartbeat' ? more !== false : undefined, age };
+      const told = isBeat ? { more: more !== false, age } : { more: undefined, age: undefined };
+      yield { changes, cursor: last.id, revision, ...told };
     }
   } catch (error) {
     throw over.signal.reason instanceof HeldBack ? over.signal.reason : error;

@@ -121,6 +121,7 @@ export function createFollower(settings: FollowerSettings): Follower {
    */
   async function follow(from: Standing, signal: AbortSignal, onEvent: () => void): Promise<void> {
     let isCaughtUp = false;
+    let ageOfRegistry = 0;
     const take = ({ changes: kept, cursor, revision, more, age }: Batch) => {
       const changes = kept.map((text) => JSON.parse(text) as ChangeLine);
       // One task: whoever asks in between sees all of it or nothing.
@@ -128,7 +129,9 @@ export function createFollower(settings: FollowerSettings): Follower {
       standing = { cursor, revision: revision ?? standing?.revision ?? '' };
       if (kept.length > 0) journal?.append(kept);
       if (more !== undefined) isCaughtUp = !more;
-      if (isCaughtUp) isCurrent(performance.now() - age * 1_000);
+      // Changes alone do not tell how late they come.
+      ageOfRegistry = age ?? ageOfRegistry;
+      if (isCaughtUp) isCurrent(performance.now() - ageOfRegistry * 1_000);
       if (performance.now() - notedAt > noteEveryMs) note();
       for (const change of changes) onChange(change.origin, change.sink);
       onEvent();
