@@ -1415,7 +1415,7 @@ export interface components {
                  *       "type": "urn:problem-type:assent:database_unavailable",
                  *       "title": "The database does not answer at present.",
                  *       "status": 503,
-                 *       "detail": "The database does not answer. A change may have been made or not: send it again with the same Idempotency-Key.",
+                 *       "detail": "The database does not answer: ask again. A change may have been made or not; repeat it with the same Idempotency-Key.",
                  *       "code": "database_unavailable",
                  *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
                  *     }

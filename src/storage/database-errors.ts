@@ -59,7 +59,7 @@ export function asUnavailable(error: unknown): unknown {
   if (!isUnavailable) return error;
   return new RegistryError(
     'database_unavailable',
-    'The database does not answer. A change may have been made or not: send it again with the same Idempotency-Key.',
+    'The database does not answer: ask again. A change may have been made or not; repeat it with the same Idempotency-Key.',
     { cause: error, retryAfterSeconds: 5 },
   );
 }
