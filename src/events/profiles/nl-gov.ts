@@ -31,20 +31,23 @@ function partsOf(nss: string): { register: string | undefined; organisation: str
   const head = colon < 0 ? '' : nss.slice(0, colon).toLowerCase();
   const register = registers.has(head) ? head : undefined;
   const rest = register === undefined ? nss : nss.slice(colon + 1);
-  const end = rest.search(/[:.?#]/);
+  const end = rest.search(/[:.]/);
   const organisation = end < 0 ? rest : rest.slice(0, end);
   return { register, organisation, system: end < 0 ? '' : rest.slice(end + 1).replace(/^systeem:?/, '') };
 }
 
-/** A URN of the namespace nld (RFC 8141, section 2), if it is a URI reference; all but the name is in any case. */
-const nldUrn = /^urn:nld:[^/?#]/i;
+/**
+ * A URN of the namespace nld (RFC 8141, section 2), if it is a URI reference; all but the name is in any case. Behind the
+ * name, which is taken, may stand an r-, a q- and an f-component.
+ */
+const nldUrn = /^urn:nld:([^/?#][^?#]*)(?:\?[+=][^/?#][^#]*)?(?:#|$)/i;
 
 /** For a source in the namespace nld, what comes after it; what is wrong with any other is told by `source_urn`. */
 const onUrn =
   (isBroken: (parts: ReturnType<typeof partsOf>) => boolean): Check =>
   (event) => {
-    const source = textOf(event, 'source') ?? '';
-    return nldUrn.test(source) && isBroken(partsOf(source.slice(8))) ? at('source') : undefined;
+    const name = nldUrn.exec(textOf(event, 'source') ?? '')?.[1];
+    return name !== undefined && isBroken(partsOf(name)) ? at('source') : undefined;
   };
 
 /** `Integer` as the text defines it, and `integer` as its own examples write it. */
