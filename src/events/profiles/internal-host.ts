@@ -1,4 +1,4 @@
-import { isIPv4 } from 'node:net';
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { parseUriReference } from '../uri.js';
 
 /**
@@ -17,7 +17,26 @@ const internalEndings: ReadonlySet<string> = new Set([
   'private',
   'arpa',
   'svc',
+  'pod',
 ]);
+/** What nobody outside can reach; of IPv6 the forms that carry such IPv4 addresses too, which `check` sees by itself. */
+const privateNetworks = new BlockList();
+privateNetworks.addAddress('0.0.0.0');
+privateNetworks.addSubnet('10.0.0.0', 8);
+privateNetworks.addSubnet('100.64.0.0', 10);
+privateNetworks.addSubnet('127.0.0.0', 8);
+privateNetworks.addSubnet('169.254.0.0', 16);
+privateNetworks.addSubnet('172.16.0.0', 12);
+privateNetworks.addSubnet('192.168.0.0', 16);
+privateNetworks.addAddress('::1', 'ipv6');
+privateNetworks.addSubnet('fc00::', 7, 'ipv6');
+privateNetworks.addSubnet('fe80::', 10, 'ipv6');
+/** Four numbers and no more of them: an object identifier has more, and the last dot of a full name is no part. */
+const fourNumbers = /(?<![a-z0-9.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?[a-z0-9])/g;
+/** Of IPv6: the private ones, those of the Internet, and those that begin with zeros. */
+const beginsAddress = /^(?:f[cde][0-9a-f]{2}|[23][0-9a-f]{3}|0{1,4})$/;
+/** How clouds call a machine inside after its address: `ip-10-0-3-17`. */
+const machineName = /(?<![a-z0-9])ip-(\d{1,3}(?:-\d{1,3}){3})(?![a-z0-9])/g;
 const infrastructureScheme = /(?:^|[^a-z0-9+.-])(?:k8s|kubernetes|docker|containerd|pod):\/\//;
 /** `orders.example.com:8080/a` is meant as a host with a port, though its grammar makes the host a scheme. */
 const hostAndPort = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+:\d+(?:[/?#]|$)/;
@@ -38,13 +57,14 @@ export function findLeaks(source: string): string[] {
     .toLowerCase()
     .replace(/\.$/, '');
   const mayNameInside = plain.includes('local') || plain.includes('internal');
-  const mayNameAddress = /\d\.\d/.test(plain);
   // The full form of a name ends in a dot.
-  const words = mayNameInside || mayNameAddress ? plain.split(/\.?(?:[^a-z0-9.-]|$)/) : [];
-  if ((host !== '' && isInternalHost(host)) || words.some(isInternalWord)) {
+  const words = mayNameInside ? plain.split(/\.?(?:[^a-z0-9.-]|$)/) : [];
+  if ((host !== '' && isInternalHost(host)) || words.some(isInternalWord) || namesMachine(plain)) {
     leaks.push('The source names a host that only the inside knows.');
   }
-  if ((host !== '' && isAddress(host)) || words.some(isPrivateAddress)) leaks.push('The source has an IP address.');
+  if ((host !== '' && isAddress(host)) || hasPrivateIpv4(plain) || hasPrivateIpv6(plain)) {
+    leaks.push('The source has an IP address.');
+  }
   if ((authority?.port ?? '') !== '' || hostAndPort.test(plain)) leaks.push('The source has a port number.');
   if (infrastructureScheme.test(plain) || podName.test(plain) || containerId.test(plain)) {
     leaks.push('The source names a cluster, a container or a pod.');
@@ -77,11 +97,44 @@ function isAddress(host: string): boolean {
   return host.startsWith('[') || /^(?:\d+|0x[0-9a-f]*)$/.test(lastLabel(host));
 }
 
-function isPrivateAddress(word: string): boolean {
-  if (!isIPv4(word)) return false;
-  const [first, second] = word.split('.').map(Number) as [number, number];
-  if (first === 10 || first === 127 || first === 0) return true;
-  if (first === 172) return second >= 16 && second <= 31;
-  if (first === 100) return second >= 64 && second <= 127;
-  return (first === 192 && second === 168) || (first === 169 && second === 254);
+const isPrivateIpv4 = (text: string) => isIPv4(text) && privateNetworks.check(text);
+
+// Most sources have nothing like an address, and are to cost nothing.
+
+function hasPrivateIpv4(text: string): boolean {
+  if (!/\d\.\d/.test(text)) return false;
+  return Array.from(text.matchAll(fourNumbers)).some(([address]) => isPrivateIpv4(address));
+}
+
+function namesMachine(text: string): boolean {
+  if (!text.includes('ip-')) return false;
+  return Array.from(text.matchAll(machineName)).some(([, numbers = '']) => isPrivateIpv4(numbers.replaceAll('-', '.')));
+}
+
+/**
+ * Colons divide a URN as well, so an address may begin at any part that looks like the first of one; the longest from
+ * there counts. A `::` begins one only where nothing stands before it.
+ */
+function hasPrivateIpv6(text: string): boolean {
+  if (!text.includes('::') && !/(?:[0-9a-f]{1,4}:){7}/.test(text)) return false;
+  return text.split(/[^0-9a-z:]+/).some((word) => {
+    const parts = word.split(':');
+    for (let from = 0; from < parts.length - 2;) {
+      const first = parts[from] as string;
+      const mayBegin = first === '' ? from === 0 : beginsAddress.test(first);
+      const address = mayBegin ? ipv6At(parts, from) : undefined;
+      if (address && privateNetworks.check(address.text, 'ipv6')) return true;
+      from += address?.length ?? 1;
+    }
+    return false;
+  });
+}
+
+/** Eight parts, one of which `::` may stand for at either end. */
+function ipv6At(parts: readonly string[], from: number): { text: string; length: number } | undefined {
+  for (let length = Math.min(9, parts.length - from); length > 2; length -= 1) {
+    const text = parts.slice(from, from + length).join(':');
+    if (isIPv6(text)) return { text, length };
+  }
+  return undefined;
 }
