@@ -59,7 +59,9 @@ export function judgeEvent(profile: Profile, read: ReadEvent): Judgement {
   if ('event' in read) return validateEvent(profile, read.event);
   if (!read.parts) return { faults: read.faults, warnings: [] };
   const { faults, warnings } = validateEvent(profile, read.parts);
-  return { faults: [...read.faults, ...faults].slice(0, maxBreaches), warnings };
+  // The first that the profile finds has a place, whatever the reader found.
+  const own = faults.slice(0, Math.max(1, maxBreaches - read.faults.length));
+  return { faults: [...read.faults.slice(0, maxBreaches - own.length), ...own], warnings };
 }
 
 /** Judges a batch as a whole; `bytes` is the size of its body. */

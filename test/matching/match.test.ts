@@ -235,6 +235,13 @@ describe('an event comes', () => {
     const { body } = await ask(event, { query: { origin: 'intg.example.com' } }).expect(413);
     expect(body.code).toBe('event_too_large');
     expect(body.faults).toEqual(expect.arrayContaining([expect.objectContaining({ rule: 'intg-std-015.size' })]));
+    const many = (name: string) =>
+      Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`${name}${index}`, 'a']));
+    for (const faults of [many('A'), many('1'), { ...many('A'), ...many('1') }]) {
+      const worse = await ask({ ...faults, ...event }, { query: { origin: 'intg.example.com' } }).expect(413);
+      expect(worse.body.faults.map(({ rule }: { rule: string }) => rule)).toContain('intg-std-015.size');
+      expect(worse.body.faults).toHaveLength(50);
+    }
   });
 
   test('to an origin with a profile, which refuses what breaks a MUST and warns of what breaks a SHOULD', async () => {

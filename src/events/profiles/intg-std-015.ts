@@ -31,6 +31,17 @@ const present =
 const idForm = /^(?:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|[0-7][0-9A-HJKMNP-TV-Z]{25})$/i;
 
 const ownRules: readonly Rule[] = [
+  // It decides the status of the answer, so it is the first: no number of other faults takes its place.
+  rule(
+    'size',
+    'MUST',
+    'R-11; Gateway Enforcement 3',
+    'The event has at most 256 KiB; larger data is claimed.',
+    ({ bytes }) =>
+      bytes > maxEvent
+        ? at(undefined, `The event has ${bytes} bytes; keep the data elsewhere and send a claim check.`)
+        : undefined,
+  ),
   rule(
     'type_pattern',
     'MUST',
@@ -142,16 +153,6 @@ const ownRules: readonly Rule[] = [
       if (dataForm !== 'text' && dataForm !== 'json_text') return undefined;
       return isBinaryType(datacontenttype) ? at('data') : undefined;
     },
-  ),
-  rule(
-    'size',
-    'MUST',
-    'R-11; Gateway Enforcement 3',
-    'The event has at most 256 KiB; larger data is claimed.',
-    ({ bytes }) =>
-      bytes > maxEvent
-        ? at(undefined, `The event has ${bytes} bytes; keep the data elsewhere and send a claim check.`)
-        : undefined,
   ),
   rule('attributes_size', 'SHOULD', 'R-11', 'Names and values of the attributes have at most 4 KiB.', (event) => {
     // Written in any mode they take more than names and values alone.
