@@ -26,7 +26,7 @@ export function deliveryOf(event: object, origin: string, to: MatchAnswer['sinks
 }
 
 function inStructured(event: object): Delivery {
-  return { headers: { 'Content-Type': 'application/cloudevents+json' }, body: JSON.stringify(event) };
+  return { headers: { 'Content-Type': 'application/cloudevents+json; charset=utf-8' }, body: JSON.stringify(event) };
 }
 
 /** In binary mode its data would be read as the event (HTTP binding, section 3). */

@@ -7,8 +7,8 @@ export interface EventMessage {
   body: string | Uint8Array;
 }
 
-const structured = ['content-type', 'application/cloudevents+json'];
-const batched = ['content-type', 'application/cloudevents-batch+json'];
+const structured = ['content-type', 'application/cloudevents+json; charset=utf-8'];
+const batched = ['content-type', 'application/cloudevents-batch+json; charset=utf-8'];
 
 /** What `POST /v1/match` would be sent. No attribute of an event is an object, so `headers` tells a request. */
 export function messageOf(event: object): EventRequest {

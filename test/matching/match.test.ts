@@ -167,8 +167,11 @@ describe('an event comes', () => {
       { faults: [{ pointer: '/1/id', level: 'MUST' }] },
       { sinks: [] },
     ]);
-    const empty = await ask([], { mediaType: 'application/cloudevents-batch+json' }).expect(200);
-    expect(empty.body.events).toEqual([]);
+    for (const mediaType of ['', '; charset=utf-8', '; charset=UTF-8', ';charset="utf-8"']) {
+      const empty = await ask([], { mediaType: `application/cloudevents-batch+json${mediaType}` }).expect(200);
+      expect(empty.body.events).toEqual([]);
+      await ask(eventOf(type), { mediaType: `application/cloudevents+json${mediaType}` }).expect(200);
+    }
   });
 
   test('with faults that are all named, and is then refused', async () => {

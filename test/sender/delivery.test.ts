@@ -27,7 +27,7 @@ test('a delivery is structured unless the match says otherwise, and carries orig
   expect(deliveryOf(event, origin, { ...to, contentmode: 'structured', protocolsettings, sinkcredential })).toEqual({
     headers: {
       'X-Tenant': '7',
-      'Content-Type': 'application/cloudevents+json',
+      'Content-Type': 'application/cloudevents+json; charset=utf-8',
       'WebHook-Request-Origin': origin,
       Authorization: 'Bearer a-token',
     },
@@ -39,6 +39,12 @@ test('a delivery is what fetch takes, in the types as well', async () => {
   const bytes = inBinary({ data_base64: 'AAEC' });
   const request = new Request(to.sink, { ...bytes, method: 'POST' } satisfies RequestInit);
   expect(Buffer.from(await request.arrayBuffer())).toEqual(Buffer.from([0, 1, 2]));
+});
+
+test('what is sent in structured mode is read as the same event', () => {
+  const { headers, body } = deliveryOf(event, origin, { ...to, contentmode: 'structured' });
+  const read = readEvents({ headers: Object.entries(headers).flat(), body: Buffer.from(body as string) });
+  expect(read).toMatchObject({ mode: 'structured', events: [{ event: { id: event.id } }] });
 });
 
 test('what is sent in binary mode is read as the same event', () => {
@@ -60,7 +66,10 @@ test.each(['application/cloudevents+json', 'Application/CloudEvents-Batch+JSON; 
   (datacontenttype) => {
     const carrier = { ...event, datacontenttype, data: { ...event, id: 'carried' } };
     const { headers, body } = deliveryOf(carrier, origin, { ...to, contentmode: 'binary' });
-    expect([headers['Content-Type'], body]).toEqual(['application/cloudevents+json', JSON.stringify(carrier)]);
+    expect([headers['Content-Type'], body]).toEqual([
+      'application/cloudevents+json; charset=utf-8',
+      JSON.stringify(carrier),
+    ]);
   },
 );
 

@@ -120,7 +120,7 @@ test('it delivers to those who want it and agreed, once, not faster than they sa
   for (const { headers } of [...limited.received, ...unlimited.received, ...tired.received]) {
     expect(headers).toMatchObject({
       'webhook-request-origin': tenant.origin,
-      'content-type': 'application/cloudevents+json',
+      'content-type': 'application/cloudevents+json; charset=utf-8',
     });
   }
   for (const { headers } of unlimited.received) expect(headers.authorization).toBe('Bearer a-token-of-the-webhook');
