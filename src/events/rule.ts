@@ -22,7 +22,7 @@ export type Check = (event: EventParts) => readonly Finding[] | undefined;
  * then. `of` names the only attribute that the rule looks at; such a rule can judge a subscription too.
  */
 export interface Rule {
-  readonly id: string;
+  readonly id: `${Profile}.${string}`;
   readonly profile: Profile;
   readonly level: Level;
   readonly source: { readonly document: string; readonly section: string };

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Fault } from '../errors.js';
 import { brokenParameters, type Operation } from '../http/contract.js';
 import { contentTag, namesTag } from '../http/entity-tag.js';
 import { readJsonBody } from '../http/json-body.js';
@@ -24,7 +25,7 @@ export interface PermissionLaneSettings {
 
 export interface PermissionLookUp extends PermissionLaneSettings {
   /** Undefined for a text that may be the sink of a grant, else the fault. */
-  faultOfSink: (sink: string) => { rule: string; detail: string } | undefined;
+  faultOfSink: (sink: string) => Omit<Fault, 'pointer'> | undefined;
 }
 
 interface Tagged {

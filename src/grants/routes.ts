@@ -1,4 +1,4 @@
-import { RegistryError } from '../errors.js';
+import { RegistryError, type Fault } from '../errors.js';
 import type { components } from '../http/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
 import { actorOf, type Handlers } from '../http/handler.js';
@@ -17,7 +17,7 @@ export interface GrantRoutes {
   database: Database;
   grants: GrantReader;
   /** Undefined if the sink may be asked, else the fault. */
-  faultOfSink: (sink: string) => { rule: string; detail: string } | undefined;
+  faultOfSink: (sink: string) => Omit<Fault, 'pointer'> | undefined;
   /** Ends the pair's handshakes and their callbacks, in the transaction of the revocation and before it. */
   closeHandshakes: (sql: Sql, pair: Pair) => Promise<void>;
   /** Milliseconds since 1970, by the database's clock. */
@@ -125,18 +125,11 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
 function checkAgreement(sink: string, until: Date, { faultOfSink, now }: GrantRoutes): void {
   const fault = faultOfSink(sink);
   const fromNowMs = until.getTime() - now();
-  const faults = [
-    ...(fault ? [{ pointer: '/sink', ...fault }] : []),
-    ...(fromNowMs > 0 && fromNowMs <= longestAgreementMs
-      ? []
-      : [
-          {
-            pointer: '/expiresat',
-            rule: 'time_out_of_range',
-            detail: 'It must be in the future, at most five years away.',
-          },
-        ]),
-  ];
+  const faults: Fault[] = fault ? [{ pointer: '/sink', ...fault }] : [];
+  if (fromNowMs <= 0 || fromNowMs > longestAgreementMs) {
+    const detail = 'It must be in the future, at most five years away.';
+    faults.push({ pointer: '/expiresat', rule: 'time_out_of_range', detail });
+  }
   if (faults.length > 0) throw new RegistryError('invalid_request', 'The grant breaks a rule.', { faults });
 }
 

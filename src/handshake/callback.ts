@@ -1,4 +1,4 @@
-import { RegistryError } from '../errors.js';
+import { RegistryError, type FaultRule } from '../errors.js';
 import { putGrant } from '../grants/write-grant.js';
 import { parseRate, type Rate } from '../origins/rate.js';
 import { findOrigin } from '../origins/store.js';
@@ -134,7 +134,7 @@ function unknown(): RegistryError {
   );
 }
 
-function otherOrigin(rule: string, origin: string): RegistryError {
+function otherOrigin(rule: FaultRule, origin: string): RegistryError {
   const detail = `Leave it out, or send ${origin} or "*" (webhook specification, section 4.2.1).`;
   return new RegistryError('invalid_request', 'This call changed nothing, because it names another origin.', {
     faults: [{ pointer: 'header/webhook-allowed-origin', rule, detail }],

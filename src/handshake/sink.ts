@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { FaultRule } from '../errors.js';
 import { isReachable, type AddressRules } from './address.js';
 
 /** A sink that may be asked. `uri` is the text as written: the key of a grant, and what deliveries are sent to. */
@@ -18,7 +19,7 @@ export interface SinkRules {
 
 interface SinkFault {
   ok: false;
-  rule: string;
+  rule: FaultRule;
   detail: string;
 }
 export type ParsedSink = { ok: true; sink: Sink } | SinkFault;
@@ -121,4 +122,4 @@ const bare = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 const notCanonical = ({ href }: URL): SinkFault =>
   fault('not_canonical', `The sink must be written in canonical form: ${href}`);
 
-const fault = (rule: string, detail: string): SinkFault => ({ ok: false, rule, detail });
+const fault = (rule: FaultRule, detail: string): SinkFault => ({ ok: false, rule, detail });

@@ -1,5 +1,5 @@
 import { decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose';
-import { RegistryError } from '../errors.js';
+import { RegistryError, type FaultRule } from '../errors.js';
 import type { KeySource } from './keys.js';
 import { scopes, type Principal } from './principal.js';
 
@@ -139,7 +139,7 @@ const failedChecks = new Map([
   ['iat', 'The token was issued in the future (iat).'],
 ]);
 
-const failures = new Map([
+const failures = new Map<string, [FaultRule, string]>([
   ['ERR_JOSE_ALG_NOT_ALLOWED', ['token_alg', 'The token is signed with an algorithm that is not accepted (alg).']],
   ['ERR_JWS_SIGNATURE_VERIFICATION_FAILED', ['token_signature', 'The signature of the token is wrong.']],
   ['ERR_JWKS_NO_MATCHING_KEY', ['token_kid', 'The token is signed with a key that its issuer does not publish (kid).']],
@@ -164,7 +164,7 @@ function explained(error: errors.JOSEError): RegistryError {
   return refusal(rule, message);
 }
 
-function refusal(rule: string, message: string): RegistryError {
+function refusal(rule: FaultRule, message: string): RegistryError {
   const pointer = 'header/authorization';
   return new RegistryError('unauthenticated', message, { faults: [{ pointer, rule, detail: message }] });
 }

@@ -1,9 +1,11 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import type { Fault } from '../errors.js';
+import type { Fault, FaultRule } from '../errors.js';
 import { escapePointer } from './json.js';
 
-/** Where a stage has a rule for the same thing, it has the same name; `type` and `required` keep theirs. */
-const ruleNames: Record<string, string> = {
+/** Where a stage has a rule for the same thing, it has the same name. */
+const ruleNames: Record<string, FaultRule> = {
+  required: 'required',
+  type: 'type',
   additionalProperties: 'member_unknown',
   enum: 'value_not_allowed',
   const: 'value_not_allowed',
@@ -92,7 +94,7 @@ export function faultsOf(errors: readonly ErrorObject[], place?: 'path' | 'query
         : (sentences[error.keyword]?.(params, error.schema) ?? error.message);
       return {
         pointer: place ? `${place}${pointer}` : pointer,
-        rule: ruleNames[error.keyword] ?? error.keyword,
+        rule: ruleNames[error.keyword] ?? 'value_not_allowed',
         detail:
           params.additionalProperty !== undefined
             ? 'There is no such member.'

@@ -167,7 +167,7 @@ function parameterParser(ajv: Ajv2020, parameters: readonly ParameterObject[], r
       const validate = schemas[place];
       const repeated = place === 'query' ? Object.keys(query).filter((name) => Array.isArray(query[name])) : [];
       if (repeated.length > 0) {
-        return repeated.map((name) => ({
+        return repeated.map((name): Fault => ({
           pointer: `query/${name}`,
           rule: 'parameter_repeated',
           detail: 'Send it once.',

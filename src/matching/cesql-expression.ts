@@ -1,3 +1,5 @@
+import type { FaultRule } from '../errors.js';
+
 /** A value of the CloudEvents SQL Expression Language, CESQL (cesql/spec.md, section 3.1). Integers have 32 bits. */
 export type CesqlValue = string | number | boolean;
 
@@ -18,7 +20,7 @@ export type Cesql =
 /** Why an expression is refused: where (offset in UTF-16 units), by which rule, and a sentence for people. */
 export interface CesqlFault {
   at: number;
-  rule: string;
+  rule: FaultRule;
   detail: string;
 }
 

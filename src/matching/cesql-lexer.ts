@@ -1,3 +1,4 @@
+import type { FaultRule } from '../errors.js';
 import type { CesqlFault } from './cesql-expression.js';
 
 /**
@@ -25,7 +26,7 @@ export class CesqlRefusal extends Error {
   }
 }
 
-export function refuse(at: number, rule: string, detail: string): never {
+export function refuse(at: number, rule: FaultRule, detail: string): never {
   throw new CesqlRefusal({ at, rule, detail });
 }
 

@@ -1,4 +1,4 @@
-import type { Fault } from '../errors.js';
+import type { Fault, FaultRule } from '../errors.js';
 import { escapePointer, forbiddenNames, isObject } from '../http/json.js';
 import { parseCesql } from './cesql-parser.js';
 
@@ -50,7 +50,7 @@ interface Walk {
   readonly faults: Fault[];
 }
 
-function note(walk: Walk, pointer: string, rule: string, detail: string): undefined {
+function note(walk: Walk, pointer: string, rule: FaultRule, detail: string): undefined {
   if (walk.faults.length < maxFaults) walk.faults.push({ pointer, rule, detail });
 }
 

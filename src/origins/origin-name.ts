@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
+import type { FaultRule } from '../errors.js';
 
-export type ParsedOriginName = { ok: true; name: string } | { ok: false; rule: string; detail: string };
+export type ParsedOriginName = { ok: true; name: string } | { ok: false; rule: FaultRule; detail: string };
 
 const label = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 
@@ -38,4 +39,4 @@ export function parseOriginName(text: string): ParsedOriginName {
   return { ok: true, name };
 }
 
-const fault = (rule: string, detail: string): ParsedOriginName => ({ ok: false, rule, detail });
+const fault = (rule: FaultRule, detail: string): ParsedOriginName => ({ ok: false, rule, detail });

@@ -26,7 +26,7 @@ export interface Requested {
     | { kind: 'given'; value: { credentialtype: string } };
 }
 
-export type FaultOfSink = (sink: string) => { rule: string; detail: string } | undefined;
+export type FaultOfSink = (sink: string) => Omit<Fault, 'pointer'> | undefined;
 
 /** Checks every member. RegistryError `invalid_subscription` with every fault at once and its place. */
 export function parseDefinition(body: SubscriptionRequest, faultOfSink: FaultOfSink): Requested {

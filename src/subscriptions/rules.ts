@@ -1,4 +1,4 @@
-import type { Fault } from '../errors.js';
+import type { Fault, FaultRule } from '../errors.js';
 import { escapePointer, forbiddenNames, isObject } from '../http/json.js';
 
 // The members of a subscription (Subscriptions API, sections 3.2.1 to 3.2.3), each checked by itself. Every function
@@ -14,7 +14,7 @@ const maxConfigDepth = 32;
 
 type Check = (value: unknown, at: string) => Fault[];
 
-const fault = (pointer: string, rule: string, detail: string): Fault[] => [{ pointer, rule, detail }];
+const fault = (pointer: string, rule: FaultRule, detail: string): Fault[] => [{ pointer, rule, detail }];
 const unknownMember = (at: string) => fault(at, 'member_unknown', 'There is no such member here.');
 const forbiddenName = (at: string) => fault(at, 'name_forbidden', 'A member may not have this name.');
 
