@@ -1,24 +1,30 @@
 import type { Profile } from '../origins/origin.js';
 import type { EventParts } from './cloud-event.js';
 import { addText, finish, startDraft } from './draft.js';
-import { maxBreaches, type RuleBreach } from './rule.js';
+import { maxBreaches, type JudgedAlone, type RuleBreach } from './rule.js';
 import { validateEvent, type Judgement } from './validate-event.js';
 
 /**
- * Judges what a subscription asks for by the profile of its origin: a type or source that no valid event can have is a
- * fault, one that breaks a SHOULD a warning. Pointers are into the subscription (`/types/2`, `/source`).
+ * Judges what a subscription asks for by the profile of its origin: a type, source or subject that no valid event can
+ * have is a fault, one that breaks a SHOULD a warning. Pointers are into the subscription (`/types/2`, `/source`).
  */
 export function lintSubscription(
   profile: Profile,
-  { types = [], source }: { types?: readonly string[] | undefined; source?: string | undefined },
+  {
+    types = [],
+    ...asked
+  }: Partial<Record<'source' | 'subject', string | undefined>> & { types?: readonly string[] | undefined },
 ): Judgement {
   const judgement: Judgement = { faults: [], warnings: [] };
   for (const [index, type] of types.entries()) lint(judgement, profile, 'type', type, `/types/${index}`);
-  if (source !== undefined) lint(judgement, profile, 'source', source, '/source');
+  for (const name of ['source', 'subject'] as const) {
+    const value = asked[name];
+    if (value !== undefined) lint(judgement, profile, name, value, `/${name}`);
+  }
   return judgement;
 }
 
-function lint(into: Judgement, profile: Profile, of: 'type' | 'source', value: string, pointer: string): void {
+function lint(into: Judgement, profile: Profile, of: JudgedAlone, value: string, pointer: string): void {
   const draft = startDraft('structured', '');
   addText(draft, of, value, false);
   add(into.faults, draft.faults, pointer);

@@ -17,6 +17,9 @@ export interface Finding {
 /** Undefined when the event keeps the rule, which costs no allocation. */
 export type Check = (event: EventParts) => readonly Finding[] | undefined;
 
+/** What of an event a subscription asks for too. */
+export type JudgedAlone = 'type' | 'source' | 'subject';
+
 /**
  * A rule as data. `check` is 'reading' where an event that breaks the rule cannot be read at all: the reader holds it
  * then. `of` names the only attribute that the rule looks at; such a rule can judge a subscription too.
@@ -27,7 +30,7 @@ export interface Rule {
   readonly level: Level;
   readonly source: { readonly document: string; readonly section: string };
   readonly sentence: string;
-  readonly of?: 'type' | 'source';
+  readonly of?: JudgedAlone;
   readonly check: Check | 'reading';
 }
 
@@ -39,7 +42,7 @@ export function rulesOf(profile: Profile, document: string, chapter = '') {
     section: string,
     sentence: string,
     check: Rule['check'],
-    of?: 'type' | 'source',
+    of?: JudgedAlone,
   ): Rule => ({
     id: `${profile}.${name}`,
     profile,

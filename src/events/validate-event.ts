@@ -5,7 +5,7 @@ import { belgifRules } from './profiles/belgif.js';
 import { cloudeventsRules } from './profiles/cloudevents.js';
 import { batchRules, intgStd015Rules } from './profiles/intg-std-015.js';
 import { nlGovRules } from './profiles/nl-gov.js';
-import { breachesOf, breachOf, maxBreaches, type Check, type Rule, type RuleBreach } from './rule.js';
+import { breachesOf, breachOf, maxBreaches, type Check, type JudgedAlone, type Rule, type RuleBreach } from './rule.js';
 
 /** A broken MUST is a fault, a broken SHOULD a warning; at most fifty of each. */
 export interface Judgement {
@@ -42,7 +42,7 @@ const checks: Readonly<Record<Profile, readonly Checked[]>> = {
  * Judges an event by the rules of a profile. The MUSTs of CloudEvents itself are not looked at again: the reader has
  * held them. `of` narrows it to the rules that look at one attribute only.
  */
-export function validateEvent(profile: Profile, event: EventParts, of?: 'type' | 'source'): Judgement {
+export function validateEvent(profile: Profile, event: EventParts, of?: JudgedAlone): Judgement {
   const judgement: Judgement = { faults: [], warnings: [] };
   for (const { rule, check } of checks[profile]) {
     if (of !== undefined && rule.of !== of) continue;

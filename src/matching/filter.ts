@@ -1,4 +1,6 @@
 import type { Fault, FaultRule } from '../errors.js';
+import { isAttributeText } from '../events/attribute-text.js';
+import { readingRules } from '../events/profiles/reading-rules.js';
 import { escapePointer, forbiddenNames, isObject } from '../http/json.js';
 import { parseCesql } from './cesql-parser.js';
 
@@ -160,4 +162,8 @@ function parseAttribute(walk: Walk, name: string, value: unknown, at: string): v
   }
   if (typeof value !== 'string') note(walk, at, 'type', 'Attributes are compared with a string.');
   else if (value === '') note(walk, at, 'value_empty', 'A filter compares with a value of at least one character.');
+  else if (!isAttributeText(value)) {
+    const { id, sentence } = readingRules.attributeText;
+    note(walk, at, id, `No event has such a value. ${sentence}`);
+  }
 }

@@ -14,6 +14,8 @@ test.each<[Profile, Asked, string[], string[]]>([
     ['/types/0 cloudevents.type_reverse_domain', '/source cloudevents.source_absolute'],
   ],
   ['cloudevents', { types: ['com.example.a', 'a\n'] }, ['/types/1 cloudevents.attribute_text'], []],
+  ['nl-gov', { subject: 'a\u{1ffff}' }, ['/subject cloudevents.attribute_text'], []],
+  ['nl-gov', { subject: 'é 😀' }, [], []],
   ['cloudevents', { source: 'a b' }, ['/source cloudevents.source'], []],
   ['nl-gov', { types: ['nl.brp.persoon-gehuwd', 'gehuwd'] }, ['/types/1 nl-gov.type_reverse_domain'], []],
   ['nl-gov', { types: ['nl.brp.persoon-gehuwd.v2'] }, [], ['/types/0 nl-gov.type_version']],

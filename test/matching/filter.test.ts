@@ -80,6 +80,17 @@ describe('a filter that is refused is named by place and rule', () => {
     ['a name with a line end', [{ exact: { 'a\n': 'a' } }], '/filters/0/exact/a\n name_malformed'],
     ['the name data', [{ exact: { data: 'a' } }], '/filters/0/exact/data name_reserved'],
     ['a value that is empty', [{ prefix: { subject: '' } }], '/filters/0/prefix/subject value_empty'],
+    [
+      'a value with a control character',
+      [{ suffix: { abc: 'a\n' } }],
+      '/filters/0/suffix/abc cloudevents.attribute_text',
+    ],
+    ['a value with half a pair', [{ exact: { abc: '\ud83d' } }], '/filters/0/exact/abc cloudevents.attribute_text'],
+    [
+      'a value with a noncharacter',
+      [{ prefix: { abc: '\ufffe' } }],
+      '/filters/0/prefix/abc cloudevents.attribute_text',
+    ],
     ['a value that is a number', [{ exact: { sequence: 5 } }], '/filters/0/exact/sequence type'],
     ['a value that is null', [{ exact: { type: null } }], '/filters/0/exact/type type'],
     ['a value that is an array', [{ exact: { type: ['a'] } }], '/filters/0/exact/type type'],

@@ -70,6 +70,12 @@ const faulty: Array<[string, object, ...string[]]> = [
   ['an empty type', { types: ['a', ''] }, '/types/1 value_empty'],
   ['a type twice', { types: ['a', 'b', 'a'] }, '/types/2 repeated'],
   ['a subject with a line end', { subject: 'a\nb' }, '/subject control_character'],
+  ['a subject with a noncharacter', { subject: 'a\uffff' }, '/subject cloudevents.attribute_text'],
+  [
+    'a filter with a line end',
+    { filters: [{ exact: { subject: 'a\nb' } }] },
+    '/filters/0/exact/subject cloudevents.attribute_text',
+  ],
   ['a filter in CESQL that breaks off', { filters: [{ sql: 'type =' }] }, '/filters/0/sql operand_expected'],
   ['an unknown dialect', { filters: [{ regex: { type: 'a' } }] }, '/filters/0/regex dialect_unknown'],
   ['a filter of an old draft', { filters: [{ dialect: 'basic' }] }, '/filters/0 shape_outdated'],
