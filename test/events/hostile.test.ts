@@ -72,6 +72,12 @@ const fillers = [
   '10.',
   '.local',
   '-bcdfghjkl',
+  '0:',
+  '::',
+  'fd00:x:',
+  'ip-10-',
+  '://a@',
+  '://%5B',
 ];
 for (const filler of fillers) {
   const long = JSON.stringify(filler.repeat(100_000 / filler.length));

@@ -40,10 +40,15 @@ const machineName = /(?<![a-z0-9])ip-(\d{1,3}(?:-\d{1,3}){3})(?![a-z0-9])/g;
 const infrastructureScheme = /(?:^|[^a-z0-9+.-])(?:k8s|kubernetes|docker|containerd|pod):\/\//;
 /** `orders.example.com:8080/a` is meant as a host with a port, though its grammar makes the host a scheme. */
 const hostAndPort = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+:\d+(?:[/?#]|$)/;
+/** In a URL inside of the source: `jdbc:postgresql://orders.example.com:5432/db`. */
+const innerPort = /:\/\/(?:[^/?#]*@)?(?:\[[0-9a-f:.]*\]|[^/?#@:[\]]+):\d+(?:[/?#,;&]|$)/;
 /** What the id of a container is: 64 hexadecimal digits. */
 const containerId = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/;
-/** Kubernetes ends pod names with random characters of an alphabet without vowels: `checkout-7d4b9c6f5d-x2x7p`. */
-const podName = /-[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9-])/;
+/**
+ * Kubernetes ends pod names with random characters of an alphabet without vowels: `checkout-7d4b9c6f5d-x2x7p`. Digits
+ * alone are the number of something else.
+ */
+const podName = /-(?=\d*[a-z])[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9-])/;
 
 /**
  * What a source tells of the network inside, a sentence each. The host is looked at closely; of the rest only what
@@ -65,7 +70,8 @@ export function findLeaks(source: string): string[] {
   if ((host !== '' && isAddress(host)) || hasPrivateIpv4(plain) || hasPrivateIpv6(plain)) {
     leaks.push('The source has an IP address.');
   }
-  if ((authority?.port ?? '') !== '' || hostAndPort.test(plain)) leaks.push('The source has a port number.');
+  if ((authority?.port ?? '') !== '' || hostAndPort.test(plain) || innerPort.test(plain))
+    leaks.push('The source has a port number.');
   if (infrastructureScheme.test(plain) || podName.test(plain) || containerId.test(plain)) {
     leaks.push('The source names a cluster, a container or a pod.');
   }
