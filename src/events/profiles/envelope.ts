@@ -3,6 +3,7 @@ import type { EventParts } from '../cloud-event.js';
 import { canonicalString } from '../context-attributes.js';
 import { parseMediaType } from '../media-type.js';
 import type { Finding } from '../rule.js';
+import { isUriReference } from '../uri.js';
 import { isTraceparent } from './traceparent.js';
 
 // What INTG-STD-015 looks at, told apart from its rules.
@@ -38,10 +39,13 @@ export function brokenClaimCheck({ claimCheck }: EventParts): Finding[] | undefi
   return findings;
 }
 
-/** What the documented extensions that the standard recommends may be. */
+/** What the extensions may be that CloudEvents 1.0.2 documents. A header has an Integer as a string. */
 export const documentedExtensions: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
+  ['dataref', (value: unknown) => typeof value === 'string' && isUriReference(value)],
   ['partitionkey', (value: unknown) => typeof value === 'string' && value !== ''],
+  ['sampledrate', (value: unknown) => /^[1-9][0-9]{0,9}$/.test(String(value)) && Number(value) <= 0x7fff_ffff],
   ['sequence', (value: unknown) => typeof value === 'string' && value !== ''],
+  ['sequencetype', (value: unknown) => typeof value === 'string' && value !== ''],
   ['traceparent', (value: unknown) => typeof value === 'string' && isTraceparent(value)],
   ['tracestate', (value: unknown) => typeof value === 'string'],
 ]);

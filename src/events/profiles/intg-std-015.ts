@@ -119,7 +119,7 @@ const ownRules: readonly Rule[] = [
     'extension_documented',
     'MUST',
     'R-6',
-    'Extensions that CloudEvents documents keep their meaning: partitionkey, sequence, traceparent and tracestate.',
+    'Extensions that CloudEvents documents keep their meaning: dataref, partitionkey, sampledrate, sequence and tracing.',
     eachExtension((name, value) => documentedExtensions.get(name)?.(value) === false),
   ),
   rule(
