@@ -148,6 +148,8 @@ const rows: Row[] = [
     source(
       'urn:nld:oin:00000001823288444000',
       'urn:nld:oin:00000001823288444000:systeem:',
+      'urn:nld:oin:00000001823288444000::',
+      'urn:nld:oin:00000001823288444000:systeem:.',
       'urn:nld:oin:00000001823288444000:systeem?=a',
       'urn:nld:kvknr:09220932.',
       'urn:nld:kvknr:09220932?+a',

@@ -33,7 +33,8 @@ function partsOf(nss: string): { register: string | undefined; organisation: str
   const rest = register === undefined ? nss : nss.slice(colon + 1);
   const end = rest.search(/[:.]/);
   const organisation = end < 0 ? rest : rest.slice(0, end);
-  return { register, organisation, system: end < 0 ? '' : rest.slice(end + 1).replace(/^systeem:?/, '') };
+  const system = end < 0 ? '' : rest.slice(end + 1).replace(/^(?:systeem\b)?[:.]*/, '');
+  return { register, organisation, system };
 }
 
 /**
