@@ -95,7 +95,8 @@ function checkIssuer({ issuer, audience, algorithms }: TokenIssuer): void {
 
 function bearerToken(authorization: string | undefined, lines: number): string {
   if (lines > 1) throw refusal('authorization_repeated', 'The request has more than one Authorization header.');
-  if (!authorization) throw refusal('token_missing', 'The request has no bearer token in an Authorization header.');
+  if (!authorization || !/^bearer(?: |$)/i.test(authorization))
+    throw refusal('token_missing', 'The request has no bearer token in an Authorization header.');
   const token = /^bearer +([\w\-.~+/]+=*)$/i.exec(authorization)?.[1];
   if (!token) throw refusal('token_malformed', 'The Authorization header must hold the word Bearer and one token.');
   if (token.length > maxTokenLength)
