@@ -7,7 +7,8 @@ import {
   matchMessage,
   originFor,
   textOfMatch,
-  type Credentials,
+  type Credential,
+  type CredentialOf,
   type MatchedMessage,
   type Result,
 } from './match-message.js';
@@ -23,7 +24,7 @@ export interface MatchLaneSettings {
   age: () => number | undefined;
   waitFor: (position: bigint, timeoutMs: number) => Promise<boolean>;
   /** Sink credentials by id, of these subscriptions that still have the sink beside them. */
-  credentials: (tenant: string, sinks: ReadonlyMap<string, string>) => Promise<Credentials>;
+  credentials: (tenant: string, sinks: ReadonlyMap<string, string>) => Promise<Map<string, Credential>>;
   limits: EventLimits;
 }
 
@@ -77,10 +78,10 @@ function complete(
   const { results } = matched;
   // What is waited for takes time, in which the log goes on.
   const revision = String(settings.position());
-  const write = (credentials?: Credentials) => ({
+  const write = (credentialOf?: CredentialOf) => ({
     status: 200,
     headers: ageHeader(settings.age()),
-    body: textOfMatch(revision, origin, matched, credentials),
+    body: textOfMatch(revision, origin, matched, credentialOf),
   });
   const seesCredentials = call.principal.scopes.has('assent:credentials');
   const wantsCredentials =
@@ -90,16 +91,21 @@ function complete(
   return Promise.all([
     wantsCredentials ? credentialsOf(settings, origin, results) : undefined,
     isExplained ? addExplanations(settings, call.principal, origin, results) : undefined,
-  ]).then(([credentials]) => write(credentials));
+  ]).then(([credentialOf]) => write(credentialOf));
 }
 
-function credentialsOf(settings: MatchLaneSettings, origin: KnownOrigin, results: readonly Result[]) {
+async function credentialsOf(
+  settings: MatchLaneSettings,
+  origin: KnownOrigin,
+  results: readonly Result[],
+): Promise<CredentialOf> {
   const sinks = results.flatMap(({ pairs }) =>
     pairs
       .filter((pair) => pair.hasCredential)
       .flatMap(({ sink, subscriptions }) => subscriptions.map((id) => [id, sink] as const)),
   );
-  return settings.credentials(origin.tenant, new Map(sinks));
+  const credentials = await settings.credentials(origin.tenant, new Map(sinks));
+  return ({ subscriptions }) => credentials.get(subscriptions.find((id) => credentials.has(id)) ?? '');
 }
 
 async function addExplanations(

@@ -30,8 +30,8 @@ export interface MatchedMessage {
 /** As the subscription has it; `unreadable` if no key opens it. */
 export type Credential = Record<string, unknown> | 'unreadable';
 
-/** By the id of the subscription that has one. */
-export type Credentials = Map<string, Credential>;
+/** That of the oldest subscription of the pair that has one. */
+export type CredentialOf = (pair: MatchedPair) => Credential | undefined;
 
 const tooLarge = new Set(['intg-std-015.size']);
 const noPairs: readonly MatchedPair[] = [];
@@ -82,24 +82,24 @@ export function textOfMatch(
   revision: string,
   origin: KnownOrigin,
   { isBatch, results }: MatchedMessage,
-  credentials?: Credentials,
+  credentialOf?: CredentialOf,
 ): string {
   // The name is a DNS name, which needs no escapes.
   const head = `{"revision":"${revision}","origin":"${origin.name}",`;
-  if (!isBatch) return `${head}${outcomeText(results[0] as Result, credentials)}}`;
+  if (!isBatch) return `${head}${outcomeText(results[0] as Result, credentialOf)}}`;
   const texts = results.map((result) =>
-    result.faults.length > 0 ? textOf('faults', result.faults.map(presentBreach)) : outcomeText(result, credentials),
+    result.faults.length > 0 ? textOf('faults', result.faults.map(presentBreach)) : outcomeText(result, credentialOf),
   );
   return `${head}"events":[${texts.map((text) => `{${text}}`).join(',')}]}`;
 }
 
 /** The members of the answer to one event. */
-function outcomeText({ pairs, warnings, explanations }: Result, credentials: Credentials | undefined): string {
+function outcomeText({ pairs, warnings, explanations }: Result, credentialOf: CredentialOf | undefined): string {
   let sinks = '';
   let withheld = '';
   for (let place = 0; place < pairs.length; place += 1) {
     const pair = pairs[place] as MatchedPair;
-    const credential = credentials && credentialOf(pair, credentials);
+    const credential = credentialOf?.(pair);
     if (credential === 'unreadable') withheld += `,{${sinkText(pair)}}`;
     else sinks += `,{${sinkText(pair, credential)}}`;
   }
@@ -108,11 +108,6 @@ function outcomeText({ pairs, warnings, explanations }: Result, credentials: Cre
   if (withheld !== '') text += `,"withheld":[${withheld.slice(1)}]`;
   if (warnings.length > 0) text += `,${textOf('warnings', warnings.map(presentBreach))}`;
   return explanations === undefined ? text : `${text},${textOf('explanations', explanations)}`;
-}
-
-function credentialOf({ subscriptions }: MatchedPair, credentials: Credentials): Credential | undefined {
-  const holder = subscriptions.find((id) => credentials.has(id));
-  return holder === undefined ? undefined : credentials.get(holder);
 }
 
 function sinkText(pair: MatchedPair, credential?: Credential): string {

@@ -1,5 +1,5 @@
 import type { EventRequest } from '../events/read-events.js';
-import type { BatchAnswer, Credential, Credentials, MatchAnswer, MatchedMessage } from '../matching/match-message.js';
+import type { BatchAnswer, Credential, CredentialOf, MatchAnswer, MatchedMessage } from '../matching/match-message.js';
 import type { MatchedPair } from '../matching/known-pairs.js';
 import type { RegistryClient } from './registry-client.js';
 
@@ -17,7 +17,7 @@ export interface SinkCredentials {
     revision: string,
     matched: MatchedMessage,
     message: EventRequest,
-  ): Promise<{ matched: MatchedMessage; credentials: Credentials }>;
+  ): Promise<{ matched: MatchedMessage; credentialOf: CredentialOf }>;
   /** Of a pair; of everything, if no sink is told. */
   forget(origin: string | undefined, sink: string | undefined): void;
 }
@@ -90,17 +90,18 @@ export function createCredentials(
       const from = isKnown ? known : await ask(origin, revision, message);
       // What was told while something changed may be of before, and serves this once.
       if (!isKnown && changes === before) keep(from);
-      const credentials: Credentials = new Map();
+      // By pair: another event of the batch may be for other subscriptions to the same sink.
+      const credentials = new Map<MatchedPair, Credential>();
       for (const pair of pairs) {
         const lists = listsOf(from, pair);
         // With one subscription more or less it is the same sink still.
         const told = lists?.get(pair.subscriptions.join()) ?? lists?.values().next().value;
         const credential = told?.credential;
-        if (credential !== undefined) credentials.set(pair.subscriptions[0] ?? '', credential);
+        if (credential !== undefined) credentials.set(pair, credential);
       }
       const isTold = (pair: MatchedPair) => !pair.hasCredential || listsOf(from, pair) !== undefined;
       const results = matched.results.map((result) => ({ ...result, pairs: result.pairs.filter(isTold) }));
-      return { matched: { ...matched, results }, credentials };
+      return { matched: { ...matched, results }, credentialOf: (pair) => credentials.get(pair) };
     },
     forget(origin, sink) {
       changes += 1;

@@ -192,7 +192,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
       const message = messageOf(event);
       const revision = follower.standing()?.revision ?? '';
       const told = await credentials.of(of.name, revision, matchMessage(replica, of, message), message);
-      return JSON.parse(textOfMatch(revision, of, told.matched, told.credentials)) as MatchAnswer & BatchAnswer;
+      return JSON.parse(textOfMatch(revision, of, told.matched, told.credentialOf)) as MatchAnswer & BatchAnswer;
     },
     acquire: (of, sink, signal) => permits.acquire(of.toLowerCase(), sink, signal),
     report(outcome) {

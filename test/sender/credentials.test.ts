@@ -143,6 +143,22 @@ test('a sink whose credential the registry cannot read is told apart, and the ho
   clock.restore();
 });
 
+test('in a batch each event has the credential of those who want it, also where they share a sink with others', async () => {
+  const sink = registry.receiver.sink('/shared');
+  registry.receiver.consent('/shared', { rate: '*' });
+  const [all, one, other] = ['com.example.s', 'com.example.s.one', 'com.example.s.other'] as const;
+  await tenant.register(sink, { types: [all, one, other] });
+  await tenant.register(sink, { types: [one], sinkcredential: plain('secret-one') });
+  await tenant.register(sink, { types: [other], sinkcredential: plain('secret-other') });
+  await senders.untilCurrent(trusted);
+  const { events } = await trusted.matchWithCredentials([all, one, other].map(eventOf));
+  expect(events.map(({ sinks = [] }) => sinks.map(({ sinkcredential }) => sinkcredential))).toEqual([
+    [undefined],
+    [plain('secret-one')],
+    [plain('secret-other')],
+  ]);
+});
+
 test('what is kept is bounded, also where ever other subscriptions to one sink want the event', async () => {
   const type = 'com.example.many';
   await newWebhook(type, 'secret-many');
