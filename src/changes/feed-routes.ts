@@ -122,15 +122,17 @@ async function sendEvents(
   signal: AbortSignal,
 ): Promise<void> {
   let beatAt = performance.now();
+  let isAtEnd = false;
+  const leftMs = () => beatAt + heartbeatMs - performance.now();
   const heartbeat = (more: boolean) => {
     beatAt = performance.now();
+    isAtEnd = !more;
     const data = JSON.stringify({ revision: reader.revision(), more, age: age() });
     return write(`id: ${reader.cursor()}\nevent: heartbeat\ndata: ${data}\n\n`);
   };
   // The first one tells that the stream is open, and the next one that the reader has all that there is.
   await write(`retry: ${retryMs}\n`);
   await heartbeat(true);
-  let isAtEnd = false;
   while (!signal.aborted) {
     const page = await readOn(reader);
     if (page === 'lost') return;
@@ -144,12 +146,14 @@ async function sendEvents(
         page.changes.map(({ cursor, kind, json }) => `id: ${cursor}\nevent: ${kind}\ndata: ${json}\n\n`).join(''),
       );
     }
-    if (page.isMore) continue;
-    if (!isAtEnd) await heartbeat(false);
-    isAtEnd = true;
     // Changes do not tell how late they come, so those that come all the time are no heartbeat.
-    const leftMs = beatAt + heartbeatMs - performance.now();
-    if (!(leftMs > 0 && (await reader.wait(leftMs, signal))) && !signal.aborted) await heartbeat(false);
+    if (page.isMore) {
+      if (leftMs() <= 0) await heartbeat(true);
+      continue;
+    }
+    if (!isAtEnd) await heartbeat(false);
+    const idleMs = leftMs();
+    if (!(idleMs > 0 && (await reader.wait(idleMs, signal))) && !signal.aborted) await heartbeat(false);
   }
 }
 
