@@ -40,12 +40,15 @@ const claimLock = 7_266_112_003;
 
 /**
  * Nobody is asked for a subscription that is suspended, nor to renew what only such subscriptions rest on: that waits.
- * Values and no "exists", which may be planned as one reading of all subscriptions.
+ * Nor is a webhook that rests, which a question put or claimed at the moment of its answer does not know of. Values and
+ * no "exists", which may be planned as one reading of all subscriptions.
  */
 const isWanted = Prisma.sql`(
   (select s.suspendedat from subscription s where s.id = h.subscription) is null
   and (h.reason <> 'renewal' or (
-    select true from subscription s where s.origin = h.origin and s.sink = h.sink and s.suspendedat is null limit 1)))`;
+    select true from subscription s where s.origin = h.origin and s.sink = h.sink and s.suspendedat is null limit 1))
+  and coalesce((
+    select r.until from rest r where r.tenant = h.tenant and r.origin = h.origin and r.sink = h.sink) <= now(), true))`;
 const leaseMarginMs = 20_000;
 
 /** How long a claim holds, for an attempt that can take `deadlineMs` at the most. */
@@ -126,7 +129,7 @@ export function createQueue(settings: QueueSettings): Queue {
       await client.$executeRaw`
         with back as (
           update handshake set state = 'due', lease = null, leaseduntil = null, verdict = ${verdict},
-            dueat = now() + make_interval(secs => ${afterMs / 1_000}::float8),
+            dueat = greatest(now() + make_interval(secs => ${afterMs / 1_000}::float8), ${restOf(claim)}),
             attempts = attempts - ${unmade === undefined ? 0 : 1}::int
           where id = ${claim.id}::uuid and lease = ${claim.lease}::uuid and state = 'asking'
           returning id

@@ -8,7 +8,7 @@ import { notBefore, retryDelayMs } from './backoff.js';
 import { judge, type Judgement } from './exchange.js';
 import type { BegunAttempt, Claim, HandshakeState, Settled } from './handshake.js';
 import { recordOutcome, type Outcome } from './record-outcome.js';
-import { recordRest } from './rest.js';
+import { recordRest, restOf } from './rest.js';
 import type { SettleConsent } from './settle-consent.js';
 import type { Verdict } from './verdicts.js';
 
@@ -33,6 +33,8 @@ interface Move {
   state: HandshakeState;
   verdict: Verdict;
   afterMs?: number;
+  /** Nor before a rest is over: no answer ends none. */
+  afterRest?: boolean;
 }
 
 export function createSettle(settings: SettleSettings): Settle {
@@ -98,14 +100,12 @@ export function createSettle(settings: SettleSettings): Settle {
           : { state: 'refused', verdict };
       case 'postponed':
       case 'unreachable': {
-        if (verdict === 'aborted') return { state: 'due', verdict, afterMs: 0 };
+        const afterRest = kind === 'unreachable';
+        if (verdict === 'aborted') return { state: 'due', verdict, afterMs: 0, afterRest };
         if (failures >= maxAttempts) return { state: 'unreachable', verdict };
         const delayMs = retryDelayMs(failures, retry, random);
-        return {
-          state: 'due',
-          verdict,
-          afterMs: kind === 'postponed' ? notBefore(judgement.retryAfterMs, delayMs) : delayMs,
-        };
+        const afterMs = kind === 'postponed' ? notBefore(judgement.retryAfterMs, delayMs) : delayMs;
+        return { state: 'due', verdict, afterMs, afterRest };
       }
     }
   }
@@ -184,10 +184,12 @@ function countFailures(sql: Sql, { id }: Claim): Promise<number> {
 
 /** asking -> the next state, if the handshake is still ours. */
 async function apply(sql: Sql, claim: Claim, move: Move, attempt: BegunAttempt): Promise<boolean> {
-  const { state, verdict, afterMs = 0 } = move;
+  const { state, verdict, afterMs = 0, afterRest = false } = move;
   const moved = await sql.$executeRaw`
     update handshake set state = ${state}, verdict = ${verdict}, lease = null, leaseduntil = null,
-      dueat = case when ${state} = 'due' then now() + make_interval(secs => ${afterMs / 1_000}::float8) else dueat end,
+      dueat = case when ${state} <> 'due' then dueat
+        else greatest(now() + make_interval(secs => ${afterMs / 1_000}::float8), case when ${afterRest} then ${restOf(claim)} end)
+        end,
       waitinguntil = case when ${state} = 'waiting' then
         (select callbackexpiresat from attempt where handshake = ${claim.id}::uuid and number = ${attempt.number}) end,
       finishedat = case when ${state} in ('due', 'waiting') then null else now() end

@@ -411,6 +411,39 @@ describe('POST on the handshakes of a subscription', () => {
     if (!isAsked) expect(Date.parse(handshake.nextat)).toBeGreaterThan(Date.now() + 7_100_000);
   });
 
+  test('an attempt without an answer, and one that nobody ended, keep to the rest that was asked for meanwhile', async () => {
+    const path = `/silent-${(count += 1)}`;
+    const sink = registry.receiver.sink(path);
+    const [reached, released] = [createGate(), createGate()];
+    registry.receiver.on(path, async (_request, response) => {
+      reached.open();
+      await released.opened;
+      response.destroy();
+    });
+    const { id } = await tenant.register(sink, {}, 'respond-async');
+    const work = drain();
+    await reached.opened;
+    registry.receiver.on(path, (_request, response) => response.writeHead(503, { 'Retry-After': '7200' }).end());
+    const { id: other } = await tenant.register(sink);
+    released.open();
+    await work;
+    const [handshake] = await tenant.handshakes(id);
+    expect(handshake).toMatchObject({ state: 'due', attempts: [{ verdict: expect.any(String) }] });
+    expect(Date.parse(handshake.nextat)).toBeGreaterThan(Date.now() + 7_100_000);
+
+    registry.receiver.asked.splice(0);
+    registry.receiver.consent(path);
+    await registry.sql(`update handshake set dueat = now() - interval '1 second' where subscription = $1::uuid`, id);
+    const died = `update handshake set state = 'asking', lease = gen_random_uuid(), leaseduntil = now() - interval '1 hour'
+      where subscription = $1::uuid`;
+    await registry.sql(died, other);
+    await drain();
+    expect(asked()).toEqual([]);
+    await passDelays(registry);
+    await drain();
+    expect(asked().filter((each) => each === path)).toHaveLength(2);
+  });
+
   test('while the webhook is being asked it is not asked a second time', async () => {
     const { sink, reached, released, rates } = held();
     const { id } = await tenant.register(sink, {}, 'respond-async');
