@@ -187,6 +187,18 @@ export function closeHandshakesOfPair(sql: Sql, { tenant, origin, sink }: Pair):
   return close(sql, Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant}`);
 }
 
+/** The same for the renewal of a consent that is over, where it waits because all subscriptions of the pair are suspended. */
+export function closeWaitingRenewal(sql: Sql, { tenant, origin, sink }: Pair): Promise<void> {
+  return close(
+    sql,
+    Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant} and reason = 'renewal' and state = 'due'
+      and not exists (
+        select 1 from subscription s where s.origin = ${origin} and s.sink = ${sink} and s.suspendedat is null)
+      and not exists (
+        select 1 from "grant" g where g.origin = ${origin} and g.sink = ${sink} and g.state = 'live' and g.expiresat > now())`,
+  );
+}
+
 /** due | asking | waiting -> cancelled. */
 async function close(sql: Sql, which: Prisma.Sql): Promise<void> {
   await sql.$executeRaw`

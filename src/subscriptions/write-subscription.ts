@@ -1,7 +1,7 @@
 import { appendChange, type ChangeKind } from '../changes/change.js';
 import { RegistryError } from '../errors.js';
 import { lockPairs, reopenGrant } from '../grants/write-grant.js';
-import { closeHandshakesOf, closeHandshakesOfPair } from '../handshake/queue.js';
+import { closeHandshakesOf, closeHandshakesOfPair, closeWaitingRenewal } from '../handshake/queue.js';
 import type { Origin } from '../origins/origin.js';
 import { findOrigin } from '../origins/store.js';
 import { recordAudit, type Actor } from '../storage/audit.js';
@@ -137,6 +137,8 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
             'An admin suspended this subscription, and only an admin resumes it.',
           );
         }
+        // The webhook is asked for this subscription in its place.
+        await closeWaitingRenewal(sql, present);
         await sql.$executeRaw`
           update subscription set version = version + 1, updatedat = now(),
             suspendedat = null, suspendedby = null, suspendreason = null

@@ -281,6 +281,24 @@ describe('a suspended subscription', () => {
     expect(asked()).toEqual([path]);
     expect((await tenant.handshakes(other.id))[0]).toMatchObject({ reason: 'renewal', state: 'granted' });
   });
+
+  test('is asked for once when it is resumed after the consent ran out that was to be renewed', async () => {
+    const { sink, path } = consenting();
+    const { id } = await tenant.register(sink);
+    await reachRenewal(registry, sink);
+    await registry.service.sweep();
+    await move('suspend', id);
+    await passGrant(registry, sink);
+    registry.receiver.asked.splice(0);
+    await move('resume', id);
+    await drain();
+    expect(asked()).toEqual([path]);
+    expect(await tenant.handshakes(id)).toMatchObject([
+      { reason: 'request', state: 'granted' },
+      { reason: 'renewal', state: 'cancelled' },
+      { reason: 'registration' },
+    ]);
+  });
 });
 
 describe('POST on the handshakes of a subscription', () => {
