@@ -68,7 +68,8 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
         const isOtherPair = origin.name !== present.origin || definition.sink !== present.sink;
         const generation = present.generation + (isOtherPair ? 1 : 0);
         const sealed = await seal(requested, present.tenant, id);
-        if (isOtherPair) await lockPairs(sql, present, { origin: origin.name, sink: definition.sink });
+        const isOtherQuestion = isOtherPair || definition.requestedRate !== present.requestedRate;
+        if (isOtherQuestion) await lockPairs(sql, present, { origin: origin.name, sink: definition.sink });
         await sql.$executeRaw`update subscription set updatedat = now() where id = ${id}::uuid`;
         await sql.subscription.update({
           where: { id },
@@ -84,7 +85,6 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
           await closeHandshakesOf(sql, id);
           await releasePair(sql, actor, present);
         }
-        const isOtherQuestion = isOtherPair || definition.requestedRate !== present.requestedRate;
         const handshake =
           isOtherQuestion && present.suspended === undefined
             ? await askOnce(sql, actor, { id, generation, definition, origin }, 'change')
@@ -137,6 +137,7 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
             'An admin suspended this subscription, and only an admin resumes it.',
           );
         }
+        await lockPairs(sql, present);
         // The webhook is asked for this subscription in its place.
         await closeWaitingRenewal(sql, present);
         await sql.$executeRaw`
@@ -166,6 +167,7 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
         const created = uuidv7();
         const earlier = await claimKey(sql, request, created);
         if (earlier !== undefined) return { id: earlier, handshake: undefined, replayed: true };
+        await lockPairs(sql, present);
         if (principal.scopes.has('assent:admin')) await reopen(sql, actor, present);
         const origin = await findOrigin(sql, present.tenant, present.origin);
         const question = { id, generation: present.generation, definition: present, origin };

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import supertest from 'supertest';
+import { lockPairs } from '../../src/grants/write-grant.js';
+import { recordRest } from '../../src/handshake/rest.js';
 import { createGate } from '../support/gate.js';
 import { passCallbacks, passDelays, reachRenewal, passGrant } from '../support/pass-time.js';
-import { startRegistry, type Registry } from '../support/registry.js';
+import { isServer, startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
 /** What a change of a subscription, or somebody's wish, does to its handshakes and its grant. */
@@ -460,6 +462,30 @@ describe('POST on the handshakes of a subscription', () => {
     await passDelays(registry);
     await drain();
     expect(asked().filter((each) => each === path)).toHaveLength(2);
+  });
+
+  // The embedded database has one connection.
+  (isServer ? test : test.skip)('a question that is put while a rest is being written is due after it', async () => {
+    const path = `/change-${(count += 1)}`;
+    const sink = registry.receiver.sink(path);
+    registry.receiver.on(path, (_request, response) => response.destroy());
+    const { id } = await tenant.register(sink);
+    let asking: Promise<unknown> | undefined;
+    await registry.service.database.transaction(async (sql) => {
+      await lockPairs(sql, { origin: tenant.origin, sink });
+      await recordRest(sql, { tenant: 'gemeente', origin: tenant.origin, sink }, 7_200_000);
+      let isOver = false;
+      asking = tenant.subscriber
+        .post(`/v1/subscriptions/${id}/handshakes`)
+        .set('Prefer', 'respond-async')
+        .expect(201)
+        .then(() => (isOver = true));
+      const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      while (!isOver && (await registry.sql(waits)).length === 0);
+    });
+    await asking;
+    const [handshake] = await tenant.handshakes(id);
+    expect(Date.parse(handshake.nextat)).toBeGreaterThan(Date.now() + 7_100_000);
   });
 
   test('while the webhook is being asked it is not asked a second time', async () => {
