@@ -187,7 +187,7 @@ export function closeHandshakesOfPair(sql: Sql, { tenant, origin, sink }: Pair):
   return close(sql, Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant}`);
 }
 
-/** The same for the renewal of a consent that is over, where it waits because all subscriptions of the pair are suspended. */
+/** The same for a renewal that waits because all subscriptions of the pair are suspended, once its consent is over. */
 export function closeWaitingRenewal(sql: Sql, { tenant, origin, sink }: Pair): Promise<void> {
   return close(
     sql,
