@@ -153,7 +153,7 @@ export function createQueue(settings: QueueSettings): Queue {
   };
 }
 
-/** Puts a question into the queue, at once (a column of milliseconds would round up) or after a rest; returns its id. */
+/** Queues a question, at once (a column of milliseconds would round up) or for the end of a rest; returns its id. */
 export async function enqueue(sql: Sql, question: Question, id: string = uuidv7()): Promise<string> {
   await sql.$executeRaw`
     insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, requestedrate,

@@ -38,8 +38,8 @@ export function parseJson(bytes: Uint8Array): { text: string; value: unknown } |
 
 /**
  * What I-JSON (RFC 7493) has besides: no name twice and no lone surrogate; and no NUL, which Postgres cannot store.
- * `JSON.parse` alone takes the last of two equal names, and lets through the others. Walks the tokens of a text known to
- * be JSON, the stack being the path to the present place, and gives the first fault of each member or entry of the
+ * `JSON.parse` alone takes the last of two equal names, and lets through the others. Walks the tokens of a text that is
+ * JSON, the stack being the path to the present place, and gives the first fault of each member or entry of the
  * outermost value.
  */
 export function findFaults(text: string): Fault[] {

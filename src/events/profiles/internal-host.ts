@@ -19,7 +19,7 @@ const internalEndings: ReadonlySet<string> = new Set([
   'svc',
   'pod',
 ]);
-/** What nobody outside can reach; of IPv6 the forms that carry such IPv4 addresses too, which `check` sees by itself. */
+/** What nobody outside can reach; the IPv6 forms that carry such IPv4 addresses too, which `check` sees by itself. */
 const privateNetworks = new BlockList();
 privateNetworks.addAddress('0.0.0.0');
 privateNetworks.addSubnet('10.0.0.0', 8);

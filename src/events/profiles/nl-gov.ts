@@ -38,8 +38,8 @@ function partsOf(nss: string): { register: string | undefined; organisation: str
 }
 
 /**
- * A URN of the namespace nld (RFC 8141, section 2), if it is a URI reference; all but the name is in any case. Behind the
- * name, which is taken, may stand an r-, a q- and an f-component.
+ * A URN of the namespace nld (RFC 8141, section 2), if it is a URI reference; all but the name is in any case. Behind
+ * the name, which is taken, may stand an r-, a q- and an f-component.
  */
 const nldUrn = /^urn:nld:([^/?#][^?#]*)(?:\?[+=][^/?#][^#]*)?(?:#|$)/i;
 
