@@ -10,7 +10,7 @@ import { acceptedAlgorithms } from './http/authenticate.js';
 
 /**
  * The whole configuration. It comes from the environment, is checked at start as a whole, and does not change later.
- * The README lists every name; its descriptions and the checks here must agree, which test/config.test.ts holds.
+ * The README lists every name with its default, which test/config.test.ts holds.
  */
 const text = z.string('must be a text').trim().min(1, 'must not be empty');
 const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');

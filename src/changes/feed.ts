@@ -13,7 +13,8 @@ import { createRing, type RingLimits } from './ring.js';
 export interface Feed {
   /**
    * A reader that goes on from a cursor, or from the present end. RegistryErrors: `invalid_request` with the place, for
-   * a cursor unknown to the tenant, or of another origin; `cursor_too_old`, `cursor_of_other_history`, `index_loading`.
+   * a cursor unknown to the tenant, or of another origin; `cursor_too_old`, `cursor_of_other_history`, `index_loading`;
+   * `revision_not_reached` where a replica of the database is behind the cursor.
    */
   open(scope: Scope, cursor: string | undefined, place: string): Promise<Reader>;
 }

@@ -7,8 +7,8 @@ import type { Claim } from './handshake.js';
 /**
  * How many handshakes a minute one host, its registrable domain, its network and one tenant get, over all processes.
  * The registry must not become a flooder by many names of one victim, many tenants, or somebody who presses the button
- * again. What is over the budget waits; nothing is dropped. Counts live in the database, where a batch of registrations
- * takes its share itself (admit_handshakes), all or nothing; what finds no room there comes here with its next claim.
+ * again. What is over the budget waits; nothing is dropped. Counts live in the database, where registrations of a
+ * batch take their share at once (admit_handshakes); one that finds no room there comes here with its next claim.
  */
 export interface Budgets {
   /** Milliseconds to wait, or undefined to go on. */

@@ -32,8 +32,9 @@ export class KeyChooser {
   }
 
   /**
-   * The rarest keys that a program can be filed under, by what is known now. An `all` needs only its best child, an
-   * `any` all of its children, and a predicate has what it implies. What has none is filed under every event.
+   * The rarest keys that a program can be filed under, by what is known now. An `all` needs only its best child, or
+   * a pair of two, an `any` all of its children, and a predicate has what it implies. What has none is filed under
+   * every event.
    */
   choose(words: Int32Array, at: number): Choice {
     this.mostAsked = everyEvent;

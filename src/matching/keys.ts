@@ -16,7 +16,7 @@ import type { Symbols } from './symbols.js';
  *
  * A key exists while something is filed under it. Of each attribute it is counted how many keys say what it equals,
  * begins with and ends with, and of each value in how many pairs it is: what has none of a kind is not looked up. The
- * record of a value leads to its key by exact value, if there is but one.
+ * record of a value leads to its key by exact value, if there has been but one since there was none.
  */
 export interface Key {
   what: number;

@@ -17,7 +17,8 @@ const mostWaiting = 1_000;
  *   away   nobody gets one; who waited is told so at once, and what was under way is broken off, because a server that
  *          is frozen or cut off says nothing at all and no time limit of its own will ever be told
  *
- * Another connection asks for a sign of life twice a second. Three seconds without lead out of `there`, the first back.
+ * Another connection asks for a sign of life twice a second, while `away` more often. About three seconds without one
+ * lead out of `there`, the first one back.
  */
 export class WatchedPool extends pg.Pool {
   readonly #waiting = new Set<(error: Error) => void>();
