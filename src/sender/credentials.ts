@@ -9,7 +9,7 @@ import type { RegistryClient } from './registry-client.js';
  */
 export interface SinkCredentials {
   /**
-   * Those that the sinks of a message have, by subscription; asks the registry for what is not known. The registry may
+   * That of each pair of a message, which may differ between its events; asks the registry for what is not known. It may
    * know more than the replica does by then: a sink that it no longer delivers to is taken out of what was matched.
    */
   of(
