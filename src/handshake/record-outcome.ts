@@ -50,9 +50,11 @@ function isTelling(name: string): boolean {
  */
 function withoutKey({ headers }: BegunAttempt, lines: ReadonlyArray<readonly [string, string]>) {
   const callback = headers['WebHook-Request-Callback'];
-  const key = callback === undefined ? null : new URL(callback).searchParams.get('key');
-  if (key === null) return lines;
-  // In base64url nothing means anything to a regular expression.
+  const key = callback?.slice(callback.lastIndexOf('=') + 1) ?? '';
+  const lowerKey = key.toLowerCase();
+  const isWrittenBack = (text: string) => text.toLowerCase().includes(lowerKey);
+  if (key === '' || !lines.some(([name, value]) => isWrittenBack(name) || isWrittenBack(value))) return lines;
+  // In base64url nothing means anything to a regular expression. Made for few: to compile one takes long.
   const secret = new RegExp(key, 'gi');
   const hide = (text: string) => text.replace(secret, '[secret]');
   return lines.map(([name, value]) => [hide(name), hide(value)] as const);
