@@ -162,11 +162,12 @@ onServer(
   60_000,
 );
 
-async function execute(url: string, statement: string): Promise<void> {
+async function execute(url: string, statement: string) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query(statement);
+  const { rows } = await client.query(statement);
   await client.end();
+  return rows;
 }
 
 test('of what is not GET these change nothing, and everything else is refused where nothing may be written', () => {
@@ -221,6 +222,43 @@ onServer.each([
     await until(async () => (await tenant.subscriber.get('/v1/subscriptions')).status === 200);
     await tenant.register(sink, { types: [type] });
     expect(await until(async () => (await match(type)).body.sinks.length === 1)).toBeLessThan(5);
+  },
+  60_000,
+);
+
+onServer(
+  'a replica that was started while its primary is away does not know how old it is, and no sender takes it for current',
+  async () => {
+    // Of what it has from then on nothing is a transaction, which alone would tell a time.
+    await execute(postgres.url, 'checkpoint');
+    const [{ end }] = await execute(postgres.url, 'select pg_current_wal_lsn() as end');
+    const comesTo = `select pg_last_wal_replay_lsn() >= '${end}' as is`;
+    await until(async () => (await execute(standby.url, comesTo))[0].is);
+    await execute(standby.url, 'checkpoint');
+    await Promise.all([postgres.crash(), standby.crash()]);
+    await standby.restart();
+    const late = await startRegistry({ beside: reader, env: { DATABASE_REPLICA_URL: standby.url } });
+    const asking = await late.as('assent:deliver', { subscriber: 'mailroom' });
+    const ask = async () => asking.get('/v1/permissions').query({ origin: tenant.origin, sink });
+    await until(async () => (await ask()).status === 200);
+    const { body, headers } = await ask();
+    expect(body.allowed).toBe(true);
+    expect(headers['age']).toBe('2147483648');
+    expect((await asking.get('/v1/changes').expect(200)).headers['age']).toBe('2147483648');
+
+    const who = { tenant: 'gemeente', subscriber: 'mailroom', scopes: ['assent:deliver' as const], minutes: 60 };
+    const follower = await createSender({ registry: late.url, token: () => createToken(who, late.env) });
+    await follower.ready();
+    expect(follower.age()).toBeGreaterThan(1_000_000);
+    // By then its stream is open.
+    await sleep(1_500);
+    expect(follower.age()).toBeGreaterThan(1_000_000);
+
+    await postgres.restart();
+    expect(await until(async () => (await ask()).headers['age'] === undefined)).toBeLessThan(5);
+    await follower.ready(0);
+    await follower.close();
+    await late.stopService();
   },
   60_000,
 );

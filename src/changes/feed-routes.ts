@@ -17,6 +17,8 @@ export interface FeedRouteSettings {
   heartbeatMs: number;
   /** Seconds since the process last knew its memory to be current; undefined while it does. */
   age: () => number | undefined;
+  /** The same of the database, which snapshots are read from. */
+  ageOfDatabase: () => number | undefined;
   /** Fires when the service stops; what is open then ends. */
   stopping: AbortSignal;
 }
@@ -54,9 +56,8 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
       const reader = await feed.open(scope, query.after, place);
       const page = await readWithin(reader, query.limit ?? defaultLimit, waitMs, endOf(signal, stopping));
       const changes = page.changes.map(({ json }) => json).join();
-      const age = settings.age();
       return {
-        ...{ status: 200, headers: age === undefined ? headers : { ...headers, Age: String(age) } },
+        ...{ status: 200, headers: { ...headers, ...ageHeader(settings.age()) } },
         json: `{"changes":[${changes}],"cursor":"${reader.cursor()}","more":${page.isMore}}`,
       };
     },
@@ -66,11 +67,15 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
       readers.admit('snapshot', call.principal.tenant, call.signal);
       const over = endOf(call.signal, stopping, snapshotMs);
       return {
-        ...{ status: 200, mediaType: 'application/jsonl' },
+        ...{ status: 200, mediaType: 'application/jsonl', headers: ageHeader(settings.ageOfDatabase()) },
         stream: (write) => writeSnapshot(database, scope, write, over),
       };
     },
   };
+}
+
+function ageHeader(age: number | undefined): Record<string, string> {
+  return age === undefined ? {} : { Age: String(age) };
 }
 
 /** Nothing would ever happen to an origin of a name that none can have. */

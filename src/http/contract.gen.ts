@@ -1616,7 +1616,9 @@ export interface components {
         AnswerTag: string;
         /**
          * @description Seconds since this process last knew its memory to be current (RFC 9111 section 5.1): the database does not answer,
-         *     or the replica that the process follows has lost its primary or is behind it. Absent while it is current.
+         *     or the replica that the process follows has lost its primary or is behind it. Of a snapshot, which is read from the
+         *     database, only the latter. Absent while it is current, and 2147483648 where nobody knows, because the replica was
+         *     started while its primary is away.
          */
         Age: string;
     };
@@ -3039,6 +3041,7 @@ export interface operations {
             /** @description The lines. */
             200: {
                 headers: {
+                    Age: components["headers"]["Age"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -87,7 +87,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   new Gauge({
     name: 'assent_index_lag_seconds',
-    help: 'Since the change log was last read to its end, from a database that had all of it; +Inf while the index is being loaded.',
+    help: 'Since the change log was last read to its end, from a database that had all of it; +Inf while nobody knows.',
     registers,
     collect() {
       this.set(indexSecondsBehind());

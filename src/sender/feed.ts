@@ -87,14 +87,14 @@ export async function readPage({ client, query, signal }: Place): Promise<Batch>
   let age = 0;
   const body = await client.call({
     ...{ method: 'GET', path: `v1/changes?${query}&wait=${waitSeconds}`, signal },
-    onHeaders: (headers) => void (age = secondsOf(headers['age'])),
+    onHeaders: (headers) => void (age = ageIn(headers)),
   });
   const page = (await body.json()) as { changes: Array<{ revision: string }>; cursor: string; more: boolean };
   const changes = page.changes.map((change) => JSON.stringify(change));
   return { changes, cursor: page.cursor, revision: page.changes.at(-1)?.revision, more: page.more, age };
 }
 
-/** What is no number is passed over, and of several the first one counts (HTTP caching, section 5.1). */
-function secondsOf(age: string | string[] | undefined): number {
+/** Seconds. What is no number is passed over, and of several the first one counts (HTTP caching, section 5.1). */
+export function ageIn({ age }: Readonly<Record<string, string | string[] | undefined>>): number {
   return Number(/^\d+/.exec(String(age))?.[0] ?? 0);
 }

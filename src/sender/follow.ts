@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Replica } from '../matching/replica.js';
-import { HeldBack, isStreamThrough, readPage, readStream, type Batch } from './feed.js';
+import { ageIn, HeldBack, isStreamThrough, readPage, readStream, type Batch } from './feed.js';
 import type { Journal } from './journal.js';
 import { putLine, type ChangeLine, type SnapshotLine, type Standing } from './lines.js';
 import { readLines } from './read-lines.js';
@@ -82,6 +82,7 @@ export function createFollower(settings: FollowerSettings): Follower {
 
   async function loadFromRegistry(signal: AbortSignal): Promise<void> {
     const askedAt = performance.now();
+    let ageOfRegistry = 0;
     const path = `v1/snapshot${scope === '' ? '' : `?${scope}`}`;
     const body = await client.call({
       method: 'GET',
@@ -90,6 +91,7 @@ export function createFollower(settings: FollowerSettings): Follower {
       signal,
       silenceMs,
       freshToken: true,
+      onHeaders: (headers) => void (ageOfRegistry = ageIn(headers)),
     });
     const fresh = settings.createReplica();
     const file = journal?.begin();
@@ -111,7 +113,7 @@ export function createFollower(settings: FollowerSettings): Follower {
     replica = fresh;
     standing = end;
     await file?.complete(end);
-    isCurrent(askedAt);
+    isCurrent(askedAt - ageOfRegistry * 1_000);
     note();
     onChange();
   }

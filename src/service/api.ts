@@ -116,7 +116,7 @@ function findOperations({ operations }: Contract): (id: OperationId) => Operatio
 function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) => Operation): Handlers {
   const { database, config, following, asking, origins, leases, readers, vault, metrics, stopping } = settings;
   const { faultOfSink, worker, writes } = asking;
-  const { follower, age } = following;
+  const { follower, age, ageOfDatabase } = following;
   const reader = createSubscriptionReader(database);
   const register = createRegister({ database, vault, origins, writes, publicUrl: config.publicUrl });
   const writer = createSubscriptionWriter({ database, vault, register });
@@ -158,7 +158,10 @@ function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) =>
       now: follower.now,
     }),
     ...createMatchHandlers({ readSubscription, checkBody, limits: config.eventLimits }),
-    ...createFeedHandlers({ feed, database, readers, age, heartbeatMs: config.feedHeartbeatMs, stopping }),
+    ...createFeedHandlers({
+      ...{ feed, database, readers, age, ageOfDatabase, stopping },
+      heartbeatMs: config.feedHeartbeatMs,
+    }),
     ...createAuditHandlers({ database }),
   };
 }

@@ -16,6 +16,8 @@ export interface Following {
   secondsBehind(): number;
   /** For the header `Age`; undefined where the memory is as current as it can be. */
   age(): number | undefined;
+  /** The same of the database, for what is read from there. */
+  ageOfDatabase(): number | undefined;
   /** What a request has written is in this process's own memory when it resolves, unless the database is away. */
   onWritten(): Promise<void>;
   /** Loops that end by the signal. */
@@ -28,6 +30,9 @@ export interface FollowingSettings {
   log: Logger;
 }
 
+/** Of a standby that was started while its primary is away: what is too much to be counted (RFC 9111 section 1.2.2). */
+const unknownAge = 2 ** 31;
+
 export function createFollowing({ database, config, log }: FollowingSettings): Following {
   const standby = config.replicaUrl === undefined ? undefined : createStandby(database.query);
   // A standby tells nobody of changes, so it is asked more often.
@@ -38,7 +43,11 @@ export function createFollowing({ database, config, log }: FollowingSettings): F
     pollMs,
     onFault: (error) => log.error({ err: error }, 'follower fault'),
   });
-  const secondsBehind = () => Math.max(follower.secondsBehind(), standby?.secondsBehind() ?? 0);
+  const databaseBehind = () => standby?.secondsBehind() ?? 0;
+  const secondsBehind = () => Math.max(follower.secondsBehind(), databaseBehind());
+  /** Between two polls nobody knows of anything newer; what is older than that was not to be had. */
+  const told = (seconds: number) =>
+    seconds > 1 + pollMs / 1_000 ? Math.min(Math.floor(seconds), unknownAge) : undefined;
 
   function wakeBy(databaseUrl: string, signal: AbortSignal): Promise<void> {
     return listen(
@@ -57,11 +66,8 @@ export function createFollowing({ database, config, log }: FollowingSettings): F
   return {
     follower,
     secondsBehind,
-    age() {
-      const seconds = secondsBehind();
-      // Between two polls nobody knows of anything newer; what is older than that was not to be had.
-      return seconds > 1 + pollMs / 1_000 ? Math.floor(seconds) : undefined;
-    },
+    age: () => told(secondsBehind()),
+    ageOfDatabase: () => told(databaseBehind()),
     async onWritten() {
       if (follower.position() === undefined) return;
       await follower.catchUp().catch((error: unknown) => log.warn({ err: error }, 'the index is behind'));
