@@ -3,7 +3,7 @@ import { endGrants } from '../grants/write-grant.js';
 import { recordAudits, type Actor } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import type { grant as GrantRow } from '../storage/generated/client.js';
-import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
+import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
 import { pairReports, type Outcome, type PairReport } from './outcome.js';
 
 /**
@@ -48,11 +48,7 @@ export function createRecordOutcomes({ transaction }: Pick<Database, 'transactio
       await holdOrigins(sql, actor, reports);
       const counted = new Map((await count(sql, actor, reports)).map((row) => [keyOf(row), row]));
       const unknown = outcomes.filter((outcome) => !counted.has(keyOf(outcome))).map(({ index }) => index);
-      if (request.key !== undefined && unknown.length > 0) {
-        await sql.$executeRaw`
-          update idempotency set resource = ${JSON.stringify(unknown)}
-          where tenant = ${request.tenant} and subscriber = ${request.subscriber} and key = ${request.key}`;
-      }
+      if (unknown.length > 0) await noteResource(sql, request, JSON.stringify(unknown));
       const telling = reports.filter(
         (report) =>
           counted.has(keyOf(report)) &&

@@ -27,6 +27,15 @@ export async function claimKey(sql: Sql, request: IdempotentRequest, resource: s
   return claimed === 1 ? undefined : findEarlier(sql, request);
 }
 
+/** Says which resource it is in the end, or what else is to be known of the answer. */
+export async function noteResource(sql: Sql, request: IdempotentRequest, resource: string): Promise<void> {
+  if (request.key === undefined) return;
+  const { tenant, subscriber, key } = request;
+  await sql.$executeRaw`
+    update idempotency set resource = ${resource}
+    where tenant = ${tenant} and subscriber = ${subscriber} and key = ${key}`;
+}
+
 /** What an earlier request of this key and content created. RegistryError `idempotency_key_reused` if that differs. */
 export async function findEarlier(sql: Sql, request: IdempotentRequest): Promise<string | undefined> {
   if (request.key === undefined) return undefined;

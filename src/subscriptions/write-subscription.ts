@@ -7,7 +7,7 @@ import { findOrigin } from '../origins/store.js';
 import { recordAudit, type Actor } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import { Prisma } from '../storage/generated/client.js';
-import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
+import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
 import { uuidv7 } from '../storage/ids.js';
 import { askOnce, releasePair } from './ask-webhook.js';
 import { findAskedOrigin, lint } from './asked-origin.js';
@@ -175,9 +175,7 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
         if (handshake === undefined) {
           throw new RegistryError('grant_revoked', 'An admin revoked the grant, and only an admin can ask again.');
         }
-        if (handshake !== created) {
-          await sql.idempotency.updateMany({ where: { resource: created }, data: { resource: handshake } });
-        }
+        if (handshake !== created) await noteResource(sql, request, handshake);
         await recordAudit(sql, actor, 'handshake.requested', `subscription:${id}`, { handshake });
         return { id: handshake, handshake, replayed: false };
       }),
