@@ -31,8 +31,11 @@ export interface Permission {
     | undefined;
 }
 
-/** A standing is a state and a basis in one number, and never 0. */
-const standingOf = ({ state, basis }: GrantState) => 1 + grantStates.indexOf(state) + 4 * bases.indexOf(basis);
+/** A standing is a state and a basis in one number, and never 0. Throws for a state of a later version. */
+function standingOf({ state, basis }: GrantState): number {
+  if (!grantStates.includes(state)) throw new RangeError(`No grant is ${String(state)}.`);
+  return 1 + grantStates.indexOf(state) + 4 * bases.indexOf(basis);
+}
 const stateOf = (standing: number) => grantStates[(standing & 3) - 1];
 const basisOf = (standing: number) => bases[standing >>> 2] ?? 'response';
 
@@ -65,8 +68,9 @@ export class KnownPairs {
 
   putGrant(origin: number, sink: string, state: GrantState | null): void {
     const table = this.#table;
+    const standing = state === null ? 0 : standingOf(state);
     const pair = table.acquire(origin, Buffer.from(sink));
-    table.setSmall(pair, word.standing, state === null ? 0 : standingOf(state));
+    table.setSmall(pair, word.standing, standing);
     if (state !== null) {
       const rate = parseRate(state.allowedrate) ?? 1;
       table.setLarge(pair, word.rate, rate === '*' ? 0 : rate);

@@ -2,8 +2,8 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { dialects } from '../../src/matching/dialects.js';
 import { compileFailure } from '../../src/matching/explain.js';
 import { attributesOf } from '../../src/events/context-attributes.js';
-import { createReplica, type Replica } from '../../src/matching/replica.js';
-import type { GrantState, SubscriptionState } from '../../src/matching/state.js';
+import { createReplica, putOrOut, type Replica } from '../../src/matching/replica.js';
+import { bases, type GrantState, type SubscriptionState } from '../../src/matching/state.js';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 const later = '2026-01-02T00:00:00.000Z';
@@ -139,4 +139,18 @@ test('no tenant is told of an origin of another', () => {
   replica.put({ kind: 'grant', origin, sink: 'https://h.example.com/' }, grant(origin, ''));
   expect(replica.permission('b', origin, 'https://h.example.com/')).toEqual({ denial: 'no_grant', grant: undefined });
   expect(replica.origin('b', origin)).toBeUndefined();
+});
+
+test.each(bases)('a grant by %s in a state of a later version allows nothing, and is reported', (basis) => {
+  const [origin] = origins as [string];
+  const subject = { kind: 'grant' as const, origin, sink: 'https://h.example.com/' };
+  const told: unknown[] = [];
+  replica.put(subject, grant(origin, subject.sink, { basis: 'agreement' }));
+  expect(replica.permission('a', origin, subject.sink).denial).toBeUndefined();
+  putOrOut(replica, subject, grant(origin, subject.sink, { basis, state: 'paused' as 'live' }), (one) =>
+    told.push(one),
+  );
+  expect(replica.permission('a', origin, subject.sink)).toEqual({ denial: 'no_grant', grant: undefined });
+  expect(told).toHaveLength(1);
+  expect(replica.size().pairs).toBe(0);
 });
