@@ -40,9 +40,9 @@ export interface Follower {
   waitFor(position: bigint, timeoutMs: number): Promise<boolean>;
   /**
    * Calls back with what was applied and the position that it comes right after, in order, after it was applied; with
-   * nothing where a replica was loaded that stands at that position. Returns what ends that.
+   * nothing where a replica was loaded that stands at that position.
    */
-  subscribe(listener: Listener): () => void;
+  subscribe(listener: Listener): void;
   /** The database may be another one: looks before the next reading whether it has the same history. A hint. */
   distrust(): void;
   /** Milliseconds since 1970 by the clock of the database, which ends grants; by the machine's until that is known. */
@@ -231,10 +231,7 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
       });
     },
 
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: (listener) => void listeners.add(listener),
     distrust() {
       isTrusted = false;
       wake();

@@ -100,11 +100,6 @@ export class Arena {
     if (this.#live[chunk] === 0) this.#emptied(chunk);
   }
 
-  /** Whether the chunk of an address was handed back. What stands beside a chunk goes with it. */
-  isGone(address: number): boolean {
-    return this.chunks[address >>> chunkBits] === gone;
-  }
-
   #isFull(chunk: number): boolean {
     return this.#freed[chunk] === none && this.#fresh[chunk]! >= this.chunks[chunk]!.length;
   }
