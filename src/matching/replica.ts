@@ -1,4 +1,5 @@
 import { RegistryError } from '../errors.js';
+import { withoutQuery } from '../storage/audit.js';
 import { KnownPairs, type MatchedPair, type Permission } from './known-pairs.js';
 import type { ContextAttributes } from '../events/context-attributes.js';
 import { createMatchIndex, type MatchIndex } from './match-index.js';
@@ -223,7 +224,8 @@ export function putOrOut(
   try {
     replica.put(subject, state);
   } catch (cause) {
-    onFault(new Error(`A state could not be taken in: ${JSON.stringify(subject)}`, { cause }));
+    const told = subject.kind === 'grant' ? { ...subject, sink: withoutQuery(subject.sink) } : subject;
+    onFault(new Error(`A state could not be taken in: ${JSON.stringify(told)}`, { cause }));
     replica.put(subject, null);
   }
 }
