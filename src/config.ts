@@ -44,8 +44,9 @@ const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https U
 /** In the one spelling that fits into a header. */
 const publicUrl = httpUrl
   .refine((value) => {
-    const { username, password, search, hash } = URL.canParse(value) ? new URL(value) : new URL('about:blank');
-    return username + password + search + hash === '';
+    const { username, password, href } = URL.canParse(value) ? new URL(value) : new URL('about:blank');
+    // An empty query is none to the parser, and stays in the URL.
+    return username + password === '' && !/[?#]/.test(href);
   }, 'must have no user name, password, query or fragment: callbacks are built on it')
   .transform((value) => new URL(value).href);
 

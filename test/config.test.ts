@@ -122,7 +122,8 @@ test('a public URL is https in production, and nothing but a place in any case',
   expect(inProduction('https://assent.example/')).toEqual([]);
   expect(inProduction('http://assent.example')).toEqual([expect.stringContaining('must be https')]);
   expect(faultsOf({ ASSENT_PUBLIC_URL: 'http://localhost:3000' })).toEqual([]);
-  for (const url of ['assent.example', 'ftp://a.example', 'https://me:pw@a.example', 'https://a.example/?b', '/x#y']) {
+  const others = ['https://a.example/?b', 'https://a.example/?', 'https://a.example/#', '/x#y'];
+  for (const url of ['assent.example', 'ftp://a.example', 'https://me:pw@a.example', ...others]) {
     expect([url, faultsOf({ ASSENT_PUBLIC_URL: url }).length]).not.toEqual([url, 0]);
   }
 });
