@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type supertest from 'supertest';
-import { passGrant } from '../support/pass-time.js';
+import { exhaust, passGrant } from '../support/pass-time.js';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
 
 const origin = 'eventemitter.example.com';
@@ -168,6 +168,46 @@ describe('list', () => {
     const next = /<(.*)>/.exec(first.get('Link') ?? '')?.[1] ?? '';
     expect((await mine.get(next).expect(200)).body.map(({ id }: { id: string }) => id)).toEqual([ids[1]]);
     await mine.delete(passing.path).expect(200);
+  });
+
+  test('by status gives those that have it, however they came to it', async () => {
+    const one = await registry.as('assent:subscribe', { subscriber: 'of every status' });
+    const { receiver } = registry;
+    const answering = (status: number) => {
+      const to = newSink();
+      receiver.on(new URL(to).pathname, (_, response) => response.writeHead(status).end());
+      return to;
+    };
+    const refusing = newSink();
+    receiver.consent(new URL(refusing).pathname, { origin: 'somebody-else.example.com' });
+    const [over, revoked] = [newSink(), newSink()];
+    for (const to of [
+      answering(200),
+      answering(410),
+      refusing,
+      `https://no.example:${receiver.port}/`,
+      over,
+      revoked,
+    ]) {
+      await register({ sink: to }, one);
+    }
+    await register({}, one);
+    for (const { path } of [await register({}, one), await register({ sink: answering(200) }, one)]) {
+      await one.post(`${path}/suspend`).send({ reason: 'test' }).expect(200);
+    }
+    await passGrant(registry, over);
+    const [grant] = (await admin.get('/v1/grants').query({ sink: revoked }).expect(200)).body;
+    await admin.post(`/v1/grants/${grant.id}/revoke`).send({ reason: 'test' }).expect(200);
+    await exhaust(registry);
+
+    type Listed = Array<{ id: string; status: string }>;
+    const all = (await one.get('/v1/subscriptions').expect(200)).body as Listed;
+    const statuses = ['active', 'expired', 'pending', 'refused', 'retired', 'suspended', 'unreachable'];
+    expect([...new Set(all.map(({ status }) => status))].sort()).toEqual(statuses);
+    for (const status of statuses) {
+      const found = (await one.get('/v1/subscriptions').query({ status }).expect(200)).body as Listed;
+      expect(found).toEqual(all.filter((each) => each.status === status));
+    }
   });
 
   test("a cursor that was forged from another's id shows nothing but one's own", async () => {
