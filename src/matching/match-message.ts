@@ -33,7 +33,10 @@ export type Credential = Record<string, unknown> | 'unreadable';
 /** That of the oldest subscription of the pair that has one. */
 export type CredentialOf = (pair: MatchedPair) => Credential | undefined;
 
-const tooLarge = new Set(['intg-std-015.size']);
+const tooLarge: ReadonlyMap<string, 'event_too_large' | 'body_too_large'> = new Map([
+  ['intg-std-015.size', 'event_too_large'],
+  ['intg-std-015.batch_size', 'body_too_large'],
+]);
 const noPairs: readonly MatchedPair[] = [];
 
 /** The origin of this name in any letter case, or the default one. Errors: `origin_not_found`, `no_default_origin`. */
@@ -47,7 +50,8 @@ export function originFor(replica: Replica, tenant: string, name: string | undef
 
 /**
  * Which sinks get the events of a message in any content mode. Without a replica they are only judged. An event at
- * fault spoils no other of a batch. Errors: those of reading; `invalid_event`, `event_too_large` with the places.
+ * fault spoils no other of a batch. Errors: those of reading; `invalid_event`, `event_too_large`, and for a whole batch
+ * `body_too_large`, with the places.
  */
 export function matchMessage(
   replica: Replica | undefined,
@@ -64,8 +68,11 @@ export function matchMessage(
     return { isBatch: false, results: [result] };
   }
   const batch = validateBatch(origin.profile, { count: read.events.length, bytes: read.bytes });
-  if (batch.faults.length > 0) throw refused(batch.faults);
-  return { isBatch: true, results: read.events.map((event) => judgeAndMatch(replica, origin, event)) };
+  if (batch.faults.length > 0) throw refused(batch.faults, 'batch');
+  const results = read.events.map((event) => judgeAndMatch(replica, origin, event));
+  // The answer has no other place for what a batch should be, and `/events/validate` tells it there too.
+  for (const { warnings } of results) warnings.unshift(...batch.warnings);
+  return { isBatch: true, results };
 }
 
 function judgeAndMatch(replica: Replica | undefined, origin: KnownOrigin, event: ReadEvent): Result {
@@ -124,9 +131,7 @@ function textOf(name: Member, value: unknown): string {
   return `"${name}":${JSON.stringify(value)}`;
 }
 
-function refused(faults: readonly RuleBreach[]): RegistryError {
-  const code = faults.some(({ rule }) => tooLarge.has(rule)) ? 'event_too_large' : 'invalid_event';
-  return new RegistryError(code, 'The event breaks a rule of its profile.', {
-    faults: faults.map(faultOfBreach),
-  });
+function refused(faults: readonly RuleBreach[], what: 'event' | 'batch' = 'event'): RegistryError {
+  const [code = 'invalid_event'] = faults.flatMap(({ rule }) => tooLarge.get(rule) ?? []);
+  return new RegistryError(code, `The ${what} breaks a rule of its profile.`, { faults: faults.map(faultOfBreach) });
 }

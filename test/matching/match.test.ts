@@ -232,6 +232,28 @@ describe('an event comes', () => {
     await small.stop();
   });
 
+  test('in a batch larger than its profile has it: 413 for its size, a warning for its number of events', async () => {
+    const large = await startRegistry({ env: { ASSENT_MESSAGE_BYTES: '4194304', ASSENT_MESSAGE_EVENTS: '200' } });
+    const client = await large.as('assent:deliver');
+    const origins = (await large.as('assent:admin')).post('/v1/origins');
+    await origins.send({ name: 'intg.example.com', isdefault: true, profile: 'intg-std-015' }).expect(201);
+    const event = eventOf('com.example.orders.order.created', { datacontenttype: 'text/plain' });
+    const batch = (count: number, data: string) =>
+      ask(
+        Array.from({ length: count }, () => ({ ...event, data })),
+        { client, mediaType: 'application/cloudevents-batch+json' },
+      );
+    const { body } = await batch(6, 'x'.repeat(200 * 1024)).expect(413);
+    expect([body.code, body.faults]).toMatchObject(['body_too_large', [{ rule: 'intg-std-015.batch_size' }]]);
+    const rulesOf = async (count: number): Promise<string[][]> => {
+      const { events } = (await batch(count, 'x').expect(200)).body as { events: { warnings: { rule: string }[] }[] };
+      return events.map(({ warnings }) => warnings.map(({ rule }) => rule));
+    };
+    for (const rules of await rulesOf(101)) expect(rules).toContain('intg-std-015.batch_count');
+    for (const rules of await rulesOf(100)) expect(rules).not.toContain('intg-std-015.batch_count');
+    await large.stop();
+  });
+
   test('larger than the profile of its origin allows, and is answered 413 with the rule', async () => {
     await admin.post('/v1/origins').send({ name: 'intg.example.com', profile: 'intg-std-015' }).expect(201);
     const event = { ...eventOf('com.example.orders.order.created.v1'), data: 'x'.repeat(256 * 1024) };
