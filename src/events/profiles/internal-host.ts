@@ -42,6 +42,8 @@ const infrastructureScheme = /(?:^|[^a-z0-9+.-])(?:k8s|kubernetes|docker|contain
 const hostAndPort = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+:\d+(?:[/?#]|$)/;
 /** In a URL inside of the source: `jdbc:postgresql://orders.example.com:5432/db`. */
 const innerPort = /:\/\/(?:[^/?#]*@)?(?:\[[0-9a-f:.]*\]|[^/?#@:[\]]+):\d+(?:[/?#,;&]|$)/;
+/** The host of such a URL. */
+const innerHost = /:\/\/(?:[^/?#@,;&]*@)?(\[[0-9a-f:.]*\]|[^/?#@:[\],;&]+)/g;
 /** What the id of a container is: 64 hexadecimal digits. */
 const containerId = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/;
 /**
@@ -51,23 +53,25 @@ const containerId = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/;
 const podName = /-(?=\d*[a-z])[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9-])/;
 
 /**
- * What a source tells of the network inside, a sentence each. The host is looked at closely; of the rest only what
- * names a private address, an internal name, a container or a pod in plain words. For a text that is a URI reference.
+ * What a source tells of the network inside, a sentence each. Its host is looked at closely, and so are those of URLs
+ * inside of it; of the rest only what names a private address, an internal name, a container or a pod in plain words.
+ * For a text that is a URI reference.
  */
 export function findLeaks(source: string): string[] {
   const leaks: string[] = [];
   const plain = decode(source).toLowerCase();
   const authority = parseUriReference(source)?.authority;
-  const host = decode(authority?.host ?? '')
-    .toLowerCase()
-    .replace(/\.$/, '');
-  const mayNameInside = plain.includes('local') || plain.includes('internal');
+  const behindScheme = authority ? plain.slice(plain.indexOf('//') + 2) : plain;
   // The full form of a name ends in a dot.
+  const hosts = [decode(authority?.host ?? '').toLowerCase(), ...innerHosts(behindScheme)]
+    .map((host) => host.replace(/\.$/, ''))
+    .filter((host) => host !== '');
+  const mayNameInside = plain.includes('local') || plain.includes('internal');
   const words = mayNameInside ? plain.split(/\.?(?:[^a-z0-9.-]|$)/) : [];
-  if ((host !== '' && isInternalHost(host)) || words.some(isInternalWord) || namesMachine(plain)) {
+  if (hosts.some(isInternalHost) || words.some(isInternalWord) || namesMachine(plain)) {
     leaks.push('The source names a host that only the inside knows.');
   }
-  if ((host !== '' && isAddress(host)) || hasPrivateIpv4(plain) || hasPrivateIpv6(plain)) {
+  if (hosts.some(isAddress) || hasPrivateIpv4(plain) || hasPrivateIpv6(plain)) {
     leaks.push('The source has an IP address.');
   }
   if ((authority?.port ?? '') !== '' || hostAndPort.test(plain) || innerPort.test(plain))
@@ -84,6 +88,10 @@ function decode(text: string): string {
   } catch {
     return text;
   }
+}
+
+function innerHosts(text: string): string[] {
+  return text.includes('://') ? Array.from(text.matchAll(innerHost), ([, host = '']) => host) : [];
 }
 
 /** A name of one label is only known inside. */
