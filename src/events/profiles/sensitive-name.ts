@@ -3,19 +3,30 @@ const anywhere = [
   'password',
   'passwd',
   'passphrase',
+  '(?<!by)passcode',
   'secret(?!ar)',
   'credential',
   'token(?!i[sz])',
   'bearer',
   'apikey',
   'privatekey',
+  'accesskey',
   'sessionid',
   'sessionkey',
   'cookie',
   'email',
   'phonenumber',
+  'telefoonnummer',
+  'homeaddress',
+  'firstname(?!space)',
+  'lastname(?!space)',
+  'surname',
+  'voornaam',
+  'achternaam',
   'dateofbirth',
   'birthdate',
+  'birthday',
+  'geboortedatum',
   'creditcard',
   'cardnumber',
   'passportnumber',
@@ -25,7 +36,19 @@ const anywhere = [
   'rijksregisternummer',
 ];
 /** Too short to be looked for inside of other words ("businessname" holds "ssn"). */
-const atTheEnd = ['bsn', 'ssn', 'insz', 'ssin', 'iban', 'jwt', 'pincode', '(?<!s)session', 'auth', 'authorization'];
+const atTheEnd = [
+  'bsn',
+  'ssn',
+  'insz',
+  'ssin',
+  'iban',
+  'jwt',
+  'pincode',
+  '(?<!s)session',
+  'auth',
+  'authorization',
+  '(?<!micro|smart|head|ear)phone',
+];
 
 /** One expression looks at a name once, and not once for each part. */
 const sensitive = new RegExp(`${anywhere.join('|')}|(?:${atTheEnd.join('|')})$`);
