@@ -130,6 +130,8 @@ const rows: Row[] = [
       'nl.brp.a.V1.2.3',
       'nl.brp.a.v01.2.3',
       'nl.brp.a.v1-rc',
+      'nl.brp.a.v1beta1',
+      'nl.brp.a.v2.0rc1',
       'nl.brp.a.v1.2.3-01',
       'nl.brp.a.v1.2.3-rc.01',
       'nl.brp.a.v1.2.3+a+b',
@@ -141,6 +143,7 @@ const rows: Row[] = [
       'nl.brp.a',
       'nl.brp.v1.2.3.a',
       'nl.brp.5-ster',
+      'nl.brp.a.v8motor',
     ),
   ],
   [

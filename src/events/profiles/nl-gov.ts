@@ -5,8 +5,8 @@ import { isReverseDomain } from './reverse-domain.js';
 
 const rule = rulesOf('nl-gov', 'NL GOV profile for CloudEvents', '4, ');
 
-/** The part of a type that looks like a version, from its first dot on: `.v2`, `.1.0.3`, `.v0.1.0`. */
-const versionSuffix = /\.(?:[vV][0-9]+(?:\.[0-9]+)*(?:[-+][0-9A-Za-z.+-]*)?|[0-9]+(?:\.[0-9]+)*)$/;
+/** The part of a type that looks like a version, from its first dot on: `.v2`, `.1.0.3`, `.v0.1.0`, `.v1beta1`. */
+const versionSuffix = /\.(?:[vV][0-9]+(?:\.[0-9]+)*(?:(?:[-+]|alpha|beta|rc)[0-9A-Za-z.+-]*)?|[0-9]+(?:\.[0-9]+)*)$/;
 /** No version is longer, and the search for its beginning has an end. */
 const maxVersion = 64;
 /** Semantic Versioning 2.0.0, sections 2, 9 and 10: no number has leading zeros, but for those of the build. */
