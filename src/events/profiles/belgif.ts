@@ -31,6 +31,15 @@ function isService(text: string): boolean {
   return parts.length > 1 && version.test(parts.pop() as string) && parts.every((part) => namePart.test(part));
 }
 
+/** What cannot be a resource type: where one of these comes first, there is none. */
+const methods = ['get', 'create', 'update', 'delete', 'notify'];
+
+/** A resource type and a method, and a method too between a resource type and the suffix of a reply. */
+function hasForm(type: string): boolean {
+  const { rest = [] } = parseType(type) ?? {};
+  return rest.length >= (isReplyType(type) ? 3 : 2) && !methods.includes(rest[0] as string);
+}
+
 /** `reply`, `problemReply`, and what an API adds in their manner, such as `intermediateReply`. */
 const isReplyType = (type: string) => /(?:\.reply|\.[a-z][A-Za-z0-9]*Reply)$/.test(type.slice(-128));
 
@@ -67,7 +76,7 @@ const ownRules: readonly Rule[] = [
     'The type is the service with its version, then resource type, method and an optional suffix.',
     (event) => {
       const type = textOf(event, 'type');
-      return type === undefined || (parseType(type)?.rest.length ?? 0) >= 2 ? undefined : at('type');
+      return type === undefined || hasForm(type) ? undefined : at('type');
     },
     'type',
   ),
