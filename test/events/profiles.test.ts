@@ -456,6 +456,9 @@ const rows: Row[] = [
     [
       { datacontenttype: 'image/png', data: 'abc' },
       { datacontenttype: 'application/octet-stream', data: '{}' },
+      { datacontenttype: 'application/vnd.apache.thrift.binary', data: 'abc' },
+      { datacontenttype: 'application/x-protobuf', data: 'abc' },
+      { datacontenttype: 'application/epub+zip', data: 'abc' },
     ],
     [
       { datacontenttype: 'image/png', data_base64: 'aaaa' },

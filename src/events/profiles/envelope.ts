@@ -22,12 +22,19 @@ export function attributeBytes(event: EventParts): number {
   return bytes;
 }
 
+/** Subtypes of `application` that are no text. */
+const binarySubtypes = [
+  ...['octet-stream', 'pdf', 'zip', 'gzip', 'x-gzip', 'zstd', 'cbor', 'msgpack', 'protobuf', 'x-protobuf', 'wasm'],
+  'vnd.apache.thrift.binary',
+];
+
 /** Media types whose content is no text, as far as the type alone tells. */
 export function isBinaryType(datacontenttype: string | undefined): boolean {
   const mediaType = datacontenttype === undefined ? undefined : parseMediaType(datacontenttype);
   if (!mediaType || /\+(?:xml|json)$/.test(mediaType.subtype)) return false;
+  if (/\+(?:zip|gzip|zstd|cbor|ber|der)$/.test(mediaType.subtype)) return true;
   if (['image', 'audio', 'video', 'font'].includes(mediaType.type)) return true;
-  return mediaType.type === 'application' && ['octet-stream', 'pdf', 'zip', 'gzip'].includes(mediaType.subtype);
+  return mediaType.type === 'application' && binarySubtypes.includes(mediaType.subtype);
 }
 
 /** The members of a claim check that are missing or of the wrong kind; undefined when there is none to judge. */
