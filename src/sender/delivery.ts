@@ -12,7 +12,8 @@ export interface Delivery {
  * (HTTP binding, section 3), with the headers that the subscription wants along and the access token, if there is one.
  */
 export function deliveryOf(event: object, origin: string, to: MatchAnswer['sinks'][number]): Delivery {
-  const delivery = to.contentmode === 'binary' && !holdsEvent(event) ? inBinary(event) : inStructured(event);
+  const delivery =
+    to.contentmode === 'binary' && !holdsEvent(event) && isWritable(event) ? inBinary(event) : inStructured(event);
   const token = to.sinkcredential?.['accesstoken'];
   return {
     ...delivery,
@@ -32,6 +33,12 @@ function inStructured(event: object): Delivery {
 /** In binary mode its data would be read as the event (HTTP binding, section 3). */
 function holdsEvent(event: { datacontenttype?: unknown }): boolean {
   return /^application\/cloudevents/i.test(String(event.datacontenttype));
+}
+
+/** Text is written in UTF-8 here; in binary mode it would have to be in the charset that its type declares. */
+function isWritable({ data, datacontenttype }: { data?: unknown; datacontenttype?: unknown }): boolean {
+  if (data === undefined || typeof datacontenttype !== 'string') return true;
+  return ['utf-8', 'utf8', 'us-ascii', undefined].includes(parseMediaType(datacontenttype)?.charset);
 }
 
 /** Data without a type is JSON; bytes without one may be anything (JSON format, sections 3.1.1 and 3.1.2). */

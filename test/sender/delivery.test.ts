@@ -73,6 +73,20 @@ test.each(['application/cloudevents+json', 'Application/CloudEvents-Batch+JSON; 
   },
 );
 
+test('text in another charset than UTF-8 is delivered in structured mode, bytes in it as they are', () => {
+  const datacontenttype = 'text/plain; charset=ISO-8859-1';
+  const text = inBinary({ data: 'é', datacontenttype });
+  expect(text.headers['Content-Type']).toBe('application/cloudevents+json; charset=utf-8');
+  expect(JSON.parse(text.body as string)).toMatchObject({ data: 'é', datacontenttype });
+  for (const charset of ['UTF-8', '"utf-8"', 'US-ASCII']) {
+    expect(inBinary({ data: 'e', datacontenttype: `text/plain; charset=${charset}` }).body).toBe('e');
+  }
+  expect(inBinary({ data_base64: '6Q==', datacontenttype })).toMatchObject({
+    headers: { 'Content-Type': datacontenttype },
+    body: Buffer.from([0xe9]),
+  });
+});
+
 test.each([
   ['no data', {}, undefined, undefined],
   ['null', { data: null }, 'application/json', 'null'],
