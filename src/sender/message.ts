@@ -10,10 +10,11 @@ export interface EventMessage {
 const structured = ['content-type', 'application/cloudevents+json; charset=utf-8'];
 const batched = ['content-type', 'application/cloudevents-batch+json; charset=utf-8'];
 
-/** What `POST /v1/match` would be sent. No attribute of an event is an object, so `headers` tells a request. */
+/** What `POST /v1/match` would be sent. No attribute of an event is an object, so one in `headers` tells a request. */
 export function messageOf(event: object): EventRequest {
   const { headers, body } = event as Partial<EventMessage>;
-  if (typeof headers !== 'object') {
+  // An attribute that is null is as if absent, whatever it is called.
+  if (typeof headers !== 'object' || headers === null) {
     return { headers: Array.isArray(event) ? batched : structured, body: Buffer.from(JSON.stringify(event)) };
   }
   const lines = Array.isArray(headers)

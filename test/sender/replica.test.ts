@@ -191,6 +191,14 @@ describe('the kit says of a message what the server says of it', () => {
     expect(sender.match(batch).events[1]).toEqual(answer.body.events[1]);
     expect(sender.match(batch).events).toHaveLength(2);
   });
+
+  test('where an attribute that is null is called as what tells a request from an event', async () => {
+    const sender = await senders.startCurrent();
+    const event = eventOf(types[0] ?? '', { headers: null, body: null });
+    const asked = tenant.sender.post('/v1/match').set('Content-Type', 'application/cloudevents+json');
+    const { body } = await asked.send(JSON.stringify(event)).expect(200);
+    expect(bySink(sender.match(event))).toEqual(bySink(body));
+  });
 });
 
 describe('while the registry is away', () => {
