@@ -428,9 +428,17 @@ const rows: Row[] = [
       { sessionid: 'a' },
       { exampleauth: 'Bearer abc' },
       { examplex: 'bearer abc' },
+      { examplex: 'Basic dXNlcjpwYXNz' },
       { examplex: 'eyJhbGciOiJub25lIn0.e30.' },
     ],
-    [{ examplecorrelationid: 'abc' }, { examplex: 'eyJ' }, { examplecount: 5 }],
+    [
+      { examplecorrelationid: 'abc' },
+      { examplex: 'eyJ' },
+      { examplex: 'Basic research' },
+      { examplex: 'Basic cover' },
+      { examplex: 'Bearer of good news' },
+      { examplecount: 5 },
+    ],
   ],
   ['intg-std-015.traceparent_present', [{ traceparent: undefined }], [{}, { traceparent: {} }]],
   [

@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer';
+
 /** Parts of names that say what the value is, wherever they stand: names have no separators. Secretaries are none. */
 const anywhere = [
   'password',
@@ -58,8 +60,13 @@ export function isSensitiveName(name: string): boolean {
   return sensitive.test(name);
 }
 
-/** A value that says so itself: a JSON Web Token, or the value of an Authorization header. */
+/**
+ * A value that says so itself: a JSON Web Token, or the value of an Authorization header. Bearer comes before one word
+ * (RFC 6750, section 2.1), Basic before user and password with a colon between them (RFC 7617, section 2).
+ */
 export function isCredential(value: string): boolean {
-  if (/^(?:Bearer|Basic) ./i.test(value)) return true;
+  if (/^Bearer +[\w.~+/-]+=*$/i.test(value)) return true;
+  const basic = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(value)?.[1];
+  if (basic !== undefined && Buffer.from(basic, 'base64').includes(':')) return true;
   return value.startsWith('eyJ') && /^[\w-]+\.[\w-]+\.[\w-]*$/.test(value);
 }
