@@ -111,6 +111,7 @@ const rows: Row[] = [
       { lastnamespace: 'a' },
       { bypasscode: 'a' },
       { usessmartphone: true },
+      { isiphone: true },
       { microphone: 'a' },
       { phonemodel: 'a' },
     ],

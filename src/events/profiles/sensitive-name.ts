@@ -49,7 +49,7 @@ const atTheEnd = [
   '(?<!s)session',
   'auth',
   'authorization',
-  '(?<!micro|smart|head|ear)phone',
+  '(?<!micro|smart|mega|head|ear|i)phone',
 ];
 
 /** One expression looks at a name once, and not once for each part. */
