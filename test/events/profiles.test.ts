@@ -408,6 +408,8 @@ const rows: Row[] = [
       { partitionkey: 5 },
       { sequence: '' },
       { sequence: '1', sequencetype: '' },
+      { sequence: 'a', sequencetype: 'Integer' },
+      { sequence: '2147483648', sequencetype: 'Integer' },
       { sampledrate: 'often' },
       { sampledrate: 0 },
       { sampledrate: '2147483648' },
@@ -418,6 +420,9 @@ const rows: Row[] = [
     [
       { traceparent: '01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x' },
       { partitionkey: 'a', sequence: '1' },
+      { sequence: 'a' },
+      { sequence: 'a', sequencetype: 'Letters' },
+      { sequence: '-2147483648', sequencetype: 'Integer' },
       { sampledrate: 30, sequence: '1', sequencetype: 'Integer' },
       { sampledrate: '2147483647', dataref: 'https://a.example/b' },
     ],

@@ -11,6 +11,7 @@ import {
   typeReverseDomain,
 } from './cloudevents.js';
 import { attributeBytes, brokenClaimCheck, documentedExtensions, isBinaryType, isEnvelopeType } from './envelope.js';
+import { isIntegerText } from './integer-text.js';
 import { findLeaks } from './internal-host.js';
 import { hasReverseDomain } from './reverse-domain.js';
 import { isCredential, isSensitiveName } from './sensitive-name.js';
@@ -26,6 +27,8 @@ const present =
   (name: string, isExpected: (event: EventParts) => boolean = () => true): Check =>
   (event) =>
     isGiven(event, name) || !isExpected(event) ? undefined : at(name);
+
+const brokenExtensions = eachExtension((name, value) => documentedExtensions.get(name)?.(value) === false);
 
 /** UUID of version 4, or ULID. */
 const idForm = /^(?:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|[0-7][0-9A-HJKMNP-TV-Z]{25})$/i;
@@ -120,7 +123,12 @@ const ownRules: readonly Rule[] = [
     'MUST',
     'R-6',
     'Extensions that CloudEvents documents keep their meaning: dataref, partitionkey, sampledrate, sequence and tracing.',
-    eachExtension((name, value) => documentedExtensions.get(name)?.(value) === false),
+    (event) => {
+      const findings = brokenExtensions(event);
+      const sequence = textOf(event, 'sequence');
+      if (!sequence || textOf(event, 'sequencetype') !== 'Integer' || isIntegerText(sequence)) return findings;
+      return [...(findings ?? []), { member: 'sequence' }];
+    },
   ),
   rule(
     'extension_credentials',

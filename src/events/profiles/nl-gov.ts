@@ -1,6 +1,7 @@
 import { at, isGiven, rulesOf, textOf, type Check, type Rule } from '../rule.js';
 import { isUriReference } from '../uri.js';
 import { cloudeventsRules, typeReverseDomain } from './cloudevents.js';
+import { isIntegerText } from './integer-text.js';
 import { isReverseDomain } from './reverse-domain.js';
 
 const rule = rulesOf('nl-gov', 'NL GOV profile for CloudEvents', '4, ');
@@ -53,8 +54,6 @@ const onUrn =
 
 /** `Integer` as the text defines it, and `integer` as its own examples write it. */
 const isIntegerType = (type: string | undefined) => type?.toLowerCase() === 'integer';
-const isInteger = (text: string) =>
-  /^-?(?:0|[1-9][0-9]{0,9})$/.test(text) && Number(text) >= -0x8000_0000 && Number(text) <= 0x7fff_ffff;
 
 const ownRules: readonly Rule[] = [
   rule(
@@ -162,7 +161,7 @@ const ownRules: readonly Rule[] = [
     (event) => {
       const sequence = textOf(event, 'sequence');
       if (!sequence || !isIntegerType(textOf(event, 'sequencetype'))) return undefined;
-      return isInteger(sequence) ? undefined : at('sequence');
+      return isIntegerText(sequence) ? undefined : at('sequence');
     },
   ),
 ];
