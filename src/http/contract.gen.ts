@@ -513,8 +513,8 @@ export interface paths {
          * @description JSON lines: one for each origin, subscription and grant, and a last one (`kind: end`) with the cursor to follow
          *     from (`GET /changes?after=`). **A stream without that last line is incomplete**: take another one. Subscriptions
          *     come in every state and grants too; what may be delivered is the receiver's to derive: the subscription is not
-         *     suspended, and the grant of its origin and sink is live and has not expired. A client that does not read for a
-         *     while is cut off.
+         *     suspended, and the grant of its origin and sink is live and has not expired. The first line comes when all of them
+         *     have been read, which may take two minutes. A client that does not read for a while is cut off.
          */
         get: operations["getSnapshot"];
         put?: never;

@@ -49,6 +49,8 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
+/** The registry reads all of a snapshot before it sends any of it, for two minutes at the most. */
+const snapshotMs = 130_000;
 /** Of a snapshot. */
 const silenceMs = 40_000;
 const noteEveryMs = 60_000;
@@ -89,6 +91,7 @@ export function createFollower(settings: FollowerSettings): Follower {
       path,
       accept: 'application/jsonl',
       signal,
+      answerMs: snapshotMs,
       silenceMs,
       freshToken: true,
       onHeaders: (headers) => void (ageOfRegistry = ageIn(headers)),

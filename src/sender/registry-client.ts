@@ -34,6 +34,8 @@ export interface RegistryCall {
   /** The same call again does nothing twice. */
   idempotencyKey?: string;
   signal?: AbortSignal | undefined;
+  /** How long the answer may take to begin. */
+  answerMs?: number;
   /** How long the answer may be silent; for streams. */
   silenceMs?: number;
   /** Asks for a token first, and does not go on with the last one. */
@@ -61,13 +63,12 @@ export interface RegistryClientSettings {
   ca: string | undefined;
 }
 
-const answerMs = 10_000;
+const usualAnswerMs = 10_000;
 const smallestSkewMs = 2_000;
 
 export function createRegistryClient({ addresses, token, ca }: RegistryClientSettings): RegistryClient {
   const agent = new Agent({
     connect: { timeout: 5_000, ...(ca === undefined ? {} : { ca }) },
-    headersTimeout: answerMs,
     keepAliveTimeout: 10_000,
   });
   let turn = 0;
@@ -75,7 +76,7 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
   let kept: string | undefined;
 
   async function send(call: RegistryCall, bearer: string) {
-    const { method, path, body, message, accept, idempotencyKey, signal, silenceMs } = call;
+    const { method, path, body, message, accept, idempotencyKey, signal, answerMs, silenceMs } = call;
     const address = addresses[turn % addresses.length] as URL;
     const chosen = turn;
     const failed = () => {
@@ -85,7 +86,8 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
       const answer = await request(new URL(path, address), {
         method,
         dispatcher: agent,
-        bodyTimeout: silenceMs ?? answerMs,
+        headersTimeout: answerMs ?? usualAnswerMs,
+        bodyTimeout: silenceMs ?? usualAnswerMs,
         signal: signal ?? null,
         headers: {
           authorization: `Bearer ${bearer}`,

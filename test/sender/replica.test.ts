@@ -528,6 +528,22 @@ test('where the registry cannot go on from a cursor, the sender takes a new snap
   expect(await statesIn(fileIn(folder))).toEqual(await statesOfServer());
 });
 
+test('a snapshot that the registry reads for longer than other answers take is waited for', async () => {
+  const faults: unknown[] = [];
+  const gateway = await startGateway(registry.url, ({ url = '', headers: { authorization = '' } }, answer) => {
+    const isSnapshot = url.startsWith('/v1/snapshot');
+    const read = async () => (await fetch(new URL(url, registry.url), { headers: { authorization } })).text();
+    if (isSnapshot) void Promise.all([read(), sleep(13_000)]).then(([text]) => answer.end(text));
+    return isSnapshot;
+  });
+  const sender = await senders.start({ registry: gateway.url, onFault: (fault) => void faults.push(fault) });
+  await sender.ready();
+  await expectSameAnswers(sender);
+  expect(faults).toEqual([]);
+  await sender.close();
+  await gateway.stop();
+}, 30_000);
+
 test.each([400, 410])(
   'a feed that answers %i to the cursor of a new snapshot is told, and snapshots are not taken one after the other for that',
   async (status) => {
