@@ -1015,7 +1015,8 @@ export interface components {
             requests: number;
             /**
              * @description Earlier leases of this instance for the same pair, each with how many of its requests were not sent and will not
-             *     be. Each of the latest four can be handed back; others are passed over.
+             *     be, besides what came back before. Each of the latest four can be handed back; others are passed over. Where the
+             *     answer was lost, ask again without them: they would be handed back once more.
              */
             returns?: {
                 lease: string;
@@ -1069,7 +1070,7 @@ export interface components {
          */
         ReturnedLease: {
             lease: string;
-            /** @description How many requests can be given to others again; 0 if they had come back before, or it was too late. */
+            /** @description How many requests can be given to others again; 0 if all had come back before, or it was too late. */
             returned: number;
         };
         /**
@@ -2419,7 +2420,10 @@ export interface operations {
     returnLease: {
         parameters: {
             query: {
-                /** @description How many requests of the lease were not sent and will not be. */
+                /**
+                 * @description How many requests of the lease were not sent and will not be, besides what came back before. Do not send this
+                 *     again where the answer was lost: it would hand back as many once more. What is not handed back counts as sent.
+                 */
                 unused: number;
             };
             header?: never;
