@@ -69,7 +69,8 @@ async function openServer(url: string, readsOnly: boolean): Promise<Database> {
   const unusable = ({ message, code }: Error & { code?: string }) =>
     new SetupError(`${readsOnly ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL'}: ${message || code}`);
   // Also where the replica has become a primary: whoever reads it was told not to write.
-  const connectionString = withOptions(url, [...inUtc, ...(readsOnly ? ['default_transaction_read_only=on'] : [])]);
+  const settings = [...inUtc, seesCommits, ...(readsOnly ? ['default_transaction_read_only=on'] : [])];
+  const connectionString = withOptions(url, settings);
   await executeAlone(connectionString, refuseOtherEncoding).catch((error: Error) => {
     throw unusable(error);
   });
@@ -114,11 +115,17 @@ end $block$`;
 /** Prisma ignores the offset of a time that it reads and writes times without one; pg reads only dates of ISO. */
 const inUtc = ['timezone=UTC', 'datestyle=ISO'];
 
+/**
+ * Who has waited for a lock has to see what was committed meanwhile: otherwise a change tells a state of before, which
+ * everybody who follows the log then takes for the last one.
+ */
+const seesCommits = String.raw`default_transaction_isolation=read\ committed`;
+
 /** Said last, so that nothing else holds that the server, the user of the database or the URL may be set to. */
 function withOptions(url: string, settings: readonly string[]): string {
   const parsed = new URL(url);
   const given = encodeURIComponent(parsed.searchParams.get('options') ?? '');
-  const options = [given, ...settings.map((setting) => `-c+${setting}`)].join('+');
+  const options = [given, ...settings.map((setting) => `-c+${encodeURIComponent(setting)}`)].join('+');
   parsed.search += `${parsed.search === '' ? '?' : '&'}options=${options}`;
   return parsed.href;
 }

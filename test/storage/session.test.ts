@@ -2,19 +2,26 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openDatabase } from '../../src/storage/database.js';
 import { startPostgres, type Postgres } from '../support/postgres.mjs';
 import { isServer, startRegistry, type Registry } from '../support/registry.js';
-import { createTenant } from '../support/tenant.js';
+import { createTenant, type Tenant } from '../support/tenant.js';
 
 /** As a package sets up Postgres on a machine that is not in UTC, by an administrator with habits. */
-const habits = ['fsync = off', 'full_page_writes = off', 'timezone = Asia/Kolkata', 'datestyle = German'];
+const habits = [
+  ...['fsync = off', 'full_page_writes = off', 'timezone = Asia/Kolkata', 'datestyle = German'],
+  "default_transaction_isolation = 'repeatable read'",
+];
 const onServer = isServer ? test : test.skip;
 
 let postgres: Postgres;
 let registry: Registry;
+let tenant: Tenant;
+let before: number;
 
 beforeAll(async () => {
   if (!isServer) return;
   postgres = await startPostgres(habits);
   registry = await startRegistry({ env: { DATABASE_URL: postgres.url } });
+  before = Date.now();
+  tenant = await createTenant(registry);
 }, 60_000);
 afterAll(async () => {
   if (!isServer) return;
@@ -23,8 +30,6 @@ afterAll(async () => {
 });
 
 onServer('times are what they are, in whatever time zone and style the server tells them', async () => {
-  const before = Date.now();
-  const tenant = await createTenant(registry);
   registry.receiver.consent('/events');
   const sink = registry.receiver.sink('/events');
   const registered = await tenant.register(sink);
@@ -47,6 +52,25 @@ onServer('times are what they are, in whatever time zone and style the server te
   );
 });
 
+onServer('what many do at once to one webhook is told as it is in the end, and refused to none of them', async () => {
+  registry.receiver.consent('/many', { rate: '600' });
+  const sink = registry.receiver.sink('/many');
+  await tenant.register(sink);
+  const many = <T>(ask: (n: number) => PromiseLike<T>) => Promise.all(Array.from({ length: 16 }, (_, n) => ask(n)));
+  const pair = { origin: tenant.origin, sink };
+  const lease = (n: number) => tenant.sender.post('/v1/leases').send({ ...pair, instance: `${n}`, requests: 1 });
+  const agree = (n: number) => {
+    const expiresat = new Date(Date.now() + 86_400_000 + n).toISOString();
+    return tenant.admin.post('/v1/grants').send({ ...pair, allowedrate: 100 + n, reference: 'agreed', expiresat });
+  };
+  for (const ask of [lease, agree]) {
+    const statuses = (await many(ask)).map(({ status }) => status);
+    expect(statuses.filter((status) => status >= 400)).toEqual([]);
+  }
+  const { allowedrate, expiresat } = await tenant.grant(sink);
+  expect(await tenant.permission(sink)).toMatchObject({ allowedrate, expiresat });
+});
+
 onServer(
   'options of the URL hold beside those that the program needs, and do not make a replica writable',
   async () => {
@@ -55,9 +79,9 @@ onServer(
     const database = await openDatabase({ databaseUrl: undefined, replicaUrl: url.href, dataFolder: '' });
     const [row] = await database.query(
       `select current_setting('timezone') as zone, current_setting('default_transaction_read_only') as "readOnly",
-      current_setting('work_mem') as memory`,
+      current_setting('work_mem') as memory, current_setting('transaction_isolation') as isolation`,
     );
     await database.close();
-    expect(row).toEqual({ zone: 'UTC', readOnly: 'on', memory: '7MB' });
+    expect(row).toEqual({ zone: 'UTC', readOnly: 'on', memory: '7MB', isolation: 'read committed' });
   },
 );
