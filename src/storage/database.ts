@@ -69,7 +69,7 @@ async function openServer(url: string, readsOnly: boolean): Promise<Database> {
   const unusable = ({ message, code }: Error & { code?: string }) =>
     new SetupError(`${readsOnly ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL'}: ${message || code}`);
   // Also where the replica has become a primary: whoever reads it was told not to write.
-  const settings = [...inUtc, seesCommits, ...(readsOnly ? ['default_transaction_read_only=on'] : [])];
+  const settings = [...inUtc, ...patient, seesCommits, ...(readsOnly ? ['default_transaction_read_only=on'] : [])];
   const connectionString = withOptions(url, settings);
   await executeAlone(connectionString, refuseOtherEncoding).catch((error: Error) => {
     throw unusable(error);
@@ -114,6 +114,9 @@ end $block$`;
 
 /** Prisma ignores the offset of a time that it reads and writes times without one; pg reads only dates of ISO. */
 const inUtc = ['timezone=UTC', 'datestyle=ISO'];
+
+/** Statements that are asked of the pool have a limit of their own; migrations wait for each other. */
+const patient = ['lock_timeout=0', 'statement_timeout=0'];
 
 /**
  * Who has waited for a lock has to see what was committed meanwhile: otherwise a change tells a state of before, which

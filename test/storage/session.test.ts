@@ -7,7 +7,7 @@ import { createTenant, type Tenant } from '../support/tenant.js';
 /** As a package sets up Postgres on a machine that is not in UTC, by an administrator with habits. */
 const habits = [
   ...['fsync = off', 'full_page_writes = off', 'timezone = Asia/Kolkata', 'datestyle = German'],
-  "default_transaction_isolation = 'repeatable read'",
+  ...["default_transaction_isolation = 'repeatable read'", 'lock_timeout = 1ms'],
 ];
 const onServer = isServer ? test : test.skip;
 
@@ -75,13 +75,22 @@ onServer(
   'options of the URL hold beside those that the program needs, and do not make a replica writable',
   async () => {
     const url = new URL(postgres.url);
-    url.searchParams.set('options', '-c timezone=Asia/Tokyo -c default_transaction_read_only=off -c work_mem=7MB');
+    const habits = [
+      'timezone=Asia/Tokyo',
+      'default_transaction_read_only=off',
+      'work_mem=7MB',
+      'statement_timeout=5ms',
+    ];
+    url.searchParams.set('options', habits.map((habit) => `-c ${habit}`).join(' '));
     const database = await openDatabase({ databaseUrl: undefined, replicaUrl: url.href, dataFolder: '' });
     const [row] = await database.query(
       `select current_setting('timezone') as zone, current_setting('default_transaction_read_only') as "readOnly",
-      current_setting('work_mem') as memory, current_setting('transaction_isolation') as isolation`,
+      current_setting('work_mem') as memory, current_setting('transaction_isolation') as isolation,
+      current_setting('statement_timeout') as patience`,
     );
+    // As a migration does.
+    await database.execute('select pg_sleep(0.1)');
     await database.close();
-    expect(row).toEqual({ zone: 'UTC', readOnly: 'on', memory: '7MB', isolation: 'read committed' });
+    expect(row).toEqual({ zone: 'UTC', readOnly: 'on', memory: '7MB', isolation: 'read committed', patience: '8s' });
   },
 );
