@@ -7,12 +7,28 @@ import getAbsoluteFSPath from 'swagger-ui-dist/absolute-path.js';
 import { answerMethods } from './answer-methods.js';
 import type { OpenApiDocument } from './contract.js';
 
+/** Swagger UI's own colours leave text without the contrast that people need (WCAG 2.2, 1.4.3). */
+const style = `
+.swagger-ui .opblock .opblock-summary-method, .swagger-ui .info .title small pre,
+.swagger-ui .json-schema-2020-12__constraint--string { color: #000; text-shadow: none }
+.swagger-ui .info a { color: #1d5fa8 }
+.swagger-ui .btn.authorize, .swagger-ui .btn.authorize svg { color: #0f6b43; border-color: #0f6b43 }
+.swagger-ui .btn.cancel { color: #b00000; border-color: #b00000 }
+.swagger-ui .btn.execute { background-color: #1d5fa8; border-color: #1d5fa8 }
+.swagger-ui .download-contents { background: #555 }
+.swagger-ui .parameter__extension, .swagger-ui .parameter__in,
+.swagger-ui .json-schema-2020-12-expand-deep-button { color: #555 }
+.swagger-ui .parameter__name.required span, .swagger-ui .parameter__name.required:after { color: #b00000 }
+.swagger-ui .markdown code, .swagger-ui .renderedMarkdown code { color: #6f0ec4 }
+`;
+
 const page = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>Assent</title>
 <link rel="stylesheet" href="docs/swagger-ui.css">
+<style>${style}</style>
 <div id="page"></div>
 <script src="docs/swagger-ui-bundle.js"></script>
 <script src="docs/start.js"></script>
@@ -47,6 +63,7 @@ SwaggerUIBundle({
   deepLinking: true,
   validatorUrl: null,
   showExtensions: true,
+  syntaxHighlight: { theme: 'obsidian' },
   responseInterceptor(answer) {
     if (answer.url.endsWith('/openapi.json')) answer.text = JSON.stringify(shown(JSON.parse(answer.text)));
     return answer;

@@ -65,6 +65,21 @@ formats.default(ajv);
 ajv.addSchema(document, 'openapi');
 const isProblem = ajv.compile({ $ref: 'openapi#/components/schemas/Problem' });
 
+/** Of two colours as #rgb or #rrggbb, by WCAG 2.2. */
+function contrast(one: string, other: string): number {
+  const [darker = 0, lighter = 0] = [one, other].map(luminance).sort((a, b) => a - b);
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+function luminance(colour: string): number {
+  const digits = colour.length === 4 ? colour.replace(/\w/g, '$&$&') : colour;
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const part = parseInt(digits.slice(at, at + 2), 16) / 255;
+    return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
 let registry: Registry;
 let nobody: ReturnType<typeof supertest>;
 let clients: Record<Scope, Client>;
@@ -246,6 +261,17 @@ describe('documents', () => {
     const policy = page.get('Content-Security-Policy') ?? '';
     expect(policy).toContain("default-src 'none'; script-src 'self'");
     expect(policy).not.toMatch(/https?:|\*|script-src[^;]*unsafe/);
+  });
+
+  test('/docs writes the names of methods in a colour that can be read on each of their backgrounds', async () => {
+    const own = (await nobody.get('/docs').expect(200)).text;
+    const { text: css } = await nobody.get('/docs/swagger-ui.css').expect(200);
+    const [, ink = ''] = /\.opblock-summary-method[^{]*\{ color: (#\w+)/.exec(own) ?? [];
+    const grounds = methods.map((method) => {
+      const rule = new RegExp(`\\.opblock-${method} \\.opblock-summary-method\\{background:(#\\w{6})\\}`);
+      return rule.exec(css)?.[1] ?? '';
+    });
+    for (const ground of grounds) expect(contrast(ink, ground)).toBeGreaterThanOrEqual(4.5);
   });
 
   test('/docs takes a token that is pasted, and says of each operation which scopes it needs and whether it is added', async () => {
