@@ -200,14 +200,16 @@ export interface paths {
         /**
          * Grant permission by opening the callback URL.
          * @description What a webhook, or a person with its log, calls to grant permission (webhook specification, section 4.1.3). The
-         *     first call counts; later ones answer the same and change nothing. Browsers get a page.
+         *     first call counts; later ones answer the same and change nothing. Browsers get a page, and what they fetch ahead
+         *     of time grants nothing (409).
          */
         get: operations["grantByGet"];
         put?: never;
         /**
          * Grant permission by posting to the callback URL.
          * @description What a webhook, or a person with its log, calls to grant permission (webhook specification, section 4.1.3). The
-         *     first call counts; later ones answer the same and change nothing. Browsers get a page.
+         *     first call counts; later ones answer the same and change nothing. Browsers get a page, and what they fetch ahead
+         *     of time grants nothing (409).
          */
         post: operations["grantByPost"];
         delete?: never;
@@ -537,9 +539,9 @@ export interface paths {
          * @description In the order of the log, complete, and the same for every reader. As a page; as a long poll with `wait`; or, with
          *     `Accept: text/event-stream`, as Server-Sent Events: the event's name is the kind of the change, its data the
          *     change, its id the cursor after it. Every 15 seconds, if nothing else is set, a stream gets an event `heartbeat`,
-         *     whose id is the present cursor and whose data says whether there is `more` already, and how old the registry's own
-         *     knowledge is (`age` in seconds), whether or not anything of this tenant or origin changed. It ends when the token
-         *     expires; go on with `Last-Event-ID`.
+         *     whether or not anything of this tenant or origin changed. Its id is the present cursor, and its data says whether
+         *     there may be `more` already (which the first one always says), and how old the registry's own knowledge is (`age`
+         *     in seconds; absent while it is current). A stream ends when the token expires; go on with `Last-Event-ID`.
          *
          *     Each change carries the whole state of its subject at that moment, or `null` if it is gone, so applying one twice
          *     does no harm. Take over the cursor of every page and heartbeat: it moves on when others change something, and one
@@ -621,7 +623,7 @@ export interface components {
         Rate: number | "*";
         /** @description Why the subscription stands where it stands, and what happens next. */
         StatusDetails: {
-            /** @description Stable code; the verdicts are listed in the README. */
+            /** @description Stable code: a verdict, as listed in the README, or `agreement`, `suspended`, `expired`, or `not_asked_yet`. */
             reason: string;
             message: string;
             /** @description What the owner of the webhook can change. */
@@ -710,8 +712,10 @@ export interface components {
             updatedat: string;
         };
         /**
-         * @description What the delivery system shows the sink (section 3.2.3). Kept encrypted and never read back. When replacing, a
-         *     credential with nothing but its type keeps what is stored.
+         * @description What the delivery system shows the sink (section 3.2.3): `PLAIN` with `identifier` and `secret`; `ACCESSTOKEN` with
+         *     `accesstoken`, `accesstokenexpiresutc` and, if not `bearer`, `accesstokentype`; or `REFRESHTOKEN`, which adds
+         *     `refreshtoken` and `refreshtokenendpoint`. Kept encrypted and never read back. When replacing, a credential with
+         *     nothing but its type keeps what is stored.
          * @example {
          *       "credentialtype": "PLAIN",
          *       "identifier": "assent",
@@ -738,7 +742,7 @@ export interface components {
             subject?: string;
             /**
              * @description Every filter must hold. The dialects are `exact`, `prefix`, `suffix`, `all`, `any`, `not` (section 3.2.4) and
-             *     `sql` (CESQL v1); absent or empty means every event.
+             *     `sql` (CESQL v1); absent or empty means every event. Those inside of others count, too: 100 in all.
              */
             filters?: components["schemas"]["Filter"][];
             /** @description The exact https address that events are sent to and that is asked for permission. */
@@ -747,9 +751,9 @@ export interface components {
             /** @description The delivery protocol. `HTTP` is the one that is supported. */
             protocol: string;
             /**
-             * @description `headers` to send along with each delivery, and `method`, which can only be `POST` (webhook specification,
-             *     section 2.1). Of several subscriptions to one sink, the settings of the oldest that has any hold for all; empty
-             *     ones are as absent.
+             * @description `headers` to send along with each delivery, 50 at the most, and `method`, which can only be `POST` (webhook
+             *     specification, section 2.1). Of several subscriptions to one sink, the settings of the oldest that has any hold
+             *     for all; empty ones are as absent.
              */
             protocolsettings?: {
                 /** @description How events are delivered (HTTP protocol binding, section 3); `structured` if absent, or `binary`. */
@@ -761,7 +765,7 @@ export interface components {
             } & {
                 [key: string]: unknown;
             };
-            /** @description Settings for whoever generates the events; stored and given back. */
+            /** @description Settings for whoever generates the events; stored and given back. 8 KiB at the most, as JSON. */
             config?: {
                 [key: string]: unknown;
             };
@@ -1303,7 +1307,8 @@ export interface components {
         };
         /**
          * @description Who wants what. It is to be delivered if it is not suspended, and its origin may send to its sink. `source`,
-         *     `types`, `subject`, `filters` and `protocolsettings` are as in the subscription, and null where it has none.
+         *     `subject`, `filters` and `protocolsettings` are as in the subscription, and null where it has none; `types` is empty
+         *     where every type is wanted.
          */
         SubscriptionState: {
             id: string;
@@ -1744,6 +1749,7 @@ export interface operations {
                     "application/json": components["schemas"]["Subscription"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -1770,6 +1776,22 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "types": [
+                 *         "com.example.order.created"
+                 *       ],
+                 *       "filters": [
+                 *         {
+                 *           "prefix": {
+                 *             "subject": "orders/"
+                 *           }
+                 *         }
+                 *       ],
+                 *       "sink": "https://webhook.example.com/events",
+                 *       "protocol": "HTTP"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SubscriptionRequest"];
             };
         };
@@ -1818,6 +1840,7 @@ export interface operations {
                     "application/json": components["schemas"]["Subscription"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -1957,7 +1980,26 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            /** @description The token's scopes do not allow this (`scope_missing`), or an admin suspended it (`suspended_by_admin`). */
+            403: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:problem-type:assent:suspended_by_admin",
+                     *       "title": "An admin suspended the subscription.",
+                     *       "status": 403,
+                     *       "detail": "An admin suspended this subscription, and only an admin resumes it.",
+                     *       "code": "suspended_by_admin",
+                     *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             default: components["responses"]["Problem"];
@@ -2032,6 +2074,7 @@ export interface operations {
                     "application/json": components["schemas"]["Handshake"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -2061,6 +2104,7 @@ export interface operations {
                     "application/json": components["schemas"]["Handshake"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -2088,6 +2132,7 @@ export interface operations {
                     "application/json": components["schemas"]["Deliveries"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -2202,6 +2247,7 @@ export interface operations {
             304: {
                 headers: {
                     ETag: components["headers"]["AnswerTag"];
+                    Age: components["headers"]["Age"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -2553,6 +2599,7 @@ export interface operations {
                     "application/json": components["schemas"]["Grant"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -2730,6 +2777,7 @@ export interface operations {
                     "application/json": components["schemas"]["Origin"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -2751,6 +2799,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "isdefault": true,
+                 *       "requestedrate": 120,
+                 *       "leaseseconds": 604800
+                 *     }
+                 */
                 "application/json": components["schemas"]["OriginSettings"];
             };
         };
@@ -2799,6 +2854,7 @@ export interface operations {
                     "application/json": components["schemas"]["Origin"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];

@@ -176,6 +176,12 @@ describe('tokens', () => {
     }
   });
 
+  test.each(guarded)('$id refuses a parameter that it does not have, as the contract says', async (operation) => {
+    const { path, method, allowed, responses } = operation;
+    expectProblem(await clients[allowed[0]!][method](`${path}?unknown=1`), 400, 'invalid_request');
+    expect(Object.keys(responses)).toContain('400');
+  });
+
   test('no body is read that nobody with a token sent', async () => {
     const body = 'x'.repeat(70_000);
     expectProblem(await nobody.post('/v1/subscriptions').type('json').send(body), 401, 'unauthenticated');
@@ -207,12 +213,14 @@ describe('documents', () => {
     expect(answer.body).toEqual(document);
   });
 
-  const examples = operations.flatMap(({ id, requestBody }) =>
-    Object.values(requestBody?.content ?? {}).flatMap(({ schema, example }) =>
-      example === undefined ? [] : [{ id, schema, example }],
+  const bodies = operations.flatMap(({ id, requestBody }) =>
+    Object.entries(requestBody?.content ?? {}).flatMap(([mediaType, { schema, example }]) =>
+      mediaType === '*/*' ? [] : [{ id, mediaType, schema, example }],
     ),
   );
-  test.each(examples)('the example of $id keeps the contract', ({ schema, example }) => {
+  test.each(bodies)('what $id takes as $mediaType is shown by an example, which keeps the contract', (body) => {
+    const { schema, example } = body;
+    expect(example).toBeDefined();
     const resolved = JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#', '"$ref":"openapi#')) as object;
     const validate = ajv.compile(resolved);
     validate(example);
