@@ -4,13 +4,13 @@ import type { Query } from '../storage/database.js';
 /**
  * Positions count within one history of one database. Another one begins when a backup is restored or when a standby is
  * promoted that lacked the last commits: the same positions then stand for other changes. Postgres names its history by
- * the system identifier of the cluster and the timeline; a copy within the same cluster has another database oid. Any
- * user may ask for all of them. A standby has nothing to record, who only reads may not, and the embedded Postgres is
- * what its folder is.
+ * the system identifier of the cluster and the timeline; a copy within the same cluster has another database oid, and
+ * a dump that is restored in place makes another table. Any user may ask for all of them. A standby has nothing to
+ * record, and who only reads may not. Of a folder or a disk that was put back as it had been, Postgres knows nothing.
  */
 const present = `case when pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' then null else
   (select system_identifier from pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
-  || '/' || (select oid from pg_database where datname = current_database()) end`;
+  || '/' || (select oid from pg_database where datname = current_database()) || '/' || 'feed'::regclass::oid end`;
 
 /**
  * Begins a new epoch if the database has another history than the one that was recorded; of several processes one does.
