@@ -97,7 +97,7 @@ export interface paths {
         put?: never;
         /**
          * Go on after a suspension.
-         * @description If the consent ran out meanwhile, or another rate was named, the webhook is asked again. What an admin suspended, only an admin resumes.
+         * @description If the consent ran out meanwhile, or another rate, sink or origin was named, the webhook is asked. What an admin suspended, only an admin resumes.
          */
         post: operations["resumeSubscription"];
         delete?: never;

@@ -28,7 +28,7 @@ export interface SubscriptionWriter {
   /** Returns the subscription as it was. */
   remove(caller: Caller, id: string, check: Check): Promise<Subscription>;
   suspend(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
-  /** RegistryError `suspended_by_admin` where only an admin may. Asks again if no consent stands for the rate. */
+  /** RegistryError `suspended_by_admin` where only an admin may. Asks if no consent stands, or not for what it asks. */
   resume(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
   /** RegistryError `grant_revoked` where only an admin may; for an admin it opens the way again. */
   askAgain(caller: Caller, id: string, request: IdempotentRequest): Promise<Asked>;
@@ -146,15 +146,13 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
           where id = ${id}::uuid`;
         const origin = await findOrigin(sql, present.tenant, present.origin);
         const rate = present.requestedRate ?? origin.requestedRate ?? null;
-        // Another rate may have been named meanwhile, when nobody was asked for it.
+        // Another rate, sink or origin may have been named meanwhile, when nobody was asked for it.
         const [grant] = await sql.$queryRaw<unknown[]>`
           select 1 from "grant" where origin = ${present.origin} and sink = ${present.sink}
-            and state = 'live' and expiresat > now() and not exists (
-              select 1 from (
-                select h.requestedrate from handshake h
-                where h.subscription = ${id}::uuid and h.generation = ${present.generation} and h.state <> 'cancelled'
-                order by h.createdat desc, h.id desc limit 1) latest
-              where latest.requestedrate is distinct from ${rate}::int)`;
+            and state = 'live' and expiresat > now() and (
+              select h.requestedrate is not distinct from ${rate}::int from handshake h
+              where h.subscription = ${id}::uuid and h.generation = ${present.generation} and h.state <> 'cancelled'
+              order by h.createdat desc, h.id desc limit 1)`;
         const question = { id, generation: present.generation, definition: present, origin };
         const handshake = grant === undefined ? await askOnce(sql, actor, question, 'request') : undefined;
         await tell(sql, actor, 'subscription.resumed', present, { reason });

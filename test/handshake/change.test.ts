@@ -93,6 +93,21 @@ describe('another sink', () => {
     await passGrant(registry, next.sink);
     expect(await tenant.read(id)).toMatchObject({ status: 'expired' });
   });
+
+  test('that was named while suspended is asked upon resumption, also where it has agreed for others already', async () => {
+    const [old, next] = [consenting(), consenting('50')];
+    await tenant.register(next.sink);
+    const { id } = await tenant.register(old.sink, { requestedrate: 10 });
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/suspend`).send({ reason: 'moving' }).expect(200);
+    await tenant.replace(id, { sink: next.sink, requestedrate: 10 });
+    registry.receiver.asked.splice(0);
+    for (const reason of ['moved', 'moved, I said']) {
+      await tenant.subscriber.post(`/v1/subscriptions/${id}/resume`).send({ reason }).expect(200);
+      expect(registry.receiver.asked).toMatchObject([{ path: next.path, headers: { 'webhook-request-rate': '10' } }]);
+      await tenant.subscriber.post(`/v1/subscriptions/${id}/suspend`).send({ reason: 'a pause' }).expect(200);
+    }
+    expect(await tenant.handshakes(id)).toMatchObject([{ sink: next.sink, state: 'granted' }, { sink: old.sink }]);
+  });
 });
 
 describe('another origin', () => {
