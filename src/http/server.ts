@@ -41,7 +41,8 @@ export async function serve(
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   if (refuseUnread !== undefined) server.on('clientError', refuseUnread);
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    // Kept: a connection that the system cannot accept later on is its own loss, and must not end the process.
+    server.on('error', reject);
     server.listen(port, host, () => resolve(server));
   });
 }

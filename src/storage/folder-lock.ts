@@ -121,7 +121,7 @@ async function openLife(path: string): Promise<Life | undefined> {
   if (Buffer.byteLength(place) > longestSocket) return undefined;
   const server = createServer((socket) => socket.destroy());
   const isOpen = await new Promise<boolean>((resolve) => {
-    server.once('error', () => resolve(false)).listen(place, () => resolve(true));
+    server.on('error', () => resolve(false)).listen(place, () => resolve(true));
   });
   if (!isOpen) return undefined;
   server.unref();
