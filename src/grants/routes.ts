@@ -126,7 +126,8 @@ function checkAgreement(sink: string, until: Date, { faultOfSink, now }: GrantRo
   const fault = faultOfSink(sink);
   const fromNowMs = until.getTime() - now();
   const faults: Fault[] = fault ? [{ pointer: '/sink', ...fault }] : [];
-  if (fromNowMs <= 0 || fromNowMs > longestAgreementMs) {
+  // A leap second is a time for the contract, and none for JavaScript.
+  if (!(fromNowMs > 0 && fromNowMs <= longestAgreementMs)) {
     const detail = 'It must be in the future, at most five years away.';
     faults.push({ pointer: '/expiresat', rule: 'time_out_of_range', detail });
   }
