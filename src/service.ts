@@ -100,8 +100,20 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   const asking: Asking = createAsking({ database, config, log, version, origins, follower, onHandshake });
   const { worker } = asking;
   const listener = createApi({
-    ...{ contract, database, config, log, following, asking, origins, leases, readers, vault, issuers, metrics },
-    ...{ checkAnswers, stopping: stopping.signal },
+    contract,
+    database,
+    config,
+    log,
+    following,
+    asking,
+    origins,
+    leases,
+    readers,
+    vault,
+    issuers,
+    metrics,
+    checkAnswers,
+    stopping: stopping.signal,
   });
   const operations = await createReadiness({ database, config, following, worker, metrics, stopping: stopping.signal });
   const upkeep = createUpkeep({ database, config, log, vault, stopping: stopping.signal });

@@ -35,8 +35,13 @@ afterAll(() => rm(folder, { recursive: true }));
 
 test('an empty environment is a development machine: loopback only, no network allowed, its own tokens', () => {
   expect(readConfig({})).toMatchObject({
-    ...{ production: false, databaseUrl: undefined, host: '127.0.0.1', operationsHost: '127.0.0.1' },
-    ...{ allowedNetworks: [], publicUrl: undefined, developmentIssuer: true },
+    production: false,
+    databaseUrl: undefined,
+    host: '127.0.0.1',
+    operationsHost: '127.0.0.1',
+    allowedNetworks: [],
+    publicUrl: undefined,
+    developmentIssuer: true,
   });
 });
 

@@ -38,7 +38,9 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'assent-process-'));
   database = await copyDatabase(folder);
   env = {
-    ...{ ASSENT_DATA: folder, ASSENT_PORT: '0', ASSENT_OPERATIONS_PORT: '0' },
+    ASSENT_DATA: folder,
+    ASSENT_PORT: '0',
+    ASSENT_OPERATIONS_PORT: '0',
     ...(database.url === undefined ? {} : { DATABASE_URL: database.url }),
   };
   occupied = createServer();
@@ -330,7 +332,9 @@ test('a reader that goes away, as `head` does, is nothing to complain about, and
 
 test('in production no tokens are made, unless that is asked for', async () => {
   const production = {
-    ...{ NODE_ENV: 'production', ASSENT_DATA: folder, ASSENT_EMBEDDED_DATABASE: 'true' },
+    NODE_ENV: 'production',
+    ASSENT_DATA: folder,
+    ASSENT_EMBEDDED_DATABASE: 'true',
     ASSENT_CREDENTIAL_KEYS: `a:${Buffer.alloc(32).toString('base64url')}`,
     ASSENT_ISSUERS: JSON.stringify([{ issuer: 'https://a.example', audience: 'b', jwks: 'https://a.example/jwks' }]),
   };

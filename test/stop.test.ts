@@ -34,7 +34,9 @@ beforeAll(async () => {
   dns.fallback = () => ['127.0.0.1'];
   await writeFile(join(folder, 'ca.pem'), receiver.ca);
   env = {
-    ...{ ASSENT_DATA: folder, ASSENT_PORT: '0', ASSENT_OPERATIONS_PORT: '0' },
+    ASSENT_DATA: folder,
+    ASSENT_PORT: '0',
+    ASSENT_OPERATIONS_PORT: '0',
     ...(database.url === undefined ? {} : { DATABASE_URL: database.url }),
     ASSENT_ALLOWED_NETWORKS: '127.0.0.0/8',
     ASSENT_SINK_PORTS: String(receiver.port),

@@ -46,7 +46,8 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
         const reader = await feed.open(scope, lastEvent ?? query.after, place);
         const over = endOf(signal, stopping, principal.tokenExpiresAt - Date.now());
         return {
-          ...{ status: 200, mediaType: 'text/event-stream' },
+          status: 200,
+          mediaType: 'text/event-stream',
           headers: { ...headers, 'X-Accel-Buffering': 'no' },
           stream: (write) => sendEvents(settings, reader, write, over),
         };
@@ -57,7 +58,8 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
       const page = await readWithin(reader, query.limit ?? defaultLimit, waitMs, endOf(signal, stopping));
       const changes = page.changes.map(({ json }) => json).join();
       return {
-        ...{ status: 200, headers: { ...headers, ...ageHeader(settings.age()) } },
+        status: 200,
+        headers: { ...headers, ...ageHeader(settings.age()) },
         json: `{"changes":[${changes}],"cursor":"${reader.cursor()}","more":${page.isMore}}`,
       };
     },
@@ -67,7 +69,9 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
       readers.admit('snapshot', call.principal.tenant, call.signal);
       const over = endOf(call.signal, stopping, snapshotMs);
       return {
-        ...{ status: 200, mediaType: 'application/jsonl', headers: ageHeader(settings.ageOfDatabase()) },
+        status: 200,
+        mediaType: 'application/jsonl',
+        headers: ageHeader(settings.ageOfDatabase()),
         stream: (write) => writeSnapshot(database, scope, write, over),
       };
     },

@@ -100,7 +100,11 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
     const { position, at, kind, origin, sink, subscription, state } = change;
     const cursor = writeCursor(secret, scope, { epoch, position });
     const members = {
-      ...{ cursor, revision: String(position), at, kind, origin },
+      cursor,
+      revision: String(position),
+      at,
+      kind,
+      origin,
       ...(sink === '' ? {} : { sink }),
       ...(subscription === null ? {} : { subscription }),
     };

@@ -99,8 +99,15 @@ function read(entry: Entry, index: number, now: Date): { outcome: Outcome; warni
   const isMalformed = asks && restSeconds === undefined;
   return {
     outcome: {
-      ...{ index, origin: entry.origin.toLowerCase(), sink, status, kind: kindOf(status), count },
-      ...{ at, ageSeconds: ageOf(at, now), restSeconds },
+      index,
+      origin: entry.origin.toLowerCase(),
+      sink,
+      status,
+      kind: kindOf(status),
+      count,
+      at,
+      ageSeconds: ageOf(at, now),
+      restSeconds,
     },
     warnings: isMalformed ? [{ pointer: `/${index}/retryafter`, rule: 'retryafter_malformed', detail }] : [],
   };

@@ -156,8 +156,14 @@ export function pairReports(outcomes: readonly Outcome[]): PairReport[] {
 }
 
 const nothing = {
-  ...{ succeeded: false, failures: 0, gone: 0, goneAt: undefined, restSeconds: 0, unnamedRestAge: undefined },
-  ...{ lastKind: 'delivered' as const, lastStatus: undefined },
+  succeeded: false,
+  failures: 0,
+  gone: 0,
+  goneAt: undefined,
+  restSeconds: 0,
+  unnamedRestAge: undefined,
+  lastKind: 'delivered' as const,
+  lastStatus: undefined,
 };
 
 function add(before: PairReport, { kind, status, count, at, ageSeconds, restSeconds }: Outcome): PairReport {

@@ -191,7 +191,10 @@ async function hold(sql: Sql, actor: Actor, rests: readonly Rest[]): Promise<num
   await recordAudits(
     sql,
     held.map(({ id, origin, sink, helduntil }) => ({
-      ...{ actor, action: 'grant.held', target: `grant:${id}`, detail: { origin, sink, helduntil } },
+      actor,
+      action: 'grant.held',
+      target: `grant:${id}`,
+      detail: { origin, sink, helduntil },
     })),
   );
   if (held.length > 0) {

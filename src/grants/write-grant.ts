@@ -47,7 +47,14 @@ export function consentColumns(actor: Actor, consent: Consent) {
   const { origin, sink, tenant, basis, warnings, handshake, reference, lease } = consent;
   const seconds = 'seconds' in lease ? lease.seconds : undefined;
   return {
-    ...{ id: uuidv7(), origin, sink, tenant, basis, warnings, handshake, reference },
+    id: uuidv7(),
+    origin,
+    sink,
+    tenant,
+    basis,
+    warnings,
+    handshake,
+    reference,
     allowedorigin: consent.allowedOrigin,
     allowedrate: formatRate(consent.allowedRate),
     requestedrate: consent.requestedRate,
@@ -88,7 +95,10 @@ export async function endGrants(
 ): Promise<void> {
   if (endings.length === 0) return;
   const pairs = endings.map(({ origin, sink, tenant, grantedBefore }) => ({
-    ...{ origin, sink, tenant, grantedbefore: grantedBefore },
+    origin,
+    sink,
+    tenant,
+    grantedbefore: grantedBefore,
   }));
   const rows = await sql.$queryRaw<GrantRow[]>`
     with ending as materialized (
@@ -153,7 +163,10 @@ async function tell(
   await recordAudits(
     sql,
     rows.map(({ id, tenant, origin, sink }) => ({
-      ...{ actor: { ...actor, tenant }, action: kind, target: `grant:${id}`, detail: { origin, sink, reason } },
+      actor: { ...actor, tenant },
+      action: kind,
+      target: `grant:${id}`,
+      detail: { origin, sink, reason },
     })),
   );
   await appendChange(sql, ...rows.map(({ tenant, origin, sink }) => ({ kind, tenant, origin, sink })));

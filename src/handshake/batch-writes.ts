@@ -77,8 +77,13 @@ type Member = { registration: Registration } | { consent: { columns: object; pai
 export function createBatchWrites(settings: BatchWriteSettings): BatchWrites {
   const { database, adopt, follow, callbackSeconds, deadlineMs, inFlight, perMinute } = settings;
   const limits = [
-    ...[leaseSecondsFor(deadlineMs), callbackSeconds, inFlight.perHost, inFlight.perTenant],
-    ...[perMinute.perTenant, perMinute.perHost, perMinute.perHost * 2],
+    leaseSecondsFor(deadlineMs),
+    callbackSeconds,
+    inFlight.perHost,
+    inFlight.perTenant,
+    perMinute.perTenant,
+    perMinute.perHost,
+    perMinute.perHost * 2,
   ];
 
   const run = (members: Member[]): Promise<Done[]> =>

@@ -36,8 +36,14 @@ export function createSettleConsent(settings: { writes: BatchWrites; random: () 
 
   function columnsOf({ claim, attempt, reply, judgement, origin }: Consented) {
     const consent = {
-      ...{ tenant: claim.tenant, origin: claim.origin, sink: claim.sink, handshake: claim.id, reference: undefined },
-      ...{ basis: 'response' as const, ...judgement, requestedRate: claim.requestedRate },
+      tenant: claim.tenant,
+      origin: claim.origin,
+      sink: claim.sink,
+      handshake: claim.id,
+      reference: undefined,
+      basis: 'response' as const,
+      ...judgement,
+      requestedRate: claim.requestedRate,
       lease: { seconds: origin.leaseSeconds },
       jitter: random(),
     };
@@ -45,9 +51,12 @@ export function createSettleConsent(settings: { writes: BatchWrites; random: () 
       ...consentColumns(service(claim.tenant), consent),
       ...outcomeColumns(attempt, reply, judgement),
       ...identityOf(origin),
-      ...{ lease: claim.lease, number: attempt.number, auditsink: withoutQuery(claim.sink) },
+      lease: claim.lease,
+      number: attempt.number,
+      auditsink: withoutQuery(claim.sink),
       // In this order: audit entries are read by their ids.
-      ...{ grantaudit: uuidv7(), audit: uuidv7() },
+      grantaudit: uuidv7(),
+      audit: uuidv7(),
     };
   }
 }
@@ -56,7 +65,9 @@ function standingOf(row: SettledRow): Pick<Settled, 'standing'> {
   const { version, allowedrate, warnings, basis, expiresat, renewat } = row;
   if (version === null || allowedrate === null) return {};
   const grant = {
-    ...{ basis, warnings, allowedRate: parseRate(allowedrate) ?? 1 },
+    basis,
+    warnings,
+    allowedRate: parseRate(allowedrate) ?? 1,
     expiresAt: new Date(expiresat),
     renewAt: renewat === null ? undefined : new Date(renewat),
   };

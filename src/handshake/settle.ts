@@ -125,7 +125,11 @@ export function createSettle(settings: SettleSettings): Settle {
     const isTrickle = judgement.verdict === 'unsupported' && origin.unsupportedRate !== undefined;
     if (judgement.kind === 'granted' || isTrickle) {
       const consent = {
-        ...{ tenant: claim.tenant, origin: claim.origin, sink: claim.sink, handshake: claim.id, reference: undefined },
+        tenant: claim.tenant,
+        origin: claim.origin,
+        sink: claim.sink,
+        handshake: claim.id,
+        reference: undefined,
         ...(judgement.kind === 'granted'
           ? { basis: 'response' as const, ...judgement }
           : {

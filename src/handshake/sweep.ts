@@ -81,15 +81,13 @@ async function renewDue(sql: Sql): Promise<number> {
     returning *`;
   for (const { tenant, origin, sink, requestedrate } of rows) {
     await enqueue(sql, {
-      ...{
-        tenant,
-        origin,
-        sink,
-        subscription: undefined,
-        generation: undefined,
-        reason: 'renewal',
-        startedBy: 'assent',
-      },
+      tenant,
+      origin,
+      sink,
+      subscription: undefined,
+      generation: undefined,
+      reason: 'renewal',
+      startedBy: 'assent',
       requestedRate: requestedrate ?? undefined,
     });
   }

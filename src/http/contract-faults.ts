@@ -22,8 +22,13 @@ const ruleNames: Record<string, FaultRule> = {
 };
 
 const types: Record<string, string> = {
-  ...{ string: 'a string', integer: 'a whole number', number: 'a number', boolean: 'true or false' },
-  ...{ array: 'an array', object: 'an object', null: 'null' },
+  string: 'a string',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  null: 'null',
 };
 
 interface Limits {

@@ -24,7 +24,9 @@ export async function openIssuers(config: Config, log: Logger): Promise<Issuers>
     }),
   }));
   const own = development && {
-    ...{ issuer: development.issuer, audience: [developmentAudience], algorithms: ['ES256'] },
+    issuer: development.issuer,
+    audience: [developmentAudience],
+    algorithms: ['ES256'],
     keys: development.keySource,
   };
   const authenticate = createAuthenticate({

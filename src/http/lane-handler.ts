@@ -23,8 +23,16 @@ export function createLaneHandler<Id extends AppOperation>(
     const { rawHeaders, headers } = request;
     // The contract has checked what the types of a handler's call and answer say.
     const call = {
-      ...{ path: {}, query, header, body: readJsonBody(operation, headers, body), bytes: body },
-      ...{ principal, requestId, address: operation.path, rawHeaders, signal },
+      path: {},
+      query,
+      header,
+      body: readJsonBody(operation, headers, body),
+      bytes: body,
+      principal,
+      requestId,
+      address: operation.path,
+      rawHeaders,
+      signal,
     } as unknown as Call<Id>;
     const answer = (await handler(call)) as unknown as JsonAnswer;
     if (!answer.isFollowed) await onWritten();

@@ -26,8 +26,10 @@ export function createRefuseUnread(onRequest: OnRequest): RefuseUnread {
     const body = JSON.stringify(problem);
     const headers = {
       ...apiHeaders,
-      ...{ 'Content-Type': 'application/problem+json', 'Content-Length': String(Buffer.byteLength(body)) },
-      ...{ 'X-Request-Id': requestId, Connection: 'close' },
+      'Content-Type': 'application/problem+json',
+      'Content-Length': String(Buffer.byteLength(body)),
+      'X-Request-Id': requestId,
+      Connection: 'close',
     };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     onRequest('none', problem.status, 0);

@@ -70,8 +70,12 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     } else if (home === undefined) {
       const index = createMatchIndex(dialects);
       homes.set(name, {
-        ...{ number: (originNumber += 1), origin: { ...state, tenant }, index, pairs: new Int32Array(64) },
-        ...{ credentials: new Set(), protocolSettings: new Map() },
+        number: (originNumber += 1),
+        origin: { ...state, tenant },
+        index,
+        pairs: new Int32Array(64),
+        credentials: new Set(),
+        protocolSettings: new Map(),
       });
     } else {
       home.origin = { ...state, tenant };
@@ -200,7 +204,9 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
       return pairs.permission(pairs.find(numberOf(tenant, origin), bytes, 0, bytes.length), now());
     },
 
-    ...{ numberOf, pairs, now },
+    numberOf,
+    pairs,
+    now,
 
     size: () => {
       let subscriptions = suspended.size;

@@ -86,7 +86,9 @@ export async function isStreamThrough(place: Place): Promise<boolean> {
 export async function readPage({ client, query, signal }: Place): Promise<Batch> {
   let age = 0;
   const body = await client.call({
-    ...{ method: 'GET', path: `v1/changes?${query}&wait=${waitSeconds}`, signal },
+    method: 'GET',
+    path: `v1/changes?${query}&wait=${waitSeconds}`,
+    signal,
     onHeaders: (headers) => void (age = ageIn(headers)),
   });
   const page = (await body.json()) as { changes: Array<{ revision: string }>; cursor: string; more: boolean };

@@ -112,7 +112,11 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
   const client = createRegistryClient({ addresses, token, ca });
   const now = () => Date.now() + client.aheadMs();
   const follower = createFollower({
-    ...{ client, journal, origin, onFault, random: Math.random },
+    client,
+    journal,
+    origin,
+    onFault,
+    random: Math.random,
     createReplica: () => createReplica({ dialects, now }),
     onChange(of, sink) {
       credentials.forget(of, sink);

@@ -33,8 +33,18 @@ export const leasedMs = 2_000;
 
 export function createPair(origin: string, sink: string): Pair {
   return {
-    ...{ origin, sink, shares: [], waiting: new Set(), returns: new Map() },
-    ...{ recent: 0, recentAt: 0, asking: undefined, notBefore: 0, rate: undefined, failures: 0, timer: undefined },
+    origin,
+    sink,
+    shares: [],
+    waiting: new Set(),
+    returns: new Map(),
+    recent: 0,
+    recentAt: 0,
+    asking: undefined,
+    notBefore: 0,
+    rate: undefined,
+    failures: 0,
+    timer: undefined,
   };
 }
 

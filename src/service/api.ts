@@ -82,7 +82,12 @@ export function createApi(settings: ApiSettings): RequestListener {
   const both = { log, onRequest: metrics.request, translate: asUnavailable, checkAnswers };
   const app = createApp({
     ...both,
-    ...{ contract, handlers, lane: hot, readsOnly, onWritten, bodyLimitOf },
+    contract,
+    handlers,
+    lane: hot,
+    readsOnly,
+    onWritten,
+    bodyLimitOf,
     authenticate: async (authorization, lines) => issuers.tokens.authenticate(authorization, lines),
     extras: (express) => serveDocuments(express, contract.document, issuers.developmentKeys),
     streams: { stallMs: config.feedStallMs, stopping },
@@ -125,7 +130,9 @@ function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) =>
     worker.attend(handshake, waitMs, [signal, stopping]);
   const checkBody = (id: OperationId, body: unknown) => operationOf(id).checkBody(body);
   const feed = createFeed({
-    ...{ follower, query: database.query, memory: feedMemory },
+    follower,
+    query: database.query,
+    memory: feedMemory,
     isStandby: config.replicaUrl !== undefined,
     onPage: metrics.feedPage,
   });
@@ -139,7 +146,8 @@ function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) =>
     }),
     ...createCallbackHandlers({ grantByCallback: createGrantByCallback({ database, random: Math.random }) }),
     ...createGrantHandlers({
-      ...{ database, faultOfSink },
+      database,
+      faultOfSink,
       grants: createGrantReader(database),
       closeHandshakes: closeHandshakesOfPair,
       now: follower.now,
@@ -150,7 +158,8 @@ function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) =>
     }),
     ...createLeaseHandlers({ leases, onLease: metrics.lease }),
     ...createOutcomeHandlers({
-      ...{ readSubscription, checkBody },
+      readSubscription,
+      checkBody,
       record: createRecordOutcomes(database),
       deliveries: createDeliveryReader(database),
       onDelivery: metrics.delivery,
@@ -159,7 +168,12 @@ function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) =>
     }),
     ...createMatchHandlers({ readSubscription, checkBody, limits: config.eventLimits }),
     ...createFeedHandlers({
-      ...{ feed, database, readers, age, ageOfDatabase, stopping },
+      feed,
+      database,
+      readers,
+      age,
+      ageOfDatabase,
+      stopping,
       heartbeatMs: config.feedHeartbeatMs,
     }),
     ...createAuditHandlers({ database }),

@@ -42,7 +42,12 @@ function entryOf({ actor, action, target, detail }: AuditEntry) {
   const { sink } = detail;
   const kept: object = { ...detail, ...(sink === undefined ? {} : { sink: withoutQuery(sink) }) };
   return {
-    ...{ id: uuidv7(), tenant: actor.tenant, actor: actor.name, action, target, detail: kept },
+    id: uuidv7(),
+    tenant: actor.tenant,
+    actor: actor.name,
+    action,
+    target,
+    detail: kept,
     requestid: actor.requestId ?? null,
   };
 }

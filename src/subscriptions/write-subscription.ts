@@ -75,7 +75,9 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
           where: { id },
           data: {
             ...columnsOf(definition),
-            ...{ origin: origin.name, generation, version: { increment: 1 } },
+            origin: origin.name,
+            generation,
+            version: { increment: 1 },
             ...(credential.kind === 'kept'
               ? {}
               : { sinkcredential: sealed ?? null, credentialtype: credentialTypeOf(requested) ?? null }),

@@ -19,8 +19,14 @@ app.post('/v1/subscriptions', async (request, response) => {
       await sql.subscription.create({ data: { id, ...pair, subscriber: 'plain', protocol: 'HTTP', source, types } });
       await sql.handshake.create({
         data: {
-          ...{ id: handshake, ...pair, sinkhost: 'localhost', subscription: id, generation: 1, state: 'due' },
-          ...{ reason: 'registration', startedby: 'plain' },
+          id: handshake,
+          ...pair,
+          sinkhost: 'localhost',
+          subscription: id,
+          generation: 1,
+          state: 'due',
+          reason: 'registration',
+          startedby: 'plain',
         },
       });
       await sql.change.create({ data: { ...pair, kind: 'subscription.created', subscription: id } });

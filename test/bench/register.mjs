@@ -70,7 +70,9 @@ export async function measureRegistration({ rounds = 5, seconds = 3, nodeOptions
     const requests = () => {
       const sink = `https://localhost:${webhook.port}/hooks/${(sinks += 1)}`;
       const body = JSON.stringify({
-        ...{ sink, protocol: 'HTTP', source: 'urn:nld:oin:00000001234567890000:systeem:zaken' },
+        sink,
+        protocol: 'HTTP',
+        source: 'urn:nld:oin:00000001234567890000:systeem:zaken',
         types: ['nl.gemeente.zaak-gewijzigd'],
       });
       return requestBytes({ method: 'POST', path: '/v1/subscriptions', headers, body });

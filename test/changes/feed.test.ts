@@ -336,7 +336,9 @@ test('a change that this program cannot apply denies what it is about, is report
   const faults = () => registry.logs.filter((line) => line.includes('"follower fault"') && line.includes(id)).length;
   await registry.sql(
     `select append_changes(array['gemeente'], array[$1], array['subscription.replaced'], array[$2], array[$3::uuid])::text`,
-    ...[tenant.origin, wrong, id],
+    tenant.origin,
+    wrong,
+    id,
   );
   await registry.service.follow();
   expect(faults()).toBe(1);

@@ -33,7 +33,10 @@ describe('a lease', () => {
     const taken = await ask(sink).expect(201);
     const { lease, until } = taken.body;
     expect(taken.body).toEqual({
-      ...{ origin: tenant.origin, sink, allowedrate: 600, seconds: 2 },
+      origin: tenant.origin,
+      sink,
+      allowedrate: 600,
+      seconds: 2,
       // Two seconds of the pace, at first.
       requests: 19,
       lease: expect.stringMatching(/^[0-9a-f-]{36}\.1$/),
@@ -57,7 +60,10 @@ describe('a lease', () => {
     expect((await ask(sink).expect(201)).body.requests).toBe(1);
     const { body } = await ask(sink, { instance: 'two' }).expect(200);
     expect(body).toEqual({
-      ...{ origin: tenant.origin, sink, requests: 0, allowedrate: 2 },
+      origin: tenant.origin,
+      sink,
+      requests: 0,
+      allowedrate: 2,
       retryafter: expect.any(Number),
     });
     expect(body.retryafter).toBeGreaterThan(25);

@@ -40,7 +40,11 @@ const grantOf = async (sink: string) => (await admin.get('/v1/grants').query({ o
 const askedAt = (sink: string) => registry.receiver.asked.filter(({ path }) => sink.endsWith(path)).length;
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 const agreement = (members: object = {}) => ({
-  ...{ origin, sink: newSink(), allowedrate: 300, expiresat: inDays(30), reference: 'Agreement 2026-0815' },
+  origin,
+  sink: newSink(),
+  allowedrate: 300,
+  expiresat: inDays(30),
+  reference: 'Agreement 2026-0815',
   ...members,
 });
 const revoke = async (sink: string) =>

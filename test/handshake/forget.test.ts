@@ -38,7 +38,11 @@ async function oldHandshake(subscription: string | null, sink: string, daysAgo: 
        createdat, finishedat)
      values ($1::uuid, 'gemeente', $2, $3, 'localhost', $4::uuid, 1, 'request', 'zaaksysteem', 'refused', 'origin_mismatch',
        now() - make_interval(days => $5::int), now() - make_interval(days => $5::int))`,
-    ...[id, tenant.origin, sink, subscription, daysAgo],
+    id,
+    tenant.origin,
+    sink,
+    subscription,
+    daysAgo,
   );
   return id;
 }
@@ -73,7 +77,10 @@ test('a grant that ended long ago goes where nobody subscribes, and all who foll
   await tenant.admin
     .post('/v1/grants')
     .send({
-      ...{ origin: tenant.origin, sink: agreed, allowedrate: 5, reference: 'Agreement' },
+      origin: tenant.origin,
+      sink: agreed,
+      allowedrate: 5,
+      reference: 'Agreement',
       expiresat: new Date(Date.now() + dayMs).toISOString(),
     })
     .expect(201);
@@ -97,7 +104,9 @@ test('audit entries, keys and rests go when they are old, of every tenant', asyn
     registry.sql(
       `insert into audit (id, at, tenant, actor, action, target)
        values ($1::uuid, now() - make_interval(days => $2::int), $3, 'a', 'b', $2::text)`,
-      ...[idOf(daysAgo), daysAgo, name],
+      idOf(daysAgo),
+      daysAgo,
+      name,
     );
   for (const name of ['aa', 'zz']) for (const daysAgo of [731, 729, 800]) await insert(name, daysAgo);
   await registry.sql(

@@ -35,12 +35,18 @@ function open(answers: Answers = empty, ports = [receiver.port]) {
   dns.zone['two.hooks.test'] ??= ['127.0.0.1'];
   const ask = createSafeRequest({
     ...safeRequestDefaults,
-    ...{ allowedNetworks: ['127.0.0.0/8'], ports, dnsServers: [dns.address], ca: receiver.ca },
-    ...{ deadlineMs: 5_000, userAgent: 'Assent-test' },
+    allowedNetworks: ['127.0.0.0/8'],
+    ports,
+    dnsServers: [dns.address],
+    ca: receiver.ca,
+    deadlineMs: 5_000,
+    userAgent: 'Assent-test',
   });
   return (keepFor?: string, host = 'one.hooks.test', more: Partial<OutboundRequest> = {}) =>
     ask({
-      ...{ url: receiver.sink('/hook', host), method: 'OPTIONS', headers: {} },
+      url: receiver.sink('/hook', host),
+      method: 'OPTIONS',
+      headers: {},
       ...(keepFor === undefined ? {} : { keepFor }),
       ...more,
     });

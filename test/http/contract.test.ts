@@ -101,7 +101,10 @@ function expectProblem(response: supertest.Response, status: number, code: strin
   expect(response.status).toBe(status);
   expect(response.type).toBe('application/problem+json');
   expect({ ...response.body, valid: isProblem(response.body) }).toMatchObject({
-    ...{ type: `urn:problem-type:assent:${code}`, status, code, valid: true },
+    type: `urn:problem-type:assent:${code}`,
+    status,
+    code,
+    valid: true,
     requestid: response.get('X-Request-Id'),
   });
 }

@@ -302,7 +302,10 @@ test('a process of its own tells no secret either, on stdout or stderr, from its
   const url = copy.url === undefined ? undefined : new URL(copy.url);
   if (url) url.password = secrets['databasePassword'] ?? '';
   const settings = {
-    ...{ ASSENT_PORT: '0', ASSENT_OPERATIONS_PORT: '0', ASSENT_LOG_LEVEL: 'debug', ASSENT_DATA: own },
+    ASSENT_PORT: '0',
+    ASSENT_OPERATIONS_PORT: '0',
+    ASSENT_LOG_LEVEL: 'debug',
+    ASSENT_DATA: own,
     ASSENT_CREDENTIAL_KEYS: env['ASSENT_CREDENTIAL_KEYS'] ?? '',
     ...(url ? { DATABASE_URL: url.href } : {}),
   };

@@ -19,12 +19,22 @@ beforeEach(() => {
 });
 
 const subscription = (id: string, origin: string, sink: string, more: Partial<SubscriptionState> = {}) => ({
-  ...{ id, origin, sink, types: [], hascredential: false, suspended: false },
+  id,
+  origin,
+  sink,
+  types: [],
+  hascredential: false,
+  suspended: false,
   ...more,
 });
 const grant = (origin: string, sink: string, more: Partial<GrantState> = {}): GrantState => ({
-  ...{ id: '0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f', origin, sink, state: 'live', basis: 'response' },
-  ...{ allowedrate: '120', expiresat: later },
+  id: '0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f',
+  origin,
+  sink,
+  state: 'live',
+  basis: 'response',
+  allowedrate: '120',
+  expiresat: later,
   ...more,
 });
 

@@ -31,14 +31,12 @@ const register = (origin: string | undefined, sink: string) =>
 const askedAt = (sink: string) => registry.receiver.asked.filter(({ path }) => sink.endsWith(path));
 
 const defaults = {
-  ...{
-    isdefault: false,
-    defaultrate: 60,
-    judgement: 'strict',
-    leaseseconds: 864_000,
-    profile: 'cloudevents',
-    goneafter: 1,
-  },
+  isdefault: false,
+  defaultrate: 60,
+  judgement: 'strict',
+  leaseseconds: 864_000,
+  profile: 'cloudevents',
+  goneafter: 1,
   createdat: expect.any(String),
   updatedat: expect.any(String),
 };

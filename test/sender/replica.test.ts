@@ -37,7 +37,10 @@ const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.
 const types = Array.from({ length: 12 }, (_, n) => `com.example.type${n}`);
 const sources = ['urn:example:a', 'urn:example:b'];
 const eventOf = (type: string, more: object = {}) => ({
-  ...{ specversion: '1.0', id: '1', source: 'urn:example:a', type },
+  specversion: '1.0',
+  id: '1',
+  source: 'urn:example:a',
+  type,
   ...more,
 });
 
@@ -433,7 +436,11 @@ describe('a file', () => {
     await journal.begin().complete(first);
     journal.noteCurrent(first, 1_000);
     const changes = Array.from({ length: 50 }, (_, n) => ({
-      ...{ cursor: `c${n + 1}`, revision: String(n + 1), kind: 'grant.live', origin: 'a', sink: 'https://b/' },
+      cursor: `c${n + 1}`,
+      revision: String(n + 1),
+      kind: 'grant.live',
+      origin: 'a',
+      sink: 'https://b/',
       state: { origin: 'a', sink: 'https://b/' },
     }));
     journal.append(changes.map((change) => JSON.stringify(change)));

@@ -133,16 +133,15 @@ interface Key {
 }
 
 const types: Record<string, string> = {
-  ...{
-    String: 'text',
-    Int: 'integer',
-    BigInt: 'bigint',
-    Boolean: 'boolean',
-    Json: 'jsonb',
-    Bytes: 'bytea',
-    Float: 'double precision',
-  },
-  ...{ '@db.Uuid': 'uuid', '@db.Timestamptz(3)': 'timestamp(3) with time zone' },
+  String: 'text',
+  Int: 'integer',
+  BigInt: 'bigint',
+  Boolean: 'boolean',
+  Json: 'jsonb',
+  Bytes: 'bytea',
+  Float: 'double precision',
+  '@db.Uuid': 'uuid',
+  '@db.Timestamptz(3)': 'timestamp(3) with time zone',
   '@db.Timestamptz(6)': 'timestamp(6) with time zone',
   '@db.VarChar(255)': 'character varying(255)',
 };

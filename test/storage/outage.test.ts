@@ -159,7 +159,9 @@ onServer(
 test('a server whose name has several addresses is away as any other, although that error has no message', async () => {
   const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
   const socket = connect({
-    ...{ host: 'database.example', port: await freePort(), autoSelectFamily: true },
+    host: 'database.example',
+    port: await freePort(),
+    autoSelectFamily: true,
     lookup: (_host, _options, found) => found(null, addresses),
   });
   const [error] = (await once(socket, 'error')) as [Error];

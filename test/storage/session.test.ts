@@ -6,8 +6,12 @@ import { createTenant, type Tenant } from '../support/tenant.js';
 
 /** As a package sets up Postgres on a machine that is not in UTC, by an administrator with habits. */
 const habits = [
-  ...['fsync = off', 'full_page_writes = off', 'timezone = Asia/Kolkata', 'datestyle = German'],
-  ...["default_transaction_isolation = 'repeatable read'", 'lock_timeout = 1ms'],
+  'fsync = off',
+  'full_page_writes = off',
+  'timezone = Asia/Kolkata',
+  'datestyle = German',
+  "default_transaction_isolation = 'repeatable read'",
+  'lock_timeout = 1ms',
 ];
 const onServer = isServer ? test : test.skip;
 

@@ -24,7 +24,8 @@ beforeAll(async () => {
   await Promise.all([writeFile(root(), authority.cert), writeFile(otherRoot(), other.cert)]);
   const { cert, key } = await authority.issue(['127.0.0.1']);
   postgres = await startPostgres(['fsync = off', 'full_page_writes = off', 'ssl = on'], {
-    ...{ 'server.crt': cert, 'server.key': key },
+    'server.crt': cert,
+    'server.key': key,
     'pg_hba.conf': 'hostssl all all all trust\n',
   });
 }, 60_000);

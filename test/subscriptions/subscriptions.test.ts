@@ -282,7 +282,10 @@ describe('patch', () => {
       protocolsettings: { headers: { 'X-Kanaal': null, 'X-Other': 'a' } },
     }).expect(200);
     expect(body).toEqual({
-      ...{ ...created, path: undefined, subject: undefined, updatedat: expect.any(String) },
+      ...created,
+      path: undefined,
+      subject: undefined,
+      updatedat: expect.any(String),
       types: ['com.example.only'],
       config: { nested: { empty: null, list: [null] }, added: true },
       protocolsettings: { headers: { 'X-Other': 'a' }, method: 'POST' },

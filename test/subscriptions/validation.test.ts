@@ -120,13 +120,20 @@ const faulty: Array<[string, object, ...string[]]> = [
   [
     'several members of the wrong type',
     { sink: 1, types: [1, 'a', null], subject: {} },
-    ...['/sink type', '/types/0 type', '/types/2 type', '/subject type'],
+    '/sink type',
+    '/types/0 type',
+    '/types/2 type',
+    '/subject type',
   ],
   [
     'several members against their rules',
     { sink: 'ftp://a.example.com/', source: '', types: [''], filters: [{}, { exact: {} }], origin: 'a' },
-    ...['/sink not_https', '/source value_empty', '/types/0 value_empty', '/filters/0 dialect_missing'],
-    ...['/filters/1/exact attributes_empty', '/origin origin_single_label'],
+    '/sink not_https',
+    '/source value_empty',
+    '/types/0 value_empty',
+    '/filters/0 dialect_missing',
+    '/filters/1/exact attributes_empty',
+    '/origin origin_single_label',
   ],
 ];
 

@@ -59,7 +59,11 @@ export async function openEventStream(url: string, headers: Record<string, strin
     return events.shift();
   };
   return {
-    ...{ status: response.statusCode ?? 0, headers: response.headers, next, ended, response },
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    next,
+    ended,
+    response,
     async change() {
       for (;;) {
         const event = await next();

@@ -30,7 +30,11 @@ export async function startSenders(): Promise<Senders> {
   const faults: unknown[] = [];
   const who = { tenant: 'gemeente', subscriber: 'mailroom', scopes: ['assent:deliver' as const], minutes: 60 };
   const senders: Senders = {
-    ...{ registry, tenant, reader, relay, faults },
+    registry,
+    tenant,
+    reader,
+    relay,
+    faults,
     async start(settings = {}) {
       const token = () => createToken(who, registry.env);
       const onFault = (error: unknown) => void faults.push(error);

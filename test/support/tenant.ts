@@ -39,7 +39,11 @@ export async function createTenant(registry: Registry, policy: object = {}): Pro
   const grant = async (sink: string): Promise<Body> =>
     (await admin.get('/v1/grants').query({ sink }).expect(200)).body[0];
   return {
-    ...{ origin, admin, subscriber, sender, grant },
+    origin,
+    admin,
+    subscriber,
+    sender,
+    grant,
     async register(sink, more = {}, prefer = 'wait=10') {
       const request = subscriber.post('/v1/subscriptions').set('Prefer', prefer);
       return (await request.send({ sink, protocol: 'HTTP', ...more }).expect(201)).body;

@@ -24,7 +24,17 @@ export function attributeBytes(event: EventParts): number {
 
 /** Subtypes of `application` that are no text. */
 const binarySubtypes = [
-  ...['octet-stream', 'pdf', 'zip', 'gzip', 'x-gzip', 'zstd', 'cbor', 'msgpack', 'protobuf', 'x-protobuf', 'wasm'],
+  'octet-stream',
+  'pdf',
+  'zip',
+  'gzip',
+  'x-gzip',
+  'zstd',
+  'cbor',
+  'msgpack',
+  'protobuf',
+  'x-protobuf',
+  'wasm',
   'vnd.apache.thrift.binary',
 ];
 
