@@ -52,7 +52,10 @@ export const leaseSeconds = 2;
 
 export interface Leases {
   take(request: LeaseRequest): Promise<LeaseAnswer>;
-  /** How many requests came back; 0 if it is too late for that, undefined for a lease that the tenant does not have. */
+  /**
+   * Ends the lease. How many requests came back; 0 if it had ended or it is too late, undefined for a lease that the
+   * tenant does not have.
+   */
   handBack(tenant: string, lease: string, unused: number): Promise<number | undefined>;
 }
 

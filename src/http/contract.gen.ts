@@ -1019,8 +1019,7 @@ export interface components {
             requests: number;
             /**
              * @description Earlier leases of this instance for the same pair, each with how many of its requests were not sent and will not
-             *     be, besides what came back before. Each of the latest four can be handed back; others are passed over. Where the
-             *     answer was lost, ask again without them: they would be handed back once more.
+             *     be. Each of the latest four can be handed back, once; others are passed over.
              */
             returns?: {
                 lease: string;
@@ -1074,7 +1073,7 @@ export interface components {
          */
         ReturnedLease: {
             lease: string;
-            /** @description How many requests can be given to others again; 0 if all had come back before, or it was too late. */
+            /** @description How many requests can be given to others again; 0 if the lease was handed back before, or it was too late. */
             returned: number;
         };
         /**
@@ -2467,8 +2466,8 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description How many requests of the lease were not sent and will not be, besides what came back before. Do not send this
-                 *     again where the answer was lost: it would hand back as many once more. What is not handed back counts as sent.
+                 * @description How many requests of the lease were not sent and will not be. The lease is over then, and what is not handed
+                 *     back counts as sent; so this may be sent again where the answer was lost.
                  */
                 unused: number;
             };
