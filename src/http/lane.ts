@@ -12,6 +12,7 @@ import { problemHeaders, problemOf } from './problem.js';
 import { readBody } from './read-body.js';
 import { apiHeaders } from './security-headers.js';
 import type { TokenCache } from './token-cache.js';
+import { createTurn } from './turn.js';
 
 /**
  * The short way through the server for what delivery systems ask before every event. Express takes several times as
@@ -87,7 +88,20 @@ interface Exchange {
   /** Of an operation that writes, as far as they are known. */
   principal?: Principal;
   writing?: Pick<LaneCall, 'header' | 'signal'>;
+  /** Goes on with it when everything of it has been read. */
+  handle: (task: Task) => void;
 }
+
+/** An exchange of which everything has been read. */
+interface Task {
+  exchange: Exchange;
+  principal: Principal;
+  /** Of a GET as it was sent, of others as the contract reads it. */
+  query: string | Record<string, unknown>;
+  body: Buffer | RegistryError;
+}
+
+type Made = LaneAnswer | Promise<LaneAnswer> | { thrown: unknown };
 
 const noBody = Buffer.alloc(0);
 const noHeaders: readonly string[] = [];
@@ -110,6 +124,7 @@ export function createLane(settings: LaneSettings): RequestListener {
     );
   }
   const nextId = createRequestIds();
+  const handle = createTurn(make, send);
   return (request, response) => {
     const url = request.url ?? '';
     const end = url.indexOf('?');
@@ -117,7 +132,8 @@ export function createLane(settings: LaneSettings): RequestListener {
     const path = url.includes('#') ? '' : end === -1 ? url : url.slice(0, end);
     const route = routes.get(path)?.get(request.method ?? '');
     if (route === undefined) return settings.next(request, response);
-    const exchange = { settings, route, request, response, requestId: nextId(), startedAt: performance.now() };
+    const requestId = nextId();
+    const exchange = { settings, route, request, response, requestId, startedAt: performance.now(), handle };
     begin(exchange, end === -1 ? '' : url.slice(end + 1));
   };
 }
@@ -136,15 +152,15 @@ function begin(exchange: Exchange, query: string): void {
 }
 
 function proceed(exchange: Exchange, query: string, principal: Principal): void {
-  const { operation, answerQuery, knownParameters, writes } = exchange.route;
+  const { operation, writes } = exchange.route;
   if (writes) exchange.principal = principal;
   requireScope(operation, principal);
   if (writes) return proceedToWrite(exchange, query, principal);
-  const answered = answerQuery?.(query, principal, exchange.request);
-  if (answered !== undefined) return answer(exchange, answered);
-  const parameters = knownParameters(query) ?? queryParameters(operation, queryOf(query));
-  if (operation.method === 'get') return handle(exchange, parameters, principal, noBody);
-  readBody(exchange.request, exchange.route.bodyLimit, (body) => handle(exchange, parameters, principal, body));
+  if (operation.method === 'get') return exchange.handle({ exchange, principal, query, body: noBody });
+  const parameters = parametersOf(exchange.route, query);
+  readBody(exchange.request, exchange.route.bodyLimit, (body) =>
+    exchange.handle({ exchange, principal, query: parameters, body }),
+  );
 }
 
 function proceedToWrite(exchange: Exchange, text: string, principal: Principal): void {
@@ -156,24 +172,30 @@ function proceedToWrite(exchange: Exchange, text: string, principal: Principal):
   const leave = () => record(exchange, 499);
   readBody(request, route.bodyLimit, (body) => {
     signal.removeEventListener('abort', leave);
-    handle(exchange, query, principal, body);
+    exchange.handle({ exchange, principal, query, body });
   });
   // Nothing is told of a body that does not come to its end.
   if (signal.aborted) leave();
   else signal.addEventListener('abort', leave);
 }
 
-function handle(
-  exchange: Exchange,
-  query: Record<string, unknown>,
-  principal: Principal,
-  body: Buffer | RegistryError,
-): void {
-  const { route, request, requestId } = exchange;
+function make({ exchange, principal, query, body }: Task): Made {
+  const { route, request, requestId, writing } = exchange;
   try {
     if (body instanceof RegistryError) throw body;
-    const call = { principal, query, request, body, requestId };
-    const made = route.handle(exchange.writing === undefined ? call : { ...call, ...exchange.writing });
+    const isText = typeof query === 'string';
+    const answered = isText ? route.answerQuery?.(query, principal, request) : undefined;
+    if (answered !== undefined) return answered;
+    const call = { principal, query: isText ? parametersOf(route, query) : query, request, body, requestId };
+    return route.handle(writing === undefined ? call : { ...call, ...writing });
+  } catch (thrown) {
+    return { thrown };
+  }
+}
+
+function send({ exchange }: Task, made: Made): void {
+  try {
+    if ('thrown' in made) throw made.thrown;
     if (!(made instanceof Promise)) answer(exchange, made);
     else made.then((later) => answer(exchange, later)).catch((error) => fail(exchange, error));
   } catch (error) {
@@ -245,6 +267,10 @@ export function checkAnswer(operation: Operation, status: number, body: string |
 /** `Age` (RFC 9111 section 5.1) of an answer from memory, in seconds; undefined if the memory is current. */
 export function ageHeader(age: number | undefined): readonly string[] {
   return age === undefined ? noHeaders : ['Age', String(age)];
+}
+
+function parametersOf({ operation, knownParameters }: Route, query: string): Record<string, unknown> {
+  return knownParameters(query) ?? queryParameters(operation, queryOf(query));
 }
 
 /** Operations of the lane that only read have parameters in the query and nowhere else. */
