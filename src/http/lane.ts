@@ -5,6 +5,7 @@ import { uuidv7 } from '../storage/ids.js';
 import { authorizationOf } from './authorization.js';
 import { requireScope, type Operation } from './contract.js';
 import { FixedHeaders } from './fixed-headers.js';
+import { createReadQuery, queryOf } from './lane-query.js';
 import { signalOfLeaving } from './leaving.js';
 import type { OnRequest } from './metrics.js';
 import type { Principal } from './principal.js';
@@ -70,8 +71,7 @@ export interface LaneSettings {
 }
 
 interface Route extends LaneRoute {
-  /** Undefined for a query that has to be held against the contract. */
-  knownParameters: (query: string) => Record<string, unknown> | undefined;
+  readQuery: (query: string) => Record<string, unknown>;
   /** Of what has a body, and of what has none. */
   headersWithBody: FixedHeaders;
   headersWithoutBody: FixedHeaders;
@@ -117,7 +117,7 @@ export function createLane(settings: LaneSettings): RequestListener {
       path,
       byMethod.set(method.toUpperCase(), {
         ...route,
-        knownParameters: withoutQuery(route.operation),
+        readQuery: createReadQuery(route.operation),
         headersWithBody: new FixedHeaders({ ...headers, 'Content-Type': 'application/json; charset=utf-8' }),
         headersWithoutBody: new FixedHeaders(headers),
       }),
@@ -157,7 +157,7 @@ function proceed(exchange: Exchange, query: string, principal: Principal): void 
   requireScope(operation, principal);
   if (writes) return proceedToWrite(exchange, query, principal);
   if (operation.method === 'get') return exchange.handle({ exchange, principal, query, body: noBody });
-  const parameters = parametersOf(exchange.route, query);
+  const parameters = exchange.route.readQuery(query);
   readBody(exchange.request, exchange.route.bodyLimit, (body) =>
     exchange.handle({ exchange, principal, query: parameters, body }),
   );
@@ -186,7 +186,7 @@ function make({ exchange, principal, query, body }: Task): Made {
     const isText = typeof query === 'string';
     const answered = isText ? route.answerQuery?.(query, principal, request) : undefined;
     if (answered !== undefined) return answered;
-    const call = { principal, query: isText ? parametersOf(route, query) : query, request, body, requestId };
+    const call = { principal, query: isText ? route.readQuery(query) : query, request, body, requestId };
     return route.handle(writing === undefined ? call : { ...call, ...writing });
   } catch (thrown) {
     return { thrown };
@@ -267,34 +267,6 @@ export function checkAnswer(operation: Operation, status: number, body: string |
 /** `Age` (RFC 9111 section 5.1) of an answer from memory, in seconds; undefined if the memory is current. */
 export function ageHeader(age: number | undefined): readonly string[] {
   return age === undefined ? noHeaders : ['Age', String(age)];
-}
-
-function parametersOf({ operation, knownParameters }: Route, query: string): Record<string, unknown> {
-  return knownParameters(query) ?? queryParameters(operation, queryOf(query));
-}
-
-/** Operations of the lane that only read have parameters in the query and nowhere else. */
-function queryParameters(operation: Operation, query: Record<string, unknown>): Record<string, unknown> {
-  return operation.parseParameters({ path: {}, query, headers: {} }).query;
-}
-
-/** Most requests have no query where they need none. */
-function withoutQuery(operation: Operation): Route['knownParameters'] {
-  let defaults: Record<string, unknown> | undefined;
-  return (query) => (query === '' ? (defaults ??= queryParameters(operation, {})) : undefined);
-}
-
-/** A name that stands twice becomes a list, which no parameter takes. */
-function queryOf(query: string): Record<string, unknown> {
-  const values: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
-  // It would take a question mark at the beginning for that of the URL, and that one is not in the text.
-  for (const [name, value] of new URLSearchParams(`?${query}`)) {
-    const before = values[name];
-    if (before === undefined) values[name] = value;
-    else if (Array.isArray(before)) before.push(value);
-    else values[name] = [before, value];
-  }
-  return values;
 }
 
 /** A random id is as dear as a look-up: one for the process, and a number behind it. */

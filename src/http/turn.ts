@@ -4,8 +4,8 @@ const groupSize = 64;
 /**
  * What comes in one turn of the event loop is done at the end of the turn, a step for all of it and then the next one.
  * The whole way of a request does not fit into the processor's caches of code; a step does, and is fetched once for all
- * of them. It makes a match a sixth faster and a look-up a tenth. Nobody waits for a timer: the end of the turn is as soon as everything that
- * arrived was read. Neither step may throw.
+ * of them. It makes a match a sixth faster and a look-up a tenth. Nobody waits for a timer: the turn ends as soon as
+ * everything that arrived was read. Neither step may throw.
  */
 export function createTurn<Task, Made>(
   make: (task: Task) => Made,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { request, type IncomingMessage, type Server } from 'node:http';
+import { connect } from 'node:net';
 import { pino } from 'pino';
 import { loadContract } from '../../src/http/contract.js';
 import { createLane, type LaneAnswer, type LaneHandler } from '../../src/http/lane.js';
@@ -27,6 +28,14 @@ beforeEach(async () => {
         operation: operation('getSubscriptions'),
         bodyLimit: 0,
         handle: ({ body }) => ({ status: 200, body: `"€ ${body.length}"`, headers: ['ETag', '"1"'] }),
+      },
+      {
+        operation: operation('getGrants'),
+        bodyLimit: 0,
+        handle: ({ query }) => {
+          if (query['limit'] === 70) throw new Error('Nobody foresaw this.');
+          return { status: 200, body: `"grants ${query['limit'] as number}"` };
+        },
       },
     ],
     tokens: { authenticate: () => ({ ...principal, tokenExpiresAt: Infinity }), clear: () => undefined },
@@ -67,4 +76,20 @@ test('an answer that is made while the process stops is the last one of its conn
   answerLater?.({ status: 200, body: '{}' });
   const { headers } = await answered;
   expect(headers).toMatchObject({ connection: 'close', 'content-length': '2' });
+});
+
+test('of many that come at once each has its own answer, in their order, also where some are at fault', async () => {
+  const socket = connect(Number(new URL(urlOf(server, '127.0.0.1')).port), '127.0.0.1');
+  const limits = Array.from({ length: 150 }, (_, limit) => limit);
+  const requests = limits.map((limit) => `GET /v1/grants?limit=${limit} HTTP/1.1\r\nHost: a\r\n`);
+  socket.write(`${requests.join('\r\n')}Connection: close\r\n\r\n`);
+  const answers = Buffer.concat(await socket.toArray())
+    .toString()
+    .split('HTTP/1.1 ')
+    .slice(1);
+  expect(answers.map((answer) => [Number(answer.slice(0, 3)), /"grants \d+"$/.exec(answer)?.[0]])).toEqual(
+    limits.map((limit) =>
+      limit === 0 ? [400, undefined] : limit === 70 ? [500, undefined] : [200, `"grants ${limit}"`],
+    ),
+  );
 });
