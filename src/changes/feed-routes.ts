@@ -35,9 +35,9 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
   const { feed, database, readers, stopping } = settings;
   return {
     getChanges: async (call) => {
-      const { query, header, principal, signal } = call;
+      const { query, header, principal, signal, preferred } = call;
       const scope = scopeOf(call);
-      const isStream = header['accept']?.toLowerCase().includes('text/event-stream') ?? false;
+      const isStream = preferred('application/json', 'text/event-stream') === 'text/event-stream';
       const lastEvent = isStream ? header['last-event-id'] || undefined : undefined;
       const place = lastEvent === undefined ? 'query/after' : 'header/last-event-id';
       const headers = { Vary: 'Accept' };

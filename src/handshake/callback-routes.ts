@@ -1,6 +1,7 @@
 import { RegistryError } from '../errors.js';
 import type { Answer, Call, Handlers } from '../http/handler.js';
-import { callbackPage, pageStyleHash } from './callback-page.js';
+import { pagePolicy } from '../http/html-page.js';
+import { callbackPage } from './callback-page.js';
 import type { GrantByCallback } from './callback.js';
 
 type CallbackOperation = 'grantByGet' | 'grantByPost';
@@ -16,6 +17,7 @@ export function createCallbackHandlers({
     query,
     header,
     requestId,
+    preferred,
   }: Call<CallbackOperation>): Promise<Answer<CallbackOperation>> => {
     if (/prefetch|preview|prerender/i.test(`${header['sec-purpose'] ?? ''} ${header['purpose'] ?? ''}`)) {
       throw new RegistryError(
@@ -31,16 +33,14 @@ export function createCallbackHandlers({
       requestId,
     });
     const { origin, sink, allowedRate, expiresAt } = granted;
-    const isBrowser = header['accept']?.includes('text/html') === true;
+    const isBrowser = preferred('application/json', 'text/html') === 'text/html';
     return {
       status: 200,
       headers: {
         // The address is a secret.
         'Referrer-Policy': 'no-referrer',
         Vary: 'Accept',
-        ...(isBrowser
-          ? { 'Content-Security-Policy': `default-src 'none'; style-src ${pageStyleHash}; frame-ancestors 'none'` }
-          : {}),
+        ...(isBrowser ? { 'Content-Security-Policy': pagePolicy } : {}),
       },
       body: { granted: true, origin, sink, allowedrate: allowedRate, expiresat: expiresAt.toISOString() },
       ...(isBrowser ? { html: callbackPage(granted) } : {}),

@@ -1,12 +1,13 @@
 import type { Response } from 'express';
 import type { Logger } from 'pino';
 import { RegistryError } from '../errors.js';
+import { pagePolicy, problemPage } from './html-page.js';
 import { stateOf } from './observe.js';
 import { problemHeaders, problemOf } from './problem.js';
 
 /** Whatever was thrown, as a problem; what nobody foresaw goes to the log and says no more than that. */
 export function answerError(error: unknown, response: Response, log: Logger): void {
-  const { requestId } = stateOf(response);
+  const { requestId, hasPage } = stateOf(response);
   const known = asRegistryError(error);
   response.locals['code'] = known.code;
   if (known.code === 'internal') log.error({ requestid: requestId, err: error }, 'fault');
@@ -17,9 +18,16 @@ export function answerError(error: unknown, response: Response, log: Logger): vo
   }
   const problem = problemOf(known, requestId);
   for (const [name, value] of Object.entries(problemHeaders(known))) response.setHeader(name, value);
+  response.status(problem.status);
+  if (hasPage) response.vary('Accept');
+  if (hasPage && response.req.accepts(['application/problem+json', 'application/json', 'text/html']) === 'text/html') {
+    response.setHeader('Content-Security-Policy', pagePolicy);
+    response.type('html').send(problemPage(problem));
+    return;
+  }
   // As bytes: Express would add a charset to text, and this media type has no such parameter (RFC 9457 section 6.1).
   response.setHeader('Content-Type', 'application/problem+json');
-  response.status(problem.status).send(Buffer.from(JSON.stringify(problem)));
+  response.send(Buffer.from(JSON.stringify(problem)));
 }
 
 function asRegistryError(error: unknown): RegistryError {

@@ -58,7 +58,7 @@ export function createApp(settings: AppSettings): Express {
       app[operation.method](path, (request, response, next) => {
         // Express runs GET handlers for HEAD; where GET changes something it must not (RFC 9110 section 9.2.1).
         if (request.method === 'HEAD' && operation.scopes === undefined) return next();
-        stateOf(response).operation = operation.id;
+        Object.assign(stateOf(response), { operation: operation.id, hasPage: operation.hasPage });
         run(settings, operation, lane.get(operation.id), request, response).catch(next);
       });
     }
@@ -132,6 +132,7 @@ async function run(
     address: request.path,
     rawHeaders: request.rawHeaders,
     signal: leaving,
+    preferred: (...mediaTypes: string[]) => request.accepts(mediaTypes),
   };
   const handle = settings.handlers[operation.id as AppOperation] as unknown as (call: object) => Promise<UntypedAnswer>;
   const answer = await handle(call);

@@ -200,16 +200,16 @@ export interface paths {
         /**
          * Grant permission by opening the callback URL.
          * @description What a webhook, or a person with its log, calls to grant permission (webhook specification, section 4.1.3). The
-         *     first call counts; later ones answer the same and change nothing. Browsers get a page, and what they fetch ahead
-         *     of time grants nothing (409).
+         *     first call counts; later ones answer the same and change nothing. Browsers get a page, of a refusal too, and what
+         *     they fetch ahead of time grants nothing (409).
          */
         get: operations["grantByGet"];
         put?: never;
         /**
          * Grant permission by posting to the callback URL.
          * @description What a webhook, or a person with its log, calls to grant permission (webhook specification, section 4.1.3). The
-         *     first call counts; later ones answer the same and change nothing. Browsers get a page, and what they fetch ahead
-         *     of time grants nothing (409).
+         *     first call counts; later ones answer the same and change nothing. Browsers get a page, of a refusal too, and what
+         *     they fetch ahead of time grants nothing (409).
          */
         post: operations["grantByPost"];
         delete?: never;
@@ -1549,6 +1549,31 @@ export interface components {
             };
         };
         /**
+         * @description Nothing was granted: a value is malformed (400), the callback is not known or no longer (404), a browser fetched it
+         *     ahead of time (409), or any other problem. The page says the same.
+         */
+        NotGranted: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                Allow: components["headers"]["Allow"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:problem-type:assent:callback_unknown",
+                 *       "title": "This callback is not known, or no longer.",
+                 *       "status": 404,
+                 *       "detail": "This callback is not known. It may have expired, or its question was closed.",
+                 *       "code": "callback_unknown",
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": string;
+            };
+        };
+        /**
          * @description There is no way on from this cursor: `cursor_too_old` (changes after it have been forgotten) or
          *     `cursor_of_other_history` (the database was restored, or failed over to a standby). Take a new snapshot.
          */
@@ -2167,9 +2192,8 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound"];
-            default: components["responses"]["Problem"];
+            404: components["responses"]["NotGranted"];
+            default: components["responses"]["NotGranted"];
         };
     };
     grantByPost: {
@@ -2201,9 +2225,8 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound"];
-            default: components["responses"]["Problem"];
+            404: components["responses"]["NotGranted"];
+            default: components["responses"]["NotGranted"];
         };
     };
     getPermission: {

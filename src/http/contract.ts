@@ -30,6 +30,8 @@ export interface Operation {
   isSafe: boolean;
   /** Its body has parts that stand for themselves; the handler checks them, each by its own rules. */
   isByPart: boolean;
+  /** Browsers get a page in place of JSON, and in place of a problem too. */
+  hasPage: boolean;
   parseParameters(request: RequestParameters): Parameters;
   checkBody(body: unknown): Fault[];
   /** What in an answer is not as the contract says; used by the tests. */
@@ -60,7 +62,7 @@ interface ParameterObject {
   name: string;
   in: keyof Parameters;
   required?: boolean;
-  schema: object;
+  schema: { type?: string };
 }
 interface ResponseObject {
   content?: Record<string, object>;
@@ -74,6 +76,7 @@ interface OperationObject {
   'x-body-limit'?: number;
   'x-safe'?: boolean;
   'x-by-part'?: boolean;
+  'x-page'?: boolean;
 }
 type PathItem = Partial<Record<Method, OperationObject>> & { parameters?: unknown[] };
 export interface OpenApiDocument {
@@ -95,8 +98,7 @@ export function loadContract(): Contract {
     readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8'),
   ) as OpenApiDocument;
   const bodies = new Ajv2020({ strict: false, allErrors: true, verbose: true });
-  // Parameters come as text; numbers among them are read as such.
-  const texts = new Ajv2020({ strict: false, allErrors: true, verbose: true, coerceTypes: true, useDefaults: true });
+  const texts = new Ajv2020({ strict: false, allErrors: true, verbose: true, useDefaults: true });
   for (const ajv of [bodies, texts]) {
     formats.default(ajv);
     ajv.addSchema(document, documentId);
@@ -129,6 +131,7 @@ export function loadContract(): Contract {
         // The callback grants by GET; it is the operation without a token.
         isSafe: operation['x-safe'] ?? (method === 'get' && operation.security?.length !== 0),
         isByPart: operation['x-by-part'] ?? false,
+        hasPage: operation['x-page'] ?? false,
         parseParameters: parameterParser(texts, parameters, operation.security?.length !== 0),
         checkBody: (value: unknown) => (body === undefined || body(value) ? [] : faultsOf(body.errors ?? [])),
         checkAnswer: (status: number, mediaType: string | undefined, value: unknown) => {
@@ -160,9 +163,14 @@ function parameterParser(ajv: Ajv2020, parameters: readonly ParameterObject[], r
     });
   };
   const schemas = { path: schemaOf('path'), query: schemaOf('query'), header: schemaOf('header') };
+  const inQuery = parameters.filter((parameter) => parameter.in === 'query');
 
   return ({ path, query, headers }: RequestParameters): Parameters => {
     const values: Parameters = { path: { ...path }, query: { ...query }, header: { ...headers } };
+    for (const { name, schema } of inQuery) {
+      const text = values.query[name];
+      if (typeof text === 'string') values.query[name] = valueOf(text, schema.type);
+    }
     const faults = (['path', 'query', 'header'] as const).flatMap((place) => {
       const validate = schemas[place];
       const repeated = place === 'query' ? Object.keys(query).filter((name) => Array.isArray(query[name])) : [];
@@ -182,6 +190,12 @@ function parameterParser(ajv: Ajv2020, parameters: readonly ParameterObject[], r
     if (faults.length > 0) throw brokenParameters(faults);
     return values;
   };
+}
+
+/** Of a parameter, which comes as text; what is no decimal integer, or no boolean, stays text and is refused as such. */
+function valueOf(text: string, type: string | undefined): string | number | boolean {
+  if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
+  return type === 'boolean' && (text === 'true' || text === 'false') ? text === 'true' : text;
 }
 
 /** The pointers begin with the place, such as `query/`. */

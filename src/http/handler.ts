@@ -34,6 +34,8 @@ export interface Call<Id extends OperationId> {
   rawHeaders: readonly string[];
   /** Fires when the client has gone away. */
   signal: AbortSignal;
+  /** Which of these media types the client likes best (RFC 9110 section 12.5.1), the first of those it likes alike. */
+  preferred: (...mediaTypes: string[]) => string | false;
 }
 
 type Success = 200 | 201 | 304;

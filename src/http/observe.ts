@@ -11,6 +11,8 @@ interface RequestState {
   requestId: string;
   operation: string;
   principal: Principal;
+  /** Browsers get a page. */
+  hasPage: boolean;
 }
 
 export function stateOf(response: Response): RequestState {
@@ -25,7 +27,8 @@ export function observe(
   next: NextFunction,
 ): void {
   const startedAt = performance.now();
-  const state = Object.assign(stateOf(response), { requestId: uuidv7(), operation: 'none', principal: nobody });
+  const atFirst: RequestState = { requestId: uuidv7(), operation: 'none', principal: nobody, hasPage: false };
+  const state = Object.assign(stateOf(response), atFirst);
   response.setHeader('X-Request-Id', state.requestId);
   response.set(apiHeaders);
   signalOfLeaving(request, response).addEventListener('abort', () => {

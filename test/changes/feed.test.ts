@@ -387,6 +387,15 @@ describe('long polls', () => {
   });
 });
 
+test.each(['text/event-stream;q=0, */*', 'text/event-stream;q=0.5, application/json', 'application/json', '*/*'])(
+  'who accepts "%s" gets a page',
+  async (accept) => {
+    const answer = await fetch(`${registry.url}/v1/changes`, { headers: { ...sender.headers, Accept: accept } });
+    expect(answer.headers.get('content-type')).toContain('application/json');
+    expect(await answer.json()).toHaveProperty('cursor');
+  },
+);
+
 describe('streams', () => {
   test('say first where they stand, then tell each change with its cursor', async () => {
     const stream = await sender.stream();

@@ -57,6 +57,45 @@ describe('what a person sees who opens the callback in a browser', () => {
   });
 });
 
+describe('what a person sees whose callback grants nothing', () => {
+  test('the page says why, and programs get the problem', async () => {
+    const { callback } = await offer(registry, tenant);
+    const wrong = `${callback}x`;
+    const page = await fetch(wrong, { headers: browser });
+    expect(page.status).toBe(404);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(page.headers.get('vary')).toContain('Accept');
+    expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    const text = await page.text();
+    expect(text).toContain('<h1>This callback is not known, or no longer.</h1>');
+    expect(text).toContain(page.headers.get('x-request-id'));
+    for (const accept of [
+      '*/*',
+      'application/json, text/plain, */*',
+      'text/html;q=0, */*',
+      'application/problem+json',
+    ]) {
+      const problem = await fetch(wrong, { headers: { Accept: accept } });
+      expect(problem.headers.get('content-type')).toBe('application/problem+json');
+      expect(problem.headers.get('vary')).toContain('Accept');
+      expect(await problem.json()).toMatchObject({ code: 'callback_unknown' });
+    }
+  });
+
+  test('a fault names its place', async () => {
+    const { callback } = await offer(registry, tenant);
+    const page = await fetch(callback.replace(/\?.*/, ''), { headers: browser });
+    expect(page.status).toBe(400);
+    expect(await page.text()).toContain('<dt>query/key</dt><dd>This member is required.</dd>');
+  });
+
+  test('other addresses have no page', async () => {
+    const answer = await fetch(`${registry.url}/v1/subscriptions`, { headers: browser });
+    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+  });
+});
+
 test('a key stands in no log line, audit entry, attempt, API answer or row of the database', async () => {
   const { callback, id, handshake } = await offer(registry, tenant);
   const key = keyOf(callback);
@@ -67,6 +106,7 @@ test('a key stands in no log line, audit entry, attempt, API answer or row of th
   const answers = [await (await fetch(callback, { headers: browser })).text(), await (await fetch(callback)).text()];
   const problems = await fetch(`${callback}&another=1`);
   answers.push(await problems.text());
+  answers.push(await (await fetch(`${callback}&key=1`, { headers: browser })).text());
 
   const shown = [
     await tenant.read(id),
