@@ -118,6 +118,9 @@ const inUtc = ['timezone=UTC', 'datestyle=ISO'];
 /** Statements that are asked of the pool have a limit of their own; migrations wait for each other. */
 const patient = ['lock_timeout=0', 'statement_timeout=0'];
 
+/** For this transaction. It cannot stand among the settings, for Postgres has it from version 17 on only. */
+const takesItsTime = `select set_config(name, '0', true) from pg_settings where name = 'transaction_timeout'`;
+
 /**
  * Who has waited for a lock has to see what was committed meanwhile: otherwise a change tells a state of before, which
  * everybody who follows the log then takes for the last one.
@@ -170,9 +173,8 @@ async function readAsOfNow<T>(pool: pg.Pool, work: (snapshot: Snapshot) => Promi
   const connection = await pool.connect();
   try {
     // A stream is one statement, and takes as long as there are rows.
-    await connection.query(
-      `begin isolation level repeatable read read only; set local timezone to 'UTC'; set local statement_timeout to 0`,
-    );
+    const limits = `set local statement_timeout to 0; ${takesItsTime}`;
+    await connection.query(`begin isolation level repeatable read read only; set local timezone to 'UTC'; ${limits}`);
     const result = await work({ query: queryOn(connection), stream: streamOn(connection) });
     await connection.query('commit');
     connection.release();
@@ -190,7 +192,7 @@ async function executeAlone(url: string, statements: string): Promise<void> {
   connection.on('error', () => undefined);
   await connection.connect();
   try {
-    await connection.query(statements);
+    await connection.query(`${takesItsTime}; ${statements}`);
   } finally {
     await connection.end();
   }

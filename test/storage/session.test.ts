@@ -84,6 +84,7 @@ onServer(
       'default_transaction_read_only=off',
       'work_mem=7MB',
       'statement_timeout=5ms',
+      'transaction_timeout=1s',
     ];
     url.searchParams.set('options', habits.map((habit) => `-c ${habit}`).join(' '));
     const database = await openDatabase({ databaseUrl: undefined, replicaUrl: url.href, dataFolder: '' });
@@ -92,9 +93,12 @@ onServer(
       current_setting('work_mem') as memory, current_setting('transaction_isolation') as isolation,
       current_setting('statement_timeout') as patience`,
     );
-    // As a migration does.
-    await database.execute('select pg_sleep(0.1)');
+    // As a migration does, and a snapshot.
+    await database.execute('select pg_sleep(1.1)');
+    await database.snapshot(({ query }) => query('select pg_sleep(1.1)::text'));
+    const [after] = await database.query(`select current_setting('transaction_timeout') as limit`);
     await database.close();
     expect(row).toEqual({ zone: 'UTC', readOnly: 'on', memory: '7MB', isolation: 'read committed', patience: '8s' });
+    expect(after).toEqual({ limit: '1s' });
   },
 );
