@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { judge, type Question } from '../../src/handshake/exchange.js';
+import { cpuTime } from '../support/cpu-time.js';
 
 type Headers = ReadonlyArray<readonly [string, string]>;
 
@@ -392,9 +393,11 @@ describe('no answer', () => {
 });
 
 test('headers of the greatest size and number that the door lets in are judged in no time', () => {
-  const started = process.cpuUsage();
-  answer(lenient, new Array<[string, string]>(100_000).fill(['a', '']));
-  answer(lenient, [allowedOrigin(`a${' '.repeat(100_000)}b`), allowedRate(`1${' '.repeat(100_000)}x`)]);
-  answer(lenient, [allowedOrigin(','.repeat(100_000)), allowedRate(','.repeat(100_000))]);
-  expect(process.cpuUsage(started).user / 1_000).toBeLessThan(500);
+  for (const headers of [
+    new Array<[string, string]>(100_000).fill(['a', '']),
+    [allowedOrigin(`a${' '.repeat(100_000)}b`), allowedRate(`1${' '.repeat(100_000)}x`)],
+    [allowedOrigin(','.repeat(100_000)), allowedRate(','.repeat(100_000))],
+  ]) {
+    expect(cpuTime(() => answer(lenient, headers))).toBeLessThan(5_000);
+  }
 });

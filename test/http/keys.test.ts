@@ -103,11 +103,11 @@ test('during an outage known keys wait for no fetch but the first in ten minutes
   server.breaks();
   now = 20 * minute;
   expect(await verdict(first)).toBe('verified');
-  server.answers(() => undefined);
+  let isOver = false;
+  server.answers((_, response) => response.on('close', () => (isOver = true)));
   now = 30 * minute - 1;
-  const started = performance.now();
   expect(await verdict(first)).toBe('verified');
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(isOver).toBe(false);
 });
 
 test('a new key is accepted 30 s after the last fetch, and the old one as long as it is published', async () => {

@@ -181,8 +181,17 @@ describe('limits', () => {
   });
 
   test('a long list of faulty filters is not walked to its end', () => {
-    const started = performance.now();
-    expect(faults(Array.from({ length: 1_000_000 }, () => 1))).toHaveLength(50);
-    expect(performance.now() - started).toBeLessThan(1000);
+    let reads = 0;
+    const list = new Proxy(
+      Array.from({ length: 1_000_000 }, () => 1),
+      {
+        get(entries, member) {
+          reads += 1;
+          return Reflect.get(entries, member) as unknown;
+        },
+      },
+    );
+    expect(faults(list)).toHaveLength(50);
+    expect(reads).toBeLessThan(1_000);
   });
 });

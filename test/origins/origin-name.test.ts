@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseOriginName } from '../../src/origins/origin-name.js';
+import { cpuTime } from '../support/cpu-time.js';
 
 const longest = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(61)}`;
 
@@ -57,10 +58,8 @@ describe('the name of an origin', () => {
   });
 
   test('of any length is judged in no time', () => {
-    const started = performance.now();
     for (const text of ['a'.repeat(100_000), 'a.'.repeat(50_000), '-'.repeat(100_000), ':'.repeat(100_000)]) {
-      expect(parseOriginName(text).ok).toBe(false);
+      expect(cpuTime(() => expect(parseOriginName(text).ok).toBe(false))).toBeLessThan(5_000);
     }
-    expect(performance.now() - started).toBeLessThan(500);
   });
 });
