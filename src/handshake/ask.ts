@@ -2,7 +2,7 @@ import type { TLSSocket } from 'node:tls';
 import { Client } from 'undici';
 import { codeOf, Failure } from './failure.js';
 
-export interface Question {
+export interface OptionsRequest {
   url: string;
   method: 'OPTIONS';
   headers: Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ export function speakOn(
  */
 export function ask(
   { socket, client }: { socket: TLSSocket; client: Client },
-  question: Question,
+  request: OptionsRequest,
   limits: AnswerLimits,
   keep: boolean,
 ): Promise<Answer> {
@@ -63,7 +63,7 @@ export function ask(
     const count = () => {
       if (socket.bytesRead > maxBytes) reject(tooLarge());
     };
-    const { url, method, headers } = question;
+    const { url, method, headers } = request;
     client.dispatch(
       { method, path: url.slice(url.indexOf('/', 'https://'.length)), headers },
       {

@@ -3,8 +3,11 @@ import { parseRetryAfter } from './backoff.js';
 import type { FailureReason } from './failure.js';
 import type { Reply } from './safe-request.js';
 
-/** What was asked of the target, and how strictly the origin wants the answer to be read. Rates are per minute. */
-export interface Question {
+/** A reply that is an outcome; one that was held is none. */
+export type Outcome = Exclude<Reply, { kind: 'held' }>;
+
+/** What an outcome is judged by: what was asked of the target, and how strictly. Rates are per minute. */
+export interface Criteria {
   origin: string;
   /** The value of WebHook-Request-Rate, if it was sent. */
   requestedRate: number | undefined;
@@ -67,14 +70,14 @@ export type Judgement =
  * What the reply to a validation request means (webhook specification, section 4.2). A status can refuse or postpone;
  * on every other final status the headers alone decide, because a status never is consent.
  */
-export function judge(question: Question, reply: Exclude<Reply, { kind: 'held' }>): Judgement {
+export function judge(criteria: Criteria, reply: Outcome): Judgement {
   if (reply.kind === 'blocked') return { kind: 'blocked', verdict: reply.reason };
   if (reply.kind === 'unanswered') return { kind: 'unreachable', verdict: reply.reason };
   const { status } = reply;
   if (status < 200 || status > 599) return { kind: 'unreachable', verdict: 'not_http' };
 
   const answer = readAnswer(reply.headers);
-  if (status < 300 || status > 399) return judgeStatus(status, answer) ?? judgeHeaders(question, status, answer);
+  if (status < 300 || status > 399) return judgeStatus(status, answer) ?? judgeHeaders(criteria, status, answer);
   return { kind: 'refused', verdict: 'redirected' };
 }
 
@@ -100,12 +103,12 @@ function judgeStatus(status: number, answer: Answer): Judgement | undefined {
   return { kind: 'postponed', verdict: status === 429 ? 'throttled' : 'unavailable', retryAfterMs };
 }
 
-function judgeHeaders(question: Question, status: number, answer: Answer): Judgement {
+function judgeHeaders(criteria: Criteria, status: number, answer: Answer): Judgement {
   const lines = answer.get('webhook-allowed-origin');
   if (lines === undefined) return { kind: 'withheld', verdict: whyWithheld(status, answer) };
-  const consent = judgeOrigin(question, lines);
+  const consent = judgeOrigin(criteria, lines);
   if (typeof consent === 'string') return { kind: 'refused', verdict: consent };
-  const permitted = judgeRate(question, answer.get('webhook-allowed-rate') ?? []);
+  const permitted = judgeRate(criteria, answer.get('webhook-allowed-rate') ?? []);
   if (typeof permitted === 'string') return { kind: 'refused', verdict: permitted };
   return {
     kind: 'granted',
@@ -130,7 +133,7 @@ function whyWithheld(status: number, answer: Answer): WithheldVerdict {
 
 /** Section 4.2.1: our origin or a lone asterisk; equal as a whole, for a prefix or suffix is somebody else's name. */
 export function judgeOrigin(
-  { origin, judgement }: Pick<Question, 'origin' | 'judgement'>,
+  { origin, judgement }: Pick<Criteria, 'origin' | 'judgement'>,
   lines: string[],
 ): { allowedOrigin: string; warnings: Warning[] } | 'origin_mismatch' | 'origin_repeated' {
   const values = lines.flatMap((line) => line.split(',')).map(trimFieldValue);
@@ -151,7 +154,7 @@ export function judgeOrigin(
 
 /** Section 4.2.2. The rate that stands in for one that cannot be used is never without limit. */
 function judgeRate(
-  { requestedRate, defaultRate, judgement }: Question,
+  { requestedRate, defaultRate, judgement }: Criteria,
   lines: string[],
 ): { allowedRate: Rate; warnings: Warning[] } | 'rate_missing' | 'rate_malformed' | 'rate_repeated' {
   const [line] = lines;

@@ -1,10 +1,6 @@
 import type { Sql } from '../storage/database.js';
-import type { Judgement } from './exchange.js';
+import type { Judgement, Outcome } from './exchange.js';
 import type { BegunAttempt, Claim } from './handshake.js';
-import type { Reply } from './safe-request.js';
-
-/** A reply that is an outcome; one that was held is none. */
-export type Outcome = Exclude<Reply, { kind: 'held' }>;
 
 /** What is kept of an attempt, as columns. */
 export function outcomeColumns(attempt: BegunAttempt, reply: Outcome, judgement: Judgement) {

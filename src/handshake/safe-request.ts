@@ -1,6 +1,6 @@
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { createAddressRules, isReachable } from './address.js';
-import { ask, speakOn } from './ask.js';
+import { ask, speakOn, type OptionsRequest } from './ask.js';
 import { chooseAddresses, openFirst } from './choose-address.js';
 import { dial, secured } from './dial.js';
 import { Failure, type FailureReason } from './failure.js';
@@ -26,10 +26,7 @@ export type Reply =
   /** The network budget said not now; nothing was dialled. */
   | { kind: 'held'; retryAfterMs: number; timing: Timing };
 
-export interface OutboundRequest {
-  url: string;
-  method: 'OPTIONS';
-  headers: Readonly<Record<string, string>>;
+export interface OutboundRequest extends OptionsRequest {
   signal?: AbortSignal;
   /**
    * Asked once with each /24 or /48 that is about to be dialled; a number says how many milliseconds to wait instead.
@@ -78,9 +75,9 @@ export const safeRequestDefaults = {
   maxInformational: 8,
 } as const satisfies Omit<SafeRequestSettings, 'userAgent'>;
 
-type Unfinished<T> = T extends unknown ? Omit<T, 'timing'> : never;
+type WithoutTiming<T> = T extends unknown ? Omit<T, 'timing'> : never;
 /** A reply before its clock is stopped. */
-type Outcome = Unfinished<Reply>;
+type Untimed = WithoutTiming<Reply>;
 
 /**
  * The one door to the outside. It looks a name up itself, refuses it whole if one of its addresses is not allowed, and
@@ -106,11 +103,11 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
     { method, headers, keepFor, admit = () => Promise.resolve(undefined) }: OutboundRequest,
     progress: Progress,
     signal: AbortSignal,
-  ): Promise<Outcome> {
+  ): Promise<Untimed> {
     signal.throwIfAborted();
     const tryTimeoutMs = Math.ceil(settings.deadlineMs / 5);
     const found = await progress.during('lookupMs', lookUp(sink.host, { ...settings, tryTimeoutMs }, signal));
-    const blocked = (address: string): Outcome => ({
+    const blocked = (address: string): Untimed => ({
       kind: 'blocked',
       reason: 'address_not_allowed',
       detail: `${sink.host} leads to ${address}, which must not be reached (${addresses.verdictOf(address)}).`,
@@ -118,8 +115,8 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
     const choice = chooseAddresses(found, addresses);
     if ('blocked' in choice) return blocked(choice.blocked);
     const { candidates } = choice;
-    const question = { url: sink.uri, method, headers: { 'User-Agent': settings.userAgent, ...headers } };
-    async function speak(mayReuse: boolean): Promise<Outcome> {
+    const asked = { url: sink.uri, method, headers: { 'User-Agent': settings.userAgent, ...headers } };
+    async function speak(mayReuse: boolean): Promise<Untimed> {
       let key: ConnectionKey | undefined;
       let reused: Connection | undefined;
       let life: Life | undefined;
@@ -149,7 +146,7 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
       const connection = reused ?? open((life ??= beginLife(signal)));
       const bytesBefore = opened.bytesRead;
       try {
-        const answered = ask(connection, question, settings, isKept);
+        const answered = ask(connection, asked, settings, isKept);
         const { isComplete, ...answer } = await progress.during('answerMs', answered);
         if (isComplete && key !== undefined) {
           signal.removeEventListener('abort', connection.end);
@@ -176,10 +173,10 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
 
     try {
       const parsed = parseSink(request.url, sinkRules);
-      const outcome: Outcome = parsed.ok
+      const reply: Untimed = parsed.ok
         ? await Promise.race([ended(end.signal), converse(parsed.sink, request, progress, end.signal)])
         : { kind: 'blocked', reason: 'sink_not_allowed', detail: parsed.detail };
-      return { ...outcome, timing: progress.timing() };
+      return { ...reply, timing: progress.timing() };
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       const { remoteAddress } = progress;

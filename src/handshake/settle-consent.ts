@@ -5,9 +5,9 @@ import { parseRate } from '../origins/rate.js';
 import { service, withoutQuery } from '../storage/audit.js';
 import { uuidv7 } from '../storage/ids.js';
 import type { BatchWrites, SettledRow } from './batch-writes.js';
-import type { Judgement } from './exchange.js';
+import type { Judgement, Outcome } from './exchange.js';
 import type { BegunAttempt, Claim, Settled } from './handshake.js';
-import { outcomeColumns, type Outcome } from './record-outcome.js';
+import { outcomeColumns } from './record-outcome.js';
 
 export interface Consented {
   claim: Claim;

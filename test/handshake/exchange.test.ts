@@ -1,21 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
-import { judge, type Question } from '../../src/handshake/exchange.js';
+import { judge, type Criteria } from '../../src/handshake/exchange.js';
 import { cpuTime } from '../support/cpu-time.js';
 
 type Headers = ReadonlyArray<readonly [string, string]>;
 
 const origin = 'eventemitter.example.com';
-const strict: Question = { origin, requestedRate: 120, defaultRate: 60, judgement: 'strict' };
-const lenient: Question = { ...strict, judgement: 'lenient' };
-const unasked: Question = { ...strict, requestedRate: undefined };
+const strict: Criteria = { origin, requestedRate: 120, defaultRate: 60, judgement: 'strict' };
+const lenient: Criteria = { ...strict, judgement: 'lenient' };
+const unasked: Criteria = { ...strict, requestedRate: undefined };
 
 const allowedOrigin = (value: string) => ['WebHook-Allowed-Origin', value] as const;
 const allowedRate = (value: string) => ['WebHook-Allowed-Rate', value] as const;
 const consent: Headers = [allowedOrigin(origin), allowedRate('120')];
 
 const timing = { totalMs: 12 };
-function answer(question: Question, headers: Headers, status = 200) {
-  return judge(question, { kind: 'answered', status, headers, remoteAddress: '192.0.2.1', timing });
+function answer(criteria: Criteria, headers: Headers, status = 200) {
+  return judge(criteria, { kind: 'answered', status, headers, remoteAddress: '192.0.2.1', timing });
 }
 const granted = (changes: object = {}) => ({
   kind: 'granted',
@@ -37,8 +37,8 @@ describe('the status', () => {
   );
 
   test.each([200, 201, 202, 204, 206])('%i without WebHook-Allowed-Origin grants nothing', (status) => {
-    for (const question of [strict, lenient, unasked]) {
-      expect(answer(question, [], status)).toEqual(withheld('no_consent_headers'));
+    for (const criteria of [strict, lenient, unasked]) {
+      expect(answer(criteria, [], status)).toEqual(withheld('no_consent_headers'));
     }
   });
 
@@ -106,15 +106,15 @@ describe('no WebHook-Allowed-Origin', () => {
     ['origin_missing', 200, [allowedRate('120')]],
     ['origin_missing', 405, [allowedRate('*'), ...cors]],
   ])('is no consent and told apart as %s (%i %j)', (verdict, status, headers) => {
-    for (const question of [strict, lenient, unasked]) {
-      expect(answer(question, headers, status)).toEqual(withheld(verdict));
+    for (const criteria of [strict, lenient, unasked]) {
+      expect(answer(criteria, headers, status)).toEqual(withheld(verdict));
     }
   });
 });
 
 describe('WebHook-Allowed-Origin', () => {
-  const judged = (question: Question, ...values: string[]) =>
-    answer(question, [...values.map(allowedOrigin), allowedRate('120')]);
+  const judged = (criteria: Criteria, ...values: string[]) =>
+    answer(criteria, [...values.map(allowedOrigin), allowedRate('120')]);
 
   test('is consent when it is our origin, in any case of ASCII letters, and is kept as it was written', () => {
     for (const value of [origin, 'EventEmitter.EXAMPLE.com']) {
@@ -176,14 +176,14 @@ describe('WebHook-Allowed-Origin', () => {
   });
 
   test('is not compared by Unicode case: the Kelvin sign is no k, the long s no s', () => {
-    const question = { ...lenient, origin: 'kiosk.example.com' };
-    expect(judged(question, '\u212aiosk.example.com')).toEqual(refused('origin_mismatch'));
-    expect(judged(question, 'kio\u017fk.example.com')).toEqual(refused('origin_mismatch'));
+    const criteria = { ...lenient, origin: 'kiosk.example.com' };
+    expect(judged(criteria, '\u212aiosk.example.com')).toEqual(refused('origin_mismatch'));
+    expect(judged(criteria, 'kio\u017fk.example.com')).toEqual(refused('origin_mismatch'));
   });
 
   test('is not compared by prefix: trusted.example.com.attacker.tld is not trusted.example.com', () => {
-    const question = { ...lenient, origin: 'trusted.example.com' };
-    expect(judged(question, 'trusted.example.com.attacker.tld')).toEqual(refused('origin_mismatch'));
+    const criteria = { ...lenient, origin: 'trusted.example.com' };
+    expect(judged(criteria, 'trusted.example.com.attacker.tld')).toEqual(refused('origin_mismatch'));
     const attacker = { ...lenient, origin: 'trusted.example.com.attacker.tld' };
     expect(judged(attacker, 'trusted.example.com')).toEqual(refused('origin_mismatch'));
   });
@@ -242,8 +242,8 @@ describe('WebHook-Allowed-Origin', () => {
 });
 
 describe('WebHook-Allowed-Rate', () => {
-  const judged = (question: Question, ...values: string[]) =>
-    answer(question, [allowedOrigin(origin), ...values.map(allowedRate)]);
+  const judged = (criteria: Criteria, ...values: string[]) =>
+    answer(criteria, [allowedOrigin(origin), ...values.map(allowedRate)]);
 
   test('sets the rate, whether it was asked for or not', () => {
     expect(judged(strict, '100')).toEqual(granted({ allowedRate: 100 }));
@@ -263,8 +263,8 @@ describe('WebHook-Allowed-Rate', () => {
 
   test('that is absent where none was asked for leaves the default rate of the origin', () => {
     for (const judgement of ['strict', 'lenient'] as const) {
-      const question = { ...unasked, judgement };
-      expect(judged(question)).toEqual(granted({ allowedRate: 60, warnings: ['rate_defaulted'] }));
+      const criteria = { ...unasked, judgement };
+      expect(judged(criteria)).toEqual(granted({ allowedRate: 60, warnings: ['rate_defaulted'] }));
     }
   });
 
@@ -274,7 +274,7 @@ describe('WebHook-Allowed-Rate', () => {
       expect(judged(strict, value)).toEqual(refused('rate_malformed'));
       expect(judged(unasked, value)).toEqual(refused('rate_malformed'));
       expect(judged(lenient, value)).toEqual(granted({ allowedRate: 120, warnings: ['rate_malformed'] }));
-      const unaskedLenient: Question = { ...unasked, judgement: 'lenient' };
+      const unaskedLenient: Criteria = { ...unasked, judgement: 'lenient' };
       expect(judged(unaskedLenient, value)).toEqual(granted({ allowedRate: 60, warnings: ['rate_malformed'] }));
       expect(judged({ ...unaskedLenient, defaultRate: '*' }, value)).toEqual(refused('rate_malformed'));
     },
@@ -308,7 +308,7 @@ describe('Allow', () => {
 });
 
 describe('a receiver in the field', () => {
-  test.each<[string, Question, number, Headers, object]>([
+  test.each<[string, Criteria, number, Headers, object]>([
     ['Express 5 without a handler', strict, 200, [['Allow', 'POST']], withheld('allow_only')],
     [
       'a web-pubsub handler with two endpoints, judged strictly',
@@ -365,8 +365,8 @@ describe('a receiver in the field', () => {
         warnings: ['rate_above_requested'],
       }),
     ],
-  ])('is judged rightly: %s', (_receiver, question, status, headers, judgement) => {
-    expect(answer(question, headers, status)).toEqual(judgement);
+  ])('is judged rightly: %s', (_receiver, criteria, status, headers, judgement) => {
+    expect(answer(criteria, headers, status)).toEqual(judgement);
   });
 });
 
