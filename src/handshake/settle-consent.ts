@@ -5,7 +5,8 @@ import { parseRate } from '../origins/rate.js';
 import { service, withoutQuery } from '../storage/audit.js';
 import { uuidv7 } from '../storage/ids.js';
 import type { BatchWrites, SettledRow } from './batch-writes.js';
-import type { Judgement, Outcome } from './exchange.js';
+import { consentOf, givenByAnswer, type Granted } from './consent.js';
+import type { Outcome } from './exchange.js';
 import type { BegunAttempt, Claim, Settled } from './handshake.js';
 import { outcomeColumns } from './record-outcome.js';
 
@@ -13,7 +14,7 @@ export interface Consented {
   claim: Claim;
   attempt: BegunAttempt;
   reply: Outcome;
-  judgement: Extract<Judgement, { kind: 'granted' }>;
+  judgement: Granted;
   /** By whose policy it was judged. */
   origin: Origin;
 }
@@ -35,18 +36,7 @@ export function createSettleConsent(settings: { writes: BatchWrites; random: () 
   };
 
   function columnsOf({ claim, attempt, reply, judgement, origin }: Consented) {
-    const consent = {
-      tenant: claim.tenant,
-      origin: claim.origin,
-      sink: claim.sink,
-      handshake: claim.id,
-      reference: undefined,
-      basis: 'response' as const,
-      ...judgement,
-      requestedRate: claim.requestedRate,
-      lease: { seconds: origin.leaseSeconds },
-      jitter: random(),
-    };
+    const consent = consentOf(claim, origin, givenByAnswer(judgement), random());
     return {
       ...consentColumns(service(claim.tenant), consent),
       ...outcomeColumns(attempt, reply, judgement),

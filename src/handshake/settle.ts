@@ -1,10 +1,11 @@
-import { endGrant, lockPairs, putGrant } from '../grants/write-grant.js';
+import { endGrant, lockPairs, putGrant, type Consent } from '../grants/write-grant.js';
 import type { OriginMemory } from '../origins/origin-memory.js';
 import type { Origin } from '../origins/origin.js';
 import { originOf } from '../origins/store.js';
 import { recordAudit, service } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import { notBefore, retryDelayMs } from './backoff.js';
+import { consentOf, givenBy } from './consent.js';
 import { judge, type Judgement, type Outcome } from './exchange.js';
 import type { BegunAttempt, Claim, HandshakeState, Settled } from './handshake.js';
 import { recordOutcome } from './record-outcome.js';
@@ -95,7 +96,7 @@ export function createSettle(settings: SettleSettings): Settle {
         return { state: 'refused', verdict };
       case 'withheld':
         if (attempt.callbackOffered) return { state: 'waiting', verdict };
-        return verdict === 'unsupported' && origin?.unsupportedRate !== undefined
+        return origin !== undefined && givenBy(judgement, origin) !== undefined
           ? { state: 'granted', verdict: 'granted_by_policy' }
           : { state: 'refused', verdict };
       case 'postponed':
@@ -110,10 +111,7 @@ export function createSettle(settings: SettleSettings): Settle {
     }
   }
 
-  /**
-   * The state in the end. A consent that meets a revoked grant is refused, and so is a trickle that a live consent
-   * stands above: there the webhook has said nothing that grants.
-   */
+  /** The state in the end. */
   async function settleGrant(
     sql: Sql,
     claim: Claim,
@@ -121,44 +119,33 @@ export function createSettle(settings: SettleSettings): Settle {
     judgement: Judgement,
     move: Move,
   ): Promise<HandshakeState> {
-    const actor = service(claim.tenant);
-    const isTrickle = judgement.verdict === 'unsupported' && origin.unsupportedRate !== undefined;
-    if (judgement.kind === 'granted' || isTrickle) {
-      const consent = {
-        tenant: claim.tenant,
-        origin: claim.origin,
-        sink: claim.sink,
-        handshake: claim.id,
-        reference: undefined,
-        ...(judgement.kind === 'granted'
-          ? { basis: 'response' as const, ...judgement }
-          : {
-              basis: 'policy' as const,
-              allowedOrigin: undefined,
-              allowedRate: origin.unsupportedRate ?? 1,
-              warnings: [],
-            }),
-        requestedRate: claim.requestedRate,
-        lease: { seconds: origin.leaseSeconds },
-        jitter: random(),
-      };
-      const grant = await putGrant(sql, actor, consent);
-      if (grant === undefined && move.state === 'granted') {
-        const { origin, sink } = claim;
-        const isRevoked = (await sql.grant.count({ where: { origin, sink, state: 'revoked' } })) > 0;
-        move = { state: 'refused', verdict: isRevoked ? 'revoked' : judgement.verdict };
-        await sql.$executeRaw`
-          update handshake set state = ${move.state}, verdict = ${move.verdict} where id = ${claim.id}::uuid`;
-      }
-    }
-    const isFinal = !['due', 'waiting'].includes(move.state);
-    if (isFinal) {
+    const given = givenBy(judgement, origin);
+    const { state, verdict } =
+      given === undefined
+        ? move
+        : await putConsent(sql, claim, consentOf(claim, origin, given, random()), judgement, move);
+    if (state !== 'due' && state !== 'waiting') {
       const target = claim.subscription === undefined ? `handshake:${claim.id}` : `subscription:${claim.subscription}`;
-      await recordAudit(sql, actor, `handshake.${move.state}`, target, { handshake: claim.id, verdict: move.verdict });
+      await recordAudit(sql, service(claim.tenant), `handshake.${state}`, target, { handshake: claim.id, verdict });
     }
-    if (claim.reason === 'renewal') await settleRenewal(sql, claim, move.state);
-    return move.state;
+    if (claim.reason === 'renewal') await settleRenewal(sql, claim, state);
+    return state;
   }
+}
+
+/**
+ * A consent that meets a revoked grant is refused, and so is a trickle that a live consent stands above: there the
+ * webhook has said nothing that grants.
+ */
+async function putConsent(sql: Sql, claim: Claim, consent: Consent, judgement: Judgement, move: Move): Promise<Move> {
+  const grant = await putGrant(sql, service(claim.tenant), consent);
+  if (grant !== undefined || move.state !== 'granted') return move;
+  const { id, origin, sink } = claim;
+  const isRevoked = (await sql.grant.count({ where: { origin, sink, state: 'revoked' } })) > 0;
+  const refused = { state: 'refused', verdict: isRevoked ? 'revoked' : judgement.verdict } as const;
+  await sql.$executeRaw`
+    update handshake set state = ${refused.state}, verdict = ${refused.verdict} where id = ${id}::uuid`;
+  return refused;
 }
 
 /** A refused renewal ends the grant; one that reached nobody is tried again while the lease lasts. */
