@@ -7,8 +7,8 @@ import { Prisma } from '../storage/generated/client.js';
  * of whichever subscription. Its latest answer counts. Consents end rests in their batch, by the function
  * settle_consents.
  *
- * Call it with the handshake that was answered held, and the pair too where there is a rest: else who registers at this
- * moment would neither see the rest nor be seen.
+ * Call it with the row of the handshake that was answered locked, and the pair too where there is a rest (lockPairs):
+ * else who registers at this moment would neither see the rest nor be seen.
  *
  * @param restMs 0 for an answer that asks for none
  */

@@ -30,13 +30,10 @@ export interface SettleSettings {
 export type Settle = (claim: Claim, attempt: BegunAttempt, reply: Outcome) => Promise<Settled>;
 
 /** What is to be written on the handshake row. */
-interface Move {
-  state: HandshakeState;
-  verdict: Verdict;
-  afterMs?: number;
-  /** Nor before a rest is over: no answer ends none. */
-  afterRest?: boolean;
-}
+type Move =
+  | { state: 'waiting' | 'granted' | 'refused' | 'retired' | 'unreachable'; verdict: Verdict }
+  /** Asked again after so long and, where the webhook gave no answer that ends its rest, not before that is over. */
+  | { state: 'due'; verdict: Verdict; afterMs: number; afterRest: boolean };
 
 export function createSettle(settings: SettleSettings): Settle {
   const { database, origins, settleConsent, maxAttempts, retry, random } = settings;
@@ -175,7 +172,8 @@ function countFailures(sql: Sql, { id }: Claim): Promise<number> {
 
 /** asking -> the next state, if the handshake is still ours. */
 async function apply(sql: Sql, claim: Claim, move: Move, attempt: BegunAttempt): Promise<boolean> {
-  const { state, verdict, afterMs = 0, afterRest = false } = move;
+  const { state, verdict } = move;
+  const { afterMs, afterRest } = move.state === 'due' ? move : { afterMs: 0, afterRest: false };
   const moved = await sql.$executeRaw`
     update handshake set state = ${state}, verdict = ${verdict}, lease = null, leaseduntil = null,
       dueat = case when ${state} <> 'due' then dueat
