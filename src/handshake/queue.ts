@@ -38,6 +38,10 @@ export interface QueueSettings {
 
 const claimLock = 7_266_112_003;
 
+/** Its time has come, or whoever had it died. */
+const isReady = Prisma.sql`(
+  (h.state = 'due' and h.dueat <= now()) or (h.state = 'asking' and h.leaseduntil <= now()))`;
+
 /**
  * Nobody is asked for a subscription that is suspended, nor to renew what only such subscriptions rest on: that waits.
  * Nor is a webhook that rests, which a question put or claimed at the moment of its answer does not know of. Values and
@@ -76,8 +80,7 @@ export function createQueue(settings: QueueSettings): Queue {
               (select count(*) from busy where busy.sinkhost = h.sinkhost) as hostbusy,
               row_number() over (partition by tenant, sinkhost order by dueat, id) as ownplace
             from handshake h
-            where ((state = 'due' and dueat <= now()) or (state = 'asking' and leaseduntil <= now()))
-              and ${isWanted} and (${only ?? null}::uuid is null or id = ${only ?? null}::uuid)
+            where ${isReady} and ${isWanted} and (${only ?? null}::uuid is null or id = ${only ?? null}::uuid)
           ), seated as (
             -- Those that wait for their host take no place of their tenant from the others.
             select id, dueat, sinkhost, hostbusy,
@@ -99,8 +102,7 @@ export function createQueue(settings: QueueSettings): Queue {
             order by dueat, id limit ${limit}
           ) chosen
           -- Once more: it may have been cancelled, or granted by the callback, since it was chosen.
-          where h.id = chosen.id
-            and ((h.state = 'due' and h.dueat <= now()) or (h.state = 'asking' and h.leaseduntil <= now()))
+          where h.id = chosen.id and ${isReady}
           returning h.*`;
         return rows.map((row) => claimOf(row, lease));
       }),
@@ -140,7 +142,7 @@ export function createQueue(settings: QueueSettings): Queue {
     async lagSeconds() {
       const [row] = await client.$queryRaw<Array<{ seconds: number }>>`
         select coalesce(extract(epoch from now() - min(coalesce(leaseduntil, dueat))), 0)::float8 as seconds from handshake h
-        where ((state = 'due' and dueat <= now()) or (state = 'asking' and leaseduntil <= now())) and ${isWanted}`;
+        where ${isReady} and ${isWanted}`;
       return row?.seconds ?? 0;
     },
 
