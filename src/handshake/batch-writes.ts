@@ -3,13 +3,14 @@ import type { LoggedChange } from '../changes/log.js';
 import type { Basis } from '../grants/grant.js';
 import { createBatcher } from '../storage/batch.js';
 import { callFunction, type Database } from '../storage/database.js';
+import { perDomain } from './budgets.js';
 import type { Adopt, Begun, HandshakeState } from './handshake.js';
 import { leaseSecondsFor } from './queue.js';
 import type { Verdict } from './verdicts.js';
 
 /**
- * The writes that come in crowds: registrations, and the consents that nearly all of them end with. Here raw SQL
- * begins: all of a moment are one call of write_batch, which is one round trip, one commit and one notification.
+ * The writes that come in crowds: registrations, and the consents that nearly all of them end with. All of a moment are
+ * one call of the function write_batch, which is one round trip, one commit and one notification.
  */
 export interface BatchWrites {
   /** Both resolve when what was written is in this process's own index. */
@@ -76,14 +77,13 @@ type Member = { registration: Registration } | { consent: { columns: object; pai
 
 export function createBatchWrites(settings: BatchWriteSettings): BatchWrites {
   const { database, adopt, follow, callbackSeconds, deadlineMs, inFlight, perMinute } = settings;
+  const durations = [leaseSecondsFor(deadlineMs), callbackSeconds];
   const limits = [
-    leaseSecondsFor(deadlineMs),
-    callbackSeconds,
     inFlight.perHost,
     inFlight.perTenant,
     perMinute.perTenant,
     perMinute.perHost,
-    perMinute.perHost * 2,
+    perDomain(perMinute.perHost),
   ];
 
   const run = (members: Member[]): Promise<Done[]> =>
@@ -97,8 +97,8 @@ export function createBatchWrites(settings: BatchWriteSettings): BatchWrites {
       });
       const [answer] = await callFunction<{ written: Written }>(
         database,
-        'select write_batch($1::jsonb, $2::jsonb, $3::uuid, $5, $6, $4::int, $7, $8, $9, $10, $11) as written',
-        [toJson(registrations), toJson(consents), lease, places, ...limits],
+        'select write_batch($1::jsonb, $2::jsonb, $3::uuid, $4, $5, $6::int, $7, $8, $9, $10, $11) as written',
+        [toJson(registrations), toJson(consents), lease, ...durations, places, ...limits],
       );
       const { registered = [], settled = [], log = null } = answer?.written ?? {};
       const followed = log === null ? undefined : follow(log.changes.map(loggedOf), BigInt(log.after));

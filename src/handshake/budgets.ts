@@ -19,9 +19,13 @@ export interface Budgets {
 
 export interface BudgetSettings {
   database: Database;
-  /** Handshakes a minute. A domain gets twice and a network four times what a host gets. */
+  /** Handshakes a minute. */
   perMinute: { perHost: number; perTenant: number };
 }
+
+/** What all hosts of a domain get together, and all addresses of a network. */
+export const perDomain = (perHost: number): number => perHost * 2;
+const perNetwork = (perHost: number): number => perHost * 4;
 
 export function createBudgets({ database, perMinute }: BudgetSettings): Budgets {
   const { perHost, perTenant } = perMinute;
@@ -49,8 +53,8 @@ export function createBudgets({ database, perMinute }: BudgetSettings): Budgets 
     });
   const limits = {
     host: limiter('host', perHost),
-    domain: limiter('domain', perHost * 2),
-    network: limiter('network', perHost * 4),
+    domain: limiter('domain', perDomain(perHost)),
+    network: limiter('network', perNetwork(perHost)),
     tenant: limiter('tenant', perTenant),
   };
 
