@@ -1,5 +1,5 @@
 import type { Denial } from '../matching/known-pairs.js';
-import { parseRate, type Rate } from '../origins/rate.js';
+import { storedRate, type Rate } from '../origins/rate.js';
 import type { Database, Query } from '../storage/database.js';
 import { inPages, overPages } from '../storage/over-pages.js';
 
@@ -86,8 +86,7 @@ export function createLeases({ query }: Pick<Database, 'query'>): Leases {
       );
       if (taken === undefined) throw new Error('take_lease gives one row.');
       if (taken.denial !== null) return { kind: 'denied', denial: taken.denial };
-      // The column's constraint admits nothing that does not parse.
-      const rate = parseRate(taken.rate) ?? 1;
+      const rate = storedRate(taken.rate);
       const retryAfterSeconds = taken.retryafter;
       if (taken.held !== null) return { kind: 'held', rate, until: taken.held, retryAfterSeconds };
       if (rate === '*') return { kind: 'unlimited' };

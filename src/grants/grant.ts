@@ -1,5 +1,5 @@
 import type { grant as GrantRow } from '../storage/generated/client.js';
-import { parseRate, type Rate } from '../origins/rate.js';
+import { storedRate, type Rate } from '../origins/rate.js';
 
 /**
  * The fact that an origin may send to a sink. There is one for each pair, and all subscriptions of the pair share it.
@@ -59,8 +59,7 @@ export function grantOf(row: GrantRow): Grant {
     endReason: row.endreason ?? undefined,
     basis: row.basis as Basis,
     allowedOrigin: row.allowedorigin ?? undefined,
-    // The column's constraint admits nothing that does not parse.
-    allowedRate: parseRate(row.allowedrate) ?? 1,
+    allowedRate: storedRate(row.allowedrate),
     requestedRate: row.requestedrate ?? undefined,
     warnings: row.warnings ?? [],
     handshake: row.handshake ?? undefined,

@@ -1,6 +1,6 @@
 import { RegistryError, type FaultRule } from '../errors.js';
 import { putGrant } from '../grants/write-grant.js';
-import { parseRate, type Rate } from '../origins/rate.js';
+import { parseRate, storedRate, type Rate } from '../origins/rate.js';
 import { findOrigin } from '../origins/store.js';
 import { callback as callbackActor, recordAudit } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
@@ -121,7 +121,7 @@ async function standingGrant(sql: Sql, handshake: string): Promise<CallbackGrant
   return {
     origin: grant.origin,
     sink: grant.sink,
-    allowedRate: parseRate(grant.allowedrate) ?? 1,
+    allowedRate: storedRate(grant.allowedrate),
     expiresAt: grant.expiresat,
     isFirst: false,
   };

@@ -1,7 +1,7 @@
 import { consentColumns } from '../grants/write-grant.js';
 import { identityOf } from '../origins/origin-memory.js';
 import type { Origin } from '../origins/origin.js';
-import { parseRate } from '../origins/rate.js';
+import { storedRate } from '../origins/rate.js';
 import { service, withoutQuery } from '../storage/audit.js';
 import { uuidv7 } from '../storage/ids.js';
 import type { BatchWrites, SettledRow } from './batch-writes.js';
@@ -57,7 +57,7 @@ function standingOf(row: SettledRow): Pick<Settled, 'standing'> {
   const grant = {
     basis,
     warnings,
-    allowedRate: parseRate(allowedrate) ?? 1,
+    allowedRate: storedRate(allowedrate),
     expiresAt: new Date(expiresat),
     renewAt: renewat === null ? undefined : new Date(renewat),
   };

@@ -16,6 +16,11 @@ export function parseRate(text: string): Rate | undefined {
   return value === '*' ? '*' : Number(value);
 }
 
+/** A rate as the database keeps it: the constraint of its column admits nothing that does not parse. */
+export function storedRate(text: string): Rate {
+  return parseRate(text) ?? 1;
+}
+
 /** The rate as a header or a text column takes it; the inverse of `parseRate`. */
 export function formatRate(rate: Rate): string {
   return String(rate);

@@ -6,7 +6,7 @@ import type { Database, Sql } from '../storage/database.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
 import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
 import type { JudgementPolicy, Origin, OriginPolicy, Profile } from './origin.js';
-import { formatRate, parseRate } from './rate.js';
+import { formatRate, storedRate } from './rate.js';
 
 export interface OriginStore {
   create(actor: Actor, name: string, policy: OriginPolicy, request: IdempotentRequest): Promise<Created>;
@@ -147,8 +147,7 @@ export function originOf(row: OriginRow): Origin {
     tenant: row.tenant,
     isDefault: row.isdefault,
     requestedRate: row.requestedrate ?? undefined,
-    // The column's constraint admits nothing that does not parse.
-    defaultRate: parseRate(row.defaultrate) ?? 1,
+    defaultRate: storedRate(row.defaultrate),
     judgement: row.judgement as JudgementPolicy,
     unsupportedRate: row.unsupportedrate ?? undefined,
     leaseSeconds: row.leaseseconds,

@@ -6,7 +6,7 @@ import { isUuid, pageOf, type Page } from '../http/page.js';
 import type { Principal } from '../http/principal.js';
 import type { Filter } from '../matching/filter.js';
 import type { Profile } from '../origins/origin.js';
-import { parseRate } from '../origins/rate.js';
+import { storedRate } from '../origins/rate.js';
 import type { Database, Sql } from '../storage/database.js';
 import { Prisma, type subscription as SubscriptionRow } from '../storage/generated/client.js';
 import type { Standing, Status, Subscription, SuspendedBy } from './subscription.js';
@@ -162,8 +162,7 @@ function standingOf(row: Row): Standing {
         : {
             state: row.grantstate,
             basis: row.basis,
-            // The column's constraint admits nothing that does not parse.
-            allowedRate: parseRate(row.allowedrate) ?? 1,
+            allowedRate: storedRate(row.allowedrate),
             warnings: row.warnings ?? [],
             expiresAt: row.expiresat,
             renewAt: row.renewat ?? undefined,
