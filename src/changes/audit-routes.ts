@@ -1,7 +1,8 @@
 import type { components } from '../http/contract.gen.js';
 import type { Handlers } from '../http/handler.js';
-import { isUuid, pageHeaders, pageOf, readCursor } from '../http/page.js';
+import { pageHeaders, pageOf, readCursor } from '../http/page.js';
 import type { Database } from '../storage/database.js';
+import { isUuid } from '../storage/ids.js';
 
 type AuditEntry = components['schemas']['AuditEntry'];
 

@@ -1,7 +1,8 @@
 import { RegistryError } from '../errors.js';
-import { isUuid, pageOf, type Page } from '../http/page.js';
+import { pageOf, type Page } from '../http/page.js';
 import type { Database, Sql } from '../storage/database.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
+import { isUuid } from '../storage/ids.js';
 import { grantOf, type Grant } from './grant.js';
 
 /** A grant as it reads now: past its end it is expired, whatever its row says. */

@@ -5,6 +5,7 @@ import { findOrigin } from '../origins/store.js';
 import { callback as callbackActor, recordAudit } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import type { grant as GrantRow, handshake as HandshakeRow } from '../storage/generated/client.js';
+import { beforeAllIds, isUuid } from '../storage/ids.js';
 import { hashCallbackKey, isSameHash } from './callback-key.js';
 import { judgeOrigin } from './exchange.js';
 import type { HeaderLine } from './handshake.js';
@@ -94,10 +95,9 @@ export function createGrantByCallback({
 
 /** Every unexpired key of the handshake is compared, so that the time tells nothing. */
 async function findByKey(sql: Pick<Sql, '$queryRaw'>, { handshake, key }: CallbackRequest): Promise<Attempted> {
-  const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(handshake);
   const rows = await sql.$queryRaw<Attempted[]>`
     select h.*, a.callbackkeyhash, a.requestheaders from handshake h join attempt a on a.handshake = h.id
-    where h.id = ${isId ? handshake : '00000000-0000-0000-0000-000000000000'}::uuid
+    where h.id = ${isUuid(handshake) ? handshake : beforeAllIds}::uuid
       and h.callbackopen and a.callbackexpiresat > now()`;
   const hash = hashCallbackKey(key);
   const found = rows.filter((row) => isSameHash(row.callbackkeyhash, hash))[0];

@@ -1,6 +1,7 @@
 import { forgetChanges } from '../changes/retention.js';
 import { forgetGrants } from '../grants/forget-grants.js';
 import type { Database, Query } from '../storage/database.js';
+import { beforeAllIds } from '../storage/ids.js';
 import { inPages, overPages } from '../storage/over-pages.js';
 
 export interface ForgetSettings {
@@ -70,7 +71,7 @@ async function forgetAudits(query: Query, days: number): Promise<void> {
 
 /** The latest handshake of a subscription stays, and the one that a grant rests on. */
 async function forgetHandshakes(query: Query, days: number): Promise<void> {
-  for (let after: string | undefined = '00000000-0000-0000-0000-000000000000'; after !== undefined;) {
+  for (let after: string | undefined = beforeAllIds; after !== undefined;) {
     const rows: Array<{ last: string | null }> = await query(
       `with page as materialized (
          select id, subscription, createdat, finishedat, origin, sink from handshake

@@ -1,7 +1,8 @@
 import { RegistryError } from '../errors.js';
-import { isUuid, pageOf, type Page } from '../http/page.js';
+import { pageOf, type Page } from '../http/page.js';
 import type { Database } from '../storage/database.js';
 import type { attempt as AttemptRow, handshake as HandshakeRow } from '../storage/generated/client.js';
+import { isUuid } from '../storage/ids.js';
 import type { Attempt, Handshake, HandshakeReason, HandshakeState, HeaderLine } from './handshake.js';
 import { leaseSecondsFor } from './queue.js';
 import type { Verdict } from './verdicts.js';

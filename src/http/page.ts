@@ -30,7 +30,3 @@ export function pageHeaders(path: string, query: object, next: string | undefine
   const parameters = new URLSearchParams({ ...query, cursor: Buffer.from(next).toString('base64url') });
   return { Link: `<${path}?${parameters.toString()}>; rel="next"` };
 }
-
-export function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text);
-}

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { v7 } from 'uuid';
+import { NIL, v7 } from 'uuid';
 
 const bytesEach = 16;
 const random = new Uint8Array(256 * bytesEach);
@@ -29,3 +29,11 @@ export function uuidv7(): string {
   }
   return v7({ random: bytes, msecs: lastMs, seq: count });
 }
+
+/** As Postgres writes one: in lower case. */
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text);
+}
+
+/** Comes before every id, and is none. */
+export const beforeAllIds = NIL;

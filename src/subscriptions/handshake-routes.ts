@@ -1,8 +1,9 @@
 import { presentHandshake } from '../handshake/presentation.js';
 import type { HandshakeReader } from '../handshake/read-handshake.js';
 import type { Handlers } from '../http/handler.js';
-import { isUuid, pageHeaders, readCursor } from '../http/page.js';
+import { pageHeaders, readCursor } from '../http/page.js';
 import { parsePrefer } from '../http/prefer.js';
+import { isUuid } from '../storage/ids.js';
 import type { SubscriptionReader } from './read-subscription.js';
 import { callerOf, type SubscriptionRoutes } from './routes.js';
 

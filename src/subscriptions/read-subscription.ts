@@ -2,13 +2,14 @@ import { RegistryError } from '../errors.js';
 import type { Basis, GrantState } from '../grants/grant.js';
 import type { HandshakeState, HeaderLine } from '../handshake/handshake.js';
 import type { Verdict } from '../handshake/verdicts.js';
-import { isUuid, pageOf, type Page } from '../http/page.js';
+import { pageOf, type Page } from '../http/page.js';
 import type { Principal } from '../http/principal.js';
 import type { Filter } from '../matching/filter.js';
 import type { Profile } from '../origins/origin.js';
 import { storedRate } from '../origins/rate.js';
 import type { Database, Sql } from '../storage/database.js';
 import { Prisma, type subscription as SubscriptionRow } from '../storage/generated/client.js';
+import { isUuid } from '../storage/ids.js';
 import type { Standing, Status, Subscription, SuspendedBy } from './subscription.js';
 
 export interface SubscriptionQuery {

@@ -1,4 +1,5 @@
 import type { Database } from '../storage/database.js';
+import { beforeAllIds } from '../storage/ids.js';
 import type { CredentialVault } from './credential-vault.js';
 
 export interface Resealed {
@@ -22,7 +23,7 @@ const atOnce = 1_000;
  */
 export async function resealCredentials({ query }: Pick<Database, 'query'>, vault: CredentialVault): Promise<Resealed> {
   const result: Resealed = { resealed: 0, unopened: 0, example: undefined };
-  for (let after: string | undefined = '00000000-0000-0000-0000-000000000000'; after !== undefined;) {
+  for (let after: string | undefined = beforeAllIds; after !== undefined;) {
     const pages: Array<{ last: string | null; older: Row[] | null }> = await query(
       `with page as materialized (
          select id, tenant, sinkcredential as sealed from subscription where id > $1::uuid order by id limit ${atOnce}
