@@ -61,7 +61,9 @@ export async function findGrant(sql: Sql, tenant: string, id: string): Promise<R
 
 /** As findGrant, and nobody else changes it until the transaction ends. */
 export async function lockGrant(sql: Sql, tenant: string, id: string): Promise<Row> {
-  await sql.$queryRaw`select 1 from "grant" where id = ${id}::uuid and tenant = ${tenant} for update`;
+  if (isUuid(id)) {
+    await sql.$queryRaw`select 1 from "grant" where id = ${id}::uuid and tenant = ${tenant} for update`;
+  }
   return findGrant(sql, tenant, id);
 }
 

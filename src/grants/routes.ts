@@ -1,10 +1,9 @@
 import { RegistryError, type Fault } from '../errors.js';
 import type { components } from '../http/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
-import { actorOf, type Handlers } from '../http/handler.js';
+import { actorOf, type Call, type Handlers } from '../http/handler.js';
 import { pageHeaders, readCursor } from '../http/page.js';
 import { findOrigin } from '../origins/store.js';
-import type { Actor } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import { claimKey } from '../storage/idempotency.js';
 import { isUuid } from '../storage/ids.js';
@@ -40,52 +39,14 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
         after: readCursor(cursor, isUuid),
         limit,
       });
-      return { status: 200, headers: pageHeaders(address, query, page.next), body: page.entries.map(presentation) };
+      return { status: 200, headers: pageHeaders(address, query, page.next), body: page.entries.map(present) };
     },
 
     getGrant: async ({ path, principal }) => answer(await grants.read(principal.tenant, path.id)),
 
     createGrant: async (call) => {
-      const actor = actorOf(call);
-      const { allowedrate, reference, sink } = call.body;
-      const until = new Date(call.body.expiresat);
-      const { resource, replayed } = await database.transaction(async (sql) => {
-        const name = call.body.origin.toLowerCase();
-        // No grant outlives its origin: the name may be registered again, by somebody else.
-        await sql.$queryRaw`select 1 from origin where name = ${name} and tenant = ${actor.tenant} for key share`;
-        const origin = await findOrigin(sql, actor.tenant, name);
-        const target = `${origin.name} ${sink}`;
-        const { tenant, subscriber } = call.principal;
-        const key = call.header['idempotency-key'];
-        const request = { tenant, subscriber, key, operation: 'createGrant', content: call.body };
-        const earlier = await claimKey(sql, request, target);
-        if (earlier !== undefined) {
-          const present = await sql.grant.findUnique({ where: { origin_sink: { origin: origin.name, sink } } });
-          if (present) return { resource: present.id, replayed: true };
-        }
-        // Not before: whoever repeats a request hears of what it recorded, although that has ended since.
-        checkAgreement(sink, until, routes);
-        // What was asked while the grant was being revoked may still be open.
-        const revoked = await sql.grant.count({ where: { origin: origin.name, sink, state: 'revoked' } });
-        if (revoked > 0) await routes.closeHandshakes(sql, { tenant, origin: origin.name, sink });
-        const grant = await putGrant(sql, actor, {
-          tenant,
-          origin: origin.name,
-          sink,
-          basis: 'agreement',
-          allowedOrigin: undefined,
-          allowedRate: allowedrate,
-          requestedRate: undefined,
-          warnings: [],
-          handshake: undefined,
-          reference,
-          lease: { until },
-          jitter: 0,
-        });
-        if (!grant) throw new Error('An agreement takes every grant.');
-        return { resource: grant.id, replayed: false };
-      });
-      const grant = await grants.read(actor.tenant, resource);
+      const { id, replayed } = await database.transaction((sql) => recordAgreement(sql, call, routes));
+      const grant = await grants.read(call.principal.tenant, id);
       return {
         status: 201,
         headers: {
@@ -93,12 +54,12 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
           ETag: versionTag(grant.version),
           ...(replayed ? { 'Idempotency-Replayed': 'true' } : {}),
         },
-        body: presentation(grant),
+        body: present(grant),
       };
     },
 
     revokeGrant: async (call) => {
-      const actor: Actor = actorOf(call);
+      const actor = actorOf(call);
       await database.transaction(async (sql) => {
         // Handshakes before the grant, as everybody takes their locks.
         const pair = await findGrant(sql, actor.tenant, call.path.id);
@@ -113,14 +74,55 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
     releaseGrant: async (call) => {
       const actor = actorOf(call);
       await database.transaction(async (sql) => {
-        const pair = await findGrant(sql, actor.tenant, call.path.id);
         const grant = await lockGrant(sql, actor.tenant, call.path.id);
         requireConditions(call.header, grant.version);
-        await releaseGrant(sql, actor, pair);
+        await releaseGrant(sql, actor, grant);
       });
       return answer(await grants.read(actor.tenant, call.path.id));
     },
   };
+}
+
+/** An admin's word, which takes every grant, also one that was revoked. */
+async function recordAgreement(
+  sql: Sql,
+  call: Call<'createGrant'>,
+  routes: GrantRoutes,
+): Promise<{ id: string; replayed: boolean }> {
+  const { tenant, subscriber } = call.principal;
+  const { sink, allowedrate, reference, expiresat } = call.body;
+  const origin = call.body.origin.toLowerCase();
+  // No grant outlives its origin: the name may be registered again, by somebody else.
+  await sql.$queryRaw`select 1 from origin where name = ${origin} and tenant = ${tenant} for key share`;
+  await findOrigin(sql, tenant, origin);
+  const key = call.header['idempotency-key'];
+  const request = { tenant, subscriber, key, operation: 'createGrant', content: call.body };
+  const earlier = await claimKey(sql, request, `${origin} ${sink}`);
+  const recorded =
+    earlier === undefined ? null : await sql.grant.findUnique({ where: { origin_sink: { origin, sink } } });
+  if (recorded !== null) return { id: recorded.id, replayed: true };
+  const until = new Date(expiresat);
+  // Not before: whoever repeats a request hears of what it recorded, although that has ended since.
+  checkAgreement(sink, until, routes);
+  // What was asked while the grant was being revoked may still be open.
+  const revoked = await sql.grant.count({ where: { origin, sink, state: 'revoked' } });
+  if (revoked > 0) await routes.closeHandshakes(sql, { tenant, origin, sink });
+  const grant = await putGrant(sql, actorOf(call), {
+    tenant,
+    origin,
+    sink,
+    basis: 'agreement',
+    allowedOrigin: undefined,
+    allowedRate: allowedrate,
+    requestedRate: undefined,
+    warnings: [],
+    handshake: undefined,
+    reference,
+    lease: { until },
+    jitter: 0,
+  });
+  if (!grant) throw new Error('An agreement takes every grant.');
+  return { id: grant.id, replayed: false };
 }
 
 function checkAgreement(sink: string, until: Date, { faultOfSink, now }: GrantRoutes): void {
@@ -136,10 +138,10 @@ function checkAgreement(sink: string, until: Date, { faultOfSink, now }: GrantRo
 }
 
 function answer(grant: PresentGrant) {
-  return { status: 200 as const, headers: { ETag: versionTag(grant.version) }, body: presentation(grant) };
+  return { status: 200 as const, headers: { ETag: versionTag(grant.version) }, body: present(grant) };
 }
 
-function presentation(grant: PresentGrant): components['schemas']['Grant'] {
+function present(grant: PresentGrant): components['schemas']['Grant'] {
   return {
     id: grant.id,
     origin: grant.origin,
