@@ -1,3 +1,4 @@
+import { keyOfPair } from '../grants/grant.js';
 import { parseRetryAfter } from '../handshake/backoff.js';
 
 /**
@@ -148,7 +149,7 @@ export interface PairReport {
 export function pairReports(outcomes: readonly Outcome[]): PairReport[] {
   const byPair = new Map<string, PairReport>();
   for (const outcome of outcomes) {
-    const key = `${outcome.origin} ${outcome.sink}`;
+    const key = keyOfPair(outcome);
     const before = byPair.get(key) ?? { ...nothing, origin: outcome.origin, sink: outcome.sink, counts: {} };
     byPair.set(key, add(before, outcome));
   }

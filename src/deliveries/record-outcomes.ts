@@ -1,4 +1,5 @@
 import { appendChange } from '../changes/change.js';
+import { keyOfPair } from '../grants/grant.js';
 import { endGrants } from '../grants/write-grant.js';
 import { recordAudits, type Actor } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
@@ -46,12 +47,12 @@ export function createRecordOutcomes({ transaction }: Pick<Database, 'transactio
       }
       const reports = pairReports(outcomes);
       await holdOrigins(sql, actor, reports);
-      const counted = new Map((await count(sql, actor, reports)).map((row) => [keyOf(row), row]));
-      const unknown = outcomes.filter((outcome) => !counted.has(keyOf(outcome))).map(({ index }) => index);
+      const counted = new Map((await count(sql, actor, reports)).map((row) => [keyOfPair(row), row]));
+      const unknown = outcomes.filter((outcome) => !counted.has(keyOfPair(outcome))).map(({ index }) => index);
       if (unknown.length > 0) await noteResource(sql, request, JSON.stringify(unknown));
       const telling = reports.filter(
         (report) =>
-          counted.has(keyOf(report)) &&
+          counted.has(keyOfPair(report)) &&
           (report.gone > 0 || report.restSeconds > 0 || report.unnamedRestAge !== undefined),
       );
       return { unknown, replayed: false, held: await follow(sql, actor, telling, counted) };
@@ -143,12 +144,12 @@ async function follow(
     join "grant" g on g.origin = r.origin and g.sink = r.sink and g.tenant = ${actor.tenant}
     join origin o on o.name = g.origin
     where g.state = 'live' order by r.place for update of g`;
-  const byPair = new Map(grants.map((grant) => [keyOf(grant), grant]));
+  const byPair = new Map(grants.map((grant) => [keyOfPair(grant), grant]));
   const rests: Rest[] = [];
   const retired: Standing[] = [];
   for (const report of reports) {
-    const grant = byPair.get(keyOf(report));
-    const row = counted.get(keyOf(report));
+    const grant = byPair.get(keyOfPair(report));
+    const row = counted.get(keyOfPair(report));
     if (grant === undefined || row === undefined) continue;
     if (isGone(report, row, grant)) retired.push(grant);
     else if (report.restSeconds > 0) rests.push({ grant, seconds: report.restSeconds, isOwn: false });
@@ -204,8 +205,4 @@ async function hold(sql: Sql, actor: Actor, rests: readonly Rest[]): Promise<num
     );
   }
   return held.length;
-}
-
-function keyOf({ origin, sink }: { origin: string; sink: string }): string {
-  return `${origin} ${sink}`;
 }

@@ -25,6 +25,11 @@ export interface Pair {
   sink: string;
 }
 
+/** A pair as one text, which no other pair has: the name of an origin has no space in it. */
+export function keyOfPair({ origin, sink }: Omit<Pair, 'tenant'>): string {
+  return `${origin} ${sink}`;
+}
+
 export interface Grant extends Pair {
   id: string;
   state: GrantState;

@@ -7,7 +7,7 @@ import { ageHeader, type LaneAnswer, type LaneCall, type LaneHandler, type LaneR
 import { indexLoading, type Replica } from '../matching/replica.js';
 import { copyBytes, viewOf } from '../matching/write-bytes.js';
 import { parseOriginName } from '../origins/origin-name.js';
-import { presentPermission, type Pair } from './permission.js';
+import { presentPermission, type AskedPair } from './permission.js';
 import { PlainPair } from './plain-pair.js';
 import { beforeOrigin, mostPairs, PlainPairs } from './read-pairs.js';
 import { mostBesidesPair, tagOfGranted, writeGranted } from './write-permission.js';
@@ -53,7 +53,7 @@ export function createPermissionLane({
     return { body, tag: tagOfGranted(pairs, pair, body) };
   }
 
-  function other(known: Replica, tenant: string, pair: Pair): Tagged {
+  function other(known: Replica, tenant: string, pair: AskedPair): Tagged {
     const permission = known.permission(tenant, pair.origin, pair.sink);
     // Looked at where there is no grant: whoever has one pays nothing for it.
     if (permission.grant === undefined) checkPair(pair);
@@ -61,7 +61,7 @@ export function createPermissionLane({
     return { body, tag: contentTag(body) };
   }
 
-  function checkPair(pair: Pair): void {
+  function checkPair(pair: AskedPair): void {
     const origin = parseOriginName(pair.origin);
     const sink = faultOfSink(pair.sink);
     const faults = [
@@ -89,7 +89,7 @@ export function createPermissionLane({
     },
     handle({ principal: { tenant }, query, request }) {
       const known = loaded(replica());
-      const { origin, sink } = query as unknown as Pair;
+      const { origin, sink } = query as unknown as AskedPair;
       const pair = { origin: origin.toLowerCase(), sink };
       return answerWith((asked.set(pair) ? granted(known, tenant) : undefined) ?? other(known, tenant, pair), request);
     },
@@ -106,7 +106,7 @@ export function createPermissionsLane({ replica, age }: PermissionLaneSettings, 
     if (isPlainJson(request.rawHeaders) && plain.read(body)) {
       return { status: 200, headers, body: writeAnswers(loaded(replica()), tenant, body, plain, found) };
     }
-    const pairs = readJsonBody(operation, request.headers, body) as Pair[];
+    const pairs = readJsonBody(operation, request.headers, body) as AskedPair[];
     const known = loaded(replica());
     const answers = pairs.map(({ origin, sink }) =>
       permissionText(known, tenant, { origin: origin.toLowerCase(), sink }),
@@ -143,7 +143,7 @@ function writeAnswers(known: Replica, tenant: string, asked: Buffer, plain: Plai
   return bytes.subarray(0, at + 1);
 }
 
-function permissionText(known: Replica, tenant: string, { origin, sink }: Pair): string {
+function permissionText(known: Replica, tenant: string, { origin, sink }: AskedPair): string {
   return JSON.stringify(presentPermission(origin, sink, known.permission(tenant, origin, sink)));
 }
 

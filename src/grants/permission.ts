@@ -11,7 +11,8 @@ export const denials: Record<Denial, string> = {
   held: 'The webhook asked for a rest; its consent stands. Send later.',
 };
 
-export interface Pair {
+/** What a look-up asks for; the token tells the tenant. */
+export interface AskedPair {
   /** In lower case. */
   origin: string;
   sink: string;

@@ -1,6 +1,6 @@
 import { beginHash, finish, stepHash } from '../matching/hash.js';
 import { Piece, viewOf, writeText } from '../matching/write-bytes.js';
-import type { Pair } from './permission.js';
+import type { AskedPair } from './permission.js';
 import { isPlain, isPlainText } from './plain-text.js';
 import { isOfOrigin, longest } from './read-pairs.js';
 import { mostBesidesPair } from './write-permission.js';
@@ -34,7 +34,7 @@ export class PlainPair {
   }
 
   /** False if something in it is escaped. */
-  set({ origin, sink }: Pair): boolean {
+  set({ origin, sink }: AskedPair): boolean {
     return isPlainText(origin) && this.#take(origin, sink);
   }
 

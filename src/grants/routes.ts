@@ -7,7 +7,7 @@ import { findOrigin } from '../origins/store.js';
 import type { Database, Sql } from '../storage/database.js';
 import { claimKey } from '../storage/idempotency.js';
 import { isUuid } from '../storage/ids.js';
-import type { Pair } from './grant.js';
+import { keyOfPair, type Pair } from './grant.js';
 import { findGrant, lockGrant, type GrantReader, type PresentGrant } from './read-grant.js';
 import { putGrant, releaseGrant, revokeGrant } from './write-grant.js';
 
@@ -97,7 +97,7 @@ async function recordAgreement(
   await findOrigin(sql, tenant, origin);
   const key = call.header['idempotency-key'];
   const request = { tenant, subscriber, key, operation: 'createGrant', content: call.body };
-  const earlier = await claimKey(sql, request, `${origin} ${sink}`);
+  const earlier = await claimKey(sql, request, keyOfPair({ origin, sink }));
   const recorded =
     earlier === undefined ? null : await sql.grant.findUnique({ where: { origin_sink: { origin, sink } } });
   if (recorded !== null) return { id: recorded.id, replayed: true };

@@ -4,7 +4,7 @@ import { recordAudit, recordAudits, type Actor } from '../storage/audit.js';
 import type { Sql } from '../storage/database.js';
 import type { grant as GrantRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../storage/ids.js';
-import { grantOf, type Basis, type EndReason, type Grant, type Pair } from './grant.js';
+import { grantOf, keyOfPair, type Basis, type EndReason, type Grant, type Pair } from './grant.js';
 
 /**
  * The arrows of a grant, each one conditional statement in the caller's transaction, which also gets the audit entry
@@ -72,8 +72,8 @@ export function consentColumns(actor: Actor, consent: Consent) {
  * end of the transaction; take it after the subscription's row and before handshakes and grants.
  */
 export async function lockPairs(sql: Sql, ...pairs: Array<Omit<Pair, 'tenant'>>): Promise<void> {
-  const names = pairs.map(({ origin, sink }) => `${origin} ${sink}`).sort();
-  for (const name of names) await sql.$queryRaw`select pg_advisory_xact_lock(hashtextextended(${name}, 0))::text`;
+  const keys = pairs.map(keyOfPair).sort();
+  for (const key of keys) await sql.$queryRaw`select pg_advisory_xact_lock(hashtextextended(${key}, 0))::text`;
 }
 
 /** Pairs whose grants end. A grant that is newer than `grantedBefore` stands: it rests on a consent that came later. */

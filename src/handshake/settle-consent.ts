@@ -1,3 +1,4 @@
+import { keyOfPair } from '../grants/grant.js';
 import { consentColumns } from '../grants/write-grant.js';
 import { identityOf } from '../origins/origin-memory.js';
 import type { Origin } from '../origins/origin.js';
@@ -30,7 +31,7 @@ export function createSettleConsent(settings: { writes: BatchWrites; random: () 
 
   return async (consented) => {
     const { claim, judgement } = consented;
-    const row = await writes.settle({ columns: columnsOf(consented), pair: `${claim.origin} ${claim.sink}` });
+    const row = await writes.settle({ columns: columnsOf(consented), pair: keyOfPair(claim) });
     if (row.state === 'origin_differs') return undefined;
     return { verdict: row.verdict ?? judgement.verdict, state: row.state ?? undefined, ...standingOf(row) };
   };
