@@ -46,7 +46,7 @@ export function createRecordOutcomes({ transaction }: Pick<Database, 'transactio
         return { unknown: JSON.parse(earlier || '[]') as number[], replayed: true, held: 0 };
       }
       const reports = pairReports(outcomes);
-      await holdOrigins(sql, actor, reports);
+      await lockOrigins(sql, actor, reports);
       const counted = new Map((await count(sql, actor, reports)).map((row) => [keyOfPair(row), row]));
       const unknown = outcomes.filter((outcome) => !counted.has(keyOfPair(outcome))).map(({ index }) => index);
       if (unknown.length > 0) await noteResource(sql, request, JSON.stringify(unknown));
@@ -55,12 +55,12 @@ export function createRecordOutcomes({ transaction }: Pick<Database, 'transactio
           counted.has(keyOfPair(report)) &&
           (report.gone > 0 || report.restSeconds > 0 || report.unnamedRestAge !== undefined),
       );
-      return { unknown, replayed: false, held: await follow(sql, actor, telling, counted) };
+      return { unknown, replayed: false, held: await holdOrEnd(sql, actor, telling, counted) };
     });
 }
 
 /** No origin goes while its deliveries are counted; nothing is counted for one that has gone, nor for its grants. */
-async function holdOrigins(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Promise<void> {
+async function lockOrigins(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Promise<void> {
   const names = [...new Set(reports.map(({ origin }) => origin))];
   await sql.$queryRaw`
     select 1 from origin where name = any (${names}::text[]) and tenant = ${tenant} order by name collate "C" for key share`;
@@ -130,7 +130,7 @@ function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Pro
  * What 410, 429 and 503 do to live grants; returns how many got a rest. All of them are locked before the change log
  * is: others take them so, too.
  */
-async function follow(
+async function holdOrEnd(
   sql: Sql,
   actor: Actor,
   reports: readonly PairReport[],
