@@ -13,8 +13,9 @@ export interface OriginStore {
   /** RegistryError `origin_not_found` for one that is not the tenant's. */
   read(tenant: string, name: string): Promise<Origin>;
   list(tenant: string, after: string | undefined, limit: number): Promise<Page<Origin>>;
-  /** `check` sees the present origin, under lock, before it changes. */
-  replace(actor: Actor, name: string, policy: (present: Origin) => OriginPolicy): Promise<Origin>;
+  /** `policyFor` sees the present origin, under lock, before it changes. */
+  replace(actor: Actor, name: string, policyFor: (present: Origin) => OriginPolicy): Promise<Origin>;
+  /** `check` sees it so before it goes. Returns it as it was. */
   remove(actor: Actor, name: string, check: (present: Origin) => void): Promise<Origin>;
 }
 
@@ -32,8 +33,8 @@ export interface OriginStoreSettings {
 }
 
 export function createOriginStore({ database, removeDependents, announce }: OriginStoreSettings): OriginStore {
-  /** `name` is that of a new origin. Two things may be there only once: its name, and the default of a tenant. */
-  async function translate<T>(tenant: string, name: string | undefined, work: () => Promise<T>): Promise<T> {
+  /** Two things may be there only once: the name of an origin, of which `name` is a new one, and a tenant's default. */
+  async function refuseTaken<T>(tenant: string, name: string | undefined, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
@@ -53,7 +54,7 @@ export function createOriginStore({ database, removeDependents, announce }: Orig
 
   return {
     create: (actor, name, policy, request) =>
-      translate(actor.tenant, name, () =>
+      refuseTaken(actor.tenant, name, () =>
         database.transaction(async (sql) => {
           const earlier = await claimKey(sql, request, name);
           if (earlier !== undefined) return { origin: await findOrigin(sql, actor.tenant, earlier), replayed: true };
@@ -76,7 +77,7 @@ export function createOriginStore({ database, removeDependents, announce }: Orig
     },
 
     replace: (actor, name, policyFor) =>
-      translate(actor.tenant, undefined, () =>
+      refuseTaken(actor.tenant, undefined, () =>
         database.transaction(async (sql) => {
           const policy = policyFor(await lockOrigin(sql, actor.tenant, name));
           await sql.$executeRaw`update origin set updatedat = now() where name = ${name}`;
