@@ -1,7 +1,4 @@
-/**
- * Errors that a caller of the service can do something about. `code` is stable and public, `message` is a sentence for
- * people, `faults` name the places. What HTTP makes of a code is written in http/problem.ts and nowhere else.
- */
+/** A place of a request that breaks a rule. */
 export interface Fault {
   /** JSON pointer into the body (`/sink`), or `query/limit`, `header/prefer`, `path/id` outside of it. */
   pointer: string;
@@ -183,6 +180,10 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number];
 
+/**
+ * An error that a caller of the service can do something about. `code` is stable and public, `message` is a sentence for
+ * people, `faults` name the places. What HTTP makes of a code is written in http/problem.ts and nowhere else.
+ */
 export class RegistryError extends Error {
   override readonly name = 'RegistryError';
   readonly code: ErrorCode;

@@ -6,10 +6,10 @@ import type { grant as GrantRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../storage/ids.js';
 import { grantOf, keyOfPair, type Basis, type EndReason, type Grant, type Pair } from './grant.js';
 
-/**
- * The arrows of a grant, each one conditional statement in the caller's transaction, which also gets the audit entry
- * and the change. Where the state does not allow the arrow nothing is written.
- */
+// The arrows of a grant, each one conditional statement in the caller's transaction, which also gets the audit entry and
+// the change. Where the state does not allow the arrow nothing is written.
+
+/** What makes a grant live, whoever gave it. */
 export interface Consent extends Pair {
   basis: Basis;
   allowedOrigin: string | undefined;

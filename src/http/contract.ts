@@ -8,10 +8,6 @@ import type { operations } from './contract.gen.js';
 import { escapePointer, textFault } from './json.js';
 import type { Principal, Scope } from './principal.js';
 
-/**
- * The OpenAPI document at run time: which operations there are, who may call them, and whether a request or an answer
- * keeps to them. openapi/openapi.json is bundled from the files beside it, and gives contract.gen.ts its types.
- */
 export type OperationId = keyof operations;
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -85,6 +81,10 @@ export interface OpenApiDocument {
   paths: Record<string, PathItem>;
 }
 
+/**
+ * The OpenAPI document at run time: which operations there are, who may call them, and whether a request or an answer
+ * keeps to them. openapi/openapi.json is bundled from the files beside it, and gives contract.gen.ts its types.
+ */
 export interface Contract {
   document: OpenApiDocument;
   operations: readonly Operation[];

@@ -11,13 +11,14 @@ import { makeFolder } from './make-folder.js';
 import { streamByCursor, streamOn, type Stream } from './stream-rows.js';
 import { WatchedPool } from './watched-pool.js';
 
+/** What statements are made with: the client, or a transaction. */
+export type Sql = Pick<PrismaClient, '$queryRaw' | '$executeRaw'> & Omit<Prisma.TransactionClient, symbol>;
+
 /**
  * Postgres, on a server or embedded in the process (PGlite in the data folder). The rest of the program sees one Prisma
  * client and does not know which. Lists and single rows are read through Prisma's methods; every arrow of a state
  * machine is one conditional SQL statement, because what it guards must hold in the database and not in this process.
  */
-export type Sql = Pick<PrismaClient, '$queryRaw' | '$executeRaw'> & Omit<Prisma.TransactionClient, symbol>;
-
 export interface Database {
   kind: 'server' | 'embedded';
   /** Where the data is, for people; without a password. */
