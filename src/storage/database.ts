@@ -91,7 +91,7 @@ async function openServer(url: string, readsOnly: boolean): Promise<Database> {
     place: `Postgres at ${host}${pathname}${readsOnly ? ', read only' : ''}`,
     client,
     transaction: (work) => transact(client, work),
-    query: again(queryOn(pool)),
+    query: unlessOutdated(queryOn(pool)),
     snapshot: (work) => readAsOfNow(pool, work),
     execute: (statements) =>
       executeAlone(connectionString, statements).catch((error: Error) => {
@@ -137,7 +137,7 @@ function withOptions(url: string, settings: readonly string[]): string {
   return parsed.href;
 }
 
-/** Statements by their text. There are as many as the program has, for none of them has values in it. */
+/** Names of statements by their text. There are as many as the program has, for none of them has values in it. */
 const names = new Map<string, string>();
 
 /** Named by its text, which is how pg knows that the connection has it prepared already. */
@@ -154,9 +154,9 @@ function queryOn(connection: pg.Pool | pg.PoolClient): Query {
 
 /**
  * A migration of a newer version may change what a function gives while this one runs on. Every connection that has the
- * statement prepared then refuses it before it does anything, and is closed by the pool for that.
+ * statement prepared then refuses it before it does anything, and is closed by the pool; another one is asked then.
  */
-function again(query: Query): Query {
+function unlessOutdated(query: Query): Query {
   return async <Row extends object>(text: string, values?: unknown[]) => {
     for (let left = mostConnections; ; left -= 1) {
       try {
