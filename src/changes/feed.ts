@@ -60,7 +60,8 @@ const longestWaitMs = 5_000;
 
 export function createFeed({ follower, query, isStandby, memory, onPage }: FeedSettings): Feed {
   const ring = createRing(memory);
-  let epoch: string | undefined;
+  /** The history that the ring is of. */
+  let ringEpoch: string | undefined;
   /** How often the log was set back, which is another history without the name of one. */
   let setBacks = 0;
   /** To readers of the whole tenant, and to those of one origin, whose cursors are others. */
@@ -73,10 +74,10 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
 
   follower.subscribe((changes, after) => {
     const present = follower.bounds()?.epoch;
-    const isOther = present !== epoch || after !== ring.end;
+    const isOther = present !== ringEpoch || after !== ring.end;
     if (after < ring.end) setBacks += 1;
     if (isOther) ring.reset(after);
-    epoch = present;
+    ringEpoch = present;
     ring.append(changes);
     const tenants = isOther ? [...waiting.keys()] : new Set(changes.map(({ tenant }) => tenant));
     for (const tenant of tenants) {
@@ -160,7 +161,7 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
             readers.delete(wake);
             if (readers.size === 0 && waiting.get(tenant) === readers) waiting.delete(tenant);
             // Not called until now, so there was nothing of this tenant.
-            if (!isThere && own.epoch === epoch) goTo(ring.end);
+            if (!isThere && own.epoch === ringEpoch) goTo(ring.end);
             resolve(isThere);
           }
           function abort() {

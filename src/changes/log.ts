@@ -35,6 +35,16 @@ export interface PageLimits {
   bytes: number;
 }
 
+/** Where there is no change, one row has the bounds, and null for all that would be of a change. */
+interface LogRow extends Omit<LoggedChange, 'position'> {
+  epoch: string;
+  horizon: string;
+  end: string;
+  now: number;
+  position: string | null;
+  found: string | null;
+}
+
 /**
  * Changes behind a position in their order, of everybody or of a scope, with the bounds, the end of the log and the
  * time (milliseconds since 1970) of that moment; `isMore` where there may be others behind them.
@@ -67,18 +77,16 @@ export async function readLog(
   );
   const [first] = rows;
   if (first === undefined) throw new Error('The table feed has no row.');
-  const changes = rows
-    .filter((row) => row.position !== null)
-    .map(({ position, at, tenant, origin, kind, sink, subscription, state }) => {
-      return { position: BigInt(position), at, tenant, origin, kind, sink, subscription, state };
-    });
+  const changes = rows.flatMap(({ position, at, tenant, origin, kind, sink, subscription, state }) =>
+    position === null ? [] : [{ position: BigInt(position), at, tenant, origin, kind, sink, subscription, state }],
+  );
   const bounds = { epoch: first.epoch, horizon: BigInt(first.horizon) };
   const isMore = changes.length === limits.rows || changes.length < Number(first.found ?? 0);
   return { bounds, end: BigInt(first.end), now: first.now, changes, isMore };
 }
 
-/** Of a change besides its sink and its state, roughly. */
-const changeOverhead = 350;
+/** Bytes of a change besides its sink and its state, roughly. */
+export const changeOverhead = 350;
 
 /** Written out for each scope, because a condition that may be absent keeps Postgres from its indexes. */
 function conditions(of: Scope | undefined, first: number): { where: string; values: string[] } {
@@ -140,26 +148,13 @@ export async function readOwners(query: Query): Promise<Map<string, string>> {
 
 /** A change that cannot be applied is reported, and stops nobody from following. */
 export function applyChange(replica: Replica, change: LoggedChange, onFault: (error: unknown) => void): void {
-  const { kind, tenant, origin, sink, subscription, state } = change;
-  const subject = subjectOf(kindOf(kind), tenant, origin, subscription ?? '', sink);
-  putOrOut(replica, subject, state === null ? null : (JSON.parse(state) as State), onFault);
+  const { state } = change;
+  putOrOut(replica, subjectOf(change), state === null ? null : (JSON.parse(state) as State), onFault);
 }
 
 /** `grant.revoked` is about a grant. */
-function kindOf(kind: string): Subject['kind'] {
-  return kind.slice(0, kind.indexOf('.')) as Subject['kind'];
-}
-
-function subjectOf(kind: Subject['kind'], tenant: string, origin: string, id: string, sink: string): Subject {
-  if (kind === 'origin') return { kind, tenant, origin };
-  return kind === 'subscription' ? { kind, origin, id } : { kind, origin, sink };
-}
-
-interface LogRow extends Omit<LoggedChange, 'position'> {
-  epoch: string;
-  horizon: string;
-  end: string;
-  now: number;
-  position: string;
-  found: string | null;
+function subjectOf({ kind, tenant, origin, sink, subscription }: LoggedChange): Subject {
+  const what = kind.slice(0, kind.indexOf('.')) as Subject['kind'];
+  if (what === 'origin') return { kind: what, tenant, origin };
+  return what === 'subscription' ? { kind: what, origin, id: subscription ?? '' } : { kind: what, origin, sink };
 }

@@ -1,5 +1,5 @@
 import type { Place } from './cursor.js';
-import type { LoggedChange, Scope } from './log.js';
+import { changeOverhead, type LoggedChange, type Scope } from './log.js';
 
 /** The latest changes, in memory: everything behind `from` up to `end`. The oldest go when there are too many. */
 export interface Ring {
@@ -20,7 +20,6 @@ export interface RingLimits {
 
 /** Bytes of a page, roughly; one change is always on it. */
 const pageBytes = 262_144;
-const pageOverhead = 350;
 
 export function createRing(limits: RingLimits): Ring {
   /** The first `gone` of them are no longer there; moving all the others for each one that goes would take its time. */
@@ -74,7 +73,7 @@ export function createRing(limits: RingLimits): Ring {
       for (let place = placeOf(after); place < entries.length; place += 1) {
         const entry = entries[place] as LoggedChange;
         if (entry.tenant !== tenant || (origin !== undefined && entry.origin !== origin)) continue;
-        size += pageOverhead + entry.sink.length + (entry.state?.length ?? 0);
+        size += changeOverhead + entry.sink.length + (entry.state?.length ?? 0);
         if (changes.length === limit || (size > pageBytes && changes.length > 0)) {
           return { changes, position: changes.at(-1)?.position ?? after };
         }
