@@ -8,8 +8,13 @@ export interface Standing {
   revision: string;
 }
 
+type StateLine =
+  | { kind: 'origin'; state: OriginState }
+  | { kind: 'subscription'; state: SubscriptionState }
+  | { kind: 'grant'; state: GrantState };
+
 /** A line of a snapshot. The last one is `end`; without it the snapshot was cut. */
-export type SnapshotLine = { kind: 'origin' | 'subscription' | 'grant'; state: State } | ({ kind: 'end' } & Standing);
+export type SnapshotLine = StateLine | ({ kind: 'end' } & Standing);
 
 /** A change as the feed tells it: what became of its subject, null where that is gone. */
 export interface ChangeLine extends Standing {
@@ -32,13 +37,17 @@ export function subjectOf(line: SnapshotLine | ChangeLine): Subject | undefined 
   return 'cursor' in line ? subjectOfChange(line as ChangeLine) : subjectOfState(line);
 }
 
-type StateLine = Exclude<SnapshotLine, { kind: 'end' }>;
-
 function subjectOfState({ kind, state }: StateLine): Subject | undefined {
-  if (kind === 'origin') return { kind, tenant: ownTenant, origin: (state as OriginState).name };
-  if (kind === 'grant') return { kind, origin: (state as GrantState).origin, sink: (state as GrantState).sink };
-  if (kind !== 'subscription') return undefined;
-  return { kind, origin: (state as SubscriptionState).origin, id: (state as SubscriptionState).id };
+  switch (kind) {
+    case 'origin':
+      return { kind, tenant: ownTenant, origin: state.name };
+    case 'subscription':
+      return { kind, origin: state.origin, id: state.id };
+    case 'grant':
+      return { kind, origin: state.origin, sink: state.sink };
+    default:
+      return undefined;
+  }
 }
 
 function subjectOfChange({ kind, origin, sink, subscription }: ChangeLine): Subject | undefined {
