@@ -79,7 +79,8 @@ export function createRegister({ database, vault, origins, writes, publicUrl }: 
     };
   }
 
-  async function originFor(tenant: string, { origin: name, definition }: Requested, isFresh: boolean): Promise<Origin> {
+  async function originFor(tenant: string, requested: Requested, isFresh: boolean): Promise<Origin> {
+    const { origin: name, definition } = requested;
     const remembered = isFresh ? undefined : origins.recall(tenant, name);
     const origin = remembered ?? (await findAskedOrigin(database.client, tenant, name));
     if (remembered === undefined) {
@@ -91,7 +92,7 @@ export function createRegister({ database, vault, origins, writes, publicUrl }: 
     } catch (error) {
       // Only what stands now may refuse.
       if (remembered === undefined) throw error;
-      return originFor(tenant, { origin: name, definition } as Requested, true);
+      return originFor(tenant, requested, true);
     }
     return origin;
   }
@@ -210,7 +211,7 @@ function subscriptionOf(member: Member, at: Date): Omit<Subscription, 'standing'
     protocol: definition.protocol,
     protocolSettings: definition.protocolSettings,
     source: definition.source,
-    types: definition.types?.length ? definition.types : undefined,
+    types: definition.types,
     subject: definition.subject,
     filters: definition.filters,
     config: definition.config,

@@ -38,8 +38,10 @@ export interface SubscriptionRoutes {
 
 export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers<SubscriptionOperation> {
   const { reader, writer, attend, faultOfSink, checkBody } = routes;
-  const matches = (call: Call<'updateSubscription'>) => (present: Subscription) =>
-    requireConditions(call.header, present.version);
+  const matches =
+    ({ header }: Pick<Call<'getSubscription'>, 'header'>) =>
+    (present: Subscription) =>
+      requireConditions(header, present.version);
 
   return {
     getSubscriptions: async ({ query, principal, address }) => {
@@ -88,22 +90,13 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
         return merged;
       }),
 
-    deleteSubscription: async (call) =>
-      answer(await writer.remove(callerOf(call), call.path.id, matches(call as Call<never>))),
+    deleteSubscription: async (call) => answer(await writer.remove(callerOf(call), call.path.id, matches(call))),
 
     suspendSubscription: async (call) =>
-      written(
-        call,
-        call.path.id,
-        await writer.suspend(callerOf(call), call.path.id, call.body.reason, matches(call as Call<never>)),
-      ),
+      written(call, await writer.suspend(callerOf(call), call.path.id, call.body.reason, matches(call))),
 
     resumeSubscription: async (call) =>
-      written(
-        call,
-        call.path.id,
-        await writer.resume(callerOf(call), call.path.id, call.body.reason, matches(call as Call<never>)),
-      ),
+      written(call, await writer.resume(callerOf(call), call.path.id, call.body.reason, matches(call))),
   };
 
   async function replace(
@@ -121,14 +114,16 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
       }
       return parseDefinition(request, faultOfSink);
     });
-    return written(call, id, result);
+    return written(call, result);
   }
 
   /** Attends to the handshake as long as the client prefers, then reads what stands. */
-  async function written(call: Call<never>, id: string, { handshake }: Written) {
-    const { header, principal, signal } = call as unknown as Call<'createSubscription'>;
+  async function written(
+    { path, header, principal, signal }: Pick<Call<'getSubscription'>, 'path' | 'header' | 'principal' | 'signal'>,
+    { handshake }: Written,
+  ) {
     if (handshake !== undefined) await attend(handshake, parsePrefer(header['prefer']), signal);
-    return answer(await reader.read(principal, id));
+    return answer(await reader.read(principal, path.id));
   }
 }
 
