@@ -1,9 +1,8 @@
-import type { HandshakeState, HeaderLine } from '../handshake/handshake.js';
+import type { HandshakeState, HeaderLine, StandingGrant } from '../handshake/handshake.js';
 import type { Verdict } from '../handshake/verdicts.js';
-import type { Basis, GrantState } from '../grants/grant.js';
+import type { GrantState } from '../grants/grant.js';
 import type { Filter } from '../matching/filter.js';
 import type { Profile } from '../origins/origin.js';
-import type { Rate } from '../origins/rate.js';
 
 /** What a consumer asks for (CloudEvents Subscriptions API, section 3.2.1), checked. */
 export interface Definition {
@@ -56,14 +55,5 @@ export interface Standing {
         answer: HeaderLine[] | undefined;
       }
     | undefined;
-  grant:
-    | {
-        state: GrantState;
-        basis: Basis;
-        allowedRate: Rate;
-        warnings: string[];
-        expiresAt: Date;
-        renewAt: Date | undefined;
-      }
-    | undefined;
+  grant: (StandingGrant & { state: GrantState }) | undefined;
 }
