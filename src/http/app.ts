@@ -47,6 +47,7 @@ export function createApp(settings: AppSettings): Express {
   Object.defineProperty(app.request, 'fresh', { value: false });
   app.use((request, response, next) => observe(settings, request, response, next));
   app.use((request, _response, next) => {
+    // For what it refuses.
     authorizationOf(request);
     next();
   });

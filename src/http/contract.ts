@@ -119,36 +119,50 @@ export function loadContract(): Contract {
       );
       const content = Object.keys(operation.requestBody?.content ?? {});
       const body = content.map((type) => compile(bodies, `${at}/requestBody/content/${escapePointer(type)}/schema`))[0];
+      // An empty list says that no token is needed.
+      const isOpen = operation.security?.length === 0;
       const scopes = operation.security?.flatMap((requirement) => requirement.oauth ?? []) ?? [];
-      const answers = new Map<string, ValidateFunction>();
       return {
         id: operation.operationId,
         method,
         path: prefix + path.replace(/\{(\w+)\}/g, ':$1'),
-        scopes: operation.security?.length === 0 ? undefined : scopes,
+        scopes: isOpen ? undefined : scopes,
         mediaTypes: content,
         bodyLimit: operation['x-body-limit'],
         // The callback grants by GET; it is the operation without a token.
-        isSafe: operation['x-safe'] ?? (method === 'get' && operation.security?.length !== 0),
+        isSafe: operation['x-safe'] ?? (method === 'get' && !isOpen),
         isByPart: operation['x-by-part'] ?? false,
         hasPage: operation['x-page'] ?? false,
-        parseParameters: parameterParser(texts, parameters, operation.security?.length !== 0),
+        parseParameters: parameterParser(texts, parameters, !isOpen),
         checkBody: (value: unknown) => (body === undefined || body(value) ? [] : faultsOf(body.errors ?? [])),
-        checkAnswer: (status: number, mediaType: string | undefined, value: unknown) => {
-          const key = String(status) in operation.responses ? String(status) : 'default';
-          const [place, response] = locate<ResponseObject>(document, `${at}/responses/${key}`);
-          if (mediaType === undefined && !response.content) return [];
-          if (!response.content?.[mediaType ?? '']) return [`${status} ${mediaType} is not in the contract`];
-          if (!mediaType?.endsWith('json')) return [];
-          const schema = `${place}/content/${escapePointer(mediaType ?? '')}/schema`;
-          const validate = answers.get(schema) ?? compile(bodies, schema);
-          answers.set(schema, validate);
-          return validate(value) ? [] : faultsOf(validate.errors ?? []).map((f) => `${f.pointer} ${f.detail}`);
-        },
+        checkAnswer: answerChecker(document, operation, at, (pointer) => compile(bodies, pointer)),
       } satisfies Operation;
     }),
   );
   return { document, operations };
+}
+
+/** `at` is where the operation stands in the document. Schemas are compiled when an answer comes that has one. */
+function answerChecker(
+  document: OpenApiDocument,
+  { responses }: OperationObject,
+  at: string,
+  compile: (pointer: string) => ValidateFunction,
+): Operation['checkAnswer'] {
+  const compiled = new Map<string, ValidateFunction>();
+  return (status, mediaType, value) => {
+    const key = String(status) in responses ? String(status) : 'default';
+    const [place, response] = locate<ResponseObject>(document, `${at}/responses/${key}`);
+    if (mediaType === undefined && !response.content) return [];
+    if (mediaType === undefined || !response.content?.[mediaType]) {
+      return [`${status} ${mediaType} is not in the contract`];
+    }
+    if (!mediaType.endsWith('json')) return [];
+    const schema = `${place}/content/${escapePointer(mediaType)}/schema`;
+    const validate = compiled.get(schema) ?? compile(schema);
+    compiled.set(schema, validate);
+    return validate(value) ? [] : faultsOf(validate.errors ?? []).map((fault) => `${fault.pointer} ${fault.detail}`);
+  };
 }
 
 function parameterParser(ajv: Ajv2020, parameters: readonly ParameterObject[], refuseUnknown: boolean) {
