@@ -16,7 +16,7 @@ import { createOriginMemory } from './origins/origin-memory.js';
 import { createApi } from './service/api.js';
 import { createAsking, type Asking } from './service/asking.js';
 import { createFollowing } from './service/following.js';
-import { createReadiness } from './service/readiness.js';
+import { createOperations } from './service/operations.js';
 import { createUpkeep } from './service/upkeep.js';
 import { openDatabase, type Database } from './storage/database.js';
 import { awaitMigrations, migrate } from './storage/migrate.js';
@@ -26,6 +26,7 @@ import { openDevelopmentKeys } from './subscriptions/development-keys.js';
 export interface Service {
   /** Everything that the API answers. */
   listener: RequestListener;
+  /** Health and metrics. */
   operations: Express;
   database: Database;
   worker: Pick<Worker, 'drain' | 'inFlight'>;
@@ -115,7 +116,14 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     checkAnswers,
     stopping: stopping.signal,
   });
-  const operations = await createReadiness({ database, config, following, worker, metrics, stopping: stopping.signal });
+  const operations = await createOperations({
+    database,
+    config,
+    following,
+    worker,
+    metrics,
+    stopping: stopping.signal,
+  });
   const upkeep = createUpkeep({ database, config, log, vault, stopping: stopping.signal });
   const servers: Server[] = [];
   const loops: Promise<void>[] = [];

@@ -7,7 +7,7 @@ import type { Database } from '../storage/database.js';
 import { pendingMigrations, readMigrations } from '../storage/migrate.js';
 import type { Following } from './following.js';
 
-export interface ReadinessSettings {
+export interface OperationsSources {
   database: Database;
   config: Pick<Config, 'replicaUrl' | 'pollMs'>;
   following: Following;
@@ -16,10 +16,10 @@ export interface ReadinessSettings {
   stopping: AbortSignal;
 }
 
-/** What has to hold for requests to be sent here. */
-export async function createReadiness(settings: ReadinessSettings): Promise<Express> {
-  const { database, config, worker, metrics, stopping } = settings;
-  const { follower } = settings.following;
+/** Health, with what has to hold for requests to be sent here, and the metrics. */
+export async function createOperations(sources: OperationsSources): Promise<Express> {
+  const { database, config, worker, metrics, stopping } = sources;
+  const { follower } = sources.following;
   const migrations = await readMigrations();
   return createOperationsApp({
     metrics: metrics.registry,
