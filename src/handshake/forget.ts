@@ -17,8 +17,8 @@ const atOnce = 5_000;
  * Deletes what is older than it is kept: a key is good for a day, counters for an hour, records as long as the
  * configuration says. Each statement looks at some thousand rows or pages and no more, so that none runs out of time.
  */
-export async function forget(database: Database, days: ForgetSettings): Promise<void> {
-  const { retentionDays, feedRetentionHours, auditDays } = days;
+export async function forget(database: Database, settings: ForgetSettings): Promise<void> {
+  const { retentionDays, feedRetentionHours, auditDays } = settings;
   const { query } = database;
   await forgetChanges(query, feedRetentionHours);
   await overPages(
