@@ -143,7 +143,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       await follower.catchUp();
     },
     forget: upkeep.forget,
-    follow: () => follower.catchUp(),
+    follow: follower.catchUp,
 
     async start() {
       const listening = await Promise.allSettled([

@@ -125,7 +125,6 @@ function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) =>
   const reader = createSubscriptionReader(database);
   const register = createRegister({ database, vault, origins, writes, publicUrl: config.publicUrl });
   const writer = createSubscriptionWriter({ database, vault, register });
-  const readSubscription: typeof reader.read = (principal, id) => reader.read(principal, id);
   const attend = (handshake: string, waitMs: number, signal: AbortSignal) =>
     worker.attend(handshake, waitMs, [signal, stopping]);
   const checkBody = (id: OperationId, body: unknown) => operationOf(id).checkBody(body);
@@ -158,7 +157,7 @@ function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) =>
     }),
     ...createLeaseHandlers({ leases, onLease: metrics.lease }),
     ...createOutcomeHandlers({
-      readSubscription,
+      readSubscription: reader.read,
       checkBody,
       record: createRecordOutcomes(database),
       deliveries: createDeliveryReader(database),
@@ -166,7 +165,7 @@ function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) =>
       onHeld: metrics.held,
       now: follower.now,
     }),
-    ...createMatchHandlers({ readSubscription, checkBody, limits: config.eventLimits }),
+    ...createMatchHandlers({ readSubscription: reader.read, checkBody, limits: config.eventLimits }),
     ...createFeedHandlers({
       feed,
       database,

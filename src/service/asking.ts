@@ -52,8 +52,9 @@ export function createAsking(settings: AskingSettings): Asking {
   const queue = createQueue(limits);
   const writes = createBatchWrites({
     ...limits,
+    // It is made below, because it settles with these writes.
     adopt: (work) => worker.adopt(work),
-    follow: (changes, after) => follower.take(changes, after),
+    follow: follower.take,
   });
   const onOutcome: WorkerSettings['onOutcome'] = (claim, { verdict, state, standing }, seconds) => {
     const { id, tenant, origin, sinkHost, reason, subscription } = claim;

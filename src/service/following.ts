@@ -56,7 +56,7 @@ export function createFollowing({ database, config, log }: FollowingSettings): F
         channel: changeChannel,
         // Whoever may connect to the database may notify.
         onWake: (payload) => follower.wake(/^\d{1,19}$/.test(payload) ? BigInt(payload) : undefined),
-        onConnect: () => follower.distrust(),
+        onConnect: follower.distrust,
         onFault: (error) => log.warn({ err: error }, 'notifications of changes are interrupted'),
       },
       signal,
@@ -77,7 +77,7 @@ export function createFollowing({ database, config, log }: FollowingSettings): F
       const quiet = () => undefined;
       return [
         follower.run(signal),
-        ...(standby === undefined ? [] : [repeat(() => standby.look(), pollMs, signal, quiet)]),
+        ...(standby === undefined ? [] : [repeat(standby.look, pollMs, signal, quiet)]),
         ...(config.databaseUrl === undefined ? [] : [wakeBy(config.databaseUrl, signal)]),
       ];
     },

@@ -30,7 +30,7 @@ export function createHotRoutes(settings: HotRouteSettings): LaneRoute[] {
     operationOf('getPermission'),
     operationOf('getPermissions'),
   ];
-  const memory = { replica: () => follower.replica(), age };
+  const memory = { replica: follower.replica, age };
   return [
     {
       operation: match,
@@ -38,8 +38,8 @@ export function createHotRoutes(settings: HotRouteSettings): LaneRoute[] {
       handle: createMatchLane({
         ...memory,
         explain: createExplain(database),
-        position: () => follower.position(),
-        waitFor: (position, timeoutMs) => follower.waitFor(position, timeoutMs),
+        position: follower.position,
+        waitFor: follower.waitFor,
         credentials: createCredentialReader({ database, vault, log }),
         limits: eventLimits,
       }),
