@@ -12,7 +12,7 @@ export function createAuditHandlers({ database }: { database: Database }): Handl
     getAudit: async ({ query, principal, address }) => {
       const { target, actor, cursor } = query;
       const limit = query.limit ?? 50;
-      const after = readCursor(cursor, isUuid);
+      const after = readCursor(cursor, address, isUuid);
       const rows = await database.client.audit.findMany({
         where: {
           tenant: principal.tenant,

@@ -36,7 +36,7 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
         ...where,
         ...(origin === undefined ? {} : { origin: origin.toLowerCase() }),
         tenant: principal.tenant,
-        after: readCursor(cursor, isUuid),
+        after: readCursor(cursor, address, isUuid),
         limit,
       });
       return { status: 200, headers: pageHeaders(address, query, page.next), body: page.entries.map(present) };

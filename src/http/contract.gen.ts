@@ -1599,7 +1599,7 @@ export interface components {
     parameters: {
         /** @description How many entries a page holds at the most. */
         Limit: number;
-        /** @description Where the page begins; taken from the `Link` header of the page before. */
+        /** @description Where the page begins; taken from the `Link` header of the page before. One of another list is refused. */
         Cursor: string;
         /**
          * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
@@ -1672,7 +1672,7 @@ export interface operations {
                 status?: components["schemas"]["SubscriptionStatus"];
                 /** @description How many entries a page holds at the most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where the page begins; taken from the `Link` header of the page before. */
+                /** @description Where the page begins; taken from the `Link` header of the page before. One of another list is refused. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -2034,7 +2034,7 @@ export interface operations {
             query?: {
                 /** @description How many entries a page holds at the most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where the page begins; taken from the `Link` header of the page before. */
+                /** @description Where the page begins; taken from the `Link` header of the page before. One of another list is refused. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -2526,7 +2526,7 @@ export interface operations {
                 state?: "live" | "expired" | "ended" | "revoked";
                 /** @description How many entries a page holds at the most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where the page begins; taken from the `Link` header of the page before. */
+                /** @description Where the page begins; taken from the `Link` header of the page before. One of another list is refused. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -2706,7 +2706,7 @@ export interface operations {
             query?: {
                 /** @description How many entries a page holds at the most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where the page begins; taken from the `Link` header of the page before. */
+                /** @description Where the page begins; taken from the `Link` header of the page before. One of another list is refused. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -3227,7 +3227,7 @@ export interface operations {
                 actor?: string;
                 /** @description How many entries a page holds at the most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where the page begins; taken from the `Link` header of the page before. */
+                /** @description Where the page begins; taken from the `Link` header of the page before. One of another list is refused. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;

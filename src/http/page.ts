@@ -14,11 +14,16 @@ export function pageOf<T>(entries: readonly T[], limit: number, keyOf: (entry: T
   return { entries: page, next: entries.length > limit && last !== undefined ? keyOf(last) : undefined };
 }
 
-/** The key in a cursor; RegistryError `invalid_request` if it is none that was given out. */
-export function readCursor(cursor: string | undefined, isKey: (key: string) => boolean): string | undefined {
+/** The key in a cursor; RegistryError `invalid_request` if it is none that the list at this path gives out. */
+export function readCursor(
+  cursor: string | undefined,
+  path: string,
+  isKey: (key: string) => boolean,
+): string | undefined {
   if (cursor === undefined) return undefined;
-  const key = Buffer.from(cursor, 'base64url').toString('utf8');
-  if (isKey(key)) return key;
+  const text = Buffer.from(cursor, 'base64url').toString('utf8');
+  const key = text.slice(path.length + 1);
+  if (isKey(key) && cursor === cursorOf(path, key)) return key;
   throw new RegistryError('invalid_request', 'The cursor is not one that this list gave out.', {
     faults: [{ pointer: 'query/cursor', rule: 'cursor_unknown', detail: 'Take it from the Link header of a page.' }],
   });
@@ -27,6 +32,11 @@ export function readCursor(cursor: string | undefined, isKey: (key: string) => b
 /** `Link` to the next page (RFC 8288), with the query of the present one. */
 export function pageHeaders(path: string, query: object, next: string | undefined): Record<string, string> {
   if (next === undefined) return {};
-  const parameters = new URLSearchParams({ ...query, cursor: Buffer.from(next).toString('base64url') });
+  const parameters = new URLSearchParams({ ...query, cursor: cursorOf(path, next) });
   return { Link: `<${path}?${parameters.toString()}>; rel="next"` };
+}
+
+/** Names its list: the keys of lists look alike, and the place in another one would skip whatever lies before it. */
+function cursorOf(path: string, key: string): string {
+  return Buffer.from(`${path} ${key}`).toString('base64url');
 }

@@ -22,7 +22,7 @@ export function createOriginHandlers({ origins, checkBody }: OriginRoutes): Hand
 
   return {
     getOrigins: async ({ query, principal, address }) => {
-      const after = readCursor(query.cursor, (key) => parseOriginName(key).ok);
+      const after = readCursor(query.cursor, address, (key) => parseOriginName(key).ok);
       const page = await origins.list(principal.tenant, after, query.limit ?? 50);
       return { status: 200, headers: pageHeaders(address, query, page.next), body: page.entries.map(present) };
     },

@@ -20,7 +20,8 @@ export function createHandshakeHandlers(routes: HandshakeRoutes): Handlers<Hands
   return {
     getHandshakes: async ({ path, query, principal, address }) => {
       const subscription = await reader.read(principal, path.id);
-      const page = await handshakes.list(subscription, readCursor(query.cursor, isUuid), query.limit ?? 50);
+      const after = readCursor(query.cursor, address, isUuid);
+      const page = await handshakes.list(subscription, after, query.limit ?? 50);
       const isAdmin = principal.scopes.has('assent:admin');
       return {
         status: 200,

@@ -46,7 +46,7 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
   return {
     getSubscriptions: async ({ query, principal, address }) => {
       const { cursor, limit = 50, ...where } = query;
-      const page = await reader.list(principal, { ...where, after: readCursor(cursor, isUuid), limit });
+      const page = await reader.list(principal, { ...where, after: readCursor(cursor, address, isUuid), limit });
       return { status: 200, headers: pageHeaders(address, query, page.next), body: page.entries.map(present) };
     },
 

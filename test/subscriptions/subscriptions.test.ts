@@ -212,10 +212,33 @@ describe('list', () => {
 
   test("a cursor that was forged from another's id shows nothing but one's own", async () => {
     const other = await register();
-    const cursor = Buffer.from(other.id).toString('base64url');
+    const cursor = Buffer.from(`/v1/subscriptions ${other.id}`).toString('base64url');
     const after = await register({}, mine);
     expect((await list({ cursor })).map(({ id }: { id: string }) => id)).toEqual([after.id]);
     await mine.delete(after.path).expect(200);
+  });
+
+  test('the cursor of another list, and one that was altered, is refused', async () => {
+    const [one, two] = [await register(), await register()];
+    for (const { path } of [one, one, two]) await subscriber.post(`${path}/handshakes`).expect(201);
+    const cursorAt = async (path: string) => {
+      const { searchParams } = new URL(
+        /<(.*)>/.exec((await admin.get(`${path}?limit=1`)).get('Link') ?? '')?.[1] ?? '',
+        'http://x',
+      );
+      return searchParams.get('cursor') ?? '';
+    };
+    const at = ['/v1/subscriptions', '/v1/grants', '/v1/audit', `${one.path}/handshakes`, `${two.path}/handshakes`];
+    for (const path of at) {
+      const cursor = await cursorAt(path);
+      await admin.get(path).query({ cursor }).expect(200);
+      for (const other of at.filter((each) => each !== path)) {
+        const { body } = await admin.get(other).query({ cursor }).expect(400);
+        expect(body.faults).toMatchObject([{ pointer: 'query/cursor', rule: 'cursor_unknown' }]);
+      }
+      for (const altered of [`${cursor}A`, `${cursor}=`, ` ${cursor}`])
+        await admin.get(path).query({ cursor: altered }).expect(400);
+    }
   });
 });
 

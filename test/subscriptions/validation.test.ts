@@ -302,7 +302,7 @@ describe('parameters', () => {
     ['access_token=a', 'query/access_token member_unknown'],
     ['cursor=', 'query/cursor cursor_unknown'],
     ['cursor=forged', 'query/cursor cursor_unknown'],
-    [`cursor=${Buffer.from("' or true --").toString('base64url')}`, 'query/cursor cursor_unknown'],
+    [`cursor=${Buffer.from("/v1/subscriptions ' or true --").toString('base64url')}`, 'query/cursor cursor_unknown'],
     ['limit=0&status=a', 'query/limit value_out_of_range', 'query/status value_not_allowed'],
   ])('?%s is refused with its place', async (query, ...places) => {
     const answer = await refused(() => subscriber.get(`/v1/subscriptions?${query}`));
