@@ -1,6 +1,6 @@
 import { RegistryError } from '../errors.js';
 import type { Basis, GrantState } from '../grants/grant.js';
-import type { HandshakeState, HeaderLine } from '../handshake/handshake.js';
+import type { HandshakeReason, HandshakeState, HeaderLine } from '../handshake/handshake.js';
 import type { Verdict } from '../handshake/verdicts.js';
 import { pageOf, type Page } from '../http/page.js';
 import type { Principal } from '../http/principal.js';
@@ -102,6 +102,7 @@ type Row = SubscriptionRow & {
   status: Status;
   handshake: string | null;
   handshakestate: HandshakeState;
+  handshakereason: HandshakeReason;
   verdict: Verdict | null;
   dueat: Date | null;
   waitinguntil: Date | null;
@@ -151,6 +152,7 @@ function standingOf(row: Row): Standing {
         ? undefined
         : {
             id: row.handshake,
+            reason: row.handshakereason,
             state: row.handshakestate,
             verdict: row.verdict ?? undefined,
             dueAt: row.dueat ?? undefined,

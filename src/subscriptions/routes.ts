@@ -136,6 +136,7 @@ function activated({ handshake: id, created }: Registered, settled: Settled | un
   if (created === undefined || id === undefined || standing?.subscriptionVersion !== 1) return undefined;
   const handshake = {
     id,
+    reason: 'registration' as const,
     state: 'granted' as const,
     verdict,
     dueAt: undefined,

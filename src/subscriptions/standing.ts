@@ -2,7 +2,7 @@ import type { Basis } from '../grants/grant.js';
 import { nextOf, observed } from '../handshake/presentation.js';
 import { describe, verdicts, warnings as warningSentences } from '../handshake/verdicts.js';
 import type { components } from '../http/contract.gen.js';
-import type { Subscription } from './subscription.js';
+import type { Standing, Subscription } from './subscription.js';
 
 type StatusDetails = components['schemas']['StatusDetails'];
 
@@ -26,9 +26,7 @@ export function statusDetails(subscription: Subscription): StatusDetails {
       ...base,
       reason: reasons[grant.basis],
       message: `${bases[grant.basis]} ${origin} may send ${limit(grant.allowedRate)}.`,
-      ...(grant.renewAt
-        ? { next: 'The consent is renewed by another handshake.', nextat: grant.renewAt.toISOString() }
-        : { next: 'The consent ends.', nextat: grant.expiresAt.toISOString() }),
+      ...nextOfConsent(standing, grant),
       allowedrate: grant.allowedRate,
       expiresat: grant.expiresAt.toISOString(),
       ...(grant.warnings.length === 0 ? {} : { warnings: grant.warnings.map(warningOf) }),
@@ -68,6 +66,19 @@ export function statusDetails(subscription: Subscription): StatusDetails {
     ...(advice === '' ? {} : { advice }),
     ...(status === 'pending' ? nextOf(handshake) : { next: askAgain }),
   };
+}
+
+/** An agreement is not renewed. What is renewed has no time for that any more, and a handshake that is open instead. */
+function nextOfConsent({ handshake }: Standing, { basis, renewAt, expiresAt }: NonNullable<Standing['grant']>) {
+  const renewal = basis !== 'agreement' && handshake?.reason === 'renewal' ? handshake : undefined;
+  const askedAt = renewAt ?? (renewal?.state === 'due' ? renewal.dueAt : undefined);
+  if (askedAt) return { next: 'The consent is renewed by another handshake.', nextat: askedAt.toISOString() };
+  if (renewal?.state === 'asking') return { next: 'The webhook is being asked to renew the consent.' };
+  if (renewal?.state === 'waiting' && renewal.waitingUntil) {
+    const endsAt = renewal.waitingUntil < expiresAt ? renewal.waitingUntil : expiresAt;
+    return { next: 'The consent ends, unless the callback URL is called.', nextat: endsAt.toISOString() };
+  }
+  return { next: 'The consent ends.', nextat: expiresAt.toISOString() };
 }
 
 const reasons: Record<Basis, string> = {

@@ -1,4 +1,4 @@
-import type { HandshakeState, HeaderLine, StandingGrant } from '../handshake/handshake.js';
+import type { HandshakeReason, HandshakeState, HeaderLine, StandingGrant } from '../handshake/handshake.js';
 import type { Verdict } from '../handshake/verdicts.js';
 import type { GrantState } from '../grants/grant.js';
 import type { Filter } from '../matching/filter.js';
@@ -48,6 +48,7 @@ export interface Standing {
   handshake:
     | {
         id: string;
+        reason: HandshakeReason;
         state: HandshakeState;
         verdict: Verdict | undefined;
         dueAt: Date | undefined;
