@@ -3,7 +3,8 @@ import { equals, toBoolean, toInteger, toText } from './cesql-casts.js';
 import {
   createRun,
   fail,
-  maxSteps,
+  payFor,
+  restart,
   spend,
   type Cesql,
   type CesqlErrorKind,
@@ -49,8 +50,7 @@ export function matchesCesql(expression: Cesql): (event: EventAttributes) => boo
   const evaluate = compile(expression);
   const run = createRun();
   return (event) => {
-    run.error = undefined;
-    run.steps = maxSteps;
+    restart(run);
     return evaluate(event, run) === true && run.error === undefined;
   };
 }
@@ -59,7 +59,7 @@ function compile(expression: Cesql): Evaluate {
   switch (expression.kind) {
     case 'literal': {
       const { value } = expression;
-      return () => value;
+      return (_event, run) => payFor(value, run);
     }
     case 'attribute':
       return compileAttribute(expression.name);
@@ -90,7 +90,7 @@ function compile(expression: Cesql): Evaluate {
 function compileAttribute(name: string): Evaluate {
   return (event, run) => {
     const value = event.get(name);
-    if (value !== undefined) return value;
+    if (value !== undefined) return payFor(value, run);
     fail(run, 'missingAttribute');
     return false;
   };

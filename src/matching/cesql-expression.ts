@@ -28,20 +28,44 @@ export interface CesqlFault {
 export type CesqlErrorKind =
   'parse' | 'math' | 'cast' | 'missingAttribute' | 'missingFunction' | 'functionEvaluation' | 'generic';
 
-/** What one evaluation carries along: its first error, and how many more characters it may look at or produce. */
+/**
+ * What one evaluation carries along: its first error, how many more characters it may look at or produce, and how many
+ * it was given in all.
+ */
 export interface CesqlRun {
   error: CesqlErrorKind | undefined;
   steps: number;
+  given: number;
 }
 
 /**
- * A million characters take milliseconds. It is far above what an honest filter needs for an honest event, and keeps
- * CONCAT_WS, which can repeat its delimiter, and patterns that almost match everywhere from holding up the process.
+ * Steps are given for what an evaluation reads: a subscription may have a hundred expressions, each of which is run for
+ * every event, and CONCAT_WS, which can repeat its delimiter, and patterns that almost match everywhere make much work
+ * of few characters. An honest filter does not look at anything sixteen times.
  */
-export const maxSteps = 1_000_000;
+const firstSteps = 1_000;
+const stepsPerCharacter = 16;
+/** A million characters take milliseconds. */
+const maxSteps = 1_000_000;
 
 export function createRun(): CesqlRun {
-  return { error: undefined, steps: maxSteps };
+  return { error: undefined, steps: firstSteps, given: firstSteps };
+}
+
+/** Makes a run ready for the next evaluation. */
+export function restart(run: CesqlRun): void {
+  run.error = undefined;
+  run.steps = firstSteps;
+  run.given = firstSteps;
+}
+
+/** Gives the steps for a value that is read. */
+export function payFor(value: CesqlValue, run: CesqlRun): CesqlValue {
+  if (typeof value !== 'string') return value;
+  const steps = Math.min(value.length * stepsPerCharacter, maxSteps - run.given);
+  run.steps += steps;
+  run.given += steps;
+  return value;
 }
 
 /** The first error stays: after it nothing more is evaluated ("fail fast mode", section 4.1). */

@@ -54,10 +54,12 @@ export function createExplain({ client }: Pick<Database, 'client'>): Explain {
         order by s.id limit ${Math.min(left, pageSize)}`;
       for (const row of rows) {
         const explain = explainRow(row);
-        events.forEach((event, place) => explanations[place]?.push(explain(event)));
-        if (performance.now() - turn < turnMs) continue;
-        await setImmediate();
-        turn = performance.now();
+        for (const [place, event] of events.entries()) {
+          explanations[place]?.push(explain(event));
+          if (performance.now() - turn < turnMs) continue;
+          await setImmediate();
+          turn = performance.now();
+        }
       }
       left = rows.length < pageSize ? 0 : left - rows.length;
       after = rows.at(-1)?.id ?? after;

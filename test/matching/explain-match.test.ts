@@ -27,3 +27,18 @@ test('a long explanation lets others in between', async () => {
   const [explanations = []] = await explained;
   expect(explanations.map(({ subscription }) => subscription)).toEqual(rows.map(({ id }) => id));
 });
+
+test('so does that of a batch, within a subscription', async () => {
+  const filters = Array.from({ length: 20 }, (_, i) => ({ sql: `NOT (a LIKE '%${'x'.repeat(4)}${i}%')` }));
+  const row = { id: '0', sink: 'https://a.example/', source: null, types: null, subject: null, filters };
+  const pages = [[{ ...row, suspended: false, grantstate: 'live' }]];
+  const client = { $queryRaw: () => Promise.resolve(pages.shift() ?? []) } as unknown as Database['client'];
+  const principal = { tenant: 't', subscriber: 's', scopes: new Set(['assent:subscribe'] as const), tokenExpiresAt: 0 };
+  const events = Array.from({ length: 100 }, () => attributesOf({ a: 'x'.repeat(40_000) }));
+  let isDone = false;
+  const explained = createExplain({ client })(principal, 'o', events).finally(() => (isDone = true));
+  let turns = 0;
+  for (; !isDone; turns += 1) await pass();
+  expect(turns).toBeGreaterThan(5);
+  expect((await explained).map(([each]) => each?.matched)).toEqual(events.map(() => true));
+});
