@@ -22,6 +22,7 @@ export const faultRules = [
   'repeated',
   'too_long',
   'too_deep',
+  'too_many_values',
   'name_empty',
   'name_forbidden',
   'name_repeated',

@@ -79,35 +79,46 @@ const sentences: Record<string, (params: Limits, schema: unknown) => string> = {
   oneOf: (_, schema) => `must be ${(schema as Form[]).map(wordsOf).join(' or ')}`,
 };
 
+const maxFaults = 50;
+
 /**
  * Ajv's errors as faults, fifty at the most. `place` is where the parameter stands whose schema was broken; without it
  * the pointer is one into a body. The branches of a `oneOf` are told as one.
  */
 export function faultsOf(errors: readonly ErrorObject[], place?: 'path' | 'query' | 'header'): Fault[] {
-  const whole = errors.filter((error) => error.keyword === 'oneOf').map((error) => error.instancePath);
-  return errors
-    .filter((error) => error.keyword === 'oneOf' || !whole.some((path) => error.instancePath.startsWith(path)))
-    .slice(0, 50)
-    .map((error) => {
-      const params = error.params as Limits & {
-        missingProperty?: string;
-        additionalProperty?: string;
-        allowedValues?: unknown[];
-      };
-      const member = params.missingProperty ?? params.additionalProperty;
-      const pointer = error.instancePath + (member === undefined ? '' : `/${escapePointer(member)}`);
-      const detail = params.allowedValues
-        ? `must be one of ${params.allowedValues.join(', ')}`
-        : (sentences[error.keyword]?.(params, error.schema) ?? error.message);
-      return {
-        pointer: place ? `${place}${pointer}` : pointer,
-        rule: ruleNames[error.keyword] ?? 'value_not_allowed',
-        detail:
-          params.additionalProperty !== undefined
-            ? 'There is no such member.'
-            : params.missingProperty !== undefined
-              ? 'This member is required.'
-              : `This ${detail}.`,
-      };
-    });
+  const whole = new Set(errors.filter(({ keyword }) => keyword === 'oneOf').map(({ instancePath }) => instancePath));
+  const faults: Fault[] = [];
+  for (const error of errors) {
+    if (faults.length === maxFaults) break;
+    if (error.keyword === 'oneOf' || !isWithin(error.instancePath, whole)) faults.push(faultOf(error, place));
+  }
+  return faults;
+}
+
+function isWithin(path: string, places: ReadonlySet<string>): boolean {
+  for (let at = path; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) if (places.has(at)) return true;
+  return false;
+}
+
+function faultOf(error: ErrorObject, place: string | undefined): Fault {
+  const params = error.params as Limits & {
+    missingProperty?: string;
+    additionalProperty?: string;
+    allowedValues?: unknown[];
+  };
+  const member = params.missingProperty ?? params.additionalProperty;
+  const pointer = error.instancePath + (member === undefined ? '' : `/${escapePointer(member)}`);
+  const detail = params.allowedValues
+    ? `must be one of ${params.allowedValues.join(', ')}`
+    : (sentences[error.keyword]?.(params, error.schema) ?? error.message);
+  return {
+    pointer: place ? `${place}${pointer}` : pointer,
+    rule: ruleNames[error.keyword] ?? 'value_not_allowed',
+    detail:
+      params.additionalProperty !== undefined
+        ? 'There is no such member.'
+        : params.missingProperty !== undefined
+          ? 'This member is required.'
+          : `This ${detail}.`,
+  };
 }

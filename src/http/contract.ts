@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { RegistryError, type Fault } from '../errors.js';
 import { faultsOf } from './contract-faults.js';
@@ -134,7 +134,7 @@ export function loadContract(): Contract {
         isByPart: operation['x-by-part'] ?? false,
         hasPage: operation['x-page'] ?? false,
         parseParameters: parameterParser(texts, parameters, !isOpen),
-        checkBody: (value: unknown) => (body === undefined || body(value) ? [] : faultsOf(body.errors ?? [])),
+        checkBody: (value: unknown) => (body === undefined || body(value) ? [] : faultsOf(takeErrors(body))),
         checkAnswer: answerChecker(document, operation, at, (pointer) => compile(bodies, pointer)),
       } satisfies Operation;
     }),
@@ -163,6 +163,13 @@ function answerChecker(
     compiled.set(schema, validate);
     return validate(value) ? [] : faultsOf(validate.errors ?? []).map((fault) => `${fault.pointer} ${fault.detail}`);
   };
+}
+
+/** They hold the value and everything of it that is at fault, and would be kept until the next one. */
+function takeErrors(validate: ValidateFunction): ErrorObject[] {
+  const errors = validate.errors ?? [];
+  validate.errors = null;
+  return errors;
 }
 
 function parameterParser(ajv: Ajv2020, parameters: readonly ParameterObject[], refuseUnknown: boolean) {

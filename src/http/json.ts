@@ -6,10 +6,16 @@ import type { Fault } from '../errors.js';
  */
 const maxDepth = 68;
 /**
+ * A body of 64 KiB has no room for so many; a longer one has them longer. Each may be at fault, all faults are looked
+ * for at once, and to find millions of them would hold up everybody for seconds.
+ */
+const maxValues = 50_000;
+/**
  * Names that reach the prototype of an object in code that is less careful. The first is refused wherever it stands;
  * the others are so where names are free, but for attributes of events, which may have any of a-z and 0-9.
  */
 export const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+const [quote, backslash, comma, bracket, brace] = Buffer.from('"\\,[{');
 const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],]/g;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -22,6 +28,10 @@ interface Container {
 
 /** JSON as RFC 8259 has it, in UTF-8. */
 export function parseJson(bytes: Uint8Array): { text: string; value: unknown } | { faults: Fault[] } {
+  if (hasTooManyValues(bytes)) {
+    const detail = `The body has more than ${maxValues} values.`;
+    return { faults: [{ pointer: '', rule: 'too_many_values', detail }] };
+  }
   let text: string;
   try {
     text = utf8.decode(bytes);
@@ -34,6 +44,20 @@ export function parseJson(bytes: Uint8Array): { text: string; value: unknown } |
     // No cause: the parser's message quotes the text, and that may be a credential.
     return { faults: [{ pointer: '', rule: 'not_json', detail: 'The body is not JSON (RFC 8259).' }] };
   }
+}
+
+/** Counts what begins or separates values, outside of strings. */
+function hasTooManyValues(bytes: Uint8Array): boolean {
+  if (bytes.length <= maxValues) return false;
+  let values = 0;
+  let isInString = false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === quote) isInString = !isInString;
+    else if (byte === backslash && isInString) at += 1;
+    else if (!isInString && (byte === comma || byte === bracket || byte === brace)) values += 1;
+  }
+  return values > maxValues;
 }
 
 /**

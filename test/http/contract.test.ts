@@ -351,6 +351,23 @@ describe('every answer', () => {
     expectProblem(await clients['assent:admin'].get('/v1/subscriptions/%00'), 400, 'invalid_request');
   });
 
+  test.each(['/v1/permissions', '/v1/deliveries/outcomes'])(
+    'for a body at %s of more values than any request has is that one fault',
+    async (path) => {
+      const send = (values: number, more = '') =>
+        clients['assent:deliver']
+          .post(path)
+          .type('json')
+          .send(`[${'{},'.repeat(values / 2)}${more}]`);
+      for (const answer of [await send(60_000, '{}'), await send(60_000, '[')]) {
+        expectProblem(answer, 400, 'invalid_request');
+        expect(answer.body.faults).toMatchObject([{ pointer: '', rule: 'too_many_values' }]);
+      }
+      const text = await send(0, `"${',{['.repeat(20_000)}\\""`);
+      expect(text.text).toContain('"pointer":"/0","rule":"type"');
+    },
+  );
+
   test('is not kept by caches, not sniffed and not framed, and does not tell what it is made with', async () => {
     const { headers } = await nobody.get('/v1/subscriptions');
     expect(headers).toMatchObject({
