@@ -184,6 +184,16 @@ describe('by the minute', () => {
     expect(await states()).toEqual({ 'granted granted': 7 });
   });
 
+  test('a host with as many characters as a name can have has a budget too', async () => {
+    await start({ ASSENT_HANDSHAKE_ATTEMPTS: '1' });
+    const host = `${[63, 63, 63, 50].map((length) => 'a'.repeat(length)).join('.')}.hooks.test`;
+    expect(host).toHaveLength(253);
+    await enqueue(registry.receiver.sink('/', host));
+    await drain();
+    await tenant.register(registry.receiver.sink('/?at-once', host), {}, 'wait=5');
+    expect(await states()).toEqual({ 'unreachable certificate_invalid': 2 });
+  });
+
   test('a tenant that is over its budget waits, and another one does not', async () => {
     await start({ ASSENT_HANDSHAKES_PER_TENANT: '4' });
     registry.receiver.consent('/tenant');
