@@ -83,13 +83,15 @@ export function createQueue(settings: QueueSettings): Queue {
             where ${isReady} and ${isWanted} and (${only ?? null}::uuid is null or id = ${only ?? null}::uuid)
           ), seated as (
             -- Those that wait for their host take no place of their tenant from the others.
-            select id, dueat, sinkhost, hostbusy,
+            select id, dueat, sinkhost, hostbusy, ownplace,
               (select count(*) from busy where busy.tenant = ready.tenant)
                 + row_number() over (partition by tenant order by dueat, id) as tenantplace
             from ready where hostbusy + ownplace <= ${perHost}
           ), placed as (
-            -- Nor do those that wait for their tenant take a place of their host from another tenant.
-            select id, dueat, hostbusy + row_number() over (partition by sinkhost order by dueat, id) as hostplace
+            -- Nor do those that wait for their tenant take a place of their host from another tenant. Tenants take
+            -- turns at a host, so that nobody waits for all that another one has waiting.
+            select id, dueat,
+              hostbusy + row_number() over (partition by sinkhost order by ownplace, dueat, id) as hostplace
             from seated where tenantplace <= ${perTenant}
           )
           update handshake h set state = 'asking', lease = ${lease}::uuid,

@@ -173,6 +173,19 @@ describe('by the minute', () => {
     expect(await states()).toEqual({ 'due held_by_budget': 7, 'granted granted': 5 });
   });
 
+  test('of the budget of a host another tenant gets its part, however many one has waiting', async () => {
+    await start({ ASSENT_HANDSHAKES_PER_HOST: '3' });
+    registry.receiver.consent('/budget');
+    for (let count = 0; count < 8; count += 1) await enqueue(registry.receiver.sink(`/budget?${count}`));
+    const admin = await registry.as('assent:admin', { tenant: 'provincie' });
+    await admin.post('/v1/origins').send({ name: 'provincie.example.com', isdefault: true }).expect(201);
+    const sink = registry.receiver.sink('/budget?last');
+    await admin.post('/v1/subscriptions').set('Prefer', 'wait=0').send({ sink, protocol: 'HTTP' }).expect(201);
+    await drain();
+    expect(registry.receiver.asked.map(({ path }) => path)).toContain('/budget?last');
+    expect(await states()).toEqual({ 'due held_by_budget': 6, 'granted granted': 3 });
+  });
+
   test('many names of one registrable domain share twice the budget of a host', async () => {
     await start({ ASSENT_HANDSHAKES_PER_HOST: '2' });
     registry.receiver.consent('/domain');
