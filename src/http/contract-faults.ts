@@ -116,7 +116,7 @@ function faultOf(error: ErrorObject, place: string | undefined): Fault {
     rule: ruleNames[error.keyword] ?? 'value_not_allowed',
     detail:
       params.additionalProperty !== undefined
-        ? 'There is no such member.'
+        ? `There is no such ${place === undefined ? 'member' : 'parameter'}.`
         : params.missingProperty !== undefined
           ? 'This member is required.'
           : `This ${detail}.`,

@@ -43,7 +43,7 @@ export interface CesqlRun {
  * every event, and CONCAT_WS, which can repeat its delimiter, and patterns that almost match everywhere make much work
  * of few characters. An honest filter does not look at anything sixteen times.
  */
-const firstSteps = 1_000;
+const firstSteps = 10_000;
 const stepsPerCharacter = 16;
 /** A million characters take milliseconds. */
 const maxSteps = 1_000_000;

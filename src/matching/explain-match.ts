@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { components } from '../http/contract.gen.js';
 import type { Principal } from '../http/principal.js';
 import type { Database } from '../storage/database.js';
+import { beforeAllIds } from '../storage/ids.js';
 import { compileFailure } from './explain.js';
 import type { Filter } from './filter.js';
 import type { ContextAttributes } from '../events/context-attributes.js';
@@ -35,13 +36,12 @@ const longest = 1_000;
 const pageSize = 100;
 /** Long filters are compiled for it, a thousand of them for seconds; meanwhile everybody else wants answers. */
 const turnMs = 10;
-const beforeAll = '00000000-0000-0000-0000-000000000000';
 
 export function createExplain({ client }: Pick<Database, 'client'>): Explain {
   return async ({ tenant, subscriber, scopes }, origin, events) => {
     const isAdmin = scopes.has('assent:admin');
     const explanations = events.map((): Explanation[] => []);
-    let after = beforeAll;
+    let after = beforeAllIds;
     let left = events.length === 0 ? 0 : Math.floor(longest / events.length);
     let turn = performance.now();
     while (left > 0) {

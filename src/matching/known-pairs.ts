@@ -1,4 +1,4 @@
-import { parseRate, type Rate } from '../origins/rate.js';
+import { storedRate, type Rate } from '../origins/rate.js';
 import { instantText } from './instant.js';
 import { PairTable, word, type AskedPairs } from './pair-table.js';
 import { bases, grantStates, type GrantState } from './state.js';
@@ -72,7 +72,7 @@ export class KnownPairs {
     const pair = table.acquire(origin, Buffer.from(sink));
     table.setSmall(pair, word.standing, standing);
     if (state !== null) {
-      const rate = parseRate(state.allowedrate) ?? 1;
+      const rate = storedRate(state.allowedrate);
       table.setLarge(pair, word.rate, rate === '*' ? 0 : rate);
       table.setLarge(pair, word.expiresAt, Date.parse(state.expiresat));
       table.setLarge(pair, word.heldUntil, state.helduntil ? Date.parse(state.helduntil) : 0);

@@ -36,4 +36,4 @@ export function isUuid(text: string): boolean {
 }
 
 /** Comes before every id, and is none. */
-export const beforeAllIds = NIL;
+export const beforeAllIds: string = NIL;
