@@ -19,11 +19,13 @@ export function answerError(error: unknown, response: Response, log: Logger): vo
   const problem = problemOf(known, requestId);
   for (const [name, value] of Object.entries(problemHeaders(known))) response.setHeader(name, value);
   response.status(problem.status);
-  if (hasPage) response.vary('Accept');
-  if (hasPage && response.req.accepts(['application/problem+json', 'application/json', 'text/html']) === 'text/html') {
-    response.setHeader('Content-Security-Policy', pagePolicy);
-    response.type('html').send(problemPage(problem));
-    return;
+  if (hasPage) {
+    response.vary('Accept');
+    if (response.req.accepts(['application/problem+json', 'application/json', 'text/html']) === 'text/html') {
+      response.setHeader('Content-Security-Policy', pagePolicy);
+      response.type('html').send(problemPage(problem));
+      return;
+    }
   }
   // As bytes: Express would add a charset to text, and this media type has no such parameter (RFC 9457 section 6.1).
   response.setHeader('Content-Type', 'application/problem+json');

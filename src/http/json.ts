@@ -6,10 +6,11 @@ import type { Fault } from '../errors.js';
  */
 const maxDepth = 68;
 /**
- * A body of 64 KiB has no room for so many; a longer one has them longer. Each may be at fault, all faults are looked
- * for at once, and to find millions of them would hold up everybody for seconds.
+ * Commas and opening brackets, which there are about as many of as values. What is sent in bodies that have room for so
+ * many has longer values. Each may be at fault, all faults are looked for at once, and to find millions of them would
+ * hold up everybody for seconds.
  */
-const maxValues = 50_000;
+const maxMarks = 50_000;
 /**
  * Names that reach the prototype of an object in code that is less careful. The first is refused wherever it stands;
  * the others are so where names are free, but for attributes of events, which may have any of a-z and 0-9.
@@ -29,7 +30,7 @@ interface Container {
 /** JSON as RFC 8259 has it, in UTF-8. */
 export function parseJson(bytes: Uint8Array): { text: string; value: unknown } | { faults: Fault[] } {
   if (hasTooManyValues(bytes)) {
-    const detail = `The body has more than ${maxValues} values.`;
+    const detail = `The body has more than ${maxMarks} commas and opening brackets.`;
     return { faults: [{ pointer: '', rule: 'too_many_values', detail }] };
   }
   let text: string;
@@ -46,18 +47,18 @@ export function parseJson(bytes: Uint8Array): { text: string; value: unknown } |
   }
 }
 
-/** Counts what begins or separates values, outside of strings. */
+/** Before the text is read: to make a million values takes its time, too. Strings may hold any marks. */
 function hasTooManyValues(bytes: Uint8Array): boolean {
-  if (bytes.length <= maxValues) return false;
-  let values = 0;
+  if (bytes.length <= maxMarks) return false;
+  let marks = 0;
   let isInString = false;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];
     if (byte === quote) isInString = !isInString;
     else if (byte === backslash && isInString) at += 1;
-    else if (!isInString && (byte === comma || byte === bracket || byte === brace)) values += 1;
+    else if (!isInString && (byte === comma || byte === bracket || byte === brace)) marks += 1;
   }
-  return values > maxValues;
+  return marks > maxMarks;
 }
 
 /**

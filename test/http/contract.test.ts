@@ -354,16 +354,13 @@ describe('every answer', () => {
   test.each(['/v1/permissions', '/v1/deliveries/outcomes'])(
     'for a body at %s of more values than any request has is that one fault',
     async (path) => {
-      const send = (values: number, more = '') =>
-        clients['assent:deliver']
-          .post(path)
-          .type('json')
-          .send(`[${'{},'.repeat(values / 2)}${more}]`);
-      for (const answer of [await send(60_000, '{}'), await send(60_000, '[')]) {
+      const send = (values: string) => clients['assent:deliver'].post(path).type('json').send(`[${values}]`);
+      for (const end of ['{}', '[']) {
+        const answer = await send('{},'.repeat(30_000) + end);
         expectProblem(answer, 400, 'invalid_request');
         expect(answer.body.faults).toMatchObject([{ pointer: '', rule: 'too_many_values' }]);
       }
-      const text = await send(0, `"${',{['.repeat(20_000)}\\""`);
+      const text = await send(`"${',{['.repeat(20_000)}\\""`);
       expect(text.text).toContain('"pointer":"/0","rule":"type"');
     },
   );
