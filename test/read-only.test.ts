@@ -131,7 +131,7 @@ onServer(
     await execute(standby.url, 'select pg_wal_replay_resume()');
     expect(await waiting).toMatchObject({ status: 200, body: { changes: [], more: false } });
   },
-  60_000,
+  30_000,
 );
 
 onServer(

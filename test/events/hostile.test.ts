@@ -99,15 +99,15 @@ describe('every profile judges in bounded time', () => {
     const lists: Array<readonly unknown[]> = [];
     const judge = () => {
       const result = readEvents(request);
-      if ('code' in result) return lists.push(result.faults);
-      for (const [read, profile] of result.events.flatMap((event) =>
-        profileNames.map((name) => [event, name] as const),
-      )) {
-        const { faults, warnings } = judgeEvent(profile, read);
-        lists.push(faults, warnings);
+      if ('code' in result) lists.push(result.faults);
+      for (const read of 'code' in result ? [] : result.events) {
+        for (const profile of profileNames) {
+          const { faults, warnings } = judgeEvent(profile, read);
+          lists.push(faults, warnings);
+        }
       }
     };
-    expect(cpuTime(judge)).toBeLessThan(5_000);
+    expect(cpuTime(judge)).toBeLessThan(1500);
     for (const list of lists) expect(list.length).toBeLessThanOrEqual(50);
   });
 });
@@ -155,12 +155,15 @@ describe('an event of a batch that is too deep', () => {
 });
 
 test('a subscription to long and odd names is judged in bounded time', () => {
-  for (const filler of fillers) {
-    const long = filler.repeat(100_000 / filler.length);
-    const lint = () =>
-      profileNames.map((profile) => lintSubscription(profile, { types: [long, `nl.${long}`], source: long }));
-    expect(cpuTime(lint)).toBeLessThan(5_000);
-  }
+  const lint = () => {
+    for (const profile of profileNames) {
+      for (const filler of fillers) {
+        const long = filler.repeat(100_000 / filler.length);
+        lintSubscription(profile, { types: [long, `nl.${long}`], source: long });
+      }
+    }
+  };
+  expect(cpuTime(lint)).toBeLessThan(3000);
 });
 
 test('no event changes what objects inherit', () => {

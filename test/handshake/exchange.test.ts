@@ -393,11 +393,10 @@ describe('no answer', () => {
 });
 
 test('headers of the greatest size and number that the door lets in are judged in no time', () => {
-  for (const headers of [
-    new Array<[string, string]>(100_000).fill(['a', '']),
-    [allowedOrigin(`a${' '.repeat(100_000)}b`), allowedRate(`1${' '.repeat(100_000)}x`)],
-    [allowedOrigin(','.repeat(100_000)), allowedRate(','.repeat(100_000))],
-  ]) {
-    expect(cpuTime(() => answer(lenient, headers))).toBeLessThan(5_000);
-  }
+  const judgeAll = () => {
+    answer(lenient, new Array<[string, string]>(100_000).fill(['a', '']));
+    answer(lenient, [allowedOrigin(`a${' '.repeat(100_000)}b`), allowedRate(`1${' '.repeat(100_000)}x`)]);
+    answer(lenient, [allowedOrigin(','.repeat(100_000)), allowedRate(','.repeat(100_000))]);
+  };
+  expect(cpuTime(judgeAll)).toBeLessThan(500);
 });

@@ -58,8 +58,11 @@ describe('the name of an origin', () => {
   });
 
   test('of any length is judged in no time', () => {
-    for (const text of ['a'.repeat(100_000), 'a.'.repeat(50_000), '-'.repeat(100_000), ':'.repeat(100_000)]) {
-      expect(cpuTime(() => expect(parseOriginName(text).ok).toBe(false))).toBeLessThan(5_000);
-    }
+    const judge = () => {
+      for (const text of ['a'.repeat(100_000), 'a.'.repeat(50_000), '-'.repeat(100_000), ':'.repeat(100_000)]) {
+        expect(parseOriginName(text).ok).toBe(false);
+      }
+    };
+    expect(cpuTime(judge)).toBeLessThan(500);
   });
 });

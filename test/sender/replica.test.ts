@@ -549,7 +549,7 @@ test('a snapshot that the registry reads for longer than other answers take is w
   expect(faults).toEqual([]);
   await sender.close();
   await gateway.stop();
-});
+}, 30_000);
 
 test.each([400, 410])(
   'a feed that answers %i to the cursor of a new snapshot is told, and snapshots are not taken one after the other for that',

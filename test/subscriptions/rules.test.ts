@@ -76,11 +76,13 @@ describe('source', () => {
   });
 
   test('of any length is judged in no time', () => {
-    for (const part of ['a', 'a:', '/', '/a', '//a', '%41', '@', ':', '?', '=:@', '[::]']) {
-      const long = part.repeat(100_000);
-      const check = () => [`${long} `, `//${long} `].map((source) => checkSource(source, '/source'));
-      expect(cpuTime(check)).toBeLessThan(5_000);
-    }
+    const check = () => {
+      for (const part of ['a', 'a:', '/', '/a', '//a', '%41', '@', ':', '?', '=:@', '[::]']) {
+        checkSource(`${part.repeat(60_000)} `, '/source');
+        checkSource(`//${part.repeat(60_000)} `, '/source');
+      }
+    };
+    expect(cpuTime(check)).toBeLessThan(1000);
   });
 });
 
