@@ -129,6 +129,11 @@ const lookUps: Array<[string, number, () => Sent]> = [
   ['an empty sink', 400, () => ({ query: `?origin=${origin}&sink=` })],
   ['a sink twice', 400, () => ({ query: `?origin=${origin}&sink=https://a/&sink=https://b/` })],
   ['a name that stands thousands of times', 400, () => ({ query: `?${'a&'.repeat(5_000)}`, headers: [] })],
+  [
+    'a pair behind a thousand empty parameters',
+    200,
+    () => ({ query: `?${'&'.repeat(1_000)}${asked(sinks.live).slice(1)}` }),
+  ],
   ['a parameter too many', 400, () => ({ query: `${asked(sinks.live)}&more=1` })],
   ['two question marks', 400, () => ({ query: `?${asked(sinks.live)}` })],
   ['a fragment', 200, () => ({ query: `${asked(sinks.live)}#there` })],
