@@ -215,11 +215,15 @@ export function checkConfig(value: unknown, at: string): Fault[] {
   if (value === undefined) return [];
   if (!isObject(value)) return fault(at, 'type', 'This is an object.');
   const faults: Fault[] = [];
-  for (const { pointer, name, depth } of nodes(value, at)) {
+  for (const { value: each, pointer, name, depth } of nodes(value, at)) {
     // JSON.stringify below is recursive.
     if (depth > maxConfigDepth) return fault(pointer, 'too_deep', `Values are nested at most ${maxConfigDepth} deep.`);
     if (name === '' && depth === 1) faults.push(...fault(pointer, 'name_empty', 'A key has at least one character.'));
     if (forbiddenNames.has(name ?? '')) faults.push(...forbiddenName(pointer));
+    // JSON.stringify would write null in its place.
+    if (typeof each === 'number' && !Number.isFinite(each)) {
+      faults.push(...fault(pointer, 'value_out_of_range', 'No double holds this number (RFC 7493, section 2.2).'));
+    }
   }
   if (Buffer.byteLength(JSON.stringify(value)) > maxConfigBytes) {
     faults.unshift(...fault(at, 'too_long', `The member has at most ${maxConfigBytes} bytes as JSON.`));

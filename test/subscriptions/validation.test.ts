@@ -207,6 +207,11 @@ describe('bodies', () => {
       '{"sink":"https://a.example.com/","protocol":"HTTP","config":{"constructor":{}}}',
       '/config/constructor name_forbidden',
     ],
+    [
+      'a number that no double holds',
+      '{"sink":"https://a.example.com/","protocol":"HTTP","config":{"a":[1,-1e400]}}',
+      '/config/a/1 value_out_of_range',
+    ],
     ['NUL as an escape', withSubject('"a\\u0000b"'), '/subject text_nul'],
     ['NUL in a name', '{"config":{"a\\u0000":1}}', '/config/a\0 text_nul'],
     ['half of a surrogate pair', withSubject('"\\ud83d"'), '/subject text_lone_surrogate'],
