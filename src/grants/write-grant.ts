@@ -142,6 +142,17 @@ export async function reopenGrant(sql: Sql, actor: Actor, pair: Pair): Promise<v
   await tell(sql, actor, rows, 'grant.ended', 'reopened');
 }
 
+/** A live grant whose renewal was given up is renewed in the middle of what is left of its lease. */
+export async function renewLater(sql: Sql, { tenant, origin, sink }: Pair): Promise<void> {
+  await sql.$executeRaw`
+    update "grant" g set renewat = now() + (expiresat - now()) / 2, version = version + 1
+    where origin = ${origin} and sink = ${sink} and tenant = ${tenant} and state = 'live' and expiresat > now()
+      and renewat is null and basis <> 'agreement'
+      and not exists (
+        select 1 from handshake h where h.origin = g.origin and h.sink = g.sink and h.reason = 'renewal'
+          and h.state in ('due', 'asking', 'waiting'))`;
+}
+
 /** An admin ends the rest that a live grant has. */
 export async function releaseGrant(sql: Sql, actor: Actor, pair: Pair): Promise<void> {
   const rows = await sql.$queryRaw<GrantRow[]>`

@@ -186,6 +186,20 @@ export function closeHandshakesOfOtherRate(sql: Sql, subscription: string, rate:
   );
 }
 
+/**
+ * The same for a renewal that is under way with a rate that no subscription of the pair asks for any more; `rate` is what
+ * those ask for that name none.
+ */
+export function closeUnwantedRenewal(sql: Sql, { tenant, origin, sink }: Pair, rate: number | null): Promise<void> {
+  return close(
+    sql,
+    Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant} and reason = 'renewal'
+      and state in ('asking', 'waiting') and not exists (
+        select 1 from subscription s where s.origin = ${origin} and s.sink = ${sink}
+          and coalesce(s.requestedrate, ${rate}::int) is not distinct from handshake.requestedrate)`,
+  );
+}
+
 /** The same for all handshakes of a pair, renewals among them. */
 export function closeHandshakesOfPair(sql: Sql, { tenant, origin, sink }: Pair): Promise<void> {
   return close(sql, Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant}`);

@@ -1,6 +1,11 @@
-import { endGrant } from '../grants/write-grant.js';
+import { endGrant, renewLater } from '../grants/write-grant.js';
 import type { HandshakeReason } from '../handshake/handshake.js';
-import { closeHandshakesOfOtherRate, closeHandshakesOfPair, enqueue } from '../handshake/queue.js';
+import {
+  closeHandshakesOfOtherRate,
+  closeHandshakesOfPair,
+  closeUnwantedRenewal,
+  enqueue,
+} from '../handshake/queue.js';
 import { restOf } from '../handshake/rest.js';
 import type { Origin } from '../origins/origin.js';
 import type { Actor } from '../storage/audit.js';
@@ -53,6 +58,24 @@ export async function askOnce(
       dueat = case when verdict = 'held_by_budget' then dueat else least(dueat, greatest(now(), ${rest})) end
     where subscription = ${id}::uuid and state in ('due', 'asking') and callbackopen returning id`;
   return open ? open.id : ask(sql, actor, asking, reason, handshake);
+}
+
+/**
+ * As askOnce, for another rate: the renewal of the consent to the one before would bring that back. Until the webhook
+ * agrees to the new one the grant stands, and is renewed later if it does not.
+ */
+export async function askForRate(
+  sql: Sql,
+  actor: Actor,
+  asking: Asking,
+  reason: HandshakeReason,
+): Promise<string | undefined> {
+  const { origin, definition } = asking;
+  const pair = { tenant: origin.tenant, origin: origin.name, sink: definition.sink };
+  await closeUnwantedRenewal(sql, pair, origin.requestedRate ?? null);
+  const handshake = await askOnce(sql, actor, asking, reason);
+  await renewLater(sql, pair);
+  return handshake;
 }
 
 /** The last subscription of a pair takes its questions and its grant along; an agreement stands by itself. */

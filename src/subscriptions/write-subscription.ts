@@ -9,7 +9,7 @@ import type { Database, Sql } from '../storage/database.js';
 import { Prisma } from '../storage/generated/client.js';
 import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
 import { uuidv7 } from '../storage/ids.js';
-import { askOnce, releasePair } from './ask-webhook.js';
+import { askForRate, askOnce, releasePair } from './ask-webhook.js';
 import { findAskedOrigin, lint } from './asked-origin.js';
 import type { CredentialVault } from './credential-vault.js';
 import { credentialTypeOf, invalid, nothingToKeep, type Requested } from './definition.js';
@@ -89,7 +89,7 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
         }
         const handshake =
           isOtherQuestion && present.suspended === undefined
-            ? await askOnce(sql, actor, { id, generation, definition, origin }, 'change')
+            ? await (isOtherPair ? askOnce : askForRate)(sql, actor, { id, generation, definition, origin }, 'change')
             : undefined;
         if (origin.name !== present.origin) {
           // Who follows the old origin alone must hear that it has gone.

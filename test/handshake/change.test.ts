@@ -198,6 +198,68 @@ describe('another requested rate', () => {
     },
   );
 
+  test('is not undone by a renewal that was being asked with the old one', async () => {
+    const { path, sink } = consenting();
+    const { id } = await tenant.register(sink, { requestedrate: 100 });
+    const [reached, released] = [createGate(), createGate()];
+    const rates: unknown[] = [];
+    registry.receiver.on(path, async ({ headers }, response) => {
+      const rate = String(headers['webhook-request-rate']);
+      if (rates.push(rate) === 1) {
+        reached.open();
+        await released.opened;
+      }
+      response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': rate }).end();
+    });
+    await reachRenewal(registry, sink);
+    await registry.service.sweep();
+    const work = drain();
+    await reached.opened;
+    await tenant.replace(id, { sink, requestedrate: 5 });
+    released.open();
+    await work;
+    await registry.service.sweep();
+    await drain();
+    expect(rates).toEqual(['100', '5']);
+    expect(await tenant.grant(sink)).toMatchObject({ state: 'live', allowedrate: 5, requestedrate: 5 });
+  });
+
+  test('closes the callback of a renewal with the old one, and the consent that stands is renewed later', async () => {
+    const { path, sink } = consenting();
+    const { id } = await tenant.register(sink, { requestedrate: 100 });
+    const callbacks: URL[] = [];
+    registry.receiver.on(path, ({ headers }, response) => {
+      callbacks.push(new URL(String(headers['webhook-request-callback'])));
+      response.writeHead(200).end();
+    });
+    await reachRenewal(registry, sink);
+    await registry.service.sweep();
+    await drain();
+    await tenant.replace(id, { sink, requestedrate: 5 });
+    const call = async (callback?: URL) =>
+      (await tenant.sender.post(`${callback?.pathname}${callback?.search}`)).status;
+    expect(await call(callbacks[0])).toBe(404);
+    const { renewat, expiresat, ...grant } = await tenant.grant(sink);
+    expect(grant).toMatchObject({ state: 'live', allowedrate: 100 });
+    expect(Date.parse(renewat)).toBeGreaterThan(Date.now());
+    expect(Date.parse(renewat)).toBeLessThan(Date.parse(expiresat));
+    expect(await call(callbacks[1])).toBe(200);
+    expect(await tenant.grant(sink)).toMatchObject({ allowedrate: 5, requestedrate: 5 });
+  });
+
+  test('leaves a renewal alone with the rate that another subscription of the pair asks for', async () => {
+    const { path, sink } = consenting();
+    const { id } = await tenant.register(sink, { requestedrate: 50 });
+    await tenant.register(sink, { requestedrate: 100 });
+    registry.receiver.on(path, (_request, response) => void response.writeHead(200).end());
+    await reachRenewal(registry, sink);
+    await registry.service.sweep();
+    await drain();
+    await tenant.replace(id, { sink, requestedrate: 5 });
+    const renewals = (await tenant.handshakes(id)).filter(({ reason }) => reason === 'renewal');
+    expect(renewals).toMatchObject([{ state: 'waiting', requestedrate: 100 }]);
+  });
+
   test('that was named while suspended is asked for when the subscription is resumed', async () => {
     const { sink } = consenting();
     const { id } = await tenant.register(sink, { requestedrate: 10 });
