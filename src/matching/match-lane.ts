@@ -83,7 +83,9 @@ function complete(
     headers: ageHeader(settings.age()),
     body: textOfMatch(revision, origin, matched, credentialOf),
   });
-  const seesCredentials = call.principal.scopes.has('assent:credentials');
+  const { scopes } = call.principal;
+  // What an admin asks is no delivery.
+  const seesCredentials = scopes.has('assent:credentials') && scopes.has('assent:deliver');
   const wantsCredentials =
     seesCredentials && results.some(({ pairs }) => pairs.some(({ hasCredential }) => hasCredential));
   const isExplained = call.query['explain'] === true;

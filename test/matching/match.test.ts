@@ -372,6 +372,16 @@ describe('an answer', () => {
     expect(answer.body.sinks).toMatchObject([{ sinkcredential }]);
   });
 
+  test('holds no sink credentials for an admin who does not deliver, whatever else the token has', async () => {
+    const type = newType();
+    const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret: 'planted-secret' };
+    const { sink } = await register({ types: [type], sinkcredential });
+    const curious = await registry.as(['assent:admin', 'assent:credentials'], { subscriber: 'beheer' });
+    const answer = await ask(eventOf(type), { client: curious }).expect(200);
+    expect(answer.body.sinks).toMatchObject([{ sink }]);
+    expect(answer.text).not.toContain('planted');
+  });
+
   test('holds no sink credential for a sink that the subscription has no longer, if the index is behind', async () => {
     const type = newType();
     const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret: 'planted-secret' };
