@@ -156,7 +156,7 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
               where h.subscription = ${id}::uuid and h.generation = ${present.generation} and h.state <> 'cancelled'
               order by h.createdat desc, h.id desc limit 1)`;
         const question = { id, generation: present.generation, definition: present, origin };
-        const handshake = grant === undefined ? await askOnce(sql, actor, question, 'request') : undefined;
+        const handshake = grant === undefined ? await askForRate(sql, actor, question, 'request') : undefined;
         await tell(sql, actor, 'subscription.resumed', present, { reason });
         return { handshake };
       }),

@@ -224,28 +224,38 @@ describe('another requested rate', () => {
     expect(await tenant.grant(sink)).toMatchObject({ state: 'live', allowedrate: 5, requestedrate: 5 });
   });
 
-  test('closes the callback of a renewal with the old one, and the consent that stands is renewed later', async () => {
-    const { path, sink } = consenting();
-    const { id } = await tenant.register(sink, { requestedrate: 100 });
-    const callbacks: URL[] = [];
-    registry.receiver.on(path, ({ headers }, response) => {
-      callbacks.push(new URL(String(headers['webhook-request-callback'])));
-      response.writeHead(200).end();
-    });
-    await reachRenewal(registry, sink);
-    await registry.service.sweep();
-    await drain();
-    await tenant.replace(id, { sink, requestedrate: 5 });
-    const call = async (callback?: URL) =>
-      (await tenant.sender.post(`${callback?.pathname}${callback?.search}`)).status;
-    expect(await call(callbacks[0])).toBe(404);
-    const { renewat, expiresat, ...grant } = await tenant.grant(sink);
-    expect(grant).toMatchObject({ state: 'live', allowedrate: 100 });
-    expect(Date.parse(renewat)).toBeGreaterThan(Date.now());
-    expect(Date.parse(renewat)).toBeLessThan(Date.parse(expiresat));
-    expect(await call(callbacks[1])).toBe(200);
-    expect(await tenant.grant(sink)).toMatchObject({ allowedrate: 5, requestedrate: 5 });
-  });
+  test.each([
+    ['closes', false],
+    ['closes, also where it was named while suspended,', true],
+  ])(
+    '%s the callback of a renewal with the old one, and the consent that stands is renewed later',
+    async (_, rests) => {
+      const { path, sink } = consenting();
+      const { id } = await tenant.register(sink, { requestedrate: 100 });
+      const callbacks: URL[] = [];
+      registry.receiver.on(path, ({ headers }, response) => {
+        callbacks.push(new URL(String(headers['webhook-request-callback'])));
+        response.writeHead(200).end();
+      });
+      await reachRenewal(registry, sink);
+      await registry.service.sweep();
+      await drain();
+      const say = (what: string) =>
+        tenant.subscriber.post(`/v1/subscriptions/${id}/${what}`).send({ reason: 'too much' }).expect(200);
+      if (rests) await say('suspend');
+      await tenant.replace(id, { sink, requestedrate: 5 });
+      if (rests) await say('resume');
+      const call = async (callback?: URL) =>
+        (await tenant.sender.post(`${callback?.pathname}${callback?.search}`)).status;
+      expect(await call(callbacks[0])).toBe(404);
+      const { renewat, expiresat, ...grant } = await tenant.grant(sink);
+      expect(grant).toMatchObject({ state: 'live', allowedrate: 100 });
+      expect(Date.parse(renewat)).toBeGreaterThan(Date.now());
+      expect(Date.parse(renewat)).toBeLessThan(Date.parse(expiresat));
+      expect(await call(callbacks[1])).toBe(200);
+      expect(await tenant.grant(sink)).toMatchObject({ allowedrate: 5, requestedrate: 5 });
+    },
+  );
 
   test('leaves a renewal alone with the rate that another subscription of the pair asks for', async () => {
     const { path, sink } = consenting();
