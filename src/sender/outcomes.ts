@@ -14,7 +14,8 @@ export interface OutcomeReport {
 
 /**
  * Outcomes on their way to the registry: collected for a moment, sent in their order, kept while it is away. Of a sink
- * that answers alike again and again only one is kept, with their number; of too many the oldest are forgotten.
+ * that answers alike again and again only one is kept, with their number; of too many the oldest are forgotten, and the
+ * host is told of it once until they are sent again.
  */
 export interface Outcomes {
   report(outcome: OutcomeReport): void;
@@ -50,11 +51,29 @@ export function createOutcomes(
   now: () => number,
 ): Outcomes {
   const kept: Kept[] = [];
-  /** Of each pair the last one, as long as it is not on its way. */
+  /** Of each pair the last one, as long as it is kept and not on its way. */
   const lastOf = new Map<string, Kept>();
   /** What was sent and not answered: it is sent again as it was, so that nothing counts twice. */
   let underWay: { idempotencyKey: string; body: Kept[] } | undefined;
+  let isForgetting = false;
   let wake = () => {};
+
+  /** The oldest ones, which count no further from now on. */
+  function take(most: number): Kept[] {
+    const taken = kept.splice(0, most);
+    for (const one of taken) {
+      const pair = `${one.origin} ${one.sink}`;
+      if (lastOf.get(pair) === one) lastOf.delete(pair);
+    }
+    return taken;
+  }
+
+  function forgetOldest(): void {
+    take(1);
+    if (isForgetting) return;
+    isForgetting = true;
+    onFault(new Error(`More than ${mostKept} outcomes wait for the registry: the oldest are forgotten.`));
+  }
 
   /** Resolves at the next report, or when the signal fires. */
   function rest(signal: AbortSignal): Promise<void> {
@@ -69,8 +88,7 @@ export function createOutcomes(
 
   async function send(signal: AbortSignal): Promise<void> {
     while (underWay !== undefined || kept.length > 0) {
-      lastOf.clear();
-      underWay ??= { idempotencyKey: randomUUID(), body: kept.splice(0, batchSize) };
+      underWay ??= { idempotencyKey: randomUUID(), body: take(batchSize) };
       const path = 'v1/deliveries/outcomes';
       try {
         const answer = await client.call({ method: 'POST', path, ...underWay, signal });
@@ -88,6 +106,7 @@ export function createOutcomes(
       }
       underWay = undefined;
     }
+    isForgetting = false;
   }
 
   return {
@@ -102,10 +121,7 @@ export function createOutcomes(
         Object.assign(last, { at, count: last.count + 1 });
         return;
       }
-      if (kept.length >= mostKept) {
-        kept.shift();
-        lastOf.clear();
-      }
+      if (kept.length >= mostKept) forgetOldest();
       const next: Kept = { origin, sink, status, at, count: 1 };
       if (retryafter !== undefined) next.retryafter = retryafter;
       lastOf.set(pair, next);

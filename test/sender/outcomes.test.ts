@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { json } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startGateway } from '../support/gateway.js';
 import type { Registry } from '../support/registry.js';
 import type { Relay } from '../support/relay.js';
 import { startSenders, type Senders } from '../support/senders.js';
@@ -135,3 +138,54 @@ test('more deliveries alike than an entry may hold are counted all the same', as
   await sender.close();
   expect(await countsOf(id)).toEqual({ delivered: many });
 });
+
+/** A sender before whose registry a gateway takes no outcomes until `mend`, and then sees to them itself. */
+async function startCutOff() {
+  let isCut = true;
+  const told: Array<{ sink: string; count: number }> = [];
+  const faults: string[] = [];
+  const gateway = await startGateway(registry.url, (request, answer) => {
+    if (request.url !== '/v1/deliveries/outcomes') return false;
+    if (isCut) answer.writeHead(503).end();
+    else {
+      void json(request).then((entries) => {
+        told.push(...(entries as typeof told));
+        answer.end(JSON.stringify((entries as typeof told).map(() => ({ accepted: true }))));
+      });
+    }
+    return true;
+  });
+  const onFault = (fault: unknown) => void faults.push(String(fault));
+  const sender = await senders.startCurrent({ registry: gateway.url, onFault });
+  return { sender, told, faults, mend: () => void (isCut = false), stop: () => gateway.stop() };
+}
+
+test('while outcomes are kept those alike are one, however often the registry is asked meanwhile', async () => {
+  const { sender, told, faults, mend, stop } = await startCutOff();
+  const sink = 'https://a.example.com/';
+  for (let round = 0; round < 4; round += 1) {
+    sender.report({ origin: tenant.origin, sink, status: 204 });
+    while (faults.length <= round) await sleep(5);
+  }
+  mend();
+  await sender.close();
+  expect(told).toMatchObject([
+    { sink, count: 1 },
+    { sink, count: 3 },
+  ]);
+  await stop();
+}, 20_000);
+
+test('of more outcomes than are kept the oldest are forgotten, and the host is told of it once', async () => {
+  const { sender, told, faults, mend, stop } = await startCutOff();
+  const report = (sink: string) => sender.report({ origin: tenant.origin, sink, status: 204 });
+  for (let number = 0; number < 10_000; number += 1) report(`https://${number}.example.com/`);
+  const sinks = ['https://a.example.com/', 'https://b.example.com/'];
+  for (let turn = 0; turn < 6; turn += 1) sinks.forEach(report);
+  mend();
+  await sender.close();
+  expect(told.slice(0, 1)).toMatchObject([{ sink: 'https://2.example.com/' }]);
+  expect(told.slice(-2)).toMatchObject(sinks.map((sink) => ({ sink, count: 6 })));
+  expect(faults.filter((fault) => fault.includes('forgotten'))).toHaveLength(1);
+  await stop();
+}, 20_000);
