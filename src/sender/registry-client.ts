@@ -52,6 +52,8 @@ export interface RegistryClient {
   call(call: RegistryCall): Promise<Dispatcher.ResponseData['body']>;
   /** Milliseconds that the registry's clock is ahead of this process's; differences below two seconds are none. */
   aheadMs(): number;
+  /** Whether the clock of this process was set since the registry told the time last, so that it has to tell it anew. */
+  isClockSet(): boolean;
   close(): Promise<void>;
 }
 
@@ -73,6 +75,7 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
   });
   let turn = 0;
   let skewMs = 0;
+  let notedClock = startOfClock();
   let kept: string | undefined;
 
   async function send(call: RegistryCall, bearer: string) {
@@ -111,6 +114,7 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
 
   /** Dates have whole seconds: what is told lies between this and a second later. */
   function noteClock(date: string | string[] | undefined): void {
+    notedClock = startOfClock();
     const told = typeof date === 'string' ? Date.parse(date) : NaN;
     if (Number.isNaN(told)) return;
     const ahead = told + 500 - Date.now();
@@ -134,8 +138,14 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
       return answer.body;
     },
     aheadMs: () => skewMs,
+    isClockSet: () => Math.abs(startOfClock() - notedClock) >= smallestSkewMs,
     close: () => agent.destroy(),
   };
+}
+
+/** When the clock that only goes forward began, by the one that can be set: another time as soon as it is. */
+function startOfClock(): number {
+  return Date.now() - performance.now();
 }
 
 /** What the host gives us to call need not come to an end. */

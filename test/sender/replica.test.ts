@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -629,4 +631,38 @@ test('while pages are followed a stream is tried again every ten minutes, and fo
   expect(faults).toMatchObject([{ name: 'HeldBack' }]);
   await sender.close();
   clock.restore();
+}, 60_000);
+
+test('a clock that is set while a stream is followed ends no consent', async () => {
+  const sink = newSink();
+  await tenant.register(sink);
+  const program = `
+    const Present = Date;
+    let aheadMs = 0;
+    globalThis.Date = class extends Present {
+      constructor(...time) { super(...(time.length === 0 ? [Date.now()] : time)); }
+      static now() { return Present.now() + aheadMs; }
+    };
+    const { KIT, REGISTRY, TOKEN, ORIGIN, SINK } = process.env;
+    const { createSender } = await import(KIT);
+    const sender = await createSender({ registry: REGISTRY, token: () => TOKEN });
+    await sender.ready();
+    const isAllowed = () => sender.permission(ORIGIN, SINK).allowed;
+    // Only a stream tells that the replica is current now.
+    do await sender.ready(0); while (!isAllowed());
+    aheadMs = 30 * 86_400_000;
+    while (!isAllowed()) await sender.ready(0);
+    await sender.close();`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    env: {
+      KIT: new URL('../../dist/sender/index.js', import.meta.url).href,
+      REGISTRY: registry.url,
+      TOKEN: reader.headers['Authorization']?.slice('Bearer '.length),
+      ORIGIN: tenant.origin,
+      SINK: sink,
+    },
+    stdio: 'inherit',
+    timeout: 40_000,
+  });
+  expect(await once(child, 'exit')).toEqual([0, null]);
 }, 60_000);
