@@ -39,7 +39,7 @@ const silenceMs = 40_000;
 /** A page has to be there before a call is given up. */
 const waitSeconds = 8;
 
-/** As Server-Sent Events, until the registry ends them. Throws HeldBack. */
+/** As Server-Sent Events, until the registry ends them. Throws HeldBack, and an Error for a stream without any. */
 export async function* readStream({ client, query, signal }: Place): AsyncGenerator<Batch> {
   const over = new AbortController();
   const end = () => over.abort(signal.reason);
@@ -53,10 +53,12 @@ export async function* readStream({ client, query, signal }: Place): AsyncGenera
     const accept = 'text/event-stream';
     const path = `v1/changes?${query}`;
     const body = await client.call({ method: 'GET', path, accept, signal: over.signal, silenceMs, freshToken: true });
+    let isTold = false;
     for await (const events of readEventStream(body)) {
       const last = events.at(-1);
       if (last === undefined) continue;
       clearTimeout(timer);
+      isTold = true;
       const { revision, more, age = 0 } = JSON.parse(last.data) as Heartbeat;
       const isBeat = last.event === 'heartbeat';
       const changes = events.filter(({ event }) => event !== 'heartbeat').map(({ data }) => data);
@@ -64,6 +66,8 @@ export async function* readStream({ client, query, signal }: Place): AsyncGenera
       const told = isBeat ? { more: more !== false, age } : { more: undefined, age: undefined };
       yield { changes, cursor: last.id, revision, ...told };
     }
+    // Something between here and the registry has answered.
+    if (!isTold) throw new Error('The event stream ended without an event.');
   } catch (error) {
     throw over.signal.reason instanceof HeldBack ? over.signal.reason : error;
   } finally {

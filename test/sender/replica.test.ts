@@ -584,6 +584,17 @@ test.each([400, 410])(
   },
 );
 
+test('where something else answers in place of the event stream, the host is told of it', async () => {
+  const gateway = await startGateway(registry.url, ({ headers }, answer) => {
+    if (headers.accept !== 'text/event-stream') return false;
+    answer.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>Sign in first.</p>\n');
+    return true;
+  });
+  const told = new Promise((onFault) => void senders.start({ registry: gateway.url, onFault }));
+  expect(String(await told)).toContain('without an event');
+  await gateway.stop();
+});
+
 test('an Age that is no number leaves the age of the replica a number', async () => {
   const gateway = await startGateway(registry.url, ({ headers }, answer) => {
     answer.setHeader('Age', 'soon');
