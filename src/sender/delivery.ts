@@ -46,8 +46,9 @@ function inBinary(event: object): Delivery {
   const { data, data_base64: base64, datacontenttype, ...attributes } = event as Record<string, unknown>;
   const implied = data === undefined ? undefined : 'application/json';
   const contentType = typeof datacontenttype === 'string' ? datacontenttype : implied;
-  const headers = Object.entries(attributes)
-    .filter(([, value]) => value !== null && value !== undefined)
+  // As JSON, like what was matched: a time may be a Date still.
+  const headers = Object.entries(JSON.parse(JSON.stringify(attributes)) as Record<string, unknown>)
+    .filter(([, value]) => value !== null)
     .map(([name, value]) => [`ce-${name}`, encode(String(value))]);
   return {
     headers: {

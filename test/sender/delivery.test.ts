@@ -73,6 +73,13 @@ test.each(['application/cloudevents+json', 'Application/CloudEvents-Batch+JSON; 
   },
 );
 
+test('a time that is a Date still is the same in both content modes', () => {
+  const time = new Date('2026-11-22T12:00:00.000Z');
+  const { body } = deliveryOf({ ...event, time }, origin, { ...to, contentmode: 'structured' });
+  expect(JSON.parse(body as string)).toMatchObject({ time: '2026-11-22T12:00:00.000Z' });
+  expect(inBinary({ time }).headers).toMatchObject({ 'ce-time': '2026-11-22T12:00:00.000Z' });
+});
+
 test('text in another charset than UTF-8 is delivered in structured mode, bytes in it as they are', () => {
   const datacontenttype = 'text/plain; charset=ISO-8859-1';
   const text = inBinary({ data: 'é', datacontenttype });
