@@ -38,17 +38,17 @@ export interface Sender {
    * What `POST /v1/match` answers, without sink credentials: `event` is a CloudEvent in the JSON format, a list of
    * them, or the request it came in. RegistryErrors as there: `invalid_event` with the places, `origin_not_found`, ...
    */
-  match(event: readonly object[], of?: { origin?: string }): BatchAnswer;
-  match(event: EventMessage, of?: { origin?: string }): MatchAnswer | BatchAnswer;
-  match(event: object, of?: { origin?: string }): MatchAnswer;
+  match(event: readonly object[], of?: { origin?: string | undefined }): BatchAnswer;
+  match(event: EventMessage, of?: { origin?: string | undefined }): MatchAnswer | BatchAnswer;
+  match(event: object, of?: { origin?: string | undefined }): MatchAnswer;
   /**
    * The same with the sink credentials, for which the token needs `assent:credentials`. They are not in the replica and
    * not on disk: the registry is asked for those that are not known yet, and this rejects where it is away. Sinks whose
    * credential it cannot read are in `withheld`.
    */
-  matchWithCredentials(event: readonly object[], of?: { origin?: string }): Promise<BatchAnswer>;
-  matchWithCredentials(event: EventMessage, of?: { origin?: string }): Promise<MatchAnswer | BatchAnswer>;
-  matchWithCredentials(event: object, of?: { origin?: string }): Promise<MatchAnswer>;
+  matchWithCredentials(event: readonly object[], of?: { origin?: string | undefined }): Promise<BatchAnswer>;
+  matchWithCredentials(event: EventMessage, of?: { origin?: string | undefined }): Promise<MatchAnswer | BatchAnswer>;
+  matchWithCredentials(event: object, of?: { origin?: string | undefined }): Promise<MatchAnswer>;
   /**
    * Resolves with a permit when one request may be sent to the sink: send it then, and at once. Resolves with why not
    * as soon as nothing may be sent. Rejects with the reason of the signal, when the sender is closed, with
@@ -69,19 +69,19 @@ export interface SenderSettings {
   /** An access token with the scope `assent:deliver`. Asked for each stream and whenever one is refused. */
   token: () => Promise<string> | string;
   /** Follows this origin only; absent, all of the tenant. */
-  origin?: string;
+  origin?: string | undefined;
   /** Begins the name under which this instance leases; what follows is new at each start. */
-  instance?: string;
+  instance?: string | undefined;
   /** Keeps the replica in this folder, which is this process's own. */
-  folder?: string;
+  folder?: string | undefined;
   /** Bytes: a file below that is not compacted (1 MiB if absent). Above, it is when it has twice of what it holds. */
-  compactAbove?: number;
+  compactAbove?: number | undefined;
   /** PEM of the authority of the registry's certificate. */
-  ca?: string;
+  ca?: string | undefined;
   /** Closes the sender when it fires. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** What went wrong in the background and is tried again. */
-  onFault?: (error: unknown) => void;
+  onFault?: ((error: unknown) => void) | undefined;
 }
 
 const lastWordsMs = 3_000;

@@ -584,6 +584,14 @@ test.each([400, 410])(
   },
 );
 
+test('a setting that is undefined is as if it were absent, in the types as well', async () => {
+  const none: string | undefined = process.env['ASSENT_NO_SUCH_SETTING'];
+  const settings = { origin: none, instance: none, folder: none, ca: none, compactAbove: undefined, signal: undefined };
+  const sender = await senders.startCurrent(settings);
+  expect(sender.match(eventOf('com.example.none'), { origin: none }).origin).toBe(tenant.origin);
+  await sender.close();
+});
+
 test('where something else answers in place of the event stream, the host is told of it', async () => {
   const gateway = await startGateway(registry.url, ({ headers }, answer) => {
     if (headers.accept !== 'text/event-stream') return false;
