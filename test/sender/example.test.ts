@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -59,6 +59,31 @@ async function newWebhook(
   return { id: id as string, sink, received };
 }
 
+const scopes = ['assent:deliver' as const, 'assent:credentials' as const];
+
+/** The program with these events as its input, until it has ended. */
+async function run(events: object[], env: Record<string, string> = {}, options: string[] = []) {
+  const child = spawn(process.execPath, [...options, 'sender.mjs'], {
+    cwd: folder,
+    env: {
+      PATH: process.env['PATH'],
+      REGISTRY: registry.url,
+      TOKEN: await createToken({ tenant: 'gemeente', subscriber: 'mailroom', scopes, minutes: 5 }, registry.env),
+      NODE_EXTRA_CA_CERTS: registry.env['ASSENT_SINK_CA_FILE'],
+      ...env,
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let [output, complaints] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaints += text));
+  child.stdin.end(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, output, complaints };
+}
+
+const eventOf = (id: string, type: string) => ({ specversion: '1.0', id, source: 'urn:example:a', type });
+
 test('the sender of the README has at most 40 lines', () => {
   expect(program).toContain("from 'assent/sender'");
   expect(program.trim().split('\n').length).toBeLessThanOrEqual(40);
@@ -78,30 +103,13 @@ test('it delivers to those who want it and agreed, once, not faster than they sa
   const binary = await newWebhook('/binary', '*', 'com.example.data', { more: { protocolsettings } });
   const revoked = await newWebhook('/revoked', '*', 'com.example.many');
   await tenant.revoke(revoked.sink);
-  const eventOf = (id: string, type: string) => ({ specversion: '1.0', id, source: 'urn:example:a', type });
   const events = [
     ...Array.from({ length: 7 }, (_, number) => eventOf(String(number), 'com.example.many')),
     eventOf('one', 'com.example.one'),
     { ...eventOf('data', 'com.example.data'), data: { id: 'inside' } },
   ];
 
-  const scopes = ['assent:deliver' as const, 'assent:credentials' as const];
-  const child = spawn(process.execPath, ['sender.mjs'], {
-    cwd: folder,
-    env: {
-      PATH: process.env['PATH'],
-      REGISTRY: registry.url,
-      TOKEN: await createToken({ tenant: 'gemeente', subscriber: 'mailroom', scopes, minutes: 5 }, registry.env),
-      FOLDER: join(folder, 'replica'),
-      NODE_EXTRA_CA_CERTS: registry.env['ASSENT_SINK_CA_FILE'],
-    },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  let [output, complaints] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaints += text));
-  child.stdin.end(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
-  const [code] = (await once(child, 'close')) as [number];
+  const { code, output, complaints } = await run(events, { FOLDER: join(folder, 'replica') });
   expect({ code, complaints }).toEqual({ code: 0, complaints: '' });
 
   const ids = ({ received }: { received: Received[] }) => received.map(({ event }) => event.id).sort();
@@ -137,3 +145,32 @@ test('it delivers to those who want it and agreed, once, not faster than they sa
   const { body } = await tenant.admin.get(`/v1/subscriptions/${tired.id}/deliveries`).expect(200);
   expect(body.counts).toEqual({ delivered: 1, throttled: 1 });
 }, 60_000);
+
+test('it waits for the end of a rest although its clock is ahead', async () => {
+  const tired = await newWebhook('/ahead', '*', 'com.example.ahead', { answers: [[429, { 'Retry-After': '3' }]] });
+  await writeFile(
+    join(folder, 'ahead.mjs'),
+    `const Present = Date;
+    globalThis.Date = class extends Present {
+      constructor(...time) { super(...(time.length === 0 ? [Date.now()] : time)); }
+      static now() { return Present.now() + 3_600_000; }
+    };`,
+  );
+  const { output } = await run([eventOf('ahead', 'com.example.ahead')], {}, ['--import', './ahead.mjs']);
+  expect(output).toBe(`${tired.sink} delivered\n`);
+  expect(tired.received).toHaveLength(2);
+}, 30_000);
+
+test('what a webhook answers at length keeps no connection', async () => {
+  const { sink } = await newWebhook('/wordy', '*', 'com.example.wordy');
+  const isOver: boolean[] = [];
+  let earlier: ServerResponse | undefined;
+  registry.receiver.on('/wordy', (_, response: ServerResponse) => {
+    if (earlier !== undefined) isOver.push(earlier.closed);
+    earlier = response;
+    response.writeHead(isOver.length < 1 ? 500 : 200).end(Buffer.alloc(64 * 1_048_576));
+  });
+  const { output } = await run([eventOf('wordy', 'com.example.wordy')]);
+  expect(output).toBe(`${sink} delivered\n`);
+  expect(isOver).toEqual([true]);
+}, 30_000);
