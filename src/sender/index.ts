@@ -85,8 +85,10 @@ export interface SenderSettings {
 }
 
 const lastWordsMs = 3_000;
-/** By then the feed has told of it. */
-const longestOwnHoldMs = 60_000;
+/** As long as the registry gives at the most. */
+const longestRestMs = 86_400_000;
+/** By then the feed has told of a rest, if it is heard of. */
+const toldWithinMs = 60_000;
 
 /** Throws an Error for settings that make no sense, and for a folder that is in use or cannot be written. */
 export async function createSender(settings: SenderSettings): Promise<Sender> {
@@ -126,12 +128,15 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
       permits.recheck(of, sink);
     },
   });
-  /** Webhooks that asked for a rest, by pair, until when by the clock of the registry. */
-  const holds = new Map<string, number>();
+  /**
+   * Webhooks that asked for a rest, by pair: until when by the clock of the registry, and when they did by the clock that
+   * only goes forward.
+   */
+  const holds = new Map<string, { until: number; askedAt: number }>();
   const credentials = createCredentials(client, onFault, closing.signal);
   const outcomes = createOutcomes(client, onFault, Math.random, now);
   const permits = createPermits({
-    permission: (of, sink) => permission(of, sink, holds.get(`${of} ${sink}`)),
+    permission: (of, sink) => permission(of, sink, heldUntil(`${of} ${sink}`)),
     leases: createLeaseClient(client, instance, last.signal),
     onFault,
     random: Math.random,
@@ -143,20 +148,27 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     return replica;
   }
 
-  function permission(name: string, sink: string, heldUntil = 0): Permission {
+  function heldUntil(pair: string): number {
+    const hold = holds.get(pair);
+    if (hold === undefined) return 0;
+    const currentAt = performance.now() - follower.age() * 1_000;
+    return currentAt > hold.askedAt + toldWithinMs ? 0 : hold.until;
+  }
+
+  function permission(name: string, sink: string, ownHold = 0): Permission {
     const of = name.toLowerCase();
     const { denial, grant } = known().permission(ownTenant, of, sink);
-    if (denial !== undefined || grant === undefined || heldUntil <= now()) {
+    if (denial !== undefined || grant === undefined || ownHold <= now()) {
       return presentPermission(of, sink, { denial, grant });
     }
-    return presentPermission(of, sink, { denial: 'held', grant: { ...grant, heldUntil } });
+    return presentPermission(of, sink, { denial: 'held', grant: { ...grant, heldUntil: ownHold } });
   }
 
   function hold(of: string, sink: string, retryAfter: string): void {
     const restMs = parseRetryAfter(retryAfter, new Date(now()).toUTCString());
     if (restMs === undefined) return;
-    for (const [pair, until] of holds) if (until <= now()) holds.delete(pair);
-    holds.set(`${of} ${sink}`, now() + Math.min(restMs, longestOwnHoldMs));
+    for (const pair of holds.keys()) if (heldUntil(pair) <= now()) holds.delete(pair);
+    holds.set(`${of} ${sink}`, { until: now() + Math.min(restMs, longestRestMs), askedAt: performance.now() });
     permits.recheck(of, sink);
   }
 

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createClock } from '../support/clock.js';
 import { startGateway } from '../support/gateway.js';
 import type { Registry } from '../support/registry.js';
 import type { Relay } from '../support/relay.js';
@@ -63,6 +64,37 @@ test('a rest that an admin ends is over for the sender that reported it too', as
   await senders.untilCurrent(sender);
   expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: true });
   await sender.close();
+});
+
+test('a rest is kept to its end while the registry is away', async () => {
+  const { sink } = await newSink();
+  const sender = await senders.startCurrent({ registry: relay.url });
+  relay.cut();
+  sender.report({ origin: tenant.origin, sink, status: 429, retryAfter: '3600' });
+  const permit = await sender.acquire(tenant.origin, sink);
+  expect(permit).toMatchObject({ allowed: false, reason: 'held' });
+  expect(Date.parse(permit.helduntil ?? '')).toBeGreaterThan(Date.now() + 3_000_000);
+  relay.mend();
+  await sender.close();
+});
+
+test('a rest of which the feed tells nothing for a minute is over for the sender that reported it too', async () => {
+  const clock = createClock();
+  const gateway = await startGateway(registry.url, ({ url }, answer) => {
+    if (url !== '/v1/deliveries/outcomes') return false;
+    answer.end('[]');
+    return true;
+  });
+  const { sink } = await newSink();
+  const sender = await senders.startCurrent({ registry: gateway.url });
+  sender.report({ origin: tenant.origin, sink, status: 429, retryAfter: '3600' });
+  expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'held' });
+  clock.pass(2);
+  await sender.ready(0);
+  expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: true });
+  await sender.close();
+  await gateway.stop();
+  clock.restore();
 });
 
 test('outcomes are told when the registry is back, once each, and what is left is told at the end', async () => {
