@@ -56,6 +56,8 @@ const silenceMs = 40_000;
 const noteEveryMs = 60_000;
 const firstDelayMs = 100;
 const longestDelayMs = 10_000;
+/** What has gone on for so long was no failure. */
+const steadyMs = 1_000;
 /** Where nothing comes behind the cursor of any. */
 const reloadEveryMs = 300_000;
 /** While pages are read. */
@@ -195,9 +197,13 @@ export function createFollower(settings: FollowerSettings): Follower {
         try {
           if (mustLoad) await loadFromRegistry(signal);
           mustLoad = false;
+          const openedAt = performance.now();
+          let isHeard = false;
           await follow(standing as Standing, signal, () => {
-            failures = 0;
+            isHeard = true;
             forgottenAt = -Infinity;
+          }).finally(() => {
+            if (isHeard && performance.now() - openedAt >= steadyMs) failures = 0;
           });
         } catch (error) {
           if (signal.aborted) break;

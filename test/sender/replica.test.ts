@@ -603,6 +603,21 @@ test('where something else answers in place of the event stream, the host is tol
   await gateway.stop();
 });
 
+test('a stream that ends at once again and again is asked for less and less often', async () => {
+  const askedAt: number[] = [];
+  const gateway = await startGateway(registry.url, ({ headers }, answer) => {
+    if (headers.accept !== 'text/event-stream') return false;
+    askedAt.push(performance.now());
+    answer.end('id: some\nevent: heartbeat\ndata: {"revision":"1","more":true}\n\n');
+    return true;
+  });
+  const sender = await senders.start({ registry: gateway.url });
+  while (askedAt.length < 7) await sleep(5);
+  expect((askedAt[6] ?? 0) - (askedAt[5] ?? 0)).toBeGreaterThan(1_000);
+  await sender.close();
+  await gateway.stop();
+}, 60_000);
+
 test('an Age that is no number leaves the age of the replica a number', async () => {
   const gateway = await startGateway(registry.url, ({ headers }, answer) => {
     answer.setHeader('Age', 'soon');
