@@ -4,6 +4,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { SetupError } from '../errors.js';
 import { asUnavailable, isVictim, sqlState } from './database-errors.js';
+import { requireRoom, writeWithRoom } from './disk-room.js';
 import { lockFolder } from './folder-lock.js';
 import type { Prisma } from './generated/client.js';
 import { PrismaClient } from './generated/client.js';
@@ -213,10 +214,14 @@ async function openEmbedded(folder: string): Promise<Database> {
   const unlock = await makeFolder(folder)
     .then(() => lockFolder(folder))
     .catch(cannot);
-  const pglite = await PGlite.create(folder).catch(async (error: Error) => {
-    await unlock();
-    return cannot(error);
-  });
+  const pglite = await requireRoom(folder)
+    .then(() => PGlite.create(folder))
+    .catch(async (error: Error) => {
+      await unlock();
+      return cannot(error);
+    });
+  const closing = new AbortController();
+  const watching = writeWithRoom({ exec: (statement) => pglite.exec(statement) }, folder, closing.signal);
   const client = new PrismaClient({ adapter: new PrismaPGlite(pglite) });
   return {
     kind: 'embedded',
@@ -233,7 +238,8 @@ async function openEmbedded(folder: string): Promise<Database> {
       await pglite.exec(statements);
     },
     close: async () => {
-      await client.$disconnect();
+      closing.abort();
+      await Promise.all([client.$disconnect(), watching]);
       await pglite.close();
       await unlock();
     },

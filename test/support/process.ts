@@ -17,6 +17,8 @@ export interface ProgramSettings {
   args?: string[];
   /** Runs as this user and group. */
   uid?: number;
+  /** A program with its arguments that becomes this one in the end. */
+  through?: string[];
   /** A file to write to instead of a pipe. */
   stdout?: number;
 }
@@ -27,9 +29,10 @@ export interface RunningRegistry extends Program {
 }
 
 /** Nothing of the environment of the tests reaches it but where programs are. */
-export function startProgram(file: string, { env, args = [], uid, stdout }: ProgramSettings): Program {
+export function startProgram(file: string, { env, args = [], uid, through = [], stdout }: ProgramSettings): Program {
   const path = fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
-  const child = spawn(process.execPath, [path, ...args], {
+  const [command = '', ...rest] = [...through, process.execPath, path, ...args];
+  const child = spawn(command, rest, {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
     ...(uid === undefined ? {} : { uid, gid: uid, cwd: '/' }),
