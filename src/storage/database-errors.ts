@@ -32,7 +32,7 @@ function prismaCode(error: unknown): string | undefined {
 /**
  * What Postgres says while it starts, stops, fails over, has no room, or is too slow; the first characters are enough.
  */
-const unavailableStates = /^(?:08|53|57P|57014|58|25006|25P03|40001|40P01)/;
+const unavailableStates = /^(?:08|53|57P|57014|58|25006|25P0[34]|40001|40P01)/;
 const unavailableKinds = [
   'ConnectionClosed',
   'DatabaseNotReachable',

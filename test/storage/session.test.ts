@@ -102,3 +102,23 @@ onServer(
     expect(after).toEqual({ limit: '1s' });
   },
 );
+
+onServer(
+  'a limit of the server for whole transactions, which holds from Postgres 17 on, is told as a database that is too slow',
+  async () => {
+    const url = new URL(postgres.url);
+    url.searchParams.set('options', '-c transaction_timeout=500ms');
+    const other = await startRegistry({ env: { DATABASE_URL: url.href }, beside: registry });
+    const subscriber = await other.as('assent:subscribe');
+    const sink = registry.receiver.sink('/slow');
+    const register = () => subscriber.post('/v1/subscriptions').send({ sink, origin: tenant.origin, protocol: 'HTTP' });
+    const [refused, listed] = await registry.service.database.transaction(async (sql) => {
+      await sql.$executeRaw`lock table subscription in access exclusive mode`;
+      return Promise.all([register(), subscriber.get('/v1/subscriptions')]);
+    });
+    for (const { status, body } of [refused, listed])
+      expect([status, body.code]).toEqual([503, 'database_unavailable']);
+    expect((await register()).status).toBe(201);
+    await other.stopService();
+  },
+);
