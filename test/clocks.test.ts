@@ -34,11 +34,11 @@ afterAll(async () => {
   await registry.stop();
 });
 
-async function ask(method: string, path: string, body: object, type = 'application/json') {
+async function ask(method: string, path: string, body?: object, type = 'application/json') {
   const scopes = ['assent:admin', 'assent:subscribe', 'assent:deliver'] as const;
   const who = { tenant: 'gemeente', subscriber: 'zaaksysteem', scopes: [...scopes], minutes: 30 };
   const headers = { Authorization: `Bearer ${await createToken(who, registry.env)}`, 'Content-Type': type };
-  const answer = await fetch(`${ahead.url}${path}`, { method, headers, body: JSON.stringify(body) });
+  const answer = await fetch(`${ahead.url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
   return { status: answer.status, body: (await answer.json()) as { updatedat: string } };
 }
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
@@ -66,4 +66,21 @@ onServer('when something was changed is told by the database, whichever process 
   for (const { status, body } of [subscription, origin]) {
     expect([status, Math.round(secondsUntil(body.updatedat) / 60)]).toEqual([200, expect.closeTo(0)]);
   }
+});
+
+onServer('a webhook that is still being asked is told as such by any process', async () => {
+  let answer = () => {};
+  const isAsked = new Promise<void>((resolve) => {
+    registry.receiver.on('/held', (_request, response) => {
+      answer = () => response.writeHead(404).end();
+      resolve();
+    });
+  });
+  const { id } = await tenant.register(registry.receiver.sink('/held'), {}, 'respond-async');
+  await isAsked;
+  const { body } = await ask('GET', `/v1/subscriptions/${id}/handshakes`);
+  answer();
+  const [handshake] = body as unknown as Array<{ attempts: object[] }>;
+  expect(handshake).toMatchObject({ state: 'asking', attempts: [{ number: 1 }] });
+  expect(handshake?.attempts[0]).not.toHaveProperty('verdict');
 });

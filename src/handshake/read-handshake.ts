@@ -23,8 +23,8 @@ export interface HandshakeReader {
   read(owner: Owner, id: string): Promise<Handshake>;
 }
 
-/** `deadlineMs`: how long an attempt can take. */
-export function createHandshakeReader({ client }: Database, deadlineMs: number): HandshakeReader {
+/** `deadlineMs`: how long an attempt can take. `now`: milliseconds since 1970 by the clock of the database. */
+export function createHandshakeReader({ client }: Database, deadlineMs: number, now: () => number): HandshakeReader {
   const leaseMs = leaseSecondsFor(deadlineMs) * 1_000;
   const ownedBy = ({ id, tenant, origin, sink }: Owner) => ({
     tenant,
@@ -40,7 +40,7 @@ export function createHandshakeReader({ client }: Database, deadlineMs: number):
         include,
       });
       return pageOf(
-        rows.map((row) => handshakeOf(row, owner, leaseMs)),
+        rows.map((row) => handshakeOf(row, owner, leaseMs, now())),
         limit,
         (handshake) => handshake.id,
       );
@@ -50,12 +50,17 @@ export function createHandshakeReader({ client }: Database, deadlineMs: number):
       const row = isUuid(id) ? await client.handshake.findFirst({ where: { id, ...ownedBy(owner) }, include }) : null;
       if (row === null)
         throw new RegistryError('handshake_not_found', 'The subscription has no handshake with this id.');
-      return handshakeOf(row, owner, leaseMs);
+      return handshakeOf(row, owner, leaseMs, now());
     },
   };
 }
 
-function handshakeOf(row: HandshakeRow & { history: AttemptRow[] }, owner: Owner, leaseMs: number): Handshake {
+function handshakeOf(
+  row: HandshakeRow & { history: AttemptRow[] },
+  owner: Owner,
+  leaseMs: number,
+  now: number,
+): Handshake {
   // Nobody knows when it will be resumed.
   const isWaiting = owner.suspended !== undefined && row.subscription !== null;
   return {
@@ -70,7 +75,7 @@ function handshakeOf(row: HandshakeRow & { history: AttemptRow[] }, owner: Owner
     waitingUntil: row.waitinguntil ?? undefined,
     createdAt: row.createdat,
     finishedAt: row.finishedat ?? undefined,
-    attempts: row.history.map((attempt) => attemptOf(attempt, leaseMs)),
+    attempts: row.history.map((attempt) => attemptOf(attempt, leaseMs, now)),
   };
 }
 
@@ -78,9 +83,9 @@ function handshakeOf(row: HandshakeRow & { history: AttemptRow[] }, owner: Owner
  * One that has no outcome when its lease is over died with its process. The next attempt writes that down; where none
  * follows, because a callback or a cancellation ended the handshake meanwhile, nobody does.
  */
-function attemptOf(row: AttemptRow, leaseMs: number): Attempt {
+function attemptOf(row: AttemptRow, leaseMs: number, now: number): Attempt {
   const overAt = new Date(row.startedat.getTime() + leaseMs);
-  const isInterrupted = row.finishedat === null && overAt.getTime() < Date.now();
+  const isInterrupted = row.finishedat === null && overAt.getTime() < now;
   return {
     number: row.number,
     startedAt: row.startedat,

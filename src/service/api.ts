@@ -141,7 +141,7 @@ function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) =>
       reader,
       writer,
       attend,
-      handshakes: createHandshakeReader(database, config.handshakeDeadlineMs),
+      handshakes: createHandshakeReader(database, config.handshakeDeadlineMs, follower.now),
     }),
     ...createCallbackHandlers({ grantByCallback: createGrantByCallback({ database, random: Math.random }) }),
     ...createGrantHandlers({
