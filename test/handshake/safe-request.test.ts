@@ -43,6 +43,9 @@ async function startTarget(answer?: (socket: Socket) => void, settings: HostileS
 const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'));
 const whereIpv6 = hasIpv6 ? test : test.skip;
 
+/** Nothing listens there at any port, while at 127.0.0.1 other tests may have the one of a target. */
+const refusing = '127.0.2.1';
+
 const says = (text: string) => (socket: Socket) => void socket.write(text, 'latin1');
 
 /** The door as an operator with a private network would open it: loopback is allowed, nothing else. */
@@ -268,11 +271,9 @@ describe('a target that misbehaves', () => {
   });
 
   test('and listens nowhere is told apart as connection_refused', async () => {
-    const target = await startTarget();
-    await target.stop();
-    running.pop();
-    const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`));
-    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'connection_refused', remoteAddress: '127.0.0.1' });
+    dns.zone[host] = [refusing];
+    const reply = await openTo([9])(options(`https://${host}:9/`));
+    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'connection_refused', remoteAddress: refusing });
   });
 });
 
@@ -381,21 +382,21 @@ describe('a name', () => {
   });
 
   test('with several addresses is tried on the next one if the first refuses; the network is admitted once', async () => {
-    const target = await startTarget(says(consent), { host: '127.0.0.2' });
-    dns.zone[host] = ['127.0.0.1', '127.0.0.2'];
+    const target = await startTarget(says(consent), { host: '127.0.2.2' });
+    dns.zone[host] = [refusing, '127.0.2.2'];
     const networks: string[] = [];
     const admit = async (network: string) => (networks.push(network), undefined);
     const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`, { admit }));
-    expect(reply).toMatchObject({ kind: 'answered', remoteAddress: '127.0.0.2' });
-    expect(networks).toEqual(['127.0.0.0/24']);
+    expect(reply).toMatchObject({ kind: 'answered', remoteAddress: '127.0.2.2' });
+    expect(networks).toEqual(['127.0.2.0/24']);
   });
 
   test('is not tried in a second network that the budget holds back', async () => {
-    const target = await startTarget(says(consent), { host: '127.0.1.1' });
-    dns.zone[host] = ['127.0.0.1', '127.0.1.1'];
-    const admit = async (network: string) => (network === '127.0.0.0/24' ? undefined : 5000);
+    const target = await startTarget(says(consent), { host: '127.0.3.1' });
+    dns.zone[host] = [refusing, '127.0.3.1'];
+    const admit = async (network: string) => (network === '127.0.2.0/24' ? undefined : 5000);
     const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`, { admit }));
-    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'connection_refused', remoteAddress: '127.0.0.1' });
+    expect(reply).toMatchObject({ kind: 'unanswered', reason: 'connection_refused', remoteAddress: refusing });
     expect(target.connections).toBe(0);
   });
 
@@ -403,7 +404,7 @@ describe('a name', () => {
     const pair = await authority.issue([host, '::1']);
     const target = await startTarget(says(consent), { host: '::1', tls: pair });
     const ask = openTo([target.port], { allowedNetworks: ['127.0.0.0/8', '::1'] });
-    for (const addresses of [['::1'], ['127.0.0.1', '::1']]) {
+    for (const addresses of [['::1'], [refusing, '::1']]) {
       dns.zone[host] = addresses;
       const reply = await ask(options(`https://${host}:${target.port}/`));
       expect(reply).toMatchObject({ kind: 'answered', remoteAddress: '::1' });
@@ -413,8 +414,8 @@ describe('a name', () => {
   });
 
   test('with many addresses is not scanned: at most two are dialled', async () => {
-    const target = await startTarget(says(consent), { host: '127.0.0.9' });
-    dns.zone[host] = Array.from({ length: 9 }, (_, index) => `127.0.0.${index + 1}`);
+    const target = await startTarget(says(consent), { host: '127.0.2.9' });
+    dns.zone[host] = Array.from({ length: 9 }, (_, index) => `127.0.2.${index + 1}`);
     const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`));
     expect(reply).toMatchObject({ kind: 'unanswered', reason: 'connection_refused' });
     expect(target.connections).toBe(0);
