@@ -3,15 +3,10 @@ import { createToken } from '../src/cli/create-token.js';
 import { startRegistryProcess, type RunningRegistry } from './support/process.js';
 import { isServer, startRegistry, type Registry } from './support/registry.js';
 import { createTenant, type Tenant } from './support/tenant.js';
+import { startAhead } from './support/turn-clock.js';
 
 /** A process whose clock is minutes ahead, beside one whose clock is right. */
 const onServer = isServer ? test : test.skip;
-const aheadMs = 240_000;
-const turnClock = `const right = Date;
-globalThis.Date = class extends right {
-  constructor(...given) { given.length === 0 ? super(right.now() + ${aheadMs}) : super(...given); }
-  static now() { return right.now() + ${aheadMs}; }
-};`;
 
 let registry: Registry;
 let ahead: RunningRegistry;
@@ -24,8 +19,7 @@ beforeAll(async () => {
   tenant = await createTenant(registry);
   registry.receiver.consent('/events');
   sink = registry.receiver.sink('/events');
-  const preload = `--import=data:text/javascript,${encodeURIComponent(turnClock)}`;
-  ahead = await startRegistryProcess({ env: { ...registry.env, NODE_OPTIONS: preload } });
+  ahead = await startRegistryProcess({ env: { ...registry.env, NODE_OPTIONS: startAhead(240_000) } });
 });
 afterAll(async () => {
   if (!isServer) return;

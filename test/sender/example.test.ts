@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { createToken } from '../../src/cli/create-token.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
+import { startAhead } from '../support/turn-clock.js';
 
 /** The sender of the README, run as it is printed, as a program of somebody who has installed the package. */
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -148,15 +149,7 @@ test('it delivers to those who want it and agreed, once, not faster than they sa
 
 test('it waits for the end of a rest although its clock is ahead', async () => {
   const tired = await newWebhook('/ahead', '*', 'com.example.ahead', { answers: [[429, { 'Retry-After': '3' }]] });
-  await writeFile(
-    join(folder, 'ahead.mjs'),
-    `const Present = Date;
-    globalThis.Date = class extends Present {
-      constructor(...time) { super(...(time.length === 0 ? [Date.now()] : time)); }
-      static now() { return Present.now() + 3_600_000; }
-    };`,
-  );
-  const { output } = await run([eventOf('ahead', 'com.example.ahead')], {}, ['--import', './ahead.mjs']);
+  const { output } = await run([eventOf('ahead', 'com.example.ahead')], {}, [startAhead(3_600_000)]);
   expect(output).toBe(`${tired.sink} delivered\n`);
   expect(tired.received).toHaveLength(2);
 }, 30_000);

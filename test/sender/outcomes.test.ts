@@ -9,6 +9,7 @@ import type { Registry } from '../support/registry.js';
 import type { Relay } from '../support/relay.js';
 import { startSenders, type Senders } from '../support/senders.js';
 import type { Tenant } from '../support/tenant.js';
+import { startAhead } from '../support/turn-clock.js';
 
 let registry: Registry;
 let tenant: Tenant;
@@ -135,12 +136,6 @@ test('a 429 is counted, and gives a rest, whatever its Retry-After holds', async
 test('a rest is not cut short by a sender whose clock is an hour late', async () => {
   const { sink } = await newSink();
   const program = `
-    const Present = Date;
-    const late = () => Present.now() - 3_600_000;
-    globalThis.Date = class extends Present {
-      constructor(...time) { super(...(time.length === 0 ? [late()] : time)); }
-      static now() { return late(); }
-    };
     const { KIT, REGISTRY, TOKEN, OUTCOME } = process.env;
     const { createSender } = await import(KIT);
     const sender = await createSender({ registry: REGISTRY, token: () => TOKEN });
@@ -150,7 +145,7 @@ test('a rest is not cut short by a sender whose clock is an hour late', async ()
   const kit = new URL('../../dist/sender/index.js', import.meta.url).href;
   const token = senders.reader.headers['Authorization']?.slice('Bearer '.length) ?? '';
   const outcome = JSON.stringify({ origin: tenant.origin, sink, status: 429, retryAfter: '60' });
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+  const child = spawn(process.execPath, [startAhead(-3_600_000), '--input-type=module', '-e', program], {
     env: { KIT: kit, REGISTRY: registry.url, TOKEN: token, OUTCOME: outcome },
     stdio: 'inherit',
   });

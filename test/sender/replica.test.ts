@@ -14,6 +14,7 @@ import type { Registry } from '../support/registry.js';
 import type { Relay } from '../support/relay.js';
 import { startSenders, type Senders } from '../support/senders.js';
 import type { Tenant } from '../support/tenant.js';
+import { turnClock } from '../support/turn-clock.js';
 
 let registry: Registry;
 let tenant: Tenant;
@@ -671,12 +672,8 @@ test('a clock that is set while a stream is followed ends no consent', async () 
   const sink = newSink();
   await tenant.register(sink);
   const program = `
-    const Present = Date;
     let aheadMs = 0;
-    globalThis.Date = class extends Present {
-      constructor(...time) { super(...(time.length === 0 ? [Date.now()] : time)); }
-      static now() { return Present.now() + aheadMs; }
-    };
+    ${turnClock('aheadMs')}
     const { KIT, REGISTRY, TOKEN, ORIGIN, SINK } = process.env;
     const { createSender } = await import(KIT);
     const sender = await createSender({ registry: REGISTRY, token: () => TOKEN });
