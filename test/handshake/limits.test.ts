@@ -17,6 +17,14 @@ async function start(env: Record<string, string> = {}) {
 const consents = (response: ServerResponse) =>
   response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '*' }).end();
 const enqueue = (sink: string, more: object = {}) => tenant.register(sink, more, 'respond-async');
+/** The same for another tenant. */
+async function enqueueElsewhere(...sinks: string[]): Promise<void> {
+  const admin = await registry.as('assent:admin', { tenant: 'provincie' });
+  await admin.post('/v1/origins').send({ name: 'provincie.example.com', isdefault: true }).expect(201);
+  for (const sink of sinks) {
+    await admin.post('/v1/subscriptions').set('Prefer', 'wait=0').send({ sink, protocol: 'HTTP' }).expect(201);
+  }
+}
 const drain = () => registry.service.worker.drain();
 
 describe('in flight', () => {
@@ -60,12 +68,7 @@ describe('in flight', () => {
   test('a tenant has at most 20 at the same time, and another tenant does not wait for it', async () => {
     await start(patient);
     for (let count = 0; count < 30; count += 1) await enqueue(registry.receiver.sink('/held', `h${count}.hooks.test`));
-    const admin = await registry.as('assent:admin', { tenant: 'provincie' });
-    await admin.post('/v1/origins').send({ name: 'provincie.example.com', isdefault: true }).expect(201);
-    for (let count = 0; count < 3; count += 1) {
-      const sink = registry.receiver.sink('/held', `p${count}.hooks.test`);
-      await admin.post('/v1/subscriptions').set('Prefer', 'wait=0').send({ sink, protocol: 'HTTP' }).expect(201);
-    }
+    await enqueueElsewhere(...['p0', 'p1', 'p2'].map((name) => registry.receiver.sink('/held', `${name}.hooks.test`)));
     expect(await inFlight('tenant', 23)).toEqual({ gemeente: 20, provincie: 3 });
   });
 
@@ -103,10 +106,7 @@ describe('in flight', () => {
     for (const path of ['/slow', '/shared?1', '/shared?2']) {
       await enqueue(registry.receiver.sink(path, path === '/slow' ? 'slow.hooks.test' : 'shared.hooks.test'));
     }
-    const admin = await registry.as('assent:admin', { tenant: 'provincie' });
-    await admin.post('/v1/origins').send({ name: 'provincie.example.com', isdefault: true }).expect(201);
-    const sink = registry.receiver.sink('/shared?3', 'shared.hooks.test');
-    await admin.post('/v1/subscriptions').set('Prefer', 'wait=0').send({ sink, protocol: 'HTTP' }).expect(201);
+    await enqueueElsewhere(registry.receiver.sink('/shared?3', 'shared.hooks.test'));
     await drain();
     expect(registry.receiver.asked.map(({ path }) => path).sort()).toEqual([
       '/shared?1',
@@ -177,10 +177,7 @@ describe('by the minute', () => {
     await start({ ASSENT_HANDSHAKES_PER_HOST: '3' });
     registry.receiver.consent('/budget');
     for (let count = 0; count < 8; count += 1) await enqueue(registry.receiver.sink(`/budget?${count}`));
-    const admin = await registry.as('assent:admin', { tenant: 'provincie' });
-    await admin.post('/v1/origins').send({ name: 'provincie.example.com', isdefault: true }).expect(201);
-    const sink = registry.receiver.sink('/budget?last');
-    await admin.post('/v1/subscriptions').set('Prefer', 'wait=0').send({ sink, protocol: 'HTTP' }).expect(201);
+    await enqueueElsewhere(registry.receiver.sink('/budget?last'));
     await drain();
     expect(registry.receiver.asked.map(({ path }) => path)).toContain('/budget?last');
     expect(await states()).toEqual({ 'due held_by_budget': 6, 'granted granted': 3 });
@@ -211,10 +208,7 @@ describe('by the minute', () => {
     await start({ ASSENT_HANDSHAKES_PER_TENANT: '4' });
     registry.receiver.consent('/tenant');
     for (let count = 0; count < 6; count += 1) await enqueue(registry.receiver.sink(`/tenant?${count}`));
-    const admin = await registry.as('assent:admin', { tenant: 'provincie' });
-    await admin.post('/v1/origins').send({ name: 'provincie.example.com', isdefault: true }).expect(201);
-    const sink = registry.receiver.sink('/tenant');
-    await admin.post('/v1/subscriptions').set('Prefer', 'wait=0').send({ sink, protocol: 'HTTP' }).expect(201);
+    await enqueueElsewhere(registry.receiver.sink('/tenant'));
     await drain();
     expect(await states()).toEqual({ 'due held_by_budget': 2, 'granted granted': 5 });
     await minute();
