@@ -221,7 +221,7 @@ async function openEmbedded(folder: string): Promise<Database> {
       return cannot(error);
     });
   const closing = new AbortController();
-  const watching = writeWithRoom({ exec: (statement) => pglite.exec(statement) }, folder, closing.signal);
+  const watching = writeWithRoom(pglite, folder, closing.signal);
   const client = new PrismaClient({ adapter: new PrismaPGlite(pglite) });
   return {
     kind: 'embedded',

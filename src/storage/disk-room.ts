@@ -19,14 +19,14 @@ export async function requireRoom(folder: string): Promise<void> {
  * gives up, and PGlite does not notice: it tries for ever, and the process does nothing else any more.
  */
 export async function writeWithRoom(
-  { exec }: { exec: (statement: string) => Promise<unknown> },
+  database: { exec: (statement: string) => Promise<unknown> },
   folder: string,
   signal: AbortSignal,
 ): Promise<void> {
   for (let writes = true; !signal.aborted;) {
     const isRoom = (await roomIn(folder)) >= roomNeeded;
     if (isRoom !== writes) {
-      const set = exec(`set default_transaction_read_only to ${isRoom ? 'off' : 'on'}`);
+      const set = database.exec(`set default_transaction_read_only to ${isRoom ? 'off' : 'on'}`);
       // What could not be set is set the next time.
       writes = await set.then(
         () => isRoom,
