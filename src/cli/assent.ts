@@ -2,10 +2,7 @@
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 import { profileNames } from '../origins/origin.js';
-import { createToken, UsageError } from './create-token.js';
-import { runDemo } from './demo.js';
-import { startReceiver } from './receiver.js';
-import { validateFiles } from './validate-files.js';
+import { UsageError } from './usage-error.js';
 
 type Options = Record<string, { type: 'string'; default: string | string[]; multiple?: true }>;
 type Values = Record<string, string | string[] | boolean | undefined>;
@@ -14,7 +11,7 @@ interface Command {
   usage: string;
   options: Options;
   takesFiles?: true;
-  /** Resolves with the exit code. */
+  /** Resolves with the exit code. What it needs is loaded by it: the others, and the help, need nothing of that. */
   run(values: Values, files: string[]): Promise<number>;
 }
 
@@ -36,6 +33,7 @@ const commands: Record<string, Command> = {
     async run({ scope, tenant, subscriber, minutes }) {
       const scopes = (scope as string[]).flatMap((each) => each.split(/[ ,]+/));
       const who = { tenant: tenant as string, subscriber: subscriber as string };
+      const { createToken } = await import('./create-token.js');
       process.stdout.write(`${await createToken({ ...who, scopes, minutes: Number(minutes) }, process.env)}\n`);
       return 0;
     },
@@ -52,6 +50,7 @@ const commands: Record<string, Command> = {
       const profile = profileNames.find((name) => name === values['profile']);
       if (profile === undefined) throw new UsageError(`--profile takes one of ${profileNames.join(', ')}.`);
       if (files.length === 0) throw new UsageError('Name at least one file.');
+      const { validateFiles } = await import('./validate-files.js');
       const { lines, faults, unreadable } = await validateFiles(files, profile);
       process.stdout.write(lines.map((line) => `${line}\n`).join(''));
       process.stderr.write(unreadable.map((line) => `${line}\n`).join(''));
@@ -63,7 +62,10 @@ const commands: Record<string, Command> = {
       Tells the whole story on this machine with real traffic, in under a minute.
 `,
     options: {},
-    run: () => runDemo(),
+    async run() {
+      const { runDemo } = await import('./demo.js');
+      return runDemo();
+    },
   },
   receiver: {
     usage: `  receiver [--port N]
@@ -76,6 +78,7 @@ const commands: Record<string, Command> = {
       if (!/^\d{1,5}$/.test(String(port)) || Number(port) > 65_535) {
         throw new UsageError('--port takes a number from 0 to 65535; 0 takes a free one.');
       }
+      const { startReceiver } = await import('./receiver.js');
       const write = (lines: string) => void process.stdout.write(lines);
       const receiver = await startReceiver({ port: Number(port), env: process.env, write });
       await new Promise((stop) => process.once('SIGINT', stop).once('SIGTERM', stop));

@@ -1,17 +1,13 @@
 import { readConfig } from '../config.js';
 import { openDevelopmentIssuer } from '../http/development-issuer.js';
 import { scopes as known, type Scope } from '../http/principal.js';
+import { UsageError } from './usage-error.js';
 
 export interface TokenRequest {
   tenant: string;
   subscriber: string;
   scopes: readonly string[];
   minutes: number;
-}
-
-/** The command is not one that can be understood. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
 }
 
 /** Throws an Error for people: a UsageError for an unknown scope or a senseless time, or the service is no issuer. */
