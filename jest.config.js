@@ -9,6 +9,7 @@ export default {
   transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } }] },
   globalSetup: '<rootDir>/test/support/start-database.mjs',
   globalTeardown: '<rootDir>/test/support/stop-database.mjs',
+  testSequencer: '<rootDir>/test/support/longest-first.mjs',
   testTimeout: 30_000,
   // Tests wait for others much of the time.
   maxWorkers: availableParallelism() + 1,

@@ -1,0 +1,29 @@
+import Sequencer from '@jest/test-sequencer';
+
+/** Files that take long for what they wait for. Jest goes by size where it has not run before, and takes them last. */
+const longest = [
+  'handshake/kill',
+  'handshake/races',
+  'changes/follower',
+  'sender/replica',
+  'deliveries/shared-rate',
+  'process',
+  'changes/feed',
+  'cli/demo',
+  'sender/permits',
+  'outage',
+  'read-only',
+  'sender/example',
+  'stop',
+  'readme',
+];
+
+export default class LongestFirst extends Sequencer {
+  sort(tests) {
+    const rank = ({ path }) => {
+      const place = longest.findIndex((name) => path.endsWith(`/test/${name}.test.ts`));
+      return place === -1 ? longest.length : place;
+    };
+    return super.sort(tests).sort((one, other) => rank(one) - rank(other));
+  }
+}
