@@ -72,7 +72,6 @@ const startsAt = 2_000_000_000;
 
 async function run(rate: number, senders: Sender[], seconds: number, random = chance(rate + senders.length)) {
   const sink = await newPair(rate);
-  const sent: number[][] = senders.map(() => []);
   /** Times of leases with what they were for, in their order. */
   const leases: Array<{ at: number; sender: number; used: number }> = [];
   let calls = 0;
@@ -92,7 +91,6 @@ async function run(rate: number, senders: Sender[], seconds: number, random = ch
     const unused = Math.floor(granted * handsBack);
     next.back = lease === null || unused === 0 ? [] : [[lease, unused]];
     if (granted > unused) leases.push({ at, sender: next.sender, used: granted - unused });
-    for (let one = 0; one < Math.min(granted - unused, 50); one += 1) sent[next.sender]?.push(at);
     const pause = pushes ? 0.05 : granted < wants || unused > 0 ? retryafter : Math.max(2, retryafter);
     next.at = at + pause + 0.005 + 0.03 * random();
   }
