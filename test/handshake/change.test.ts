@@ -225,17 +225,19 @@ describe('another requested rate', () => {
   });
 
   test.each([
-    ['closes', false],
-    ['closes, also where it was named while suspended,', true],
+    ['waits', 200, false],
+    ['waits, also where it was named while suspended', 200, true],
+    ['is to be asked again', 503, false],
+    ['was refused', 403, false],
   ])(
-    '%s the callback of a renewal with the old one, and the consent that stands is renewed later',
-    async (_, rests) => {
+    'closes the callback of a renewal with the old one that %s, and the consent that stands is renewed later',
+    async (_, status, rests) => {
       const { path, sink } = consenting();
       const { id } = await tenant.register(sink, { requestedrate: 100 });
       const callbacks: URL[] = [];
       registry.receiver.on(path, ({ headers }, response) => {
         callbacks.push(new URL(String(headers['webhook-request-callback'])));
-        response.writeHead(200).end();
+        response.writeHead(status).end();
       });
       await reachRenewal(registry, sink);
       await registry.service.sweep();
