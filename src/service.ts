@@ -53,7 +53,12 @@ const snapshotsAtOnce = { snapshots: 4, snapshotsPerTenant: 2 };
 
 /** The composition root: everything that lives long is created here, once, and handed down; service/ has its parts. */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const database = await openDatabase(options.config);
+  const { config, log } = options;
+  const onRoom = (isRoom: boolean) =>
+    isRoom
+      ? log.info('the disk has room again, the database is written')
+      : log.error({ folder: config.dataFolder }, 'the disk is full: the database is read and not written');
+  const database = await openDatabase({ ...config, onRoom });
   try {
     await prepare(database, options);
     return await compose(database, options);

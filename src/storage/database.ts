@@ -4,7 +4,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { SetupError } from '../errors.js';
 import { asUnavailable, isVictim, sqlState } from './database-errors.js';
-import { requireRoom, writeWithRoom } from './disk-room.js';
+import { requireRoom, writeWithRoom, type OnRoom } from './disk-room.js';
 import { lockFolder } from './folder-lock.js';
 import type { Prisma } from './generated/client.js';
 import { PrismaClient } from './generated/client.js';
@@ -49,12 +49,15 @@ export interface DatabaseSettings {
   /** A standby, which is read and never written; in place of the other one. */
   replicaUrl?: string | undefined;
   dataFolder: string;
+  /** The disk of an embedded database is full, so that it is only read; or has room again. */
+  onRoom?: OnRoom;
 }
 
 /** SetupError for a database that cannot be reached or opened. */
-export async function openDatabase({ databaseUrl, replicaUrl, dataFolder }: DatabaseSettings): Promise<Database> {
+export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
+  const { databaseUrl, replicaUrl, dataFolder, onRoom = () => undefined } = settings;
   if (databaseUrl !== undefined) return openServer(databaseUrl, false);
-  return replicaUrl === undefined ? openEmbedded(join(dataFolder, 'database')) : openServer(replicaUrl, true);
+  return replicaUrl === undefined ? openEmbedded(join(dataFolder, 'database'), onRoom) : openServer(replicaUrl, true);
 }
 
 const statementMs = 8_000;
@@ -200,7 +203,7 @@ async function executeAlone(url: string, statements: string): Promise<void> {
   }
 }
 
-async function openEmbedded(folder: string): Promise<Database> {
+async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Database> {
   // Loaded here: a deployment on a server needs neither of them in memory.
   const [{ PGlite }, { PrismaPGlite }] = await Promise.all([
     import('@electric-sql/pglite'),
@@ -221,7 +224,7 @@ async function openEmbedded(folder: string): Promise<Database> {
       return cannot(error);
     });
   const closing = new AbortController();
-  const watching = writeWithRoom(pglite, folder, closing.signal);
+  const watching = writeWithRoom(pglite, folder, onRoom, closing.signal);
   const client = new PrismaClient({ adapter: new PrismaPGlite(pglite) });
   return {
     kind: 'embedded',

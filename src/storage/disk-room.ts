@@ -14,13 +14,17 @@ export async function requireRoom(folder: string): Promise<void> {
   throw new SetupError(`ASSENT_DATA: the disk of ${folder} has ${has} MiB left, and the database needs ${needs}.`);
 }
 
+export type OnRoom = (isRoom: boolean) => void;
+
 /**
- * Lets an embedded Postgres write only while there is room, until the signal fires. One that finds none for its log
- * gives up, and PGlite does not notice: it tries for ever, and the process does nothing else any more.
+ * Lets an embedded Postgres write only while there is room, until the signal fires; `onRoom` hears of each change. One
+ * that finds none for its log gives up, and PGlite does not notice: it tries for ever, and the process does nothing else
+ * any more.
  */
 export async function writeWithRoom(
   database: { exec: (statement: string) => Promise<unknown> },
   folder: string,
+  onRoom: OnRoom,
   signal: AbortSignal,
 ): Promise<void> {
   for (let writes = true; !signal.aborted;) {
@@ -28,10 +32,11 @@ export async function writeWithRoom(
     if (isRoom !== writes) {
       const set = database.exec(`set default_transaction_read_only to ${isRoom ? 'off' : 'on'}`);
       // What could not be set is set the next time.
-      writes = await set.then(
-        () => isRoom,
-        () => writes,
+      const isSet = await set.then(
+        () => true,
+        () => false,
       );
+      if (isSet) onRoom((writes = isRoom));
     }
     await sleep(everyMs, undefined, { signal }).catch(() => undefined);
   }

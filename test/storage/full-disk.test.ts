@@ -64,6 +64,7 @@ onSmallDisk(
       for (const name of acknowledged) expect((await get(`/v1/origins/${name}`)).status).toBe(200);
       registry.child.kill('SIGTERM');
       expect(await registry.ended).toBe(0);
+      expect(registry.stdout).toMatch(/the disk is full: .*\n(.*\n)*.*the disk has room again/);
     } finally {
       registry.child.kill('SIGKILL');
       await registry.ended;
