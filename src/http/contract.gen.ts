@@ -785,7 +785,7 @@ export interface components {
             [key: string]: unknown;
         };
         Reason: {
-            /** @description Why; kept with the record. */
+            /** @description Why; kept with the record. Not only of spaces. */
             reason: string;
         };
         /** @description Header lines in the order in which they went over the wire; a callback key is left out. */

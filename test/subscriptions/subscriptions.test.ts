@@ -401,10 +401,13 @@ describe('suspend and resume', () => {
     await subscriber.post(`${created.path}/resume`).send({ reason }).expect(403);
   });
 
-  test.each([{}, { reason: '' }, { reason: 'a', until: 'b' }])('a reason must be given: %j is not', async (body) => {
-    const created = await register();
-    await subscriber.post(`${created.path}/suspend`).send(body).expect(400);
-    await subscriber.post(`${created.path}/resume`).send(body).expect(400);
-    expect((await subscriber.get(created.path)).body.status).toBe('active');
-  });
+  test.each([{}, { reason: '' }, { reason: ' ' }, { reason: 'a', until: 'b' }])(
+    'a reason must be given: %j is not',
+    async (body) => {
+      const created = await register();
+      await subscriber.post(`${created.path}/suspend`).send(body).expect(400);
+      await subscriber.post(`${created.path}/resume`).send(body).expect(400);
+      expect((await subscriber.get(created.path)).body.status).toBe('active');
+    },
+  );
 });
