@@ -155,6 +155,7 @@ export const errorCodes = [
   'default_origin_exists',
   'origin_in_use',
   'no_default_origin',
+  'quota_exceeded',
   'subscription_not_found',
   'handshake_not_found',
   'grant_not_found',

@@ -1746,7 +1746,29 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            /**
+             * @description The token's scopes do not allow this (`scope_missing`), or the tenant has as many subscriptions as it may have
+             *     (`quota_exceeded`).
+             */
+            403: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:problem-type:assent:quota_exceeded",
+                     *       "title": "The tenant has as many as it may have.",
+                     *       "status": 403,
+                     *       "detail": "The tenant has 1000000 subscriptions, which is all it may have.",
+                     *       "code": "quota_exceeded",
+                     *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             409: components["responses"]["Conflict"];
             default: components["responses"]["Problem"];
         };

@@ -23,6 +23,7 @@ const statuses: Record<ErrorCode, { status: number; title: string }> = {
   default_origin_exists: { status: 409, title: 'The tenant has another default origin.' },
   origin_in_use: { status: 409, title: 'Subscriptions name this origin.' },
   no_default_origin: { status: 409, title: 'The tenant has no default origin.' },
+  quota_exceeded: { status: 403, title: 'The tenant has as many as it may have.' },
   subscription_not_found: { status: 404, title: 'There is no such subscription.' },
   handshake_not_found: { status: 404, title: 'There is no such handshake.' },
   grant_not_found: { status: 404, title: 'There is no such grant.' },

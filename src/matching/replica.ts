@@ -29,6 +29,8 @@ export interface Replica {
   readonly pairs: Pick<KnownPairs, 'find' | 'findAll' | 'denial' | 'rate' | 'expiresAt' | 'basis' | 'writeGrantId'>;
   /** Milliseconds since 1970 by the database's clock. */
   now(): number;
+  /** How many subscriptions a tenant has, the suspended ones included. */
+  subscriptionsOf(tenant: string): number;
   /** Subscriptions, pairs that have a subscription or a grant, and the bytes of all outside of the collected heap. */
   size(): { subscriptions: number; pairs: number; bytes: number };
 }
@@ -43,6 +45,8 @@ interface Home {
   origin: KnownOrigin;
   index: MatchIndex;
   pairs: Int32Array;
+  /** Subscriptions that are suspended are in no index; their pair, by id. */
+  suspended: Map<string, number>;
   credentials: Set<number>;
   protocolSettings: Map<number, Record<string, unknown>>;
 }
@@ -56,8 +60,8 @@ export interface ReplicaSettings {
 export function createReplica({ dialects, now }: ReplicaSettings): Replica {
   const homes = new Map<string, Home>();
   const pairs = new KnownPairs();
-  /** Subscriptions that are suspended are in no index; their pair, by id. */
-  const suspended = new Map<string, number>();
+  /** Of each tenant that has any. */
+  const subscriptions = new Map<string, number>();
   /** The name of the default origin by tenant. */
   const defaults = new Map<string, string>();
   let originNumber = 0;
@@ -65,7 +69,10 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
   function putOrigin(tenant: string, name: string, state: OriginState | null): void {
     const home = homes.get(name);
     if (state === null) {
-      if (home) pairs.releaseOrigin(home.number);
+      if (home) {
+        pairs.releaseOrigin(home.number);
+        count(home.origin.tenant, -sizeOf(home));
+      }
       homes.delete(name);
     } else if (home === undefined) {
       const index = createMatchIndex(dialects);
@@ -74,22 +81,36 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
         origin: { ...state, tenant },
         index,
         pairs: new Int32Array(64),
+        suspended: new Map(),
         credentials: new Set(),
         protocolSettings: new Map(),
       });
     } else {
+      count(home.origin.tenant, -sizeOf(home));
       home.origin = { ...state, tenant };
+      count(tenant, sizeOf(home));
     }
     if (state?.isdefault) defaults.set(tenant, name);
     else if (defaults.get(tenant) === name) defaults.delete(tenant);
   }
 
+  function count(tenant: string, change: number): void {
+    const number = (subscriptions.get(tenant) ?? 0) + change;
+    if (number === 0) subscriptions.delete(tenant);
+    else subscriptions.set(tenant, number);
+  }
+
   function putSubscription(home: Home, id: string, state: SubscriptionState | null): void {
-    // First comes, then leaves: a pair that stays the same is never empty in between.
-    const pair = state === null ? 0 : pairs.join(home.number, state.sink, state.suspended);
-    leave(home, id, state !== null && !state.suspended);
-    if (state?.suspended) suspended.set(id, pair);
-    else if (state !== null) fileOrForget(home, state, pair);
+    const size = sizeOf(home);
+    try {
+      // First comes, then leaves: a pair that stays the same is never empty in between.
+      const pair = state === null ? 0 : pairs.join(home.number, state.sink, state.suspended);
+      leave(home, id, state !== null && !state.suspended);
+      if (state?.suspended) home.suspended.set(id, pair);
+      else if (state !== null) fileOrForget(home, state, pair);
+    } finally {
+      count(home.origin.tenant, sizeOf(home) - size);
+    }
   }
 
   /** What cannot be indexed leaves nothing behind, neither of itself nor of what it takes the place of. */
@@ -123,9 +144,9 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
 
   /** Takes a subscription from its pair, and from the index unless it comes back there. */
   function leave(home: Home, id: string, staysInIndex: boolean): void {
-    const resting = suspended.get(id);
+    const resting = home.suspended.get(id);
     if (resting !== undefined) {
-      suspended.delete(id);
+      home.suspended.delete(id);
       pairs.leave(resting, true);
       return;
     }
@@ -208,16 +229,22 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     pairs,
     now,
 
+    subscriptionsOf: (tenant) => subscriptions.get(tenant) ?? 0,
+
     size: () => {
-      let subscriptions = suspended.size;
+      let total = 0;
       let { bytes } = pairs;
-      for (const { index, pairs: held } of homes.values()) {
-        subscriptions += index.size;
-        bytes += index.statistics().bytes + held.length * 4;
+      for (const home of homes.values()) {
+        total += sizeOf(home);
+        bytes += home.index.statistics().bytes + home.pairs.length * 4;
       }
-      return { subscriptions, pairs: pairs.size, bytes };
+      return { subscriptions: total, pairs: pairs.size, bytes };
     },
   };
+}
+
+function sizeOf({ index, suspended }: Home): number {
+  return index.size + suspended.size;
 }
 
 /** A state that this program cannot make use of: its subject is out, which denies, rather than left as it was. */

@@ -123,7 +123,15 @@ function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) =>
   const { faultOfSink, worker, writes } = asking;
   const { follower, age, ageOfDatabase } = following;
   const reader = createSubscriptionReader(database);
-  const register = createRegister({ database, vault, origins, writes, publicUrl: config.publicUrl });
+  const register = createRegister({
+    database,
+    vault,
+    origins,
+    writes,
+    publicUrl: config.publicUrl,
+    perTenant: config.subscriptionsPerTenant,
+    subscriptionsOf: (tenant) => follower.replica()?.subscriptionsOf(tenant) ?? 0,
+  });
   const writer = createSubscriptionWriter({ database, vault, register });
   const attend = (handshake: string, waitMs: number, signal: AbortSignal) =>
     worker.attend(handshake, waitMs, [signal, stopping]);

@@ -1,3 +1,4 @@
+import { RegistryError } from '../errors.js';
 import type { BatchWrites, Registration } from '../handshake/batch-writes.js';
 import { domainOf } from '../handshake/budgets.js';
 import type { Claim } from '../handshake/handshake.js';
@@ -48,6 +49,9 @@ export interface RegisterSettings {
   origins: OriginMemory;
   writes: BatchWrites;
   publicUrl: string | undefined;
+  /** How many subscriptions a tenant may have, and has by what this process knows. */
+  perTenant: number;
+  subscriptionsOf: (tenant: string) => number;
 }
 
 interface Member {
@@ -65,7 +69,9 @@ interface Member {
 /** An origin that changes between being read and being written for is read anew. */
 const mostTries = 10;
 
-export function createRegister({ database, vault, origins, writes, publicUrl }: RegisterSettings): Register {
+export function createRegister(settings: RegisterSettings): Register {
+  const { database, vault, origins, writes, publicUrl, perTenant, subscriptionsOf } = settings;
+
   /** The attempt is prepared for all of them, and recorded for those that may be asked at once. */
   function registrationOf(member: Member): Registration {
     const question = { origin: member.origin.name, requestedRate: askedRateOf(member) };
@@ -77,6 +83,11 @@ export function createRegister({ database, vault, origins, writes, publicUrl }: 
       key: keyOfRequest(member),
       begin: (lease, at) => ({ claim: claimOf(member, lease, at), attempt }),
     };
+  }
+
+  function requireRoom(tenant: string): void {
+    if (subscriptionsOf(tenant) < perTenant) return;
+    throw new RegistryError('quota_exceeded', `The tenant has ${perTenant} subscriptions, which is all it may have.`);
   }
 
   async function originFor(tenant: string, requested: Requested, isFresh: boolean): Promise<Origin> {
@@ -108,9 +119,10 @@ export function createRegister({ database, vault, origins, writes, publicUrl }: 
     for (let tries = 0; tries < mostTries; tries += 1) {
       let origin: Origin;
       try {
+        requireRoom(tenant);
         origin = await originFor(tenant, requested, tries > 0);
       } catch (error) {
-        // Whoever repeats a request hears of what it created, whatever has become of the origin since.
+        // Whoever repeats a request hears of what it created, whatever has become of origin and room since.
         const earlier = await findEarlier(database.client, request);
         if (earlier === undefined) throw error;
         return { id: earlier, handshake: undefined, replayed: true };

@@ -126,6 +126,8 @@ test.each([1, 2, 3])('answers what the rows say, after each of 3,000 random chan
     if (JSON.stringify(Object.entries(told).sort()) !== JSON.stringify([...model.match(asked, event)].sort())) {
       wrong.push({ turn, told });
     }
+    const own = [...model.subscriptions.values()].filter((each) => each.origin === asked).length;
+    if (replica.subscriptionsOf(asked[0]!) !== own) wrong.push({ turn, own });
   }
   expect(wrong).toEqual([]);
   expect(replica.size().subscriptions).toBe(model.subscriptions.size);
@@ -133,15 +135,22 @@ test.each([1, 2, 3])('answers what the rows say, after each of 3,000 random chan
 
 test('an origin takes everything of its own along, and comes back empty', () => {
   const [origin, other] = origins as [string, string];
-  for (const each of origins)
+  for (const each of origins) {
     replica.put({ kind: 'grant', origin: each, sink: 'https://h.example.com/' }, grant(each, ''));
-  replica.put({ kind: 'origin', tenant: 'a', origin }, null);
-  expect(replica.origin('a', origin)).toBeUndefined();
+    replica.put({ kind: 'subscription', origin: each, id: 'an' }, subscription('an', each, 'https://h.example.com/'));
+    const resting = subscription('other', each, 'https://h.example.com/', { suspended: true });
+    replica.put({ kind: 'subscription', origin: each, id: 'other' }, resting);
+  }
+  replica.put({ kind: 'origin', tenant: 'd', origin }, { name: origin, isdefault: true, profile: 'belgif' });
+  expect(['a', 'b', 'd'].map((tenant) => replica.subscriptionsOf(tenant))).toEqual([0, 2, 2]);
+  replica.put({ kind: 'origin', tenant: 'd', origin }, null);
+  expect(replica.origin('d', origin)).toBeUndefined();
   replica.put({ kind: 'grant', origin, sink: 'https://h.example.com/' }, grant(origin, ''));
   replica.put({ kind: 'origin', tenant: 'c', origin }, { name: origin, isdefault: false, profile: 'belgif' });
   expect(replica.permission('c', origin, 'https://h.example.com/').denial).toBe('no_grant');
   expect(replica.permission('b', other, 'https://h.example.com/').grant?.allowedRate).toBe(120);
-  expect(replica.size().pairs).toBe(1);
+  expect(replica.size()).toMatchObject({ subscriptions: 2, pairs: 1 });
+  expect(['b', 'd'].map((tenant) => replica.subscriptionsOf(tenant))).toEqual([2, 0]);
 });
 
 test('no tenant is told of an origin of another', () => {

@@ -36,3 +36,38 @@ test('a webhook that consents makes the subscription active in one request, and 
     .expect(200);
   expect(permission.body).toMatchObject({ allowed: true, allowedrate: 100, basis: 'response' });
 });
+
+test('a tenant has no more subscriptions than it may have, suspended ones among them', async () => {
+  const small = await startRegistry({ env: { ASSENT_SUBSCRIPTIONS_PER_TENANT: '2' } });
+  try {
+    const tenants = await Promise.all(
+      ['gemeente', 'provincie'].map((tenant) => small.as(['assent:admin', 'assent:subscribe'], { tenant })),
+    );
+    const [ours, theirs] = tenants as [Client, Client];
+    for (const [place, tenant] of tenants.entries()) {
+      await tenant
+        .post('/v1/origins')
+        .send({ name: `events${place}.example.com`, isdefault: true })
+        .expect(201);
+    }
+    const register = (tenant: Client, key: string) =>
+      tenant
+        .post('/v1/subscriptions')
+        .set({ 'Idempotency-Key': key, Prefer: 'respond-async' })
+        .send({ sink: small.receiver.sink(`/${key}`), protocol: 'HTTP' });
+    const first = await register(ours, 'first').expect(201);
+    await ours.post(`/v1/subscriptions/${first.body.id}/suspend`).send({ reason: 'Too much.' }).expect(200);
+    await register(ours, 'second').expect(201);
+
+    const refused = await register(ours, 'third').expect(403);
+    expect(refused.body).toMatchObject({ code: 'quota_exceeded', detail: expect.stringContaining(' 2 ') });
+    expect((await ours.get('/v1/subscriptions').expect(200)).body).toHaveLength(2);
+    expect((await register(ours, 'first').expect(201)).body.id).toBe(first.body.id);
+    await register(theirs, 'third').expect(201);
+
+    await ours.delete(`/v1/subscriptions/${first.body.id}`).expect(200);
+    await register(ours, 'third').expect(201);
+  } finally {
+    await small.stop();
+  }
+});
