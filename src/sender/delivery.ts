@@ -3,8 +3,7 @@ import type { MatchAnswer } from '../matching/match-message.js';
 
 export interface Delivery {
   headers: Record<string, string>;
-  /** None for an event without data in binary mode. */
-  body?: string | Uint8Array<ArrayBuffer>;
+  body: string | Uint8Array<ArrayBuffer>;
 }
 
 /**
@@ -12,8 +11,8 @@ export interface Delivery {
  * (HTTP binding, section 3), with the headers that the subscription wants along and the access token, if there is one.
  */
 export function deliveryOf(event: object, origin: string, to: MatchAnswer['sinks'][number]): Delivery {
-  const delivery =
-    to.contentmode === 'binary' && !holdsEvent(event) && isWritable(event) ? inBinary(event) : inStructured(event);
+  const binary = to.contentmode === 'binary' && !holdsEvent(event) && isWritable(event) ? inBinary(event) : undefined;
+  const delivery = binary ?? inStructured(event);
   const token = to.sinkcredential?.['accesstoken'];
   return {
     ...delivery,
@@ -41,29 +40,31 @@ function isWritable({ data, datacontenttype }: { data?: unknown; datacontenttype
   return ['utf-8', 'utf8', 'us-ascii', undefined].includes(parseMediaType(datacontenttype)?.charset);
 }
 
-/** Data without a type is JSON; bytes without one may be anything (JSON format, sections 3.1.1 and 3.1.2). */
-function inBinary(event: object): Delivery {
+/**
+ * Data without a type is JSON; bytes without one may be anything (JSON format, sections 3.1.1 and 3.1.2). Undefined
+ * where no body is left, or no type of it: a delivery has both (webhook specification, section 2.1).
+ */
+function inBinary(event: object): Delivery | undefined {
   const { data, data_base64: base64, datacontenttype, ...attributes } = event as Record<string, unknown>;
   const implied = data === undefined ? undefined : 'application/json';
   const contentType = typeof datacontenttype === 'string' ? datacontenttype : implied;
+  const body = typeof base64 === 'string' ? Buffer.from(base64, 'base64') : bodyOf(data, contentType);
+  if (contentType === undefined || !body?.length) return undefined;
   // As JSON, like what was matched: a time may be a Date still.
   const headers = Object.entries(JSON.parse(JSON.stringify(attributes)) as Record<string, unknown>)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => [`ce-${name}`, encode(String(value))]);
   return {
-    headers: {
-      ...(Object.fromEntries(headers) as Record<string, string>),
-      ...(contentType === undefined ? {} : { 'Content-Type': contentType }),
-    },
-    ...(typeof base64 === 'string' ? { body: Buffer.from(base64, 'base64') } : bodyOf(data, contentType)),
+    headers: { ...(Object.fromEntries(headers) as Record<string, string>), 'Content-Type': contentType },
+    body,
   };
 }
 
-function bodyOf(data: unknown, contentType = ''): Pick<Delivery, 'body'> {
-  if (data === undefined) return {};
+function bodyOf(data: unknown, contentType = ''): string | undefined {
+  if (data === undefined) return undefined;
   const mediaType = parseMediaType(contentType);
   const isText = typeof data === 'string' && (mediaType === undefined || !isJson(mediaType));
-  return { body: isText ? data : JSON.stringify(data) };
+  return isText ? data : JSON.stringify(data);
 }
 
 /**

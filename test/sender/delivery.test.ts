@@ -36,7 +36,7 @@ test('a delivery is structured unless the match says otherwise, and carries orig
 });
 
 test('a delivery is what fetch takes, in the types as well', async () => {
-  const bytes = inBinary({ data_base64: 'AAEC' });
+  const bytes = inBinary({ data_base64: 'AAEC', datacontenttype: 'image/png' });
   const request = new Request(to.sink, { ...bytes, method: 'POST' } satisfies RequestInit);
   expect(Buffer.from(await request.arrayBuffer())).toEqual(Buffer.from([0, 1, 2]));
 });
@@ -77,7 +77,7 @@ test('a time that is a Date still is the same in both content modes', () => {
   const time = new Date('2026-11-22T12:00:00.000Z');
   const { body } = deliveryOf({ ...event, time }, origin, { ...to, contentmode: 'structured' });
   expect(JSON.parse(body as string)).toMatchObject({ time: '2026-11-22T12:00:00.000Z' });
-  expect(inBinary({ time }).headers).toMatchObject({ 'ce-time': '2026-11-22T12:00:00.000Z' });
+  expect(inBinary({ time, data: 1 }).headers).toMatchObject({ 'ce-time': '2026-11-22T12:00:00.000Z' });
 });
 
 test('text in another charset than UTF-8 is delivered in structured mode, bytes in it as they are', () => {
@@ -95,15 +95,29 @@ test('text in another charset than UTF-8 is delivered in structured mode, bytes 
 });
 
 test.each([
-  ['no data', {}, undefined, undefined],
   ['null', { data: null }, 'application/json', 'null'],
   ['JSON without a type', { data: 'text' }, 'application/json', '"text"'],
   ['JSON of a kind', { data: 'text', datacontenttype: 'application/a+json' }, 'application/a+json', '"text"'],
   ['text', { data: 'text', datacontenttype: 'text/plain' }, 'text/plain', 'text'],
   ['bytes', { data_base64: 'AAEC', datacontenttype: 'image/png' }, 'image/png', Buffer.from([0, 1, 2])],
-  ['bytes without a type', { data_base64: 'AAEC' }, undefined, Buffer.from([0, 1, 2])],
 ])('the body in binary mode is the data: %s', (_, data, contentType, body) => {
   const delivery = inBinary(data);
   expect([delivery.headers['Content-Type'], delivery.body]).toEqual([contentType, body]);
   expect(Object.keys(delivery.headers).filter((name) => name.includes('data'))).toEqual([]);
+});
+
+test.each([
+  ['no data', {}],
+  ['no data, but a type', { datacontenttype: 'application/json' }],
+  ['null in place of bytes', { data_base64: null, datacontenttype: 'image/png' }],
+  ['empty text', { data: '', datacontenttype: 'text/plain' }],
+  ['no bytes at all', { data_base64: '', datacontenttype: 'image/png' }],
+  ['bytes without a type', { data_base64: 'AAEC' }],
+])('a delivery has a body and its type, so what lacks one is delivered in structured mode: %s', (_, data) => {
+  const { headers, body } = inBinary(data);
+  expect(headers).toEqual({
+    'Content-Type': 'application/cloudevents+json; charset=utf-8',
+    'WebHook-Request-Origin': origin,
+  });
+  expect(JSON.parse(body as string)).toEqual({ ...event, ...data });
 });
