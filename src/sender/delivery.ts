@@ -8,21 +8,28 @@ export interface Delivery {
 
 /**
  * One delivery (webhook specification, section 2.1) of an event in the JSON format, in the content mode of the match
- * (HTTP binding, section 3), with the headers that the subscription wants along and the access token, if there is one.
+ * (HTTP binding, section 3), with the headers that the subscription wants along and the bearer token, if it has one.
  */
 export function deliveryOf(event: object, origin: string, to: MatchAnswer['sinks'][number]): Delivery {
   const binary = to.contentmode === 'binary' && !holdsEvent(event) && isWritable(event) ? inBinary(event) : undefined;
   const delivery = binary ?? inStructured(event);
-  const token = to.sinkcredential?.['accesstoken'];
+  const token = bearerOf(to);
   return {
     ...delivery,
     headers: {
       ...(to.protocolsettings?.['headers'] as Record<string, string> | undefined),
       ...delivery.headers,
       'WebHook-Request-Origin': origin,
-      ...(typeof token === 'string' ? { Authorization: `Bearer ${token}` } : {}),
+      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
     },
   };
+}
+
+/** A token of a type that is not known is not used, and types have no letter case (RFC 6749, sections 7.1 and 5.1). */
+function bearerOf({ sinkcredential }: MatchAnswer['sinks'][number]): string | undefined {
+  const { accesstoken, accesstokentype = 'bearer' } = sinkcredential ?? {};
+  const isBearer = typeof accesstokentype === 'string' && accesstokentype.toLowerCase() === 'bearer';
+  return typeof accesstoken === 'string' && isBearer ? accesstoken : undefined;
 }
 
 function inStructured(event: object): Delivery {

@@ -35,6 +35,17 @@ test('a delivery is structured unless the match says otherwise, and carries orig
   });
 });
 
+test.each([
+  ['Bearer', 'Bearer a-token'],
+  ['bearer', 'Bearer a-token'],
+  ['DPoP', undefined],
+  ['mac', undefined],
+])('a token of the type %s comes with the Authorization %s', (accesstokentype, authorization) => {
+  const sinkcredential = { credentialtype: 'ACCESSTOKEN', accesstoken: 'a-token', accesstokentype };
+  const { headers } = deliveryOf(event, origin, { ...to, contentmode: 'structured', sinkcredential });
+  expect(headers['Authorization']).toBe(authorization);
+});
+
 test('a delivery is what fetch takes, in the types as well', async () => {
   const bytes = inBinary({ data_base64: 'AAEC', datacontenttype: 'image/png' });
   const request = new Request(to.sink, { ...bytes, method: 'POST' } satisfies RequestInit);
