@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { messageFaults } from '../../src/events/read-events.js';
+import { RegistryError } from '../../src/errors.js';
+import { messageFaults, readEvents } from '../../src/events/read-events.js';
 import { allRules } from '../../src/events/validate-event.js';
+import { problemOf } from '../../src/http/problem.js';
+import { batched, minimal, structured } from './message.js';
 
 const text = readFileSync(new URL('../../src/events/RULES.md', import.meta.url), 'utf8');
 
@@ -29,6 +32,33 @@ test('the table has exactly the rules of the code, with their level, document, s
 test('the table has exactly the faults of a message', () => {
   const faults = Object.entries(messageFaults).map(([fault, sentence]) => [`\`${fault}\``, sentence]);
   expect(rowsUnder('What is wrong with a message as a whole')).toEqual(faults);
+});
+
+test('the faults of a message are answered with the status that is told, all others with 400', () => {
+  const event = JSON.stringify(minimal);
+  const twice = ['Content-Type', 'application/cloudevents+json', 'Content-Type', 'application/cloudevents+json'];
+  const examples = [
+    structured(' '.repeat(1_001)),
+    batched(`[${event}, ${event}]`),
+    { headers: twice, body: Buffer.from(event) },
+    structured(event, 'application/cloudevents+avro'),
+    structured(event, 'application/cloudevents+json; charset=utf-16'),
+    structured(event, 'application/json'),
+    { ...structured(event), body: Buffer.of(0xff) },
+    structured('{'),
+    structured('['.repeat(300)),
+    batched(event),
+  ];
+  const found = examples.map((request) => {
+    const result = readEvents(request, { bytes: 1_000, events: 1 });
+    return 'code' in result && [result.faults[0]?.rule, problemOf(new RegistryError(result.code, ''), '').status];
+  });
+  const [, section = ''] = text.split('\n## What is wrong with a message as a whole\n');
+  const told = section.replaceAll('\n', ' ').matchAll(/((?:`\w+`(?:, | and | ))+)are answered with (\d+)/g);
+  const statuses = new Map(
+    [...told].flatMap(([, names = '', status]) => names.split(/\W+/).map((name) => [name, Number(status)])),
+  );
+  expect(found).toEqual(Object.keys(messageFaults).map((name) => [name, statuses.get(name) ?? 400]));
 });
 
 test('every normative sentence has a rule that exists or a reason, and every rule of a document has a sentence', () => {
