@@ -119,7 +119,18 @@ const rows: Row[] = [
 
   [
     'nl-gov.type_reverse_domain',
-    type('zaakstatus-gewijzigd', 'overheid.nl', 'order.created', 'nl', 'nl..x', 'nl.x y', 'nl/x.y', 'nl.é', 'nl.brp.'),
+    type(
+      'zaakstatus-gewijzigd',
+      'overheid.nl',
+      'nl',
+      'nl..x',
+      'nl.x y',
+      'nl/x.y',
+      'nl.é',
+      'nl.brp.',
+      'nl.a_b.c',
+      'order.created',
+    ),
     type('nl.brp.persoon-verhuisd', 'com.github.pull_request.opened', 'NL.brp.Huwelijk', 'eu.x.v1.2.3-rc.1+b'),
   ],
   [
