@@ -168,7 +168,10 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     const restMs = parseRetryAfter(retryAfter, new Date(now()).toUTCString());
     if (restMs === undefined) return;
     for (const pair of holds.keys()) if (heldUntil(pair) <= now()) holds.delete(pair);
-    holds.set(`${of} ${sink}`, { until: now() + Math.min(restMs, longestRestMs), askedAt: performance.now() });
+    const pair = `${of} ${sink}`;
+    // Deliveries that were on their way together are answered one after the other, and what was told first holds too.
+    const until = Math.max(heldUntil(pair), now() + Math.min(restMs, longestRestMs));
+    holds.set(pair, { until, askedAt: performance.now() });
     permits.recheck(of, sink);
   }
 

@@ -67,11 +67,14 @@ test('a rest that an admin ends is over for the sender that reported it too', as
   await sender.close();
 });
 
-test('a rest is kept to its end while the registry is away', async () => {
+test.each([
+  ['kept to its end while the registry is away', ['3600']],
+  ['not made shorter by the answer to another delivery while the registry is away', ['3600', '1']],
+])('a rest is %s', async (_, answers) => {
   const { sink } = await newSink();
   const sender = await senders.startCurrent({ registry: relay.url });
   relay.cut();
-  sender.report({ origin: tenant.origin, sink, status: 429, retryAfter: '3600' });
+  for (const retryAfter of answers) sender.report({ origin: tenant.origin, sink, status: 429, retryAfter });
   const permit = await sender.acquire(tenant.origin, sink);
   expect(permit).toMatchObject({ allowed: false, reason: 'held' });
   expect(Date.parse(permit.helduntil ?? '')).toBeGreaterThan(Date.now() + 3_000_000);
