@@ -87,6 +87,8 @@ export interface SenderSettings {
 const lastWordsMs = 3_000;
 /** As long as the registry gives at the most. */
 const longestRestMs = 86_400_000;
+/** As long as the registry gives at first where a 429 names no time. */
+const unnamedRestMs = 10_000;
 /** By then the feed has told of a rest, if it is heard of. */
 const toldWithinMs = 60_000;
 
@@ -164,8 +166,9 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     return presentPermission(of, sink, { denial: 'held', grant: { ...grant, heldUntil: ownHold } });
   }
 
-  function hold(of: string, sink: string, retryAfter: string): void {
-    const restMs = parseRetryAfter(retryAfter, new Date(now()).toUTCString());
+  function hold({ origin: of, sink, status, retryAfter }: OutcomeReport): void {
+    const namedMs = parseRetryAfter(retryAfter ?? undefined, new Date(now()).toUTCString());
+    const restMs = status === 429 ? (namedMs ?? unnamedRestMs) : namedMs;
     if (restMs === undefined) return;
     for (const pair of holds.keys()) if (heldUntil(pair) <= now()) holds.delete(pair);
     const pair = `${of} ${sink}`;
@@ -216,9 +219,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     acquire: (of, sink, signal) => permits.acquire(of.toLowerCase(), sink, signal),
     report(outcome) {
       outcomes.report(outcome);
-      const { status, retryAfter } = outcome;
-      if ((status === 429 || status === 503) && retryAfter)
-        hold(outcome.origin.toLowerCase(), outcome.sink, retryAfter);
+      if (outcome.status === 429 || outcome.status === 503) hold({ ...outcome, origin: outcome.origin.toLowerCase() });
     },
     age: () => follower.age(),
     close,

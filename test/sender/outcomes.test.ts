@@ -82,6 +82,24 @@ test.each([
   await sender.close();
 });
 
+test.each([
+  [429, undefined, false],
+  [429, 'later', false],
+  [503, undefined, true],
+  [503, 'later', true],
+  [500, '60', true],
+])('a %i with Retry-After %s lets send while the registry is away: %s', async (status, retryAfter, allowed) => {
+  const { sink } = await newSink();
+  const sender = await senders.startCurrent({ registry: relay.url });
+  relay.cut();
+  sender.report({ origin: tenant.origin, sink, status, retryAfter });
+  const permit = await sender.acquire(tenant.origin, sink);
+  expect(permit.allowed).toBe(allowed);
+  if (!allowed) expect(Date.parse(permit.helduntil ?? '')).toBeLessThan(Date.now() + 10_500);
+  relay.mend();
+  await sender.close();
+});
+
 test('a rest of which the feed tells nothing for a minute is over for the sender that reported it too', async () => {
   const clock = createClock();
   const gateway = await startGateway(registry.url, ({ url }, answer) => {
