@@ -468,8 +468,13 @@ const rows: Row[] = [
     [
       { datacontenttype: 'application/json', data: '{"a":1}' },
       { datacontenttype: 'application/json', data: ' [1] ' },
+      { datacontenttype: 'application/json', data_base64: 'e30=' },
+      { datacontenttype: 'Application/Geo+JSON; charset=utf-8', data_base64: '' },
     ],
     [
+      { data_base64: 'e30=' },
+      { datacontenttype: 'application/octet-stream', data_base64: 'e30=' },
+      { datacontenttype: 'application/json', data_base64: null },
       { datacontenttype: 'application/json', data: 'just a string' },
       { datacontenttype: 'application/json', data: '{a}' },
       { datacontenttype: 'text/plain', data: '{"a":1}' },

@@ -149,8 +149,11 @@ const ownRules: readonly Rule[] = [
     'data_embedded',
     'MUST',
     'R-7',
-    'JSON data stands in the event itself, not as text in a string.',
-    ({ dataForm, dataIsJson }) => (dataForm === 'json_text' && dataIsJson ? at('data') : undefined),
+    'JSON data stands in the event itself, not as text in a string and not as Base64.',
+    ({ dataForm, dataIsJson }) => {
+      if (!dataIsJson || (dataForm !== 'json_text' && dataForm !== 'base64')) return undefined;
+      return at(dataForm === 'base64' ? 'data_base64' : 'data');
+    },
   ),
   rule(
     'data_binary',
