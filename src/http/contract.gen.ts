@@ -756,7 +756,10 @@ export interface components {
              *     for all; empty ones are as absent.
              */
             protocolsettings?: {
-                /** @description How events are delivered (HTTP protocol binding, section 3); `structured` if absent, or `binary`. */
+                /**
+                 * @description How events are delivered (HTTP protocol binding, section 3); `structured` if absent, or `binary`. What has no
+                 *     data, or no type of its bytes, is structured in any case (webhook specification, section 2.1).
+                 */
                 contentmode?: string;
                 headers?: {
                     [key: string]: string;
