@@ -192,4 +192,8 @@ export async function removeGrantsOf(sql: Sql, actor: Actor, origin: string): Pr
     delete from "grant" g using going where g.origin = ${origin} and g.sink = going.sink returning g.*`;
   const live = rows.filter(({ state }) => state === 'live');
   await tell(sql, actor, live, 'grant.ended', 'origin_removed');
+  // Nothing ends with the others; but everybody who follows the log drops them too.
+  const over = rows.filter(({ state }) => state !== 'live');
+  if (over.length === 0) return;
+  await appendChange(sql, ...over.map(({ tenant, sink }) => ({ kind: 'grant.ended' as const, tenant, origin, sink })));
 }

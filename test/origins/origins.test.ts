@@ -208,6 +208,38 @@ describe('replace, patch and remove', () => {
     const permission = await other.get('/v1/permissions').query({ origin: name, sink }).expect(200);
     expect(permission.body).toMatchObject({ allowed: false, reason: 'no_grant' });
   });
+
+  test('who follows the feed hears of each grant that goes with its origin, also of one that was over', async () => {
+    const name = newName();
+    await create(name).expect(201);
+    const [live, revoked] = [newSink(), newSink()];
+    const expiresat = new Date(Date.now() + 86_400_000);
+    const agreement = { origin: name, allowedrate: 5, expiresat, reference: 'A' };
+    await admin
+      .post('/v1/grants')
+      .send({ ...agreement, sink: live })
+      .expect(201);
+    const { body: grant } = await admin
+      .post('/v1/grants')
+      .send({ ...agreement, sink: revoked })
+      .expect(201);
+    await admin.post(`/v1/grants/${grant.id}/revoke`).send({ reason: 'The owner complained.' }).expect(200);
+    const { cursor } = (await admin.get('/v1/changes').expect(200)).body;
+    await admin.delete(`/v1/origins/${name}`).expect(200);
+    const { changes } = (await admin.get('/v1/changes').query({ after: cursor }).expect(200)).body;
+    const told = changes.map(({ kind, sink, state }: { kind: string; sink?: string; state: unknown }) => ({
+      kind,
+      sink,
+      state,
+    }));
+    expect(told).toEqual([
+      { kind: 'grant.ended', sink: live, state: null },
+      { kind: 'grant.ended', sink: revoked, state: null },
+      { kind: 'origin.changed', sink: undefined, state: null },
+    ]);
+    const { body: entries } = await admin.get('/v1/audit').query({ target: `grant:${grant.id}` });
+    expect(entries.map(({ action }: { action: string }) => action)).toEqual(['grant.revoked', 'grant.live']);
+  });
 });
 
 describe('the default origin', () => {
