@@ -85,6 +85,7 @@ describe('a report', () => {
       { sink, status: 200, count: 0, more: 1 },
       { sink, status: 'timeout', at: 'yesterday' },
       { sink, status: 201 },
+      { sink, status: 410, at: '2020-11-20T12:00:00+01' },
     ]);
     const places = results.map((each: { accepted: boolean; faults?: Array<{ pointer: string; rule: string }> }) =>
       each.accepted ? 'accepted' : each.faults?.map(({ pointer, rule }) => `${pointer} ${rule}`).sort(),
@@ -96,6 +97,7 @@ describe('a report', () => {
       ['/3/count value_out_of_range', '/3/more member_unknown'],
       ['/4/at format_wrong', '/4/status value_not_allowed'],
       'accepted',
+      ['/6/at format_wrong'],
     ]);
     expect(results[1].faults[0].detail).toBe('This must be a whole number from 200 to 599 or "error".');
     expect((await deliveries(id)).counts).toEqual({ delivered: 2 });
