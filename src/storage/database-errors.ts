@@ -30,9 +30,10 @@ function prismaCode(error: unknown): string | undefined {
 }
 
 /**
- * What Postgres says while it starts, stops, fails over, has no room, or is too slow; the first characters are enough.
+ * What Postgres says while it starts, stops, fails over, has no room, is too slow, or lets nobody into the database; the
+ * first characters are enough.
  */
-const unavailableStates = /^(?:08|53|57P|57014|58|25006|25P0[34]|40001|40P01)/;
+const unavailableStates = /^(?:08|28|3D|53|55000|57P|57014|58|25006|25P0[34]|40001|40P01)/;
 const unavailableKinds = [
   'ConnectionClosed',
   'DatabaseNotReachable',

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
 import supertest, { type Response } from 'supertest';
 import { asUnavailable } from '../../src/storage/database-errors.js';
 import { freePort, startPostgres, type Postgres } from '../support/postgres.mjs';
@@ -140,6 +141,53 @@ onServer(
   },
   60_000,
 );
+
+describe('while Postgres lets nobody into the database', () => {
+  let elsewhere: pg.Client;
+  beforeAll(async () => {
+    if (!isServer) return;
+    elsewhere = new pg.Client({
+      connectionString: Object.assign(new URL(postgres.url), { pathname: '/template1' }).href,
+    });
+    await elsewhere.connect();
+  });
+  afterAll(() => elsewhere?.end());
+
+  (isServer ? test.each : test.skip.each)([
+    [
+      'as it is closed',
+      'alter database postgres allow_connections false',
+      'alter database postgres allow_connections true',
+    ],
+    ['as it has another name', 'alter database postgres rename to away', 'alter database away rename to postgres'],
+    ['as its user may not log in', 'alter role postgres nologin', 'alter role postgres login'],
+  ])(
+    '%s, what needs it is answered 503 with Retry-After',
+    async (_why, close, open) => {
+      const hangUp = `select pg_terminate_backend(pid) from pg_stat_activity where datname in ('postgres', 'away')`;
+      await Promise.all(everyKind());
+      // Whoever connects between the two is in.
+      while (
+        !(await elsewhere
+          .query(hangUp)
+          .then(() => elsewhere.query(close))
+          .then(
+            () => true,
+            () => false,
+          ))
+      );
+      await elsewhere.query(hangUp);
+      // The first ones may find a connection broken.
+      await Promise.all(everyKind());
+      const responses = await Promise.all(everyKind());
+      await elsewhere.query(open);
+      expectUnavailable(responses);
+      expect(await untilReady(registry.operationsUrl)).toBeLessThan(5);
+      await subscriber.get('/v1/subscriptions').expect(200);
+    },
+    30_000,
+  );
+});
 
 onServer(
   'a Postgres that stands still does not keep the service from stopping',
