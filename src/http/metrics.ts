@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { RequestDurations } from './request-durations.js';
 
@@ -24,6 +25,9 @@ export interface MetricsSources {
   /** How many there are, by kind. */
   feedReaders: () => Readonly<Record<string, number>>;
 }
+
+/** What is asked for longer than that is not known: whoever fetches the metrics would give up, and get none of them. */
+const patienceMs = 2_000;
 
 /** Every name and label is listed in the README; labels have few values, none of which comes from outside. */
 export function createMetrics(sources: MetricsSources): Metrics {
@@ -58,7 +62,8 @@ export function createMetrics(sources: MetricsSources): Metrics {
     help: 'By how much the oldest due handshake is late; NaN while the database does not answer.',
     registers,
     async collect() {
-      this.set(await lagSeconds().catch(() => NaN));
+      const late = sleep(patienceMs, NaN, { ref: false });
+      this.set(await Promise.race([lagSeconds().catch(() => NaN), late]));
     },
   });
   new Gauge({

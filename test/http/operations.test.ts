@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { connect } from 'node:net';
+import pg from 'pg';
 import { Registry as Metrics } from 'prom-client';
 import supertest from 'supertest';
 import { createToken } from '../../src/cli/create-token.js';
@@ -172,6 +173,19 @@ test('the lag is by how much the oldest due handshake is late', async () => {
   expect(await lag()).toBeLessThan(120);
   await idle.service.worker.drain();
   expect(await lag()).toBe(0);
+});
+
+(isServer ? test : test.skip)('metrics do not wait for a table that somebody has locked', async () => {
+  const somebody = new pg.Client({ connectionString: registry.env['DATABASE_URL'] });
+  await somebody.connect();
+  await somebody.query('begin');
+  await somebody.query('lock table handshake');
+  const startedAt = performance.now();
+  const lag = await metric('assent_handshake_lag_seconds');
+  const seconds = (performance.now() - startedAt) / 1_000;
+  await somebody.end();
+  expect(lag).toBeNaN();
+  expect(seconds).toBeLessThan(4);
 });
 
 test.each(['/livez', '/readyz', '/metrics'])('%s does not exist on the public listener', async (path) => {
