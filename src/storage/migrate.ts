@@ -12,6 +12,8 @@ import type { Database } from './database.js';
  */
 const folder = new URL('../../prisma/migrations/', import.meta.url);
 const lockId = 7_266_112_001;
+/** Less than a statement of others may take. */
+const patienceMs = 2_000;
 
 export interface Migration {
   name: string;
@@ -77,9 +79,20 @@ export async function awaitMigrations(
   }
 }
 
-/** A block is one statement and so one transaction, also where several connections are pooled. */
-function underLock(database: Database, statements: string): Promise<void> {
-  return database.execute(`do $block$ begin perform pg_advisory_xact_lock(${lockId}); ${statements} end $block$`);
+/**
+ * A block is one statement and so one transaction, also where several connections are pooled. Whoever waits for a table
+ * that a long transaction has, such as a dump, keeps everybody from it who comes later; so they are let pass in between.
+ */
+async function underLock(database: Database, statements: string): Promise<void> {
+  const lock = `perform pg_advisory_xact_lock(${lockId}); set local lock_timeout = ${patienceMs};`;
+  for (;;) {
+    try {
+      return await database.execute(`do $block$ begin ${lock} ${statements} end $block$`);
+    } catch (error) {
+      if (sqlState(error) !== '55P03') throw error;
+    }
+    await sleep(patienceMs);
+  }
 }
 
 /**

@@ -89,6 +89,24 @@ test('a migrated database is left as it is by the next start', async () => {
   expect(await rowsOf(`select * from _prisma_migrations order by id`)).toEqual(before);
 });
 
+(isServer ? test : test.skip)(
+  'a migration that waits for a long transaction, such as a dump, lets others pass meanwhile',
+  async () => {
+    const name = '20261122200000_budgets_of_long_names';
+    await rowsOf(`delete from _prisma_migrations where migration_name = '${name}'`);
+    const dump = new pg.Client({ connectionString: copy.url });
+    await dump.connect();
+    await dump.query('begin');
+    await dump.query('select 1 from budget');
+    const migrating = migrate(database);
+    while ((await rowsOf('select 1 from pg_locks where not granted')).length === 0);
+    await rowsOf('select 1 from budget');
+    await dump.end();
+    expect(await migrating).toEqual([name]);
+  },
+  30_000,
+);
+
 test('no function that forbids kinds of plans has its statements compiled at each call, as up to Postgres 17 they would be', async () => {
   const functions = await rowsOf<{ name: string; settings: string[] }>(
     `select proname as name, proconfig as settings from pg_proc where 'enable_seqscan=off' = any (proconfig) order by 1`,
