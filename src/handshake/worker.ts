@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Budgets } from './budgets.js';
 import type { Adopt, BegunAttempt, Claim, Settled } from './handshake.js';
 import type { Queue } from './queue.js';
@@ -148,7 +149,14 @@ export function createWorker(settings: WorkerSettings): Worker {
 
     async adopt(work) {
       const adopting = work(isStopping ? 0 : Math.max(maxInFlight - running.size, 0)).then(({ begun, result }) => {
-        for (const { claim, attempt } of begun) start(claim, converse(claim, attempt, performance.now()));
+        const startedAt = performance.now();
+        // In the next turn: whoever called has the next batch to send before.
+        for (const { claim, attempt } of begun) {
+          start(
+            claim,
+            nextTurn().then(() => converse(claim, attempt, startedAt)),
+          );
+        }
         return result;
       });
       const settled = adopting.catch(() => undefined);

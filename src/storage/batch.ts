@@ -18,6 +18,9 @@ export interface BatchSettings<Member, Result> {
  *   running -> running    somebody came meanwhile
  *   running -> idle
  *
+ * The next batch goes out before anybody hears of this one: what they go on with takes the thread, for which the
+ * database would have to wait.
+ *
  * A batch that fails is tried again member by member, so that one that is bad does not spoil the others; not so where
  * the database is away, for then it may have been done.
  */
@@ -51,7 +54,7 @@ export function createBatcher<Member, Result>(
   async function perform(entries: Entry[]): Promise<void> {
     try {
       const results = await run(entries.map(({ member }) => member));
-      entries.forEach(({ resolve }, place) => resolve(results[place] as Result));
+      setImmediate(() => entries.forEach(({ resolve }, place) => resolve(results[place] as Result)));
     } catch (error) {
       const isAway = error instanceof RegistryError && error.code === 'database_unavailable';
       if (isAway || entries.length === 1) for (const { reject } of entries) reject(error);

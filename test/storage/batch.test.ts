@@ -37,6 +37,16 @@ test('what comes in one turn goes together, and what comes meanwhile together in
   ]);
 });
 
+test('the next batch goes out before anybody hears of the one before', async () => {
+  const { batches, add, open } = record();
+  const first = add('a');
+  await turn();
+  void add('b');
+  open();
+  await first;
+  expect(batches).toEqual([['a'], ['b']]);
+});
+
 test('a batch has its most, and members of the same key are apart and in order', async () => {
   const { batches, add, open } = record({ most: 2, keyOf: (member) => member[0] });
   open();
