@@ -169,9 +169,6 @@ export async function enqueue(sql: Sql, question: Question, id: string = uuidv7(
   return id;
 }
 
-/** It was asked, and has no consent. */
-const wasSent = Prisma.sql`state <> 'granted' and (state <> 'due' or attempts > 0)`;
-
 /** Ends what was asked for a subscription, and makes its callbacks unknown, however the handshakes ended. */
 export function closeHandshakesOf(sql: Sql, subscription: string): Promise<void> {
   return close(sql, Prisma.sql`subscription = ${subscription}::uuid`);
@@ -184,19 +181,20 @@ export function closeHandshakesOf(sql: Sql, subscription: string): Promise<void>
 export function closeHandshakesOfOtherRate(sql: Sql, subscription: string, rate: number | null): Promise<void> {
   return close(
     sql,
-    Prisma.sql`subscription = ${subscription}::uuid and requestedrate is distinct from ${rate}::int and ${wasSent}`,
+    Prisma.sql`subscription = ${subscription}::uuid and requestedrate is distinct from ${rate}::int
+      and state <> 'granted' and (state <> 'due' or attempts > 0)`,
   );
 }
 
 /**
- * The same for renewals that were sent with a rate that no subscription of the pair asks for any more; `rate` is what
+ * The same for a renewal that is under way with a rate that no subscription of the pair asks for any more; `rate` is what
  * those ask for that name none.
  */
 export function closeUnwantedRenewal(sql: Sql, { tenant, origin, sink }: Pair, rate: number | null): Promise<void> {
   return close(
     sql,
-    Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant} and reason = 'renewal' and ${wasSent}
-      and not exists (
+    Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant} and reason = 'renewal'
+      and state in ('asking', 'waiting') and not exists (
         select 1 from subscription s where s.origin = ${origin} and s.sink = ${sink}
           and coalesce(s.requestedrate, ${rate}::int) is not distinct from handshake.requestedrate)`,
   );

@@ -225,19 +225,17 @@ describe('another requested rate', () => {
   });
 
   test.each([
-    ['waits', 200, false],
-    ['waits, also where it was named while suspended', 200, true],
-    ['is to be asked again', 503, false],
-    ['was refused', 403, false],
+    ['closes', false],
+    ['closes, also where it was named while suspended,', true],
   ])(
-    'closes the callback of a renewal with the old one that %s, and the consent that stands is renewed later',
-    async (_, status, rests) => {
+    '%s the callback of a renewal with the old one, and the consent that stands is renewed later',
+    async (_, rests) => {
       const { path, sink } = consenting();
       const { id } = await tenant.register(sink, { requestedrate: 100 });
       const callbacks: URL[] = [];
       registry.receiver.on(path, ({ headers }, response) => {
         callbacks.push(new URL(String(headers['webhook-request-callback'])));
-        response.writeHead(status).end();
+        response.writeHead(200).end();
       });
       await reachRenewal(registry, sink);
       await registry.service.sweep();
