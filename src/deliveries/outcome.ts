@@ -106,6 +106,8 @@ export interface Outcome {
   restSeconds: number | undefined;
 }
 
+/** For a 429 that names no time: twice as long each time, until a delivery succeeds. */
+export const firstRestSeconds = 10;
 /** A webhook must not park its senders for years. */
 const longestRestSeconds = 86_400;
 

@@ -5,7 +5,7 @@ import { recordAudits, type Actor } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import type { grant as GrantRow } from '../storage/generated/client.js';
 import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
-import { pairReports, type Outcome, type PairReport } from './outcome.js';
+import { firstRestSeconds, pairReports, type Outcome, type PairReport } from './outcome.js';
 
 /**
  * Takes a report into account: the counters of its pairs in one statement, and what follows for grants, in one
@@ -24,8 +24,7 @@ export interface Recorded {
   held: number;
 }
 
-/** For a 429 that names no time: twice as long each time, until a delivery succeeds. */
-const firstRestSeconds = 10;
+/** For a 429 that names no time. */
 const longestRestSeconds = 600;
 
 interface Counted {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { presentPermission } from '../grants/permission.js';
-import { parseRetryAfter } from '../handshake/backoff.js';
+import { firstRestSeconds, restOf } from '../deliveries/outcome.js';
 import { dialects } from '../matching/dialects.js';
 import { matchMessage, originFor, textOfMatch, type BatchAnswer, type MatchAnswer } from '../matching/match-message.js';
 import { createReplica, indexLoading } from '../matching/replica.js';
@@ -85,10 +85,6 @@ export interface SenderSettings {
 }
 
 const lastWordsMs = 3_000;
-/** As long as the registry gives at the most. */
-const longestRestMs = 86_400_000;
-/** As long as the registry gives at first where a 429 names no time. */
-const unnamedRestMs = 10_000;
 /** By then the feed has told of a rest, if it is heard of. */
 const toldWithinMs = 60_000;
 
@@ -167,13 +163,13 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
   }
 
   function hold({ origin: of, sink, status, retryAfter }: OutcomeReport): void {
-    const namedMs = parseRetryAfter(retryAfter ?? undefined, new Date(now()).toUTCString());
-    const restMs = status === 429 ? (namedMs ?? unnamedRestMs) : namedMs;
-    if (restMs === undefined) return;
+    const named = retryAfter ? restOf(retryAfter, undefined, new Date(now())) : undefined;
+    const seconds = status === 429 ? (named ?? firstRestSeconds) : named;
+    if (seconds === undefined) return;
     for (const pair of holds.keys()) if (heldUntil(pair) <= now()) holds.delete(pair);
     const pair = `${of} ${sink}`;
     // Deliveries that were on their way together are answered one after the other, and what was told first holds too.
-    const until = Math.max(heldUntil(pair), now() + Math.min(restMs, longestRestMs));
+    const until = Math.max(heldUntil(pair), now() + seconds * 1_000);
     holds.set(pair, { until, askedAt: performance.now() });
     permits.recheck(of, sink);
   }

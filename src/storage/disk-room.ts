@@ -36,7 +36,10 @@ export async function writeWithRoom(
         () => true,
         () => false,
       );
-      if (isSet) onRoom((writes = isRoom));
+      if (isSet) {
+        writes = isRoom;
+        onRoom(isRoom);
+      }
     }
     await sleep(everyMs, undefined, { signal }).catch(() => undefined);
   }

@@ -180,12 +180,13 @@ test('the lag is by how much the oldest due handshake is late', async () => {
   await somebody.connect();
   await somebody.query('begin');
   await somebody.query('lock table handshake');
-  const startedAt = performance.now();
   const lag = await metric('assent_handshake_lag_seconds');
-  const seconds = (performance.now() - startedAt) / 1_000;
+  const { rows } = await somebody.query(
+    `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%min(coalesce(leaseduntil, dueat))%'`,
+  );
   await somebody.end();
   expect(lag).toBeNaN();
-  expect(seconds).toBeLessThan(4);
+  expect(rows).toHaveLength(1);
 });
 
 test.each(['/livez', '/readyz', '/metrics'])('%s does not exist on the public listener', async (path) => {
