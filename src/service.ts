@@ -74,7 +74,8 @@ async function prepare(database: Database, { config, log }: ServiceOptions): Pro
     const onPending = (pending: string[]) => log.warn({ migrations: pending }, 'waiting for migrations');
     return awaitMigrations(database, { pollMs: config.pollMs, onPending });
   }
-  const applied = await migrate(database);
+  const onWaiting = (migration: string) => log.warn({ migration }, 'waiting for a transaction that has the table');
+  const applied = await migrate(database, onWaiting);
   if (applied.length > 0) log.info({ migrations: applied }, 'migrated');
 }
 

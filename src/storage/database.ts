@@ -74,7 +74,7 @@ async function openServer(url: string, readsOnly: boolean): Promise<Database> {
   const unusable = ({ message, code }: Error & { code?: string }) =>
     new SetupError(`${readsOnly ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL'}: ${message || code}`);
   // Also where the replica has become a primary: whoever reads it was told not to write.
-  const settings = [...inUtc, ...patient, seesCommits, ...(readsOnly ? ['default_transaction_read_only=on'] : [])];
+  const settings = [...inOneForm, ...patient, seesCommits, ...(readsOnly ? ['default_transaction_read_only=on'] : [])];
   const connectionString = withOptions(url, settings);
   await executeAlone(connectionString, refuseOtherEncoding).catch((error: Error) => {
     throw unusable(error);
@@ -117,8 +117,11 @@ const refuseOtherEncoding = `do $block$ begin
   end if;
 end $block$`;
 
-/** Prisma ignores the offset of a time that it reads and writes times without one; pg reads only dates of ISO. */
-const inUtc = ['timezone=UTC', 'datestyle=ISO'];
+/**
+ * Prisma ignores the offset of a time that it reads and writes times without one; pg reads only dates of ISO. In an
+ * array, null would be a word. Times that are numbers have all their digits.
+ */
+const inOneForm = ['timezone=UTC', 'datestyle=ISO', 'array_nulls=on', 'extra_float_digits=1'];
 
 /** Statements that are asked of the pool have a limit of their own; migrations wait for each other. */
 const patient = ['lock_timeout=0', 'statement_timeout=0'];

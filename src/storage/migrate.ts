@@ -32,8 +32,14 @@ export async function readMigrations(): Promise<Migration[]> {
   );
 }
 
-/** Returns the names of what was applied now. Throws a SetupError if a migration has changed since it was applied. */
-export async function migrate(database: Database): Promise<string[]> {
+/**
+ * Returns the names of what was applied now. `onWaiting` hears of a migration that waits for somebody's transaction.
+ * Throws a SetupError if a migration has changed since it was applied.
+ */
+export async function migrate(
+  database: Database,
+  onWaiting: (name: string) => void = () => undefined,
+): Promise<string[]> {
   const migrations = await readMigrations();
   await underLock(
     database,
@@ -56,6 +62,7 @@ export async function migrate(database: Database): Promise<string[]> {
         insert into _prisma_migrations (id, checksum, finished_at, migration_name, applied_steps_count)
           values ('${randomUUID()}', '${checksum}', now(), '${name}', 1);
       end if;`,
+      () => onWaiting(name),
     );
   }
   return pending;
@@ -83,14 +90,15 @@ export async function awaitMigrations(
  * A block is one statement and so one transaction, also where several connections are pooled. Whoever waits for a table
  * that a long transaction has, such as a dump, keeps everybody from it who comes later; so they are let pass in between.
  */
-async function underLock(database: Database, statements: string): Promise<void> {
+async function underLock(database: Database, statements: string, onWaiting?: () => void): Promise<void> {
   const lock = `perform pg_advisory_xact_lock(${lockId}); set local lock_timeout = ${patienceMs};`;
-  for (;;) {
+  for (let told = false; ; told = true) {
     try {
       return await database.execute(`do $block$ begin ${lock} ${statements} end $block$`);
     } catch (error) {
       if (sqlState(error) !== '55P03') throw error;
     }
+    if (!told) onWaiting?.();
     await sleep(patienceMs);
   }
 }

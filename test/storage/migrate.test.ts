@@ -41,7 +41,7 @@ const rowsOf = <T>(text: string) => database.client.$queryRawUnsafe<T[]>(text);
     await maintenance.query(`create database ${name}`);
     const databaseUrl = Object.assign(new URL(server), { pathname: `/${name}` }).href;
     const ten = await Promise.all(Array.from({ length: 10 }, () => openDatabase({ databaseUrl, dataFolder: '' })));
-    await Promise.all(ten.map(migrate));
+    await Promise.all(ten.map((each) => migrate(each)));
     const [{ client }] = ten as [Database];
     const applied = await client.$queryRaw`
     select migration_name as name, count(*)::int as times, min(applied_steps_count) as steps
@@ -98,11 +98,13 @@ test('a migrated database is left as it is by the next start', async () => {
     await dump.connect();
     await dump.query('begin');
     await dump.query('select 1 from budget');
-    const migrating = migrate(database);
+    const waiting: string[] = [];
+    const migrating = migrate(database, (migration) => waiting.push(migration));
     while ((await rowsOf('select 1 from pg_locks where not granted')).length === 0);
     await rowsOf('select 1 from budget');
     await dump.end();
     expect(await migrating).toEqual([name]);
+    expect(waiting).toEqual([name]);
   },
   30_000,
 );

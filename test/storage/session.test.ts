@@ -12,6 +12,12 @@ const habits = [
   'datestyle = German',
   "default_transaction_isolation = 'repeatable read'",
   'lock_timeout = 1ms',
+  'array_nulls = off',
+  'transform_null_equals = on',
+  'standard_conforming_strings = off',
+  'bytea_output = escape',
+  'intervalstyle = sql_standard',
+  'extra_float_digits = -15',
 ];
 const onServer = isServer ? test : test.skip;
 
