@@ -3210,7 +3210,7 @@ export interface operations {
                      *             "state": "revoked",
                      *             "basis": "response",
                      *             "allowedrate": "120",
-                     *             "expiresat": "2026-11-30T12:00:00.000+00:00",
+                     *             "expiresat": "2026-11-30T12:00:00.000Z",
                      *             "helduntil": null
                      *           }
                      *         }

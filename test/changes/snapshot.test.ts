@@ -32,12 +32,17 @@ function newSink(): string {
 test('a snapshot holds every origin, subscription and grant of the tenant, and ends with the cursor to follow from', async () => {
   const sink = newSink();
   const { id } = await tenant.register(sink, { types: ['com.example.a'], source: 'urn:example:a' });
+  // In UTC and with milliseconds, as every time of an answer.
+  const expiresat = expect.stringMatching(/T[\d:]{8}\.\d{3}Z$/);
   const lines = await sender.snapshot();
   expect(lines).toEqual([
     { kind: 'origin', state: expect.objectContaining({ name: tenant.origin, isdefault: true }) },
     { kind: 'origin', state: expect.objectContaining({ name: other, isdefault: false }) },
     { kind: 'subscription', state: expect.objectContaining({ id, sink, types: ['com.example.a'], suspended: false }) },
-    { kind: 'grant', state: expect.objectContaining({ sink, state: 'live', allowedrate: expect.any(String) }) },
+    {
+      kind: 'grant',
+      state: expect.objectContaining({ sink, state: 'live', allowedrate: expect.any(String), expiresat }),
+    },
     { kind: 'end', cursor: expect.any(String), revision: expect.stringMatching(/^\d+$/) },
   ]);
   const after = lines.at(-1).cursor;
@@ -45,7 +50,11 @@ test('a snapshot holds every origin, subscription and grant of the tenant, and e
   await tenant.revoke(sink);
   const { changes } = await sender.page({ after });
   expect(changes).toEqual([
-    expect.objectContaining({ kind: 'grant.revoked', sink, state: expect.objectContaining({ state: 'revoked' }) }),
+    expect.objectContaining({
+      kind: 'grant.revoked',
+      sink,
+      state: expect.objectContaining({ state: 'revoked', expiresat }),
+    }),
   ]);
 });
 
