@@ -67,7 +67,7 @@ const sentences: Record<string, (params: Limits, schema: unknown) => string> = {
       .flat()
       .map((name) => types[name] ?? name)
       .join(' or ')}`,
-  // The contract has no other format than date-time.
+  // Of the formats in requests; int64 stands in a oneOf, which is told as one.
   format: () => 'must be a date and time with an offset, such as 2026-11-20T12:00:00Z',
   minimum: ({ limit }) => `must be at least ${limit}`,
   maximum: ({ limit }) => `must be at most ${limit}`,

@@ -585,24 +585,27 @@ export interface components {
     schemas: {
         /** @enum {string} */
         SubscriptionStatus: "pending" | "active" | "refused" | "unreachable" | "suspended" | "expired" | "retired";
+        /** @description A place of the request that breaks a rule. */
+        Fault: {
+            /** @description JSON pointer into the body (`/sink`); outside of it `query/limit`, `header/prefer`, `path/id`. */
+            pointer: string;
+            /** @description Stable name of the rule that was broken. */
+            rule: string;
+            /** @description What is wrong there, for people. */
+            detail: string;
+        };
         /** @description A problem (RFC 9457) with a stable code and the place of each fault. */
         Problem: {
             /** @description A URI for the kind of problem: `urn:problem-type:assent:` and the code. */
             type: string;
             title: string;
             status: number;
-            detail?: string;
+            detail: string;
             /** @description Stable name of the problem. */
             code: string;
             /** @description The id under which this request stands in the logs. */
             requestid: string;
-            faults?: {
-                /** @description JSON pointer into the body (`/sink`); outside of it `query/limit`, `header/prefer`, `path/id`. */
-                pointer: string;
-                /** @description Stable name of the rule that was broken. */
-                rule: string;
-                detail: string;
-            }[];
+            faults?: components["schemas"]["Fault"][];
         };
         /**
          * @description One filter; its single member names the dialect.
@@ -792,7 +795,7 @@ export interface components {
             reason: string;
         };
         /** @description Header lines in the order in which they went over the wire; a callback key is left out. */
-        Headers: {
+        HeaderLines: {
             name: string;
             value: string;
         }[];
@@ -804,8 +807,8 @@ export interface components {
             number: number;
             startedat: components["schemas"]["Time"];
             finishedat?: components["schemas"]["Time"];
-            request: components["schemas"]["Headers"];
-            answer?: components["schemas"]["Headers"];
+            request: components["schemas"]["HeaderLines"];
+            answer?: components["schemas"]["HeaderLines"];
             status?: number;
             remoteaddress?: string;
             /** @description How long each stage took, in milliseconds; one that was not completed has none. */
@@ -912,7 +915,10 @@ export interface components {
             counts: {
                 [key: string]: number;
             };
-            /** @description Since the last success. */
+            /**
+             * Format: int64
+             * @description Deliveries that failed since the last success.
+             */
             failures: number;
             failingsince?: components["schemas"]["Time"];
             /** @description When a success was reported last. */
@@ -945,6 +951,12 @@ export interface components {
             expiresat: components["schemas"]["Time"];
         };
         /**
+         * @description `response`: the answer to OPTIONS. `callback`: the callback was called. `agreement`: an admin recorded it.
+         *     `policy`: the target does not support the handshake and the origin's policy allows a low rate.
+         * @enum {string}
+         */
+        GrantBasis: "response" | "callback" | "agreement" | "policy";
+        /**
          * @description May this origin send to this sink now?
          * @example {
          *       "origin": "eventemitter.example.com",
@@ -962,7 +974,7 @@ export interface components {
             allowed: boolean;
             allowedrate?: components["schemas"]["Rate"];
             expiresat?: components["schemas"]["Time"];
-            basis?: string;
+            basis?: components["schemas"]["GrantBasis"];
             grant?: string;
             /** @description The webhook asked every sender for a rest until then. */
             helduntil?: components["schemas"]["Time"];
@@ -994,8 +1006,8 @@ export interface components {
              *     counts with 429 and 503, for a day at the most.
              */
             retryafter?: number | string;
-            /** @default 1 */
-            count: number;
+            /** @description How many deliveries came to this. 1 if absent. */
+            count?: number;
         };
         ReportFault: {
             /** @description JSON pointer into the report. */
@@ -1108,12 +1120,7 @@ export interface components {
              *     (an admin asked again), or the words of the admin who revoked it.
              */
             endreason?: string;
-            /**
-             * @description `response`: the answer to OPTIONS. `callback`: the callback was called. `agreement`: an admin recorded it.
-             *     `policy`: the target does not support the handshake and the origin's policy allows a low rate.
-             * @enum {string}
-             */
-            basis: "response" | "callback" | "agreement" | "policy";
+            basis: components["schemas"]["GrantBasis"];
             /** @description `WebHook-Allowed-Origin` as it was answered. */
             allowedorigin?: string;
             allowedrate: components["schemas"]["Rate"];
@@ -1146,6 +1153,17 @@ export interface components {
             reference: string;
         };
         /**
+         * @description How strictly answers of webhooks are read; the README has the table.
+         * @enum {string}
+         */
+        Judgement: "strict" | "lenient";
+        /**
+         * @description A set of rules that events keep.
+         * @enum {string}
+         */
+        Profile: "cloudevents" | "nl-gov" | "intg-std-015" | "belgif";
+        /**
+         * @description A sending system and its policy.
          * @example {
          *       "name": "eventemitter.example.com",
          *       "isdefault": true,
@@ -1164,54 +1182,61 @@ export interface components {
             isdefault: boolean;
             requestedrate?: components["schemas"]["RequestedRate"];
             defaultrate: components["schemas"]["Rate"];
-            /** @enum {string} */
-            judgement: "strict" | "lenient";
+            judgement: components["schemas"]["Judgement"];
             unsupportedrate?: number;
             leaseseconds: number;
-            /** @enum {string} */
-            profile: "cloudevents" | "nl-gov" | "intg-std-015" | "belgif";
+            profile: components["schemas"]["Profile"];
             goneafter: number;
             createdat: components["schemas"]["Time"];
             updatedat: components["schemas"]["Time"];
         };
-        /** @description A sending system and its policy. */
-        OriginSettings: {
+        /** @description A sending system to register, with its policy. */
+        OriginRequest: {
             /** @description The value of `WebHook-Request-Origin`: a DNS name. It never changes. */
-            name?: string;
-            /**
-             * @description Subscriptions that name no origin take this one.
-             * @default false
-             */
-            isdefault: boolean;
+            name: string;
+            /** @description Whether subscriptions that name no origin take this one. `false` if absent. */
+            isdefault?: boolean;
             requestedrate?: components["schemas"]["RequestedRate"];
             /** @description The rate that holds when none was asked for and the webhook names none. 60 if absent. */
             defaultrate?: components["schemas"]["Rate"];
-            /**
-             * @description How strictly answers are read; the README has the table.
-             * @default strict
-             * @enum {string}
-             */
-            judgement: "strict" | "lenient";
+            /** @description How strictly answers are read; the README has the table. `strict` if absent. */
+            judgement?: components["schemas"]["Judgement"];
             /** @description The rate for targets that answer OPTIONS with 405 or 501. Absent means that they get nothing. */
             unsupportedrate?: number;
-            /**
-             * @description How long a consent holds before it must be renewed.
-             * @default 864000
-             */
-            leaseseconds: number;
-            /**
-             * @description The rules that events of this origin keep.
-             * @default cloudevents
-             * @enum {string}
-             */
-            profile: "cloudevents" | "nl-gov" | "intg-std-015" | "belgif";
-            /**
-             * @description How often in a row a webhook answers deliveries with 410 Gone before it counts as retired.
-             * @default 1
-             */
-            goneafter: number;
+            /** @description How long a consent holds before it must be renewed. 864000, ten days, if absent. */
+            leaseseconds?: number;
+            /** @description The rules that events of this origin keep. `cloudevents` if absent. */
+            profile?: components["schemas"]["Profile"];
+            /** @description How often in a row a webhook answers deliveries with 410 Gone before it counts as retired. 1 if absent. */
+            goneafter?: number;
             readonly createdat?: unknown;
             readonly updatedat?: unknown;
+        };
+        /** @description The policy that takes the place of the present one. */
+        OriginSettings: {
+            /** @description The value of `WebHook-Request-Origin`: a DNS name. It never changes. */
+            name?: string;
+            /** @description Whether subscriptions that name no origin take this one. `false` if absent. */
+            isdefault?: boolean;
+            requestedrate?: components["schemas"]["RequestedRate"];
+            /** @description The rate that holds when none was asked for and the webhook names none. 60 if absent. */
+            defaultrate?: components["schemas"]["Rate"];
+            /** @description How strictly answers are read; the README has the table. `strict` if absent. */
+            judgement?: components["schemas"]["Judgement"];
+            /** @description The rate for targets that answer OPTIONS with 405 or 501. Absent means that they get nothing. */
+            unsupportedrate?: number;
+            /** @description How long a consent holds before it must be renewed. 864000, ten days, if absent. */
+            leaseseconds?: number;
+            /** @description The rules that events of this origin keep. `cloudevents` if absent. */
+            profile?: components["schemas"]["Profile"];
+            /** @description How often in a row a webhook answers deliveries with 410 Gone before it counts as retired. 1 if absent. */
+            goneafter?: number;
+            readonly createdat?: unknown;
+            readonly updatedat?: unknown;
+        };
+        /** @description A JSON merge patch (RFC 7396) on the policy; `null` removes a member, which then is as if absent. */
+        OriginPatch: {
+            [key: string]: unknown;
         };
         /** @description One webhook that gets the event, once, for all its subscriptions. */
         MatchedSink: {
@@ -1259,17 +1284,19 @@ export interface components {
             warnings?: components["schemas"]["RuleBreach"][];
             explanations?: components["schemas"]["Explanation"][];
         };
+        /** @description The sinks of one event of a batch, or what is wrong with it. */
+        MatchedEvent: {
+            sinks?: components["schemas"]["MatchedSink"][];
+            withheld?: components["schemas"]["WithheldSinks"];
+            warnings?: components["schemas"]["RuleBreach"][];
+            faults?: components["schemas"]["RuleBreach"][];
+            explanations?: components["schemas"]["Explanation"][];
+        };
         /** @description Where each event of a batch goes, in order. */
         BatchAnswer: {
             revision: string;
             origin: string;
-            events: {
-                sinks?: components["schemas"]["MatchedSink"][];
-                withheld?: components["schemas"]["WithheldSinks"];
-                warnings?: components["schemas"]["RuleBreach"][];
-                faults?: components["schemas"]["RuleBreach"][];
-                explanations?: components["schemas"]["Explanation"][];
-            }[];
+            events: components["schemas"]["MatchedEvent"][];
         };
         /** @description An event, and either the id of a stored subscription, or what one would hold. */
         FilterTest: {
@@ -1290,22 +1317,24 @@ export interface components {
             /** @description Why not, where the event does not show it: what is missing or cannot be evaluated. */
             detail?: string;
         };
+        /** @description What one event breaks. */
+        ValidatedEvent: {
+            /** @description It breaks no MUST. */
+            valid: boolean;
+            faults: components["schemas"]["RuleBreach"][];
+            warnings: components["schemas"]["RuleBreach"][];
+        };
         Validation: {
-            profile: string;
+            profile: components["schemas"]["Profile"];
             /** @description No event breaks a MUST. */
             valid: boolean;
-            events: {
-                valid: boolean;
-                faults: components["schemas"]["RuleBreach"][];
-                warnings: components["schemas"]["RuleBreach"][];
-            }[];
+            events: components["schemas"]["ValidatedEvent"][];
         };
         OriginState: {
             name: string;
             /** @description Events are of this origin where nothing else is said. */
             isdefault: boolean;
-            /** @description The rules that its events keep. */
-            profile: string;
+            profile: components["schemas"]["Profile"];
         };
         /**
          * @description Who wants what. It is to be delivered if it is not suspended, and its origin may send to its sink. `source`,
@@ -1332,8 +1361,7 @@ export interface components {
             sink: string;
             /** @enum {string} */
             state: "live" | "ended" | "revoked";
-            /** @enum {string} */
-            basis: "response" | "callback" | "agreement" | "policy";
+            basis: components["schemas"]["GrantBasis"];
             /** @description Requests per minute, as text, or `*`. */
             allowedrate: string;
             expiresat: components["schemas"]["Time"];
@@ -1624,7 +1652,7 @@ export interface components {
         /** @description The DNS expression of the sending system. */
         OriginName: string;
         /** @description Only what is of this origin. */
-        origin: string;
+        FeedOrigin: string;
     };
     requestBodies: never;
     headers: {
@@ -2779,7 +2807,7 @@ export interface operations {
                  *       "requestedrate": 120
                  *     }
                  */
-                "application/json": components["schemas"]["OriginSettings"] & Record<string, never>;
+                "application/json": components["schemas"]["OriginRequest"];
             };
         };
         responses: {
@@ -2931,9 +2959,7 @@ export interface operations {
                  *       "unsupportedrate": null
                  *     }
                  */
-                "application/merge-patch+json": {
-                    [key: string]: unknown;
-                };
+                "application/merge-patch+json": components["schemas"]["OriginPatch"];
             };
         };
         responses: {
@@ -3073,7 +3099,8 @@ export interface operations {
     validateEvent: {
         parameters: {
             query?: {
-                profile?: "cloudevents" | "nl-gov" | "intg-std-015" | "belgif";
+                /** @description The rules that the event is held against. `cloudevents` if absent. */
+                profile?: components["schemas"]["Profile"];
             };
             header?: never;
             path?: never;
@@ -3137,7 +3164,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only what is of this origin. */
-                origin?: components["parameters"]["origin"];
+                origin?: components["parameters"]["FeedOrigin"];
             };
             header?: never;
             path?: never;
@@ -3171,7 +3198,7 @@ export interface operations {
                  */
                 after?: string;
                 /** @description Only what is of this origin. */
-                origin?: components["parameters"]["origin"];
+                origin?: components["parameters"]["FeedOrigin"];
                 /** @description How many changes a page holds at the most. A page may hold fewer although there are more. */
                 limit?: number;
                 /** @description Seconds to wait for a change if there is none; a stream always waits. */

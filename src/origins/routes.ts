@@ -28,7 +28,7 @@ export function createOriginHandlers({ origins, checkBody }: OriginRoutes): Hand
     },
 
     createOrigin: async (call) => {
-      const name = parseOriginName(call.body.name ?? '');
+      const name = parseOriginName(call.body.name);
       if (!name.ok) throw invalid([{ pointer: '/name', rule: name.rule, detail: name.detail }]);
       const { origin, replayed } = await origins.create(actorOf(call), name.name, policyOf(call.body), {
         tenant: call.principal.tenant,

@@ -24,6 +24,7 @@ type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 const document = JSON.parse(readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8')) as {
   paths: Record<string, Partial<Record<Method, OperationObject>>>;
+  components: Record<'schemas' | 'parameters', Record<string, object>>;
 };
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const someId = '0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f';
@@ -257,6 +258,25 @@ describe('documents', () => {
       if (status !== 'default') expect(status).toBe(String(number));
     },
   );
+
+  test('no name of a schema or parameter stands for something else in a generated client', () => {
+    const { schemas, parameters } = document.components;
+    const names = [...Object.keys(schemas), ...Object.keys(parameters)];
+    expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
+    expect(Object.keys(schemas).filter((name) => name in globalThis)).toEqual([]);
+  });
+
+  test('a member that a body may lack has no default: generated types would demand it', () => {
+    const schemas = JSON.stringify([document.components.schemas, bodies.map(({ schema }) => schema)]);
+    expect(schemas).not.toContain('"default":');
+  });
+
+  test('an integer beyond 32 bits says so', () => {
+    const text = JSON.stringify(document);
+    const bounded = [...text.matchAll(/"type":"integer",(?:"format":"(\w+)",)?[^{}]*?"maximum":(\d+)/g)];
+    expect(bounded.length).toBeGreaterThan(5);
+    for (const [, format, maximum] of bounded) expect(format).toBe(Number(maximum) < 2 ** 31 ? undefined : 'int64');
+  });
 
   test('/docs and everything that it loads come from this host', async () => {
     const page = await nobody.get('/docs').expect(200);
