@@ -15,10 +15,20 @@ for (const problem of problems) {
 if (problems.some((problem) => problem.severity === 'error')) process.exit(1);
 
 const { bundle: bundled } = await bundle({ ref: here('openapi.yaml'), config });
+const { paths, components, info } = bundled.parsed;
+const ofEveryAnswer = ['API-Version', 'X-Request-Id'].map((name) => [name, { $ref: `#/components/headers/${name}` }]);
+for (const { responses = {} } of [components, ...Object.values(paths).flatMap(Object.values)]) {
+  for (const response of Object.values(responses)) {
+    if (!response.$ref) response.headers = { ...response.headers, ...Object.fromEntries(ofEveryAnswer) };
+  }
+}
 const types = astToString(await openapiTypes(structuredClone(bundled.parsed), { alphabetize: false }));
 const outputs = new Map([
   [here('openapi.json'), JSON.stringify(bundled.parsed, null, 2) + '\n'],
-  [here('../src/http/contract.gen.ts'), `// Written by openapi/generate.mjs from openapi/openapi.yaml.\n\n${types}`],
+  [
+    here('../src/http/contract.gen.ts'),
+    `// Written by openapi/generate.mjs from openapi/openapi.yaml.\n\nexport const apiVersion = '${info.version}';\n\n${types}`,
+  ],
 ]);
 
 for (const [path, content] of outputs) {

@@ -79,7 +79,10 @@ export function serveDocuments(app: Express, document: OpenApiDocument, jwks: JS
   const serve = (path: string, answer: (response: Response) => Response) =>
     app.get(path, (_request, response) => void answer(response)).all(path, answerMethods(['GET']));
   const contract = Buffer.from(JSON.stringify(document));
-  serve('/openapi.json', (response) => response.type('json').send(contract));
+  // Pages of other hosts may read it, too.
+  for (const path of ['/openapi.json', `${document.servers[0]?.url}/openapi.json`]) {
+    serve(path, (response) => response.set('Access-Control-Allow-Origin', '*').type('json').send(contract));
+  }
   serve('/docs', (response) => allowPage(response).type('html').send(page));
   serve('/docs/start.js', (response) => response.type('js').send(start));
   // Not the whole folder: the package's own pages point to other hosts.

@@ -1,5 +1,11 @@
-/** What every answer of the API carries: it is no page, nobody keeps it, and it is only for https once seen so. */
+import { apiVersion } from './contract.gen.js';
+
+/**
+ * What every answer of the API carries: which version of the contract it keeps, that it is no page, that nobody keeps it,
+ * and that it is only for https once seen so.
+ */
 export const apiHeaders: Readonly<Record<string, string>> = {
+  'API-Version': apiVersion,
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Referrer-Policy': 'no-referrer',

@@ -23,10 +23,12 @@ interface ResponseObject {
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 const document = JSON.parse(readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8')) as {
+  info: { version: string };
   paths: Record<string, Partial<Record<Method, OperationObject>>>;
   components: Record<'schemas' | 'parameters', Record<string, object>>;
 };
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const ofEveryAnswer = ['API-Version', 'X-Request-Id'];
 const someId = '0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f';
 
 const resources = Object.entries(document.paths).map(([template, item]) => ({
@@ -174,9 +176,9 @@ describe('tokens', () => {
 
   test.each(operations)('the headers of what $id refuses are in the contract', ({ responses, allowed }) => {
     const headersOf = (status: string) => Object.keys(resolve<ResponseObject>(responses[status] ?? {}).headers ?? {});
-    expect(headersOf('default')).toEqual(['Retry-After', 'Allow']);
+    expect(headersOf('default')).toEqual(['Retry-After', 'Allow', ...ofEveryAnswer]);
     for (const status of ['401', '403']) {
-      expect(headersOf(status)).toEqual(allowed.length === 0 ? [] : ['WWW-Authenticate']);
+      expect(headersOf(status)).toEqual(allowed.length === 0 ? [] : ['WWW-Authenticate', ...ofEveryAnswer]);
     }
   });
 
@@ -200,7 +202,8 @@ describe('tokens', () => {
 });
 
 describe('documents', () => {
-  const addresses = ['/openapi.json', '/docs', '/docs/start.js', '/docs/swagger-ui.css', '/.well-known/jwks.json'];
+  const contracts = ['/openapi.json', '/v1/openapi.json'];
+  const addresses = [...contracts, '/docs', '/docs/start.js', '/docs/swagger-ui.css', '/.well-known/jwks.json'];
   test.each(addresses)('%s is read and nothing else', async (path) => {
     const allow = 'GET, HEAD, OPTIONS';
     expect((await nobody.options(path).expect(200)).get('Allow')).toBe(allow);
@@ -211,9 +214,10 @@ describe('documents', () => {
     }
   });
 
-  test('/openapi.json is the contract, for anybody', async () => {
-    const answer = await nobody.get('/openapi.json').expect(200);
+  test.each(contracts)('%s is the contract, for anybody and for pages of any host', async (path) => {
+    const answer = await nobody.get(path).expect(200);
     expect(answer.type).toBe('application/json');
+    expect(answer.get('Access-Control-Allow-Origin')).toBe('*');
     expect(answer.body).toEqual(document);
   });
 
@@ -385,6 +389,25 @@ describe('every answer', () => {
     },
   );
 
+  test.each([
+    ['/v1/grants', 200],
+    ['/v1/permissions?origin=a.example.com&sink=https://a.example.com/', 200],
+    ['/v1/permissions', 400],
+    ['/v1/nothing', 404],
+    ['/docs', 200],
+    ['/openapi.json', 200],
+  ])('of %s (%i) names the version of the contract', async (path, status) => {
+    const answer = await clients['assent:deliver'].get(path).expect(status);
+    expect(answer.get('API-Version')).toBe(document.info.version);
+  });
+
+  test('has its headers in the contract', () => {
+    for (const response of operations.flatMap(({ responses }) => Object.values(responses))) {
+      const { headers = {} } = resolve<ResponseObject>(response);
+      expect(Object.keys(headers)).toEqual(expect.arrayContaining(ofEveryAnswer));
+    }
+  });
+
   test('is not kept by caches, not sniffed and not framed, and does not tell what it is made with', async () => {
     const { headers } = await nobody.get('/v1/subscriptions');
     expect(headers).toMatchObject({
@@ -393,6 +416,7 @@ describe('every answer', () => {
       'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
       'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
+    expect(headers).not.toHaveProperty('access-control-allow-origin');
     expect(headers).not.toHaveProperty('x-powered-by');
   });
 });
