@@ -144,6 +144,7 @@ export interface paths {
             path: {
                 /** @description The id of a subscription. One that is not the caller's answers 404. */
                 id: components["parameters"]["SubscriptionId"];
+                /** @description The id of a handshake. */
                 handshake: components["parameters"]["HandshakeId"];
             };
             cookie?: never;
@@ -195,6 +196,7 @@ export interface paths {
                 "WebHook-Allowed-Rate"?: string;
             };
             path: {
+                /** @description The id of a handshake. */
                 handshake: components["parameters"]["HandshakeId"];
             };
             cookie?: never;
@@ -294,6 +296,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
+                /** @description The `lease` of the answer that gave it. */
                 id: string;
             };
             cookie?: never;
@@ -335,6 +338,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a grant. */
                 id: components["parameters"]["GrantId"];
             };
             cookie?: never;
@@ -354,6 +358,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a grant. */
                 id: components["parameters"]["GrantId"];
             };
             cookie?: never;
@@ -377,6 +382,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a grant. */
                 id: components["parameters"]["GrantId"];
             };
             cookie?: never;
@@ -585,7 +591,12 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @enum {string} */
+        /**
+         * @description `active`: events may be delivered. `pending`: there is no outcome yet. `refused`: there is no consent, or an admin took
+         *     the grant away. `unreachable`: every attempt to ask failed. `suspended`: somebody stopped deliveries. `expired`: the consent ran out.
+         *     `retired`: the webhook answered 410.
+         * @enum {string}
+         */
         SubscriptionStatus: "pending" | "active" | "refused" | "unreachable" | "suspended" | "expired" | "retired";
         /** @description A place of the request that breaks a rule. */
         Fault: {
@@ -622,7 +633,10 @@ export interface components {
         };
         /** @description Requests per minute to ask for with `WebHook-Request-Rate` (webhook specification, section 4.1.4). */
         RequestedRate: number;
-        /** Format: date-time */
+        /**
+         * Format: date-time
+         * @description In UTC, with `Z`.
+         */
         Time: string;
         /** @description Requests per minute; `"*"` means no limit (webhook specification, section 4.2.2). */
         Rate: number | "*";
@@ -645,11 +659,15 @@ export interface components {
             /** @description The handshake that this rests on. */
             handshake?: string;
         };
+        /** @description A place that breaks a rule of events. */
         RuleBreach: {
+            /** @description JSON pointer into what was sent, or `header/` and the name of a header. */
             pointer: string;
+            /** @description Stable name of the rule. */
             rule: string;
             /** @enum {string} */
             level?: "MUST" | "SHOULD";
+            /** @description What is wrong there, for people. */
             detail: string;
         };
         /**
@@ -806,12 +824,15 @@ export interface components {
          *     WebHook headers.
          */
         Attempt: {
+            /** @description Counts the attempts of the handshake, from 1. */
             number: number;
             startedat: components["schemas"]["Time"];
             finishedat?: components["schemas"]["Time"];
             request: components["schemas"]["HeaderLines"];
             answer?: components["schemas"]["HeaderLines"];
+            /** @description Of the answer; for admins. */
             status?: number;
+            /** @description Who was called; for admins. */
             remoteaddress?: string;
             /** @description How long each stage took, in milliseconds; one that was not completed has none. */
             timing?: {
@@ -821,9 +842,13 @@ export interface components {
                 answerms?: number;
                 totalms: number;
             };
+            /** @description A stable code, as listed in the README. Absent while there is no outcome. */
             verdict?: string;
+            /** @description The verdict, for people. */
             message?: string;
+            /** @description What the owner of the webhook can change. */
             advice?: string;
+            /** @description Codes of what the answer left to be desired. */
             warnings?: string[];
         };
         /**
@@ -874,17 +899,32 @@ export interface components {
             id: string;
             origin: string;
             sink: string;
-            /** @enum {string} */
+            /**
+             * @description Why the webhook is asked: a new subscription, another sink, origin or rate, somebody's wish, or a consent that runs
+             *     out.
+             * @enum {string}
+             */
             reason: "registration" | "change" | "request" | "renewal";
             requestedrate?: components["schemas"]["RequestedRate"];
-            /** @enum {string} */
+            /**
+             * @description `due`: to be asked, or asked again. `asking`: at present. `waiting`: the answer gave no consent, and the callback
+             *     can still be called. `unreachable`: every attempt failed. `retired`: the answer was 410. `cancelled`: the question
+             *     lost its meaning.
+             * @enum {string}
+             */
             state: "due" | "asking" | "waiting" | "granted" | "refused" | "unreachable" | "retired" | "cancelled";
+            /** @description What came of it last; a stable code, as listed in the README. */
             verdict?: string;
+            /** @description The verdict, for people. */
             message?: string;
+            /** @description What the owner of the webhook can change. */
             advice?: string;
+            /** @description What happens next. */
             next?: string;
+            /** @description When that happens. */
             nextat?: components["schemas"]["Time"];
             createdat: components["schemas"]["Time"];
+            /** @description Absent while it is not over. */
             finishedat?: components["schemas"]["Time"];
             attempts: components["schemas"]["Attempt"][];
         };
@@ -925,6 +965,7 @@ export interface components {
             failingsince?: components["schemas"]["Time"];
             /** @description When a success was reported last. */
             deliveredat?: components["schemas"]["Time"];
+            /** @description What the last delivery came to, by the names of `counts`. */
             lastkind?: string;
             lastat?: components["schemas"]["Time"];
             /** @description For admins. */
@@ -977,6 +1018,7 @@ export interface components {
             allowedrate?: components["schemas"]["Rate"];
             expiresat?: components["schemas"]["Time"];
             basis?: components["schemas"]["GrantBasis"];
+            /** @description The id of the grant. */
             grant?: string;
             /** @description The webhook asked every sender for a rest until then. */
             helduntil?: components["schemas"]["Time"];
@@ -985,8 +1027,10 @@ export interface components {
              *     or `held` (the webhook asked for a rest until `helduntil`; the consent stands, send later).
              */
             reason?: string;
+            /** @description The reason, for people. */
             message?: string;
         };
+        /** @description A pair of origin and sink. */
         PermissionQuestion: {
             origin: string;
             sink: string;
@@ -1017,6 +1061,7 @@ export interface components {
             rule: string;
             detail: string;
         };
+        /** @description What became of one entry of a report. */
         OutcomeResult: {
             accepted: boolean;
             /** @description Why it was not accepted. `no_grant`: the origin never had a grant for this sink. */
@@ -1115,7 +1160,11 @@ export interface components {
             id: string;
             origin: string;
             sink: string;
-            /** @enum {string} */
+            /**
+             * @description `live`: the origin may send. `expired`: `expiresat` has come. `ended`: for `endreason`. `revoked`: an admin took it
+             *     away.
+             * @enum {string}
+             */
             state: "live" | "expired" | "ended" | "revoked";
             /**
              * @description Why it ended: `renewal_refused`, `target_gone` (410), `no_subscription` (the last one was deleted), `reopened`
@@ -1129,6 +1178,7 @@ export interface components {
             requestedrate?: components["schemas"]["RequestedRate"];
             /** @description Codes of what its answer left to be desired. */
             warnings?: string[];
+            /** @description The handshake that it rests on. */
             handshake?: string;
             /** @description The agreement, for example its file number. */
             reference?: string;
@@ -1136,8 +1186,10 @@ export interface components {
             recordedby?: string;
             grantedat: components["schemas"]["Time"];
             expiresat: components["schemas"]["Time"];
+            /** @description When the webhook is asked again. */
             renewat?: components["schemas"]["Time"];
             endedat?: components["schemas"]["Time"];
+            /** @description As `recordedby`, of the end. */
             endedby?: string;
             /** @description The webhook asked every sender for a rest until then. */
             helduntil?: components["schemas"]["Time"];
@@ -1152,6 +1204,7 @@ export interface components {
              * @description In the future and at most five years away.
              */
             expiresat: string;
+            /** @description The agreement, for example its file number. */
             reference: string;
         };
         /**
@@ -1243,12 +1296,16 @@ export interface components {
         /** @description One webhook that gets the event, once, for all its subscriptions. */
         MatchedSink: {
             sink: string;
+            /** @description The ids of those that match. */
             subscriptions: string[];
             allowedrate: components["schemas"]["Rate"];
             expiresat: components["schemas"]["Time"];
             /** @description The webhook asked for a rest until then; deliver later. */
             helduntil?: components["schemas"]["Time"];
-            /** @enum {string} */
+            /**
+             * @description How the webhook wants its events.
+             * @enum {string}
+             */
             contentmode: "structured" | "binary";
             /** @description Those of the oldest subscription that has any. */
             protocolsettings?: {
@@ -1306,6 +1363,7 @@ export interface components {
             event: {
                 [key: string]: unknown;
             };
+            /** @description The id of a stored subscription. */
             subscription?: string;
             source?: string;
             types?: string[];
@@ -1412,6 +1470,7 @@ export interface components {
             more: boolean;
         };
         /**
+         * @description One change that somebody made.
          * @example {
          *       "id": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e62",
          *       "at": "2026-11-21T12:00:00.000Z",
@@ -1430,12 +1489,14 @@ export interface components {
             at: components["schemas"]["Time"];
             /** @description The client of the token, `callback`, or `assent` for what the service did by itself. */
             actor: string;
+            /** @description What was done: the kind of the target, a dot, and what happened. */
             action: string;
             /** @description What was changed: its kind and id. */
             target: string;
             detail?: {
                 [key: string]: unknown;
             };
+            /** @description The `X-Request-Id` of the request that did it, if one did. */
             requestid?: string;
         };
     };
@@ -1596,7 +1657,7 @@ export interface components {
             };
         };
         /**
-         * @description Nothing was granted: a value is malformed (400), the callback is not known or no longer (404), a browser fetched it
+         * @description Nothing was granted: the callback is not known or no longer (404), a browser fetched it
          *     ahead of time (409), or any other problem. The page says the same.
          */
         NotGranted: {
@@ -1616,6 +1677,38 @@ export interface components {
                  *       "detail": "This callback is not known. It may have expired, or its question was closed.",
                  *       "code": "callback_unknown",
                  *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": string;
+            };
+        };
+        /**
+         * @description Nothing was granted: the rate is malformed (`callback_rate_malformed`), or another origin is named or the call has no
+         *     key (`invalid_request`). The page says the same.
+         */
+        MalformedGrant: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:problem-type:assent:callback_rate_malformed",
+                 *       "title": "WebHook-Allowed-Rate is malformed.",
+                 *       "status": 400,
+                 *       "detail": "This call changed nothing, because the rate is malformed.",
+                 *       "code": "callback_rate_malformed",
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f",
+                 *       "faults": [
+                 *         {
+                 *           "pointer": "header/webhook-allowed-rate",
+                 *           "rule": "rate_malformed",
+                 *           "detail": "It must be a positive integer in digits, or \"*\" (webhook specification, section 4.2.2)."
+                 *         }
+                 *       ]
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
@@ -1667,7 +1760,9 @@ export interface components {
         SubscriptionId: string;
         /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
         IfMatch: string;
+        /** @description The id of a handshake. */
         HandshakeId: string;
+        /** @description The id of a grant. */
         GrantId: string;
         /** @description The DNS expression of the sending system. */
         OriginName: string;
@@ -1725,8 +1820,11 @@ export interface operations {
                 subject?: string;
                 /** @description Exactly this sink. */
                 sink?: string;
+                /** @description Exactly this origin. */
                 origin?: string;
+                /** @description Of this client. */
                 subscriber?: string;
+                /** @description Those that are in this status now. */
                 status?: components["schemas"]["SubscriptionStatus"];
                 /** @description How many entries a page holds at the most. */
                 limit?: components["parameters"]["Limit"];
@@ -2217,6 +2315,7 @@ export interface operations {
             path: {
                 /** @description The id of a subscription. One that is not the caller's answers 404. */
                 id: components["parameters"]["SubscriptionId"];
+                /** @description The id of a handshake. */
                 handshake: components["parameters"]["HandshakeId"];
             };
             cookie?: never;
@@ -2284,6 +2383,7 @@ export interface operations {
                 "WebHook-Allowed-Rate"?: string;
             };
             path: {
+                /** @description The id of a handshake. */
                 handshake: components["parameters"]["HandshakeId"];
             };
             cookie?: never;
@@ -2302,6 +2402,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
+            400: components["responses"]["MalformedGrant"];
             404: components["responses"]["NotGranted"];
             default: components["responses"]["NotGranted"];
         };
@@ -2319,6 +2420,7 @@ export interface operations {
                 "WebHook-Allowed-Rate"?: string;
             };
             path: {
+                /** @description The id of a handshake. */
                 handshake: components["parameters"]["HandshakeId"];
             };
             cookie?: never;
@@ -2337,6 +2439,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
+            400: components["responses"]["MalformedGrant"];
             404: components["responses"]["NotGranted"];
             default: components["responses"]["NotGranted"];
         };
@@ -2344,10 +2447,13 @@ export interface operations {
     getPermission: {
         parameters: {
             query: {
+                /** @description The sending system. */
                 origin: string;
+                /** @description The exact address that it would send to. */
                 sink: string;
             };
             header?: {
+                /** @description The `ETag` of an answer that is kept. While the answer is the same, 304 says so and has no body. */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -2622,6 +2728,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description The `lease` of the answer that gave it. */
                 id: string;
             };
             cookie?: never;
@@ -2649,8 +2756,11 @@ export interface operations {
     getGrants: {
         parameters: {
             query?: {
+                /** @description Exactly this origin. */
                 origin?: string;
+                /** @description Exactly this sink. */
                 sink?: string;
+                /** @description Those that are in this state now. */
                 state?: "live" | "expired" | "ended" | "revoked";
                 /** @description How many entries a page holds at the most. */
                 limit?: components["parameters"]["Limit"];
@@ -2737,6 +2847,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a grant. */
                 id: components["parameters"]["GrantId"];
             };
             cookie?: never;
@@ -2770,6 +2881,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
+                /** @description The id of a grant. */
                 id: components["parameters"]["GrantId"];
             };
             cookie?: never;
@@ -2813,6 +2925,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
+                /** @description The id of a grant. */
                 id: components["parameters"]["GrantId"];
             };
             cookie?: never;
@@ -3275,7 +3388,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The lines. */
+            /** @description JSON lines. The schema is that of one line. */
             200: {
                 headers: {
                     Age: components["headers"]["Age"];
@@ -3383,6 +3496,7 @@ export interface operations {
             query?: {
                 /** @description For example `subscription:` and an id. */
                 target?: string;
+                /** @description Exactly this actor. */
                 actor?: string;
                 /** @description How many entries a page holds at the most. */
                 limit?: components["parameters"]["Limit"];

@@ -263,6 +263,14 @@ describe('documents', () => {
     },
   );
 
+  test('every parameter is described', () => {
+    const parameters = resources.flatMap(({ item, operations: all }) =>
+      [item, ...all].flatMap((holder) => (holder as { parameters?: object[] }).parameters ?? []),
+    );
+    expect(parameters.length).toBeGreaterThan(50);
+    for (const each of parameters) expect(resolve(each)).toHaveProperty('description');
+  });
+
   test('no name of a schema or parameter stands for something else in a generated client', () => {
     const { schemas, parameters } = document.components;
     const names = [...Object.keys(schemas), ...Object.keys(parameters)];
