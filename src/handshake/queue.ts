@@ -200,6 +200,23 @@ export function closeUnwantedRenewal(sql: Sql, { tenant, origin, sink }: Pair, r
   );
 }
 
+/**
+ * due -> due: one that is to be asked with such a rate, which is that of the consent, waits until the middle of what is
+ * left of it. Asked at the same time as another rate it could be answered last, and would bring the old one back.
+ */
+export async function postponeUnwantedRenewal(
+  sql: Sql,
+  { tenant, origin, sink }: Pair,
+  rate: number | null,
+): Promise<void> {
+  await sql.$executeRaw`
+    update handshake h set dueat = greatest(h.dueat, now() + (g.expiresat - now()) / 2) from "grant" g
+    where h.origin = ${origin} and h.sink = ${sink} and h.tenant = ${tenant} and h.reason = 'renewal' and h.state = 'due'
+      and g.origin = h.origin and g.sink = h.sink and g.state = 'live' and g.expiresat > now() and not exists (
+        select 1 from subscription s where s.origin = ${origin} and s.sink = ${sink}
+          and coalesce(s.requestedrate, ${rate}::int) is not distinct from g.requestedrate)`;
+}
+
 /** The same for all handshakes of a pair, renewals among them. */
 export function closeHandshakesOfPair(sql: Sql, { tenant, origin, sink }: Pair): Promise<void> {
   return close(sql, Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant}`);

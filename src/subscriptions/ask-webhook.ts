@@ -5,6 +5,7 @@ import {
   closeHandshakesOfPair,
   closeUnwantedRenewal,
   enqueue,
+  postponeUnwantedRenewal,
 } from '../handshake/queue.js';
 import { restOf } from '../handshake/rest.js';
 import type { Origin } from '../origins/origin.js';
@@ -72,7 +73,9 @@ export async function askForRate(
 ): Promise<string | undefined> {
   const { origin, definition } = asking;
   const pair = { tenant: origin.tenant, origin: origin.name, sink: definition.sink };
-  await closeUnwantedRenewal(sql, pair, origin.requestedRate ?? null);
+  const usualRate = origin.requestedRate ?? null;
+  await closeUnwantedRenewal(sql, pair, usualRate);
+  await postponeUnwantedRenewal(sql, pair, usualRate);
   const handshake = await askOnce(sql, actor, asking, reason);
   await renewLater(sql, pair);
   return handshake;

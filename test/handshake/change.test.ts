@@ -225,6 +225,38 @@ describe('another requested rate', () => {
   });
 
   test.each([
+    ['was not asked yet', false],
+    ['is to be asked again', true],
+  ])('is not undone by a renewal with the old one that %s', async (_, fails) => {
+    const { path, sink } = consenting();
+    const { id } = await tenant.register(sink, { requestedrate: 100 });
+    registry.receiver.on(path, (_request, response) => response.destroy());
+    await reachRenewal(registry, sink);
+    await registry.service.sweep();
+    if (fails) await drain();
+    await passDelays(registry);
+
+    const agreed = createGate();
+    const rates: string[] = [];
+    registry.receiver.on(path, async ({ headers }, response) => {
+      const rate = String(headers['webhook-request-rate']);
+      rates.push(rate);
+      if (rate === '100') await agreed.opened;
+      response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': rate }).end();
+    });
+    await tenant.replace(id, { sink, requestedrate: 5 }, 'respond-async');
+    const work = drain();
+    while ((await tenant.grant(sink)).allowedrate !== 5);
+    agreed.open();
+    await work;
+    expect(await tenant.grant(sink)).toMatchObject({ state: 'live', allowedrate: 5, requestedrate: 5 });
+
+    await passDelays(registry);
+    await drain();
+    expect(rates).toEqual(['5', '5']);
+  });
+
+  test.each([
     ['closes', false],
     ['closes, also where it was named while suspended,', true],
   ])(

@@ -12,8 +12,8 @@ export interface Tenant {
   sender: Client;
   /** POST /v1/subscriptions; `prefer` says how long to wait. */
   register(sink: string, more?: object, prefer?: string): Promise<Body>;
-  /** PUT, with the members that every subscription has. */
-  replace(id: string, request: { sink: string; [member: string]: unknown }): Promise<Body>;
+  /** PUT, with the members that every subscription has; `prefer` as above. */
+  replace(id: string, request: { sink: string; [member: string]: unknown }, prefer?: string): Promise<Body>;
   read(id: string): Promise<Body>;
   /** Newest first, as the subscriber or as an admin. */
   handshakes(id: string, client?: Client): Promise<Body[]>;
@@ -48,10 +48,11 @@ export async function createTenant(registry: Registry, policy: object = {}): Pro
       const request = subscriber.post('/v1/subscriptions').set('Prefer', prefer);
       return (await request.send({ sink, protocol: 'HTTP', ...more }).expect(201)).body;
     },
-    async replace(id, request) {
+    async replace(id, request, prefer = 'wait=5') {
       return (
         await subscriber
           .put(`/v1/subscriptions/${id}`)
+          .set('Prefer', prefer)
           .send({ protocol: 'HTTP', ...request })
           .expect(200)
       ).body;
