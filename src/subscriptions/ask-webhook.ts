@@ -5,7 +5,6 @@ import {
   closeHandshakesOfPair,
   closeUnwantedRenewal,
   enqueue,
-  postponeUnwantedRenewal,
 } from '../handshake/queue.js';
 import { restOf } from '../handshake/rest.js';
 import type { Origin } from '../origins/origin.js';
@@ -73,9 +72,7 @@ export async function askForRate(
 ): Promise<string | undefined> {
   const { origin, definition } = asking;
   const pair = { tenant: origin.tenant, origin: origin.name, sink: definition.sink };
-  const usualRate = origin.requestedRate ?? null;
-  await closeUnwantedRenewal(sql, pair, usualRate);
-  await postponeUnwantedRenewal(sql, pair, usualRate);
+  await closeUnwantedRenewal(sql, pair, origin.requestedRate ?? null);
   const handshake = await askOnce(sql, actor, asking, reason);
   await renewLater(sql, pair);
   return handshake;

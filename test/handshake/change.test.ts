@@ -198,6 +198,46 @@ describe('another requested rate', () => {
     },
   );
 
+  (isServer ? test : test.skip).each([['registration'], ['renewal']])(
+    'gives up a %s with the old one that is being claimed at that moment',
+    async (reason) => {
+      const { sink } = consenting();
+      const { id } = await tenant.register(sink, { requestedrate: 100 }, 'respond-async');
+      if (reason === 'renewal') {
+        await drain();
+        await reachRenewal(registry, sink);
+        await registry.service.sweep();
+      }
+      const beside = consenting();
+      await tenant.register(beside.sink, {}, 'respond-async');
+      const waits = `select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      const untilWaiting = async (many: number, unless = () => false) => {
+        while (!unless() && ((await registry.sql<{ count: number }>(waits))[0]?.count ?? 0) < many);
+      };
+      let work: Promise<void> | undefined;
+      let replacing: Promise<unknown> | undefined;
+      await registry.service.database.transaction(async (sql) => {
+        await sql.$queryRaw`select 1 from handshake where sink = ${beside.sink} for update`;
+        // The claim of both has the first, and waits for the other.
+        work = drain();
+        await untilWaiting(1);
+        let isOver = false;
+        replacing = tenant.replace(id, { sink, requestedrate: 5 }, 'respond-async').then(() => (isOver = true));
+        await untilWaiting(2, () => isOver);
+      });
+      await Promise.all([replacing, work]);
+      await drain();
+      const handshakes = await tenant.handshakes(id);
+      expect(handshakes.find((each) => each.reason === reason)).toMatchObject({
+        state: 'cancelled',
+        requestedrate: 100,
+      });
+      expect(handshakes[0]).toMatchObject({ state: 'granted', requestedrate: 5 });
+      expect(await tenant.grant(sink)).toMatchObject({ requestedrate: 5 });
+    },
+  );
+
   test('is not undone by a renewal that was being asked with the old one', async () => {
     const { path, sink } = consenting();
     const { id } = await tenant.register(sink, { requestedrate: 100 });
