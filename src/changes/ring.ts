@@ -23,7 +23,7 @@ const pageBytes = 262_144;
 
 export function createRing(limits: RingLimits): Ring {
   /** The first `gone` of them are no longer there; moving all the others for each one that goes would take its time. */
-  let entries: LoggedChange[] = [];
+  let entries: Array<LoggedChange | undefined> = [];
   let gone = 0;
   let bytes = 0;
 
@@ -33,6 +33,8 @@ export function createRing(limits: RingLimits): Ring {
       if (oldest === undefined) break;
       bytes -= sizeOf(oldest);
       ring.from = oldest.position;
+      // Its place may stay for long, and some changes are large.
+      entries[gone] = undefined;
       gone += 1;
     }
     if (gone > limits.entries) {
