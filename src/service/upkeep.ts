@@ -27,6 +27,8 @@ export interface UpkeepSettings {
 }
 
 const hourMs = 3_600_000;
+/** As often as a server begins its log anew (checkpoint_timeout). */
+const tidyMs = 300_000;
 
 export function createUpkeep({ database, config, log, vault, stopping }: UpkeepSettings): Upkeep {
   // There may be much of it, and a stop waits for no more than what is under way.
@@ -52,6 +54,7 @@ export function createUpkeep({ database, config, log, vault, stopping }: UpkeepS
       return [
         repeat(upkeep.sweep, config.pollMs * 2, signal, onFault),
         repeat(upkeep.forget, hourMs, signal, onFault),
+        repeat(database.tidy, tidyMs, signal, onFault, tidyMs),
         // Not at the start: where processes are restarted one by one, the others do not have a new key yet.
         repeat(reseal, hourMs, signal, onFault, hourMs),
       ];

@@ -10,6 +10,7 @@ import type { Prisma } from './generated/client.js';
 import { PrismaClient } from './generated/client.js';
 import { makeFolder } from './make-folder.js';
 import { streamByCursor, streamOn, type Stream } from './stream-rows.js';
+import { tidy } from './tidy.js';
 import { WatchedPool } from './watched-pool.js';
 
 /** What statements are made with: the client, or a transaction. */
@@ -33,6 +34,8 @@ export interface Database {
   snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
   /** Several statements at once, for migrations. */
   execute(statements: string): Promise<void>;
+  /** Gives back the room of what was deleted; a server does that by itself. Nothing else is done meanwhile. */
+  tidy(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -101,6 +104,7 @@ async function openServer(url: string, readsOnly: boolean): Promise<Database> {
       executeAlone(connectionString, statements).catch((error: Error) => {
         throw unmigratable.includes(sqlState(error) ?? '') ? unusable(error) : error;
       }),
+    tidy: async () => undefined,
     close: async () => {
       closing.abort();
       const hangUp = setTimeout(() => pool.hangUp(), 2_000);
@@ -243,6 +247,7 @@ async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Database> {
     execute: async (statements) => {
       await pglite.exec(statements);
     },
+    tidy: () => tidy(pglite, folder),
     close: async () => {
       closing.abort();
       await Promise.all([client.$disconnect(), watching]);

@@ -14,6 +14,11 @@ export async function requireRoom(folder: string): Promise<void> {
   throw new SetupError(`ASSENT_DATA: the disk of ${folder} has ${has} MiB left, and the database needs ${needs}.`);
 }
 
+/** Whether that much can be written. */
+export async function hasRoom(folder: string, bytes = 0): Promise<boolean> {
+  return (await roomIn(folder)) >= roomNeeded + bytes;
+}
+
 export type OnRoom = (isRoom: boolean) => void;
 
 /**
@@ -28,7 +33,7 @@ export async function writeWithRoom(
   signal: AbortSignal,
 ): Promise<void> {
   for (let writes = true; !signal.aborted;) {
-    const isRoom = (await roomIn(folder)) >= roomNeeded;
+    const isRoom = await hasRoom(folder);
     if (isRoom !== writes) {
       const set = database.exec(`set default_transaction_read_only to ${isRoom ? 'off' : 'on'}`);
       // What could not be set is set the next time.
