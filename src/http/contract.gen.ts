@@ -593,8 +593,8 @@ export interface components {
     schemas: {
         /**
          * @description `active`: events may be delivered. `pending`: there is no outcome yet. `refused`: there is no consent, or an admin took
-         *     the grant away. `unreachable`: every attempt to ask failed. `suspended`: somebody stopped deliveries. `expired`: the consent ran out.
-         *     `retired`: the webhook answered 410.
+         *     the grant away. `unreachable`: every attempt to ask failed. `suspended`: somebody stopped deliveries. `expired`: the
+         *     consent ran out. `retired`: the webhook answered 410.
          * @enum {string}
          */
         SubscriptionStatus: "pending" | "active" | "refused" | "unreachable" | "suspended" | "expired" | "retired";
@@ -1657,8 +1657,8 @@ export interface components {
             };
         };
         /**
-         * @description Nothing was granted: the callback is not known or no longer (404), a browser fetched it
-         *     ahead of time (409), or any other problem. The page says the same.
+         * @description Nothing was granted: the callback is not known or no longer (404), a browser fetched it ahead of time (409), or any
+         *     other problem. The page says the same.
          */
         NotGranted: {
             headers: {
