@@ -1,8 +1,8 @@
 import { apiVersion } from './contract.gen.js';
 
 /**
- * What every answer of the API carries: which version of the contract it keeps, that it is no page, that nobody keeps it,
- * and that it is only for https once seen so.
+ * What every answer of the API carries: which version of the contract it keeps, that it is no page, that nobody keeps
+ * it, and that it is only for https once seen so.
  */
 export const apiHeaders: Readonly<Record<string, string>> = {
   'API-Version': apiVersion,

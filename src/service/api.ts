@@ -16,7 +16,7 @@ import { createGrantHandlers } from '../grants/routes.js';
 import { removeGrantsOf } from '../grants/write-grant.js';
 import { createCallbackHandlers } from '../handshake/callback-routes.js';
 import { createGrantByCallback } from '../handshake/callback.js';
-import { closeHandshakesOfPair } from '../handshake/queue.js';
+import { closeHandshakesOfPair } from '../handshake/close.js';
 import { createHandshakeReader } from '../handshake/read-handshake.js';
 import { createApp } from '../http/app.js';
 import type { Contract, Operation, OperationId } from '../http/contract.js';

@@ -1,11 +1,7 @@
 import { endGrant, renewLater } from '../grants/write-grant.js';
+import { closeHandshakesOfOtherRate, closeHandshakesOfPair, closeUnwantedRenewal } from '../handshake/close.js';
 import type { HandshakeReason } from '../handshake/handshake.js';
-import {
-  closeHandshakesOfOtherRate,
-  closeHandshakesOfPair,
-  closeUnwantedRenewal,
-  enqueue,
-} from '../handshake/queue.js';
+import { enqueue } from '../handshake/queue.js';
 import { restOf } from '../handshake/rest.js';
 import type { Origin } from '../origins/origin.js';
 import type { Actor } from '../storage/audit.js';

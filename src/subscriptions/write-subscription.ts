@@ -1,7 +1,7 @@
 import { appendChange, type ChangeKind } from '../changes/change.js';
 import { RegistryError } from '../errors.js';
 import { lockPairs, reopenGrant } from '../grants/write-grant.js';
-import { closeHandshakesOf, closeHandshakesOfPair, closeWaitingRenewal } from '../handshake/queue.js';
+import { closeHandshakesOf, closeHandshakesOfPair, closeWaitingRenewal } from '../handshake/close.js';
 import type { Origin } from '../origins/origin.js';
 import { findOrigin } from '../origins/store.js';
 import { recordAudit, type Actor } from '../storage/audit.js';

@@ -1,0 +1,85 @@
+import type { Pair } from '../grants/grant.js';
+import type { Sql } from '../storage/database.js';
+import { Prisma } from '../storage/generated/client.js';
+
+/** What was asked, or is to be, and nobody wants any more; in the transaction of what changes the wish. */
+
+/** Ends what was asked for a subscription, and makes its callbacks unknown, however the handshakes ended. */
+export function closeHandshakesOf(sql: Sql, subscription: string): Promise<void> {
+  return close(sql, Prisma.sql`subscription = ${subscription}::uuid`);
+}
+
+/**
+ * The same for what was sent with another rate: its answer would set a rate that nobody wants any more, and so would
+ * its callback, even after the answer. Where there is a consent already it stands.
+ */
+export async function closeHandshakesOfOtherRate(sql: Sql, subscription: string, rate: number | null): Promise<void> {
+  const own = Prisma.sql`subscription = ${subscription}::uuid`;
+  await holdOpen(sql, own);
+  await close(
+    sql,
+    Prisma.sql`${own} and requestedrate is distinct from ${rate}::int
+      and state <> 'granted' and (state <> 'due' or attempts > 0)`,
+  );
+}
+
+/**
+ * The same for a renewal that is under way with a rate that no subscription of the pair asks for any more; `rate` is
+ * what those ask for that name none. One that is due waits until the middle of what is left of its consent: asked at the
+ * same time as another rate it could be answered last, and would bring the old one back.
+ */
+export async function closeUnwantedRenewal(
+  sql: Sql,
+  { tenant, origin, sink }: Pair,
+  rate: number | null,
+): Promise<void> {
+  const renewal = Prisma.sql`
+    h.origin = ${origin} and h.sink = ${sink} and h.tenant = ${tenant} and h.reason = 'renewal'`;
+  const isUnwanted = (asked: Prisma.Sql) => Prisma.sql`not exists (
+    select 1 from subscription s where s.origin = ${origin} and s.sink = ${sink}
+      and coalesce(s.requestedrate, ${rate}::int) is not distinct from ${asked})`;
+  await holdOpen(sql, renewal);
+  await close(
+    sql,
+    Prisma.sql`${renewal} and h.state in ('asking', 'waiting') and ${isUnwanted(Prisma.sql`h.requestedrate`)}`,
+  );
+  await sql.$executeRaw`
+    update handshake h set dueat = greatest(h.dueat, now() + (g.expiresat - now()) / 2) from "grant" g
+    where ${renewal} and h.state = 'due' and g.origin = h.origin and g.sink = h.sink and g.state = 'live'
+      and g.expiresat > now() and ${isUnwanted(Prisma.sql`g.requestedrate`)}`;
+}
+
+/** The same for all handshakes of a pair, renewals among them. */
+export function closeHandshakesOfPair(sql: Sql, { tenant, origin, sink }: Pair): Promise<void> {
+  return close(sql, Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant}`);
+}
+
+/** The same for a renewal that waits because all subscriptions of the pair are suspended, once its consent is over. */
+export function closeWaitingRenewal(sql: Sql, { tenant, origin, sink }: Pair): Promise<void> {
+  return close(
+    sql,
+    Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant} and reason = 'renewal' and state = 'due'
+      and not exists (
+        select 1 from subscription s where s.origin = ${origin} and s.sink = ${sink} and s.suspendedat is null)
+      and not exists (
+        select 1 from "grant" g where g.origin = ${origin} and g.sink = ${sink} and g.state = 'live' and g.expiresat > now())`,
+  );
+}
+
+/**
+ * Until the transaction ends nobody claims, hands back or settles them. A statement that depends on whether they are
+ * due or being asked would miss one that is claimed at this moment, with what it is to be asked by then.
+ */
+async function holdOpen(sql: Sql, which: Prisma.Sql): Promise<void> {
+  await sql.$queryRaw`
+    select 1 from handshake h where ${which} and state in ('due', 'asking', 'waiting') order by id for update`;
+}
+
+/** due | asking | waiting -> cancelled. */
+async function close(sql: Sql, which: Prisma.Sql): Promise<void> {
+  await sql.$executeRaw`
+    update handshake h set callbackopen = false, lease = null, leaseduntil = null,
+      finishedat = coalesce(finishedat, now()),
+      state = case when state in ('due', 'asking', 'waiting') then 'cancelled' else state end
+    where ${which} and callbackopen`;
+}
