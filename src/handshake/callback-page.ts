@@ -11,7 +11,7 @@ export function callbackPage({ origin, sink, allowedRate, expiresAt, isFirst }: 
 <dt>Sender</dt><dd>${escapeHtml(origin)}</dd>
 <dt>Webhook</dt><dd>${escapeHtml(sink.split('?')[0] ?? '')}</dd>
 <dt>Rate</dt><dd>${rate}</dd>
-<dt>Until</dt><dd><time>${expiresAt.toISOString()}</time></dd>
+<dt>Until</dt><dd><time datetime="${expiresAt.toISOString()}">${expiresAt.toUTCString()}</time></dd>
 </dl>`,
   );
 }

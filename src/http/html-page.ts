@@ -18,8 +18,10 @@ export function htmlPage(title: string, content: string): string {
 <meta name="robots" content="noindex">
 <title>${title}</title>
 <style>${style}</style>
+<main>
 <h1>${title}</h1>
 ${content}
+</main>
 </html>
 `;
 }

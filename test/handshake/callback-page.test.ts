@@ -21,10 +21,11 @@ describe('what a person sees who opens the callback in a browser', () => {
     expect(first.headers.get('content-type')).toContain('text/html');
     const { expiresat } = await tenant.permission(sink);
     for (const page of [await first.text(), await (await fetch(callback, { headers: browser })).text()]) {
+      expect(page).toMatch(/<main>\n<h1>[^]*<\/main>/);
       expect(page).toContain(tenant.origin);
       expect(page).toContain(sink);
       expect(page).toContain('at most 120 a minute');
-      expect(page).toContain(expiresat);
+      expect(page).toContain(`<time datetime="${expiresat}">${new Date(expiresat).toUTCString()}</time>`);
     }
   });
 
