@@ -7,6 +7,17 @@ import getAbsoluteFSPath from 'swagger-ui-dist/absolute-path.js';
 import { answerMethods } from './answer-methods.js';
 import type { OpenApiDocument } from './contract.js';
 
+/** A telephone has no room for a column of links, of which the contract has none, beside a text, or around it all. */
+const narrow = `
+.swagger-ui .response-col_links { display: none }
+@media (max-width: 40em) {
+  .swagger-ui .wrapper { padding: 0 8px }
+  .swagger-ui .opblock-tag { flex-wrap: wrap }
+  .swagger-ui .opblock-tag small { flex: 100%; order: 1; padding: 0 }
+  .swagger-ui .responses-table td.response-col_status { min-width: 60px }
+}
+`;
+
 /** Swagger UI's own colours leave text without the contrast that people need (WCAG 2.2, 1.4.3). */
 const style = `
 .swagger-ui .opblock .opblock-summary-method, .swagger-ui .info .title small pre,
@@ -20,13 +31,14 @@ const style = `
 .swagger-ui .json-schema-2020-12-expand-deep-button { color: #555 }
 .swagger-ui .parameter__name.required span, .swagger-ui .parameter__name.required:after { color: #b00000 }
 .swagger-ui .markdown code, .swagger-ui .renderedMarkdown code { color: #6f0ec4 }
-`;
+${narrow}`;
 
 const page = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>Assent</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="docs/swagger-ui.css">
 <style>${style}</style>
 <div id="page"></div>

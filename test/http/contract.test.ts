@@ -294,6 +294,8 @@ describe('documents', () => {
     const page = await nobody.get('/docs').expect(200);
     expect(page.type).toBe('text/html');
     const references = [...page.text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, reference]) => reference ?? '');
+    // Without an icon of its own, a browser asks for /favicon.ico, which is not there.
+    expect(references.shift()).toBe('data:,');
     expect(references).toHaveLength(3);
     for (const reference of references) {
       expect(reference).not.toMatch(/^(?:[a-z]+:|\/\/)/i);
@@ -315,6 +317,23 @@ describe('documents', () => {
       return rule.exec(css)?.[1] ?? '';
     });
     for (const ground of grounds) expect(contrast(ink, ground)).toBeGreaterThanOrEqual(4.5);
+  });
+
+  test('/docs styles what Swagger UI has, and hides a column for links, of which the contract has none', async () => {
+    const [, style = ''] = /<style>([^]*)<\/style>/.exec((await nobody.get('/docs').expect(200)).text) ?? [];
+    const files = ['/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js'];
+    const swagger = (await Promise.all(files.map((file) => nobody.get(file).expect(200)))).map(({ text }) => text);
+    const classes = [...style.matchAll(/\.([a-z][\w-]+)/g)].map(([, name]) => name ?? '');
+    expect(classes.filter((name) => !swagger.join().includes(name))).toEqual([]);
+    expect(style).toContain('.swagger-ui .response-col_links { display: none }');
+    expect(JSON.stringify(document)).not.toContain('"links":');
+  });
+
+  test('/docs leaves text its room where the window is narrow', async () => {
+    const { text } = await nobody.get('/docs').expect(200);
+    const [narrow = ''] = /@media \(max-width: 40em\) \{[^]*?\n\}/.exec(text) ?? [];
+    expect(narrow).toContain('.swagger-ui .opblock-tag { flex-wrap: wrap }');
+    expect(narrow).toContain('.swagger-ui .opblock-tag small { flex: 100%;');
   });
 
   test('/docs takes a token that is pasted, and says of each operation which scopes it needs and whether it is added', async () => {
