@@ -50,6 +50,8 @@ const page = `<!doctype html>
 /**
  * The page can ask no issuer for a token, so one is pasted there; and since the form for that knows no scopes, each
  * operation says itself which it needs, and whether it is an addition, which is shown of operations and members only.
+ * Swagger UI shows an answer when it has ended, so a stream of events ends here after five seconds; and it takes JSON
+ * lines for a file, so they are read for it.
  */
 const start = `
 function shown(contract) {
@@ -69,6 +71,15 @@ function shown(contract) {
   return contract;
 }
 
+async function briefly(url, request) {
+  const answer = await fetch(url, request);
+  if (!answer.headers.get('Content-Type')?.startsWith('text/event-stream')) return answer;
+  const { readable, writable } = new TransformStream();
+  const ending = { signal: AbortSignal.timeout(5000), preventAbort: true };
+  answer.body.pipeTo(writable, ending).catch(() => writable.close());
+  return new Response(readable, answer);
+}
+
 SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#page',
@@ -76,9 +87,10 @@ SwaggerUIBundle({
   validatorUrl: null,
   showExtensions: true,
   syntaxHighlight: { theme: 'obsidian' },
+  requestInterceptor: (request) => Object.assign(request, { userFetch: briefly }),
   responseInterceptor(answer) {
     if (answer.url.endsWith('/openapi.json')) answer.text = JSON.stringify(shown(JSON.parse(answer.text)));
-    return answer;
+    return answer.data?.text?.().then((text) => Object.assign(answer, { text, data: text })) ?? answer;
   },
 });
 `;

@@ -8,6 +8,7 @@ import { RegistryError, type ErrorCode } from '../../src/errors.js';
 import { openDevelopmentIssuer } from '../../src/http/development-issuer.js';
 import { problemOf } from '../../src/http/problem.js';
 import { scopes, type Scope } from '../../src/http/principal.js';
+import { createFeedReader } from '../support/feed-reader.js';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
 
 interface OperationObject {
@@ -360,6 +361,30 @@ describe('documents', () => {
     expect(shown.paths['/subscriptions']?.post).not.toHaveProperty('x-addition');
     const other = { url: `${registry.url}/v1/match`, text: 'no contract' };
     expect(page?.responseInterceptor(other)).toEqual(other);
+  });
+
+  test('/docs shows the text of JSON lines, and what has come of a stream in some seconds', async () => {
+    const script = (await nobody.get('/docs/start.js').expect(200)).text;
+    interface Page {
+      requestInterceptor(request: object): { userFetch: typeof fetch };
+      responseInterceptor(answer: object): object | Promise<object>;
+    }
+    let page: Page | undefined;
+    const soon = { timeout: (ms: number) => AbortSignal.timeout(ms / 10) };
+    const browser = { fetch, Response, TransformStream, AbortSignal: soon };
+    runInNewContext(script, { ...browser, SwaggerUIBundle: (settings: Page) => (page = settings) });
+    const { headers } = await createFeedReader(registry);
+    const ask = page!.requestInterceptor({}).userFetch;
+
+    const stream = await ask(`${registry.url}/v1/changes`, { headers: { ...headers, Accept: 'text/event-stream' } });
+    expect(stream.status).toBe(200);
+    expect(stream.headers.get('Content-Type')).toContain('text/event-stream');
+    expect(await stream.text()).toContain('event: heartbeat');
+
+    const lines = await ask(`${registry.url}/v1/snapshot`, { headers });
+    const data = await lines.blob();
+    const text = expect.stringContaining('{"kind":"end",');
+    expect(await page!.responseInterceptor({ url: lines.url, data, text: data })).toMatchObject({ data: text, text });
   });
 
   test.each(['index.html', 'swagger-initializer.js', 'package.json', 'oauth2-redirect.html', '../package.json'])(
