@@ -18,7 +18,7 @@ const narrow = `
 }
 `;
 
-/** Swagger UI's own colours leave text without the contrast that people need (WCAG 2.2, 1.4.3). */
+/** Swagger UI's own colours leave text and fields without the contrast that people need (WCAG 2.2, 1.4.3, 1.4.11). */
 const style = `
 .swagger-ui .opblock .opblock-summary-method, .swagger-ui .info .title small pre,
 .swagger-ui .json-schema-2020-12__constraint--string { color: #000; text-shadow: none }
@@ -27,8 +27,14 @@ const style = `
 .swagger-ui .btn.cancel { color: #b00000; border-color: #b00000 }
 .swagger-ui .btn.execute { background-color: #1d5fa8; border-color: #1d5fa8 }
 .swagger-ui .download-contents { background: #555 }
-.swagger-ui .parameter__extension, .swagger-ui .parameter__in,
+.swagger-ui .parameter__extension, .swagger-ui .parameter__in, .swagger-ui .response-undocumented,
+.swagger-ui .json-schema-2020-12-json-viewer-extension-keyword .json-schema-2020-12-json-viewer__name,
+.swagger-ui .json-schema-2020-12-json-viewer-extension-keyword .json-schema-2020-12-json-viewer__value,
+.swagger-ui .json-schema-2020-12-keyword__name--extension, .swagger-ui .json-schema-2020-12__attribute--muted,
 .swagger-ui .json-schema-2020-12-expand-deep-button { color: #555 }
+.swagger-ui input[type=text], .swagger-ui textarea { border: 1px solid #767676 }
+.swagger-ui textarea:focus { border-color: #1d5fa8 }
+.swagger-ui .authorization__btn .unlocked { opacity: 1; color: #666 }
 .swagger-ui .parameter__name.required span, .swagger-ui .parameter__name.required:after { color: #b00000 }
 .swagger-ui .markdown code, .swagger-ui .renderedMarkdown code { color: #6f0ec4 }
 ${narrow}`;

@@ -320,6 +320,20 @@ describe('documents', () => {
     for (const ground of grounds) expect(contrast(ink, ground)).toBeGreaterThanOrEqual(4.5);
   });
 
+  test.each([
+    ['json-schema-2020-12-keyword__name--extension', 'color', 4.5],
+    ['json-schema-2020-12-json-viewer__value', 'color', 4.5],
+    ['json-schema-2020-12__attribute--muted', 'color', 4.5],
+    ['swagger-ui textarea', 'border', 3],
+    ['swagger-ui textarea:focus', 'border-color', 3],
+    ['unlocked', 'color', 3],
+  ])('/docs gives .%s a %s with a contrast of %d', async (name, property, least) => {
+    const own = (await nobody.get('/docs').expect(200)).text;
+    const rule = new RegExp(`\\.${name}\\b[^{}]*\\{[^{}]*\\b${property}:[^;}]*(#\\w+)`);
+    // The darkest of the backgrounds, behind schemas within schemas.
+    expect(contrast(rule.exec(own)?.[1] ?? '', '#e5e5e5')).toBeGreaterThanOrEqual(least);
+  });
+
   test('/docs styles what Swagger UI has, and hides a column for links, of which the contract has none', async () => {
     const [, style = ''] = /<style>([^]*)<\/style>/.exec((await nobody.get('/docs').expect(200)).text) ?? [];
     const files = ['/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js'];
