@@ -130,7 +130,7 @@ async function standingGrant(sql: Sql, handshake: string): Promise<CallbackGrant
 function unknown(): RegistryError {
   return new RegistryError(
     'callback_unknown',
-    'This callback is not known. It may have expired, or its question was closed.',
+    'The callback may have expired, or its question was closed. Whoever subscribed can have it asked again.',
   );
 }
 

@@ -1674,7 +1674,7 @@ export interface components {
                  *       "type": "urn:problem-type:assent:callback_unknown",
                  *       "title": "This callback is not known, or no longer.",
                  *       "status": 404,
-                 *       "detail": "This callback is not known. It may have expired, or its question was closed.",
+                 *       "detail": "The callback may have expired, or its question was closed. Whoever subscribed can have it asked again.",
                  *       "code": "callback_unknown",
                  *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
                  *     }

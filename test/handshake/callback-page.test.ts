@@ -70,6 +70,7 @@ describe('what a person sees whose callback grants nothing', () => {
     expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
     const text = await page.text();
     expect(text).toContain('<h1>This callback is not known, or no longer.</h1>');
+    expect(text).toContain('Whoever subscribed can have it asked again.');
     expect(text).toContain(page.headers.get('x-request-id'));
     for (const accept of [
       '*/*',
