@@ -12,10 +12,10 @@ export function watchClaimCheck(holder: { claimCheck: ClaimCheck | undefined }, 
     if (bytes[from] !== first && bytes[from] !== backslash) return;
     const name = decodeString(json, from, to);
     if (name !== 'claimCheckUri' && name !== 'claimCheckContentType') return;
-    const claimCheck = (holder.claimCheck ??= { uri: 'missing', contentType: 'missing' });
+    const claimCheck = (holder.claimCheck ??= { hasUri: false, hasContentType: false });
     const isText = bytes[value] === quote;
     const content = isText ? decodeString(json, value + 1, skipString(bytes, value + 1) - 1) : '';
-    if (name === 'claimCheckUri') claimCheck.uri = isUri(content) ? 'right' : 'wrong';
-    else claimCheck.contentType = parseMediaType(content) ? 'right' : 'wrong';
+    if (name === 'claimCheckUri') claimCheck.hasUri = isUri(content);
+    else claimCheck.hasContentType = parseMediaType(content) !== undefined;
   };
 }

@@ -6,12 +6,10 @@ export type Mode = 'structured' | 'batched' | 'binary';
 /** `text` is a JSON string that holds no JSON object or array itself; `json_text` is one that does. */
 export type DataForm = 'absent' | 'object' | 'array' | 'text' | 'json_text' | 'scalar' | 'base64' | 'body';
 
-/**
- * The two members of a claim check, as far as `data` has them: `missing`, or whether the value is of the right kind.
- */
+/** Which of the two members of a claim check `data` has, with a value of the right kind. */
 export interface ClaimCheck {
-  uri: 'missing' | 'wrong' | 'right';
-  contentType: 'missing' | 'wrong' | 'right';
+  hasUri: boolean;
+  hasContentType: boolean;
 }
 
 /**

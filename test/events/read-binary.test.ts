@@ -67,12 +67,10 @@ describe('an event in binary mode', () => {
   test('has a claim check where the members of its JSON body are one', () => {
     const body = '{"claimCheckUri":"https://a/b","claimCheckContentType":"x"}';
     const type = { 'content-type': 'application/json' };
-    expect(eventOf(binary({ ...headers, ...type }, body)).claimCheck).toEqual({ uri: 'right', contentType: 'wrong' });
+    const expected = { hasUri: true, hasContentType: false };
+    expect(eventOf(binary({ ...headers, ...type }, body)).claimCheck).toEqual(expected);
     const escaped = body.replaceAll('claim', '\\u0063laim');
-    expect(eventOf(binary({ ...headers, ...type }, escaped)).claimCheck).toEqual({
-      uri: 'right',
-      contentType: 'wrong',
-    });
+    expect(eventOf(binary({ ...headers, ...type }, escaped)).claimCheck).toEqual(expected);
     expect(eventOf(binary({ ...headers, ...type }, body.slice(0, -1))).claimCheck).toBeUndefined();
     expect(eventOf(binary({ ...headers, ...type }, `{"a":${body}}`)).claimCheck).toBeUndefined();
     expect(eventOf(binary(headers, body)).claimCheck).toBeUndefined();

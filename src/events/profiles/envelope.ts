@@ -49,10 +49,10 @@ export function isBinaryType(datacontenttype: string | undefined): boolean {
 
 /** The members of a claim check that are missing or of the wrong kind; undefined when there is none to judge. */
 export function brokenClaimCheck({ claimCheck }: EventParts): Finding[] | undefined {
-  if (!claimCheck || (claimCheck.uri === 'right' && claimCheck.contentType === 'right')) return undefined;
+  if (!claimCheck || (claimCheck.hasUri && claimCheck.hasContentType)) return undefined;
   const findings: Finding[] = [];
-  if (claimCheck.uri !== 'right') findings.push({ member: 'data', below: '/claimCheckUri' });
-  if (claimCheck.contentType !== 'right') findings.push({ member: 'data', below: '/claimCheckContentType' });
+  if (!claimCheck.hasUri) findings.push({ member: 'data', below: '/claimCheckUri' });
+  if (!claimCheck.hasContentType) findings.push({ member: 'data', below: '/claimCheckContentType' });
   return findings;
 }
 
