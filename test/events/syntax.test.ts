@@ -123,6 +123,7 @@ describe('a URI reference', () => {
     'http://[1::2::3]/',
     'http://[fe80::1%25eth0]/',
     'http://[v1.]/',
+    'http://[v1.ab/',
     'http://[vx.a]/',
     'http://[]/',
     'http://u@v@w/',
