@@ -138,6 +138,16 @@ describe('what a filter says, and that not says the opposite', () => {
       expect(ids).toEqual(expected.sort());
     }
   });
+
+  test('a text is compared whole, however far prefixes of others go along with it', () => {
+    const index = createMatchIndex();
+    const texts = [1, 30, 31, 32, 62, 63, 300].map((length) => 'a'.repeat(length));
+    index.add({ id: 'prefix', filters: [{ prefix: { subject: 'a' } }] });
+    for (const text of texts) index.add({ id: text, subject: text });
+    for (const text of texts) expect(idsOf(index, { subject: text })).toEqual([text, 'prefix']);
+    index.add({ id: 'longer', filters: [{ prefix: { subject: 'a'.repeat(100) } }] });
+    expect(idsOf(index, { subject: texts.at(-1)! })).toEqual([texts.at(-1), 'longer', 'prefix']);
+  });
 });
 
 describe('a dialect with a language of its own', () => {
@@ -234,6 +244,14 @@ describe('filing', () => {
     });
     expect(index.statistics()).toMatchObject({ subscriptions: 4, distinct: 1 });
     expect(idsOf(index, { type: 't', source: '/s' })).toEqual(['a', 'b', 'c', 'd']);
+    index.add({ id: 'e', source: '/s', filters: [{ exact: { id: '1', subject: 'x' } }] });
+    index.add({ id: 'f', subject: 'x', filters: [{ exact: { source: '/s', id: '1' } }] });
+    const [one, two] = [{ exact: { id: '1' } }, { exact: { id: '2' } }];
+    index.add({ id: 'g', filters: [{ any: [{ any: [two, one] }, { exact: { subject: 'x' } }] }] });
+    index.add({ id: 'h', filters: [{ any: [one, { any: [{ exact: { subject: 'x' } }, two] }] }] });
+    expect(index.statistics()).toMatchObject({ subscriptions: 8, distinct: 3 });
+    expect(idsOf(index, { source: '/s', id: '1', subject: 'x' })).toEqual(['e', 'f', 'g', 'h']);
+    expect(idsOf(index, { source: '/s', id: '2' })).toEqual(['g', 'h']);
   });
 
   test('a hot type costs nothing when the subject is rare, in whichever order they come', () => {
@@ -252,6 +270,17 @@ describe('filing', () => {
       index.add({ id: `${i}`, types: [`t${i % 100}`], source: `s${Math.floor(i / 100)}` });
     expect(idsOf(index, { type: 't42', source: 's17' })).toEqual(['1742']);
     expect(index.statistics().candidates).toBeLessThan(10);
+    const any = [{ exact: { source: 's1' } }, { exact: { source: 's2' } }];
+    index.add({ id: 'several', types: ['t1', 't2'], filters: [{ any }] });
+    for (const [type, source, id] of [
+      ['t1', 's1', '101'],
+      ['t1', 's2', '201'],
+      ['t2', 's1', '102'],
+      ['t2', 's2', '202'],
+    ] as const) {
+      expect(idsOf(index, { type, source })).toEqual([id, 'several']);
+      expect(index.statistics().candidates).toBeLessThan(10);
+    }
   });
 
   test('what is filed under a key that grows hot is filed elsewhere, and stays found until it is removed', () => {
