@@ -6,6 +6,9 @@ import { binary, faultsOf, minimal, readOne, structured } from './message.js';
 // Valid events of each profile that keep every rule, so that a change of one member shows one rule.
 
 const uuid = 'f3dce042-cd6e-4977-844d-05be8dce7cea';
+const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+/** Of a later version, which may have more. */
+const later = `01${traceparent.slice(2)}-x`;
 const good: Record<Profile, Record<string, unknown>> = {
   cloudevents: minimal,
   'nl-gov': {
@@ -19,7 +22,7 @@ const good: Record<Profile, Record<string, unknown>> = {
     type: 'com.example.order.created',
     source: 'https://orders.example.com/checkout',
     time: '2026-03-28T14:22:31.482Z',
-    traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    traceparent,
   },
   belgif: { ...minimal, type: 'be.nsso.employer.v1.addresses.notify.updated', service: 'be.nsso.employer.v1' },
 };
@@ -321,6 +324,7 @@ const rows: Row[] = [
       'https://example.com/https://user@db.example.com:5432',
       'jdbc:postgresql://db/orders',
       'jdbc:postgresql://user@db.corp./orders',
+      'jdbc:postgresql://db?user=a@b.example.com',
       'jdbc:postgresql://203.0.113.9/orders',
       'https://example.com/?from=http://203.0.113.9&to=a',
       'https://example.com/?from=https%3A%2F%2F%5B2001:db8::1%5D%2Fa',
@@ -384,7 +388,14 @@ const rows: Row[] = [
   ],
   [
     'intg-std-015.id_form',
-    [{ id: 'evt-100' }, { id: '17' }, { id: '6e8bc430-9c3a-11d9-9669-0800200c9a66' }, { id: `8${'0'.repeat(25)}` }],
+    [
+      { id: 'evt-100' },
+      { id: '17' },
+      { id: '6e8bc430-9c3a-11d9-9669-0800200c9a66' },
+      { id: `8${'0'.repeat(25)}` },
+      { id: '0'.repeat(25) },
+      ...[0, 9, 15, 21, 25].map((gap) => ({ id: uuid.slice(0, gap) + uuid.slice(gap + 1) })),
+    ],
     [{ id: uuid }, { id: uuid.toUpperCase() }, { id: '01HZX3KQVB8E72GQJHF5RM6YWN' }],
   ],
   [
@@ -414,8 +425,10 @@ const rows: Row[] = [
     [
       { traceparent: 'abc' },
       { traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01` },
-      { traceparent: 'ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' },
-      { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x' },
+      { traceparent: `ff${traceparent.slice(2)}` },
+      { traceparent: `${traceparent}-x` },
+      { traceparent: traceparent.replace(/-.{16}-/, `-${'0'.repeat(16)}-`) },
+      ...[0, 3, 36, 53].map((at) => ({ traceparent: `${later.slice(0, at)}1${later.slice(at)}` })),
       { partitionkey: 5 },
       { sequence: '' },
       { sequence: '1', sequencetype: '' },
@@ -429,7 +442,7 @@ const rows: Row[] = [
       { tracestate: true },
     ],
     [
-      { traceparent: '01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x' },
+      { traceparent: later },
       { partitionkey: 'a', sequence: '1' },
       { sequence: 'a' },
       { sequence: 'a', sequencetype: 'Letters' },
@@ -663,6 +676,29 @@ test.each(Object.keys(good) as Profile[])('the profile %s has the MUSTs of Cloud
   const musts = profiles.cloudevents.filter(({ level }) => level === 'MUST');
   expect(profiles[profile]).toEqual(expect.arrayContaining(musts));
   expect(judged(profile, { id: undefined }).faults).toMatchObject([{ rule: 'cloudevents.required', pointer: '/id' }]);
+});
+
+test('of what is no event there is nothing more to tell', () => {
+  const { faults, warnings } = judgeEvent('intg-std-015', readOne(structured('5')));
+  expect([faults, warnings]).toEqual([[expect.objectContaining({ rule: 'cloudevents.event_object' })], []]);
+});
+
+test('of all that is wrong fifty are told, and the first that the profile finds is among them', () => {
+  const many = (name: string) => Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`${name}${i}`, 1]));
+  const read = judged('intg-std-015', { ...many('A'), type: 'created' });
+  expect(read.faults).toHaveLength(50);
+  expect(read.faults.slice(48)).toMatchObject([
+    { rule: 'cloudevents.attribute_name' },
+    { rule: 'intg-std-015.type_pattern' },
+  ]);
+  expect(judged('intg-std-015', many('token')).faults).toHaveLength(50);
+  expect(judged('cloudevents', many('token')).warnings).toHaveLength(50);
+  const few = judged('intg-std-015', { A: 1, ...many('token') }).faults;
+  expect([few.length, few[0]?.rule, few[1]?.rule]).toEqual([
+    50,
+    'cloudevents.attribute_name',
+    'intg-std-015.extension_credentials',
+  ]);
 });
 
 test('a batch has the limits of INTG-STD-015 there, and none elsewhere', () => {

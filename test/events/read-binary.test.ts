@@ -74,6 +74,8 @@ describe('an event in binary mode', () => {
     expect(eventOf(binary({ ...headers, ...type }, body.slice(0, -1))).claimCheck).toBeUndefined();
     expect(eventOf(binary({ ...headers, ...type }, `{"a":${body}}`)).claimCheck).toBeUndefined();
     expect(eventOf(binary(headers, body)).claimCheck).toBeUndefined();
+    const broken = Buffer.from(body.replace('b"', '\u00ff"'), 'latin1');
+    expect(eventOf({ ...binary({ ...headers, ...type }), body: broken }).claimCheck).toBeUndefined();
   });
 });
 

@@ -264,6 +264,10 @@ test.each([
   ['aB', false],
   ['a-b', false],
   ['a_b', false],
+  ['`', false],
+  ['{', false],
+  ['/', false],
+  [':', false],
   ['é', false],
   ['__proto__', false],
 ])('the name %j of an attribute is well-formed: %s', (name, expected) => expect(isAttributeName(name)).toBe(expected));
