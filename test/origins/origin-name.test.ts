@@ -50,6 +50,7 @@ describe('the name of an origin', () => {
     ['_sip.example.com', 'origin_malformed'],
     ['example.com/path', 'origin_malformed'],
     ['user@example.com', 'origin_malformed'],
+    ['user:1@example.com', 'origin_malformed'],
     ['a.example.com,b.example.com', 'origin_malformed'],
     ['"example.com"', 'origin_malformed'],
     ['localhost', 'origin_single_label'],
