@@ -192,6 +192,12 @@ describe('errors come with a value', () => {
     ['IS_INT("12") AND IS_INT(TRUE) AND NOT IS_INT("a") AND IS_BOOL(3) AND NOT IS_BOOL("1")', true],
     // Section 3.5: functions.
     ['NOSUCH(1)', [false, 'missingFunction']],
+    ["ABS('x')", [0, 'cast']],
+    ["LEFT('abc', 'x')", ['', 'cast']],
+    ["RIGHT('abc', 'x')", ['', 'cast']],
+    ["SUBSTRING('abc', 'x')", ['', 'cast']],
+    ["SUBSTRING('abc', 'x', 1)", ['', 'cast']],
+    ["SUBSTRING('abc', 1, 'x')", ['', 'cast']],
     ["LEFT('abc', -1)", ['abc', 'functionEvaluation']],
     ["RIGHT('abc', -1) = 'abc'", [false, 'functionEvaluation']],
     ["SUBSTRING('abc', 1, -1)", ['', 'functionEvaluation']],
@@ -337,6 +343,10 @@ describe('hostile expressions', () => {
     }
     const text = 'x'.repeat(10_000);
     expect(evaluate("TRIM(LOWER(CONCAT(SUBSTRING(a, 2), a))) LIKE '%y'", { a: text })).toBe(false);
+    // Nor of a long one, however often it is read.
+    const run = createRun();
+    for (let turn = 0; turn < 20; turn += 1) payFor(text, run);
+    expect(run).toEqual({ error: undefined, steps: 1_000_000, given: 1_000_000 });
   });
 
   test('never throw, whatever the text', () => {
