@@ -5,7 +5,8 @@ import { attributesOf } from '../../src/events/context-attributes.js';
 import { createReplica, putOrOut, type Replica } from '../../src/matching/replica.js';
 import { bases, type GrantState, type SubscriptionState } from '../../src/matching/state.js';
 
-const now = Date.parse('2026-01-01T00:00:00Z');
+const present = '2026-01-01T00:00:00.000Z';
+const now = Date.parse(present);
 const later = '2026-01-02T00:00:00.000Z';
 const earlier = '2025-12-31T00:00:00.000Z';
 const origins = ['a.example.com', 'b.example.com'];
@@ -83,8 +84,8 @@ test.each([1, 2, 3])('answers what the rows say, after each of 3,000 random chan
       const changed = grant(origin, sink, {
         state: pick(['live', 'live', 'ended', 'revoked']),
         basis: pick(['response', 'agreement']),
-        expiresat: pick([later, later, earlier]),
-        helduntil: pick([null, null, earlier, later]),
+        expiresat: pick([later, later, earlier, present]),
+        helduntil: pick([null, null, earlier, present, later]),
         allowedrate: pick(['*', '1', '999999999999999']),
       });
       const isGone = next(5) === 0;
@@ -93,10 +94,10 @@ test.each([1, 2, 3])('answers what the rows say, after each of 3,000 random chan
       else model.grants.set(`${origin} ${sink}`, changed);
     } else {
       const id = `0197f3c2-0000-7000-8000-${String(next(60)).padStart(12, '0')}`;
-      const present = model.subscriptions.get(id);
-      if (present !== undefined && (next(2) === 0 || present.origin !== origin)) {
+      const known = model.subscriptions.get(id);
+      if (known !== undefined && (next(2) === 0 || known.origin !== origin)) {
         // As the log tells a move to another origin: first that it left.
-        replica.put({ kind: 'subscription', origin: present.origin, id }, null);
+        replica.put({ kind: 'subscription', origin: known.origin, id }, null);
         model.subscriptions.delete(id);
       } else {
         const changed = subscription(id, origin, sink, {
@@ -158,6 +159,16 @@ test('no tenant is told of an origin of another', () => {
   replica.put({ kind: 'grant', origin, sink: 'https://h.example.com/' }, grant(origin, ''));
   expect(replica.permission('b', origin, 'https://h.example.com/')).toEqual({ denial: 'no_grant', grant: undefined });
   expect(replica.origin('b', origin)).toBeUndefined();
+});
+
+test('a grant by a basis of a later version is as one by a response', () => {
+  const [origin] = origins as [string];
+  const sink = 'https://h.example.com/';
+  for (const state of ['live', 'ended', 'revoked'] as const) {
+    replica.put({ kind: 'grant', origin, sink }, grant(origin, sink, { state, basis: 'later' as 'response' }));
+    const { denial, grant: known } = replica.permission('a', origin, sink);
+    expect([denial, known?.basis]).toEqual([state === 'live' ? 'suspended' : state, 'response']);
+  }
 });
 
 test.each(bases)('a grant by %s in a state of a later version allows nothing, and is reported', (basis) => {
