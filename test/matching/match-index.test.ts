@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { compileFilter } from '../../src/matching/compile-filter.js';
 import type { Filter } from '../../src/matching/filter.js';
-import { attributesOf, type AttributeValue } from '../../src/events/context-attributes.js';
+import { attributesOf, coreNames, type AttributeValue } from '../../src/events/context-attributes.js';
 import { createMatchIndex, type MatchIndex } from '../../src/matching/match-index.js';
 import type { Dialects, MatchableSubscription } from '../../src/matching/predicate.js';
 import { comparePairs } from '../bench/pairs.mjs';
@@ -101,6 +101,17 @@ describe('what a filter says, and that not says the opposite', () => {
     expect(matches({ filters: [{ not: filter }] }, attributes)).toBe(!expected);
   });
 
+  test.each(coreNames)('of %s by itself', (name) => {
+    const event = { ...Object.fromEntries(coreNames.map((each) => [each, `/${each}/`])), more: '/more/' };
+    for (const kind of ['exact', 'prefix', 'suffix'] as const) {
+      for (const each of [...coreNames, 'more']) {
+        const filter = { [kind]: { [name]: `/${each}/` } } as unknown as Filter;
+        expect(matches({ filters: [filter] }, event)).toBe(each === name);
+        expect(matches({ filters: [{ not: filter }] }, event)).toBe(each !== name);
+      }
+    }
+  });
+
   test('all filters of a subscription hold', () => {
     const filters = [{ exact: { id: '1' } }, { suffix: { type: 'created' } }];
     expect(matches({ filters }, created)).toBe(true);
@@ -182,6 +193,38 @@ describe('a dialect with a language of its own', () => {
   test('is false for what it cannot evaluate, and its opposite true', () => {
     expect(matches({ filters: [sql('throws')] }, created, dialects)).toBe(false);
     expect(matches({ filters: [{ not: sql('throws') }] }, created, dialects)).toBe(true);
+  });
+
+  test('is one condition among others, wherever it stands', () => {
+    const parts: [Filter, boolean][] = [
+      [sql('1'), true],
+      [sql('2'), false],
+      [{ not: sql('1') }, false],
+      [{ not: sql('2') }, true],
+      [{ suffix: { source: 's' } }, true],
+      [{ not: { exact: { id: '1' } } }, false],
+    ];
+    for (const [one, first] of parts) {
+      for (const [two, second] of parts) {
+        for (const [three, third] of parts) {
+          const filters = [one, two, three];
+          expect(matches({ filters }, created, dialects)).toBe(first && second && third);
+          expect(matches({ filters: [{ any: filters }] }, created, dialects)).toBe(first || second || third);
+        }
+      }
+    }
+  });
+
+  test('stays as it is while others come and go', () => {
+    const index = createMatchIndex(dialects);
+    index.add({ id: 'a', source: '/bills' });
+    index.add({ id: 'b', filters: [sql('1')] });
+    index.add({ id: 'c', filters: [{ not: sql('2') }] });
+    index.remove('a');
+    expect(idsOf(index, created)).toEqual(['b', 'c']);
+    index.remove('b');
+    index.add({ id: 'd', filters: [sql('3')] });
+    expect(idsOf(index, { ...created, id: '3' })).toEqual(['c', 'd']);
   });
 
   test('is run once for all subscriptions with the same filter', () => {
