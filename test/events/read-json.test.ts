@@ -211,8 +211,12 @@ describe('the Content-Type', () => {
     ['application/cloudevents+json', 'structured'],
     ['Application/CloudEvents+JSON; Charset="UTF-8"', 'structured'],
     ['application/cloudevents+json;foo=bar', 'structured'],
+    ['application/cloudevents+json; charset=us-ascii', 'structured'],
+    ['application/cloudevents-batch+json', 'batched'],
+    ['application/cloudevents-batch+JSON;charset=utf8', 'batched'],
   ])('%s is the mode %s', (contentType, mode) => {
-    expect(readEvents(structured(minimal, contentType))).toMatchObject({ mode, events: [{ event: { id: '1' } }] });
+    const body = mode === 'batched' ? [minimal] : minimal;
+    expect(readEvents(structured(body, contentType))).toMatchObject({ mode, events: [{ event: { id: '1' } }] });
   });
 
   test.each([
