@@ -344,6 +344,10 @@ describe('filing', () => {
       });
       if (i % 2 === 1) index.remove(`late ${i - 1}`);
       if (i % 50 === 49) index.remove(`early ${(i - 49) / 50}`);
+      if (i !== 3999) continue;
+      expect(idsOf(index, hot)).toEqual([]);
+      expect(index.statistics().candidates).toBeLessThan(5);
+      expect(idsOf(index, { ...hot, source: '/popular-source/1' })).toHaveLength(20);
     }
     expect(idsOf(index, hot)).toEqual([]);
     expect(index.statistics().candidates).toBeLessThan(10);
@@ -419,6 +423,22 @@ describe('changes', () => {
       expect(idsOf(index, { type: 't', source: `/s/${i}` })).toEqual([`early ${i}`]);
       expect(idsOf(index, { type: 't', source: 'x', subject: `${i}` })).toEqual(i % 3 === 0 ? [] : [`type ${i}`]);
     }
+  });
+
+  test('a text that needs more memory than a chunk has is found, and its memory is given back', () => {
+    const index = createMatchIndex();
+    const text = 'x'.repeat(3_000_000);
+    index.add({ id: 'other', subject: 'x' });
+    const before = index.statistics().bytes;
+    for (let round = 0; round < 2; round += 1) {
+      index.add({ id: 'long', subject: text });
+      expect(idsOf(index, { subject: text })).toEqual(['long']);
+      expect(idsOf(index, { subject: `${text.slice(1)}y` })).toEqual([]);
+      expect(index.statistics().bytes - before).toBeGreaterThanOrEqual(text.length);
+      index.remove('long');
+      expect(index.statistics().bytes - before).toBeLessThan(10_000);
+    }
+    expect(idsOf(index, { subject: 'x' })).toEqual(['other']);
   });
 
   test('removal leaves nothing behind', () => {
