@@ -71,10 +71,9 @@ function monthLength(year: number, month: number): number {
   return month === 2 && leapYear ? 29 : (daysInMonth[month - 1] as number);
 }
 
-/** `minutes` are those of the day in UTC; the offset may have moved them into the day before or after. */
+/** `minutes` are those of the day in UTC. No offset moves them to the end of the day after. */
 function endsMonth(year: number, month: number, day: number, minutes: number): boolean {
   const lastMinute = 24 * 60 - 1;
   if (minutes === lastMinute) return day === monthLength(year, month);
-  if (minutes === lastMinute - 24 * 60) return day === 1;
-  return minutes === lastMinute + 24 * 60 && day === monthLength(year, month) - 1;
+  return minutes === lastMinute - 24 * 60 && day === 1;
 }

@@ -81,7 +81,7 @@ function outline(text: string): Outline | undefined {
 function schemeLength(text: string): number {
   let at = 0;
   while (at < text.length && isOf(text.charCodeAt(at), schemeInner)) at += 1;
-  if (text[at] === ':') return at > 0 && isOf(text.charCodeAt(0), letter) ? at : -1;
+  if (text[at] === ':') return isOf(text.charCodeAt(0), letter) ? at : -1;
   // The first segment of a relative reference may have no colon further on either.
   for (; at < text.length; at += 1) {
     const character = text[at];
