@@ -474,6 +474,7 @@ const rows: Row[] = [
       { examplex: 'Bearer of good news' },
       { examplex: 'Bearerabc' },
       { examplex: 'BasicdXNlcjpwYXNz' },
+      ...['no Bearer abc', 'no Basic dXNlcjpwYXNz', 'Basic dXNlcjpwYXNz at all'].map((examplex) => ({ examplex })),
       { examplecount: 5 },
     ],
   ],

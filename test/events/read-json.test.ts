@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { canonicalString } from '../../src/events/context-attributes.js';
 import { readEventOf, readEvents } from '../../src/events/read-events.js';
-import { batched, eventOf, faultsOf, minimal, readOne, structured } from './message.js';
+import { batched, binary, eventOf, faultsOf, minimal, readOne, structured } from './message.js';
 
 const text = (more: string) => `{"specversion":"1.0","id":"1","source":"/a","type":"t"${more}}`;
 
@@ -177,6 +177,11 @@ describe('a structured event', () => {
     '{"a":nul',
     '{"a":"\\x"}',
     '{"a":"\\u12"}',
+    '{"a":"\\u123"}',
+    '{"a":"\\u123g"}',
+    '{"a":"\\u:000"}',
+    '{"a":"\\u/000"}',
+    '{"a":"\\u000`"}',
     '{"a":"\n"}',
     '{"a":"',
     '{"a":"\\',
@@ -191,6 +196,30 @@ describe('a structured event', () => {
     expect(() => JSON.parse(body)).toThrow();
     expect(faultsOf(structured(body))).toEqual([' not_json']);
     expect(faultsOf(batched(`[${body}`))).toEqual([' not_json']);
+  });
+
+  test('is read when JSON.parse reads its text, and not else', () => {
+    const document = text(
+      `,"data" : [-1.5e+3,2E-10 , 0,{},true,false,null,"\\u00e9\\n\\""],\r\n\t"x":{"a":{"b":1}} ,"y":[]`,
+    );
+    const wrong: string[] = [];
+    const judge = (body: string) => {
+      let isJson = true;
+      try {
+        JSON.parse(body);
+      } catch {
+        isJson = false;
+      }
+      if (faultsOf(structured(body)).includes(' not_json') === isJson) wrong.push(body);
+    };
+    judge(document);
+    for (let at = 0; at <= document.length; at += 1) {
+      for (const other of ['', ...'019:;/+-.eE"\\,[]{}ux \t\n\r\v\u001f\u0085']) {
+        judge(document.slice(0, at) + other + document.slice(at + 1));
+        judge(document.slice(0, at) + other + document.slice(at));
+      }
+    }
+    expect(wrong).toEqual([]);
   });
 
   test('may begin with a byte order mark, and is UTF-8', () => {
@@ -241,6 +270,15 @@ describe('the Content-Type', () => {
   test('stands in a message once', () => {
     const headers = ['Content-Type', 'application/cloudevents+json', 'content-type', 'application/cloudevents+json'];
     expect(faultsOf({ headers, body: Buffer.from('{}') })).toEqual(['header/content-type content_type_repeated']);
+  });
+
+  test('is told from other headers with a name as long', () => {
+    const { headers, body } = structured(minimal);
+    const more = ['X-Request-Id', 'text/plain'];
+    expect(eventOf({ headers: [...more, ...headers, ...more], body }).id).toBe('1');
+    const attributes = Object.fromEntries(Object.entries(minimal).map(([name, value]) => [`ce-${name}`, value]));
+    const event = eventOf(binary({ 'X-Request-Id': 'a/b', ...attributes }));
+    expect(event.datacontenttype).toBeUndefined();
   });
 });
 
@@ -310,7 +348,9 @@ describe('an event inside of another document', () => {
     [text(',"x":"\\u0000"'), '/event/x attribute_text'],
     [text(',"data":{},"data_base64":"YQ=="'), '/event/data_base64 data_exclusive'],
     [text(',"data_base64":"Y","data":1'), '/event/data_base64 data_base64', '/event/data data_exclusive'],
-    [text(`,"data":${deep(257)}`), '/event too_deep'],
+    [text(`,"data":${deep(256)}`), '/event too_deep'],
+    [text(`,"data":${'{"a":'.repeat(255)}{}${'}'.repeat(255)}`), '/event too_deep'],
+    [text(`,"data":${'{"a":'.repeat(254)}{}${'}'.repeat(254)}`)],
     [text(`,"data":[${deep(254)},"\\u0000\\ud83d",{"a":1,"a":1,"constructor":1}]`)],
   ])('is read by the same rules, with pointers into it', (event, ...faults) => {
     const told = read(`{"event":${event}}`);

@@ -47,6 +47,8 @@ describe('a timestamp', () => {
     '2018-04-05T23:59:60Z',
     '2018-12-31T22:59:60Z',
     '2018-12-31T23:59:60+01:00',
+    '2017-01-02T00:59:60+01:00',
+    '2016-12-30T23:59:60-23:59',
     '2018-00-01T00:00:00Z',
     '2018-13-01T00:00:00Z',
     '2018-01-00T00:00:00Z',
@@ -64,6 +66,26 @@ describe('a timestamp', () => {
   ])('is not read from %j', (text) => expect(isTimestamp(text)).toBe(false));
 });
 
+test('a timestamp is what its grammar says, whatever is changed in one place', () => {
+  const time = '([01]\\d|2[0-3]):[0-5]\\d';
+  const grammar = new RegExp(
+    `^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T${time}:[0-5]\\d(\\.\\d+)?(Z|[+-]${time})$`,
+    'i',
+  );
+  for (const text of ['2018-04-05T17:31:00Z', '2018-10-05t10:20:30.5-10:20']) {
+    for (let at = 0; at <= text.length; at += 1) {
+      for (const other of ['', ...'/0123456789:;-+.,TtZz _\u0660']) {
+        for (const changed of [
+          text.slice(0, at) + other + text.slice(at),
+          text.slice(0, at) + other + text.slice(at + 1),
+        ]) {
+          expect([changed, isTimestamp(changed)]).toEqual([changed, grammar.test(changed)]);
+        }
+      }
+    }
+  }
+});
+
 describe('a URI reference', () => {
   test.each([
     ['https://github.com/cloudevents', true],
@@ -73,6 +95,7 @@ describe('a URI reference', () => {
     ['HTTP://EXAMPLE.com:80/%7Efoo?q=/?#f/?', true],
     ['http://user:pa:ss@[2001:db8::1]:443/', true],
     ['http://[v1.fe:80]/', true],
+    ['http://[V1F.fe:80]/', true],
     ['http://[::ffff:192.0.2.1]', true],
     ['file:///etc', true],
     ['a:', true],
@@ -124,6 +147,7 @@ describe('a URI reference', () => {
     'http://[fe80::1%25eth0]/',
     'http://[v1.]/',
     'http://[v1.ab/',
+    'http://[v1.a%41]/',
     'http://[vx.a]/',
     'http://[]/',
     'http://u@v@w/',
@@ -141,6 +165,7 @@ describe('a URI reference', () => {
       fragment: 's?',
     });
     expect(parseUriReference('//[::1]:/')?.authority).toEqual({ userinfo: undefined, host: '[::1]', port: '' });
+    expect(parseUriReference('a/b#c')).toMatchObject({ path: 'a/b', query: undefined, fragment: 'c' });
     expect(parseUriReference('')).toEqual({
       scheme: undefined,
       authority: undefined,
