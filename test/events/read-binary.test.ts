@@ -10,6 +10,8 @@ describe('an event in binary mode', () => {
       binary(
         {
           Host: 'x',
+          'CF-Ray': '7',
+          'Xe-A': '7',
           'CE-SpecVersion': '1.0',
           'ce-ID': '1',
           'ce-source': '/a',
@@ -93,6 +95,7 @@ describe('the value of a header', () => {
     ['"%20"', ' '],
     ['x"y z"w', 'xy zw'],
     ['a\\b', 'a\\b'],
+    ['a\\b"c"', 'a\\bc'],
     ['%22', '"'],
     ['(a)', '(a)'],
   ])('%j is decoded to %j', (value, expected) => expect(decodeHeaderValue(value)).toBe(expected));

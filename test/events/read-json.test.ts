@@ -44,6 +44,7 @@ describe('a structured event', () => {
     [',"data":" {\\"a\\":1} "', { dataForm: 'json_text', dataIsJson: true }],
     [',"data":"{a}"', { dataForm: 'text' }],
     [',"data":"\\u007b}"', { dataForm: 'json_text' }],
+    [',"data":"\\u0031"', { dataForm: 'text' }],
     [',"data":[ 1 ]', { dataForm: 'array', dataBytes: 5 }],
     [
       ',"datacontenttype":"text/xml","data":"<a/>"',
@@ -306,6 +307,8 @@ describe('a batch', () => {
       '/0/specversion batch_specversion',
     ]);
     expect(faultsOf(batched([{ ...minimal, specversion: '0.3' }]))).toEqual(['/0/specversion specversion']);
+    const many = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`A${i}`, 1]));
+    expect(faultsOf(batched([{ specversion: '0.3', ...many }, minimal]))).toHaveLength(50);
   });
 
   test.each(['{}', '5', 'null'])('is not %s', (body) => {
