@@ -34,6 +34,14 @@ type Row = [rule: string, broken: Change[], kept: Change[]];
 const source = (...sources: string[]) => sources.map((value) => ({ source: value }));
 const type = (...types: string[]) => types.map((value) => ({ type: value }));
 const of20 = 'a'.repeat(20);
+/** An event of so many bytes. */
+const sized = (profile: Profile, bytes: number, more: Change = {}) => ({
+  ...more,
+  data: 'x'.repeat(bytes - JSON.stringify({ ...good[profile], ...more, data: '' }).length),
+});
+const text = { datacontenttype: 'text/plain' };
+/** What is left of 4 KiB for the value of a subject. */
+const left = 4096 - ['subject', ...Object.entries(good['intg-std-015']).flat()].join('').length;
 
 const rows: Row[] = [
   ['cloudevents.required', [{ id: undefined }, { source: null }], [{}]],
@@ -67,9 +75,22 @@ const rows: Row[] = [
   ],
   [
     'cloudevents.type_reverse_domain',
-    type('created', 'order.created', 'example.com', 'com', 'com.', '.com.a', 'com..a', 'com.-a.b', '10.example.a'),
+    type(
+      'created',
+      'order.created',
+      'example.com',
+      'com',
+      'com.',
+      '.com.a',
+      'com..a',
+      'com.-a.b',
+      '10.example.a',
+      'com.a-.b',
+      `com.${'a'.repeat(64)}`,
+    ),
     type(
       'com.example',
+      `com.${'a'.repeat(63)}`,
       'nl.x',
       'xn--p1ai.a.b',
       'com.github.pull_request.opened',
@@ -82,7 +103,7 @@ const rows: Row[] = [
     [{ dataschema: 'https://a.example/b#c' }],
     [{ dataschema: 'https://a.example/b' }],
   ],
-  ['cloudevents.size', [{ data: 'x'.repeat(64 * 1024) }], [{ data: 'x'.repeat(64 * 1024 - 150) }]],
+  ['cloudevents.size', [sized('cloudevents', 65_537)], [sized('cloudevents', 65_536)]],
   [
     'cloudevents.sensitive_name',
     [
@@ -165,6 +186,7 @@ const rows: Row[] = [
     'nl-gov.source_urn',
     source(
       'https://example.nl/a',
+      'urn:example:urn:nld:kvknr:09220932.a',
       'urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66',
       'urn:nld:',
       'urn:nld:/a.b',
@@ -363,6 +385,7 @@ const rows: Row[] = [
       'https://example.com/order-7d4b9c6f5d7-x2x7p',
       'https://example.com/checkout-7d4b9c6f5d-x2x7',
       'https://example.com/https://db.example.com/a:5432',
+      'jdbc:postgresql://db.example.com?user=a@b:5432',
       'https://example.com/?from=https://db.example.com&to=https://user@www.example.com.&mail=a@b',
       'https://user;a@orders.example.com/a',
       'https://example.com/?from=https://',
@@ -517,20 +540,16 @@ const rows: Row[] = [
       { datacontenttype: 'text/plain', data: 'abc' },
     ],
   ],
-  [
-    'intg-std-015.size',
-    [{ data: 'x'.repeat(256 * 1024), datacontenttype: 'text/plain' }],
-    [{ data: 'x'.repeat(251 * 1024), datacontenttype: 'text/plain' }],
-  ],
+  ['intg-std-015.size', [sized('intg-std-015', 262_145, text)], [sized('intg-std-015', 262_144, text)]],
   [
     'intg-std-015.attributes_size',
-    [{ subject: 'x'.repeat(4 * 1024) }, { subject: 'é'.repeat(2 * 1024) }],
-    [{ subject: 'x'.repeat(3 * 1024) }, { datacontenttype: 'text/plain', data: 'x'.repeat(9 * 1024) }],
+    [{ subject: 'x'.repeat(left + 1) }, { subject: 'é'.repeat(left / 2 + 1) }],
+    [{ subject: 'x'.repeat(left) }, { datacontenttype: 'text/plain', data: 'x'.repeat(9 * 1024) }],
   ],
   [
     'intg-std-015.data_size',
     [
-      { data: 'x'.repeat(252 * 1024), datacontenttype: 'text/plain' },
+      { data: 'x'.repeat(252 * 1024 - 1), ...text },
       { data_base64: Buffer.alloc(252 * 1024 + 1).toString('base64'), datacontenttype: 'a/b' },
     ],
     [{ data: 'x'.repeat(252 * 1024 - 2), datacontenttype: 'text/plain' }],
@@ -582,7 +601,7 @@ const rows: Row[] = [
       'be.a.v1.b.get.reply',
     ),
   ],
-  ['belgif.type_service', [{ service: 'be.nsso.employer.v2' }, { service: 'be.nsso.employer.v' }], [{}]],
+  ['belgif.type_service', [{ service: 'be.nsso.employer.v2' }, { service: 'be.nsso.employer.v' }], [{}, { type: 5 }]],
   [
     'belgif.type_notify',
     type('be.nsso.employer.v1.addresses.notify'),
@@ -685,6 +704,21 @@ test.each(Object.keys(good) as Profile[])('the profile %s has the MUSTs of Cloud
   expect(profiles[profile]).toEqual(expect.arrayContaining(musts));
   expect(judged(profile, { id: undefined }).faults).toMatchObject([{ rule: 'cloudevents.required', pointer: '/id' }]);
 });
+
+test.each(Object.keys(good) as Profile[])(
+  'what is missing or at fault leaves the other rules of %s as they are',
+  (profile) => {
+    for (const name of Object.keys(good[profile])) {
+      for (const value of [undefined, null, '', 5, 'a b', {}]) {
+        const others = judged(profile, { [name]: value, '1a': 'a' });
+        const rules = [...others.faults, ...others.warnings].map(({ rule }) => rule);
+        expect(rules).toContain(
+          profile === 'intg-std-015' ? `${profile}.extension_name` : 'cloudevents.attribute_name_start',
+        );
+      }
+    }
+  },
+);
 
 test('of what is no event there is nothing more to tell', () => {
   const { faults, warnings } = judgeEvent('intg-std-015', readOne(structured('5')));
