@@ -188,6 +188,8 @@ describe('errors come with a value', () => {
     ["INT('-2147483648')", -2147483648],
     ["INT('+0005')", 5],
     ["BOOL('yes')", [false, 'cast']],
+    ["BOOL('False')", false],
+    ["BOOL('tRuE')", true],
     ["'abc' AND TRUE", [false, 'cast']],
     ["NOT 'abc'", [true, 'cast']],
     ['NOT 0', [true, 'cast']],
@@ -259,6 +261,9 @@ describe('attributes are compared by the type that they have', () => {
     ["'TRUE' = flag", { flag: true }, true],
     ['a = b', { a: '5', b: 5 }, true],
     ['a = b', { a: 5, b: '05' }, false],
+    ['a = b', { a: 5, b: '5' }, true],
+    ['a IN (b, c)', { a: 'x', b: 'y', c: 'x' }, true],
+    ['a IN (b, c)', { a: 'x', b: 'y', c: 'z' }, false],
     ["Type = 'X'", { type: 'x' }, false],
   ])('%s with %j: %s', (text, attributes, expected) => {
     expect(matches(text, attributes)).toBe(expected);
