@@ -170,6 +170,10 @@ describe('limits', () => {
 
   test('the caller can set others', () => {
     expect(faults([{ not: leaf }], { depth: 1, count: 9 })).toEqual(['/filters/0/not too_deep']);
+    for (const group of ['all', 'any']) {
+      expect(faults([{ [group]: [leaf] }], { depth: 1, count: 9 })).toEqual([`/filters/0/${group}/0 too_deep`]);
+      expect(parseFilters([{ [group]: [leaf] }], '/filters', { depth: 2, count: 9 })).toHaveProperty('filters');
+    }
     expect(faults([leaf, leaf], { depth: 9, count: 1 })).toEqual(['/filters/1 too_many_filters']);
   });
 

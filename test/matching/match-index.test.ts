@@ -441,6 +441,17 @@ describe('changes', () => {
     expect(idsOf(index, { subject: 'x' })).toEqual(['other']);
   });
 
+  test('names and values that come and go take no more memory the more there were', () => {
+    const index = createMatchIndex();
+    const bytes: number[] = [];
+    for (let i = 0; i < 20_000; i += 1) {
+      index.add({ id: 'a', filters: [{ exact: { [`x${i}`]: `value ${i}` } }] });
+      index.remove('a');
+      if (i % 10_000 === 99) bytes.push(index.statistics().bytes);
+    }
+    expect(bytes[1]! - bytes[0]!).toBeLessThan(10_000);
+  });
+
   test('removal leaves nothing behind', () => {
     const index = createMatchIndex();
     const empty = index.statistics();

@@ -117,6 +117,7 @@ test.each([1, 2, 3])('answers what the rows say, after each of 3,000 random chan
     if (denial !== model.denial(asked, askedSink)) wrong.push({ turn, denial });
     if (known?.expiresAt !== (held && Date.parse(held.expiresat))) wrong.push({ turn, known });
     if (String(known?.allowedRate) !== String(held?.allowedrate)) wrong.push({ turn, known });
+    if (known?.heldUntil !== (held?.helduntil ? Date.parse(held.helduntil) : undefined)) wrong.push({ turn, known });
     const event = attributesOf({
       type: pick(['a', 'b', 'c']),
       source: pick(['/s/1', '/t']),
