@@ -329,6 +329,33 @@ describe('another requested rate', () => {
     },
   );
 
+  test('does not make the callback unknown that has granted at the old one', async () => {
+    const path = `/change-${(count += 1)}`;
+    const callbacks: URL[] = [];
+    registry.receiver.on(path, (request, response) => {
+      callbacks.push(new URL(String(request.headers['webhook-request-callback'])));
+      response.writeHead(200).end();
+    });
+    const sink = registry.receiver.sink(path);
+    const { id } = await tenant.register(sink, { requestedrate: 10 });
+    const call = () => tenant.sender.post(`${callbacks[0]?.pathname}${callbacks[0]?.search}`).expect(200);
+    await call();
+    await tenant.replace(id, { sink, requestedrate: 20 });
+    expect(callbacks).toHaveLength(2);
+    expect((await call()).body).toMatchObject({ granted: true, allowedrate: 10 });
+  });
+
+  test('gives no renewal to an agreement', async () => {
+    const { sink, path } = consenting();
+    const { id } = await tenant.register(sink, { requestedrate: 10 });
+    const expiresat = new Date(Date.now() + 3_600_000).toISOString();
+    const agreement = { origin: tenant.origin, sink, allowedrate: 9, reference: 'Z-2026-3', expiresat };
+    await tenant.admin.post('/v1/grants').send(agreement).expect(201);
+    registry.receiver.on(path, (_request, response) => response.destroy());
+    await tenant.replace(id, { sink, requestedrate: 20 });
+    expect(await tenant.grant(sink)).not.toHaveProperty('renewat');
+  });
+
   test('leaves a renewal alone with the rate that another subscription of the pair asks for', async () => {
     const { path, sink } = consenting();
     const { id } = await tenant.register(sink, { requestedrate: 50 });
@@ -443,13 +470,23 @@ describe('a suspended subscription', () => {
     expect((await tenant.handshakes(other.id))[0]).toMatchObject({ reason: 'renewal', state: 'granted' });
   });
 
-  test('is asked for once when it is resumed after the consent ran out that was to be renewed', async () => {
+  test.each([
+    ['ran out', (sink: string) => passGrant(registry, sink)],
+    [
+      'ended',
+      (sink: string) =>
+        tenant.sender
+          .post('/v1/deliveries/outcomes')
+          .send([{ origin: tenant.origin, sink, status: 410 }])
+          .expect(200),
+    ],
+  ])('is asked for once when it is resumed after the consent %s that was to be renewed', async (_title, end) => {
     const { sink, path } = consenting();
     const { id } = await tenant.register(sink);
     await reachRenewal(registry, sink);
     await registry.service.sweep();
     await move('suspend', id);
-    await passGrant(registry, sink);
+    await end(sink);
     registry.receiver.asked.splice(0);
     await move('resume', id);
     await drain();

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { createGate } from '../support/gate.js';
-import { passDelays } from '../support/pass-time.js';
+import { passDelays, passLeases } from '../support/pass-time.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
@@ -63,6 +63,17 @@ describe('in flight', () => {
       for (const host of ['one', 'two']) await enqueue(registry.receiver.sink(`/held?${count}`, `${host}.hooks.test`));
     }
     expect(await inFlight('sinkhost', 4)).toEqual({ 'one.hooks.test': 2, 'two.hooks.test': 2 });
+  });
+
+  test('the places of a process that died with them are free', async () => {
+    await start();
+    registry.receiver.on('/free', (_request, response) => consents(response));
+    for (const place of [1, 2]) await enqueue(registry.receiver.sink(`/free?${place}`, 'one.hooks.test'));
+    await registry.sql(`update handshake set state = 'asking', lease = gen_random_uuid()`);
+    await passLeases(registry);
+    await drain();
+    expect(registry.receiver.asked).toHaveLength(2);
+    expect(await registry.sql(`select 1 from handshake where state <> 'granted'`)).toEqual([]);
   });
 
   test('a tenant has at most 20 at the same time, and another tenant does not wait for it', async () => {

@@ -276,9 +276,46 @@ describe('renewal', () => {
     expect(await renewals(id)).toHaveLength(2);
   });
 
+  test.each([
+    [
+      'in the last minutes of the lease',
+      (sink: string) =>
+        registry.sql(`update "grant" set expiresat = now() + interval '5 minutes' where sink = $1`, sink),
+    ],
+    [
+      'for a grant that ended meanwhile',
+      (sink: string) =>
+        tenant.sender
+          .post('/v1/deliveries/outcomes')
+          .send([{ origin: tenant.origin, sink, status: 410 }])
+          .expect(200),
+    ],
+  ])('a renewal that reaches nobody %s is not tried again', async (_title, meanwhile) => {
+    const { id, sink, path } = await granted();
+    registry.receiver.on(path, (_request, response) => response.destroy());
+    await startRenewal(sink);
+    await meanwhile(sink);
+    await exhaust(registry);
+    expect(await renewals(id)).toMatchObject([{ state: 'unreachable' }]);
+    expect(await tenant.grant(sink)).not.toHaveProperty('renewat');
+  });
+
+  test('a renewal that reaches nobody does not move that of a consent that came meanwhile', async () => {
+    const { id, sink, path } = await granted();
+    await startRenewal(sink);
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
+    const renewed = await tenant.grant(sink);
+    registry.receiver.on(path, (_request, response) => response.destroy());
+    await exhaust(registry);
+    expect(await renewals(id)).toMatchObject([{ state: 'unreachable' }]);
+    expect(await tenant.grant(sink)).toEqual(renewed);
+  });
+
   test('a grant whose lease ended without a renewal allows nothing, and is expired', async () => {
     const { id, sink } = await granted();
     await passGrant(registry, sink);
+    await startRenewal(sink);
+    expect(await renewals(id)).toEqual([]);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'expired' });
     expect(await tenant.read(id)).toMatchObject({ status: 'expired', statusdetails: { reason: 'expired' } });
     await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);

@@ -149,6 +149,26 @@ describe('no answer that could be used', () => {
     expect(state).toBe('due');
   });
 
+  test('an attempt that the end of the service cut off is not held against the target', async () => {
+    const before = await startRegistry({ env: { ASSENT_STOP_SECONDS: '2', ASSENT_HANDSHAKE_ATTEMPTS: '2' } });
+    const reached = createGate();
+    before.receiver.on('/cut-off', () => reached.open());
+    await (await createTenant(before)).register(before.receiver.sink('/cut-off'), {}, 'respond-async');
+    await reached.opened;
+    await before.stopService();
+
+    const after = await startRegistry({ beside: before, start: false });
+    after.receiver.on('/cut-off', (_request, response) => response.destroy());
+    await after.service.worker.drain();
+    expect(await after.sql('select verdict from attempt order by number')).toEqual([
+      { verdict: 'aborted' },
+      { verdict: 'connection_closed' },
+    ]);
+    expect(await after.sql('select state from handshake')).toEqual([{ state: 'due' }]);
+    await after.stop();
+    await before.stop();
+  });
+
   test.each([
     [503, { 'Retry-After': '7200' }, 'unavailable', 7_200_000],
     [429, { 'Retry-After': '0' }, 'throttled', retryMs * 0.5],
