@@ -138,17 +138,19 @@ describe('what grants nothing', () => {
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
   });
 
-  test.each(['prefetch', 'prefetch;prerender', 'prefetch;anonymous-client-ip'])(
-    'Sec-Purpose: %s grants nothing, and opening the page afterwards does',
-    async (purpose) => {
-      const { callback, sink } = await offered();
-      const ahead = await fetch(callback, { headers: { 'Sec-Purpose': purpose, Accept: 'text/html' } });
-      expect(ahead.status).toBe(409);
-      expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
-      expect((await fetch(callback, { headers: { Accept: 'text/html' } })).status).toBe(200);
-      expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
-    },
-  );
+  test.each([
+    ['Sec-Purpose', 'prefetch'],
+    ['Sec-Purpose', 'prefetch;prerender'],
+    ['Sec-Purpose', 'prefetch;anonymous-client-ip'],
+    ['Purpose', 'prefetch'],
+  ])('%s: %s grants nothing, and opening the page afterwards does', async (name, purpose) => {
+    const { callback, sink } = await offered();
+    const ahead = await fetch(callback, { headers: { [name]: purpose, Accept: 'text/html' } });
+    expect(ahead.status).toBe(409);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
+    expect((await fetch(callback, { headers: { Accept: 'text/html' } })).status).toBe(200);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
+  });
 
   test.each([
     ['a PUT of the sink', async ({ id, sink }: Offer) => tenant.replace(id, { sink: `${sink}-moved` })],
@@ -177,6 +179,17 @@ describe('what grants nothing', () => {
     await passGrant(registry, sink);
     for (const method of ['GET', 'POST']) expect((await fetch(callback, { method })).status).toBe(404);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'expired' });
+  });
+
+  test('when the grant has ended a key that was used is unknown, and brings nothing back', async () => {
+    const { callback, sink } = await offered();
+    await fetch(callback);
+    await tenant.sender
+      .post('/v1/deliveries/outcomes')
+      .send([{ origin: tenant.origin, sink, status: 410 }])
+      .expect(200);
+    for (const method of ['GET', 'POST']) expect((await fetch(callback, { method })).status).toBe(404);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
   });
 
   test('after revocation the keys of all subscriptions to the sink are unknown', async () => {
