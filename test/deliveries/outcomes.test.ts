@@ -48,6 +48,14 @@ describe('a report', () => {
     expect(after).toMatchObject({ counts: { ...counts, delivered: 41 }, failures: 0, lastkind: 'delivered' });
     expect(after).not.toHaveProperty('failingsince');
     expect(after).not.toHaveProperty('advice');
+    await report([{ sink, status: 500 }]);
+    const first = await deliveries(id);
+    await report([{ sink, status: 500 }]);
+    const { failingsince, deliveredat } = await deliveries(id);
+    expect({ failingsince, deliveredat }).toEqual({
+      failingsince: first.failingsince,
+      deliveredat: after.deliveredat,
+    });
   });
 
   test.each<[number | 'error', string, RegExp]>([
@@ -278,6 +286,15 @@ describe('410 Gone', () => {
     expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: false, reason: 'ended' });
   });
 
+  test('without a time is of now, whatever else its report says', async () => {
+    const origin = 'untimed.example.com';
+    await tenant.admin.post('/v1/origins').send({ name: origin, goneafter: 2 }).expect(201);
+    const { sink } = await newSink({ origin });
+    const entry = { origin, sink, status: 410 };
+    await report([entry, { ...entry, at: inSeconds(-60).toISOString() }]);
+    expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: false, reason: 'ended' });
+  });
+
   test.each([
     ['0000-01-01T00:00:00+23:59', true],
     ['9999-12-31T23:59:59-23:59', false],
@@ -345,7 +362,7 @@ describe('a rest', () => {
     const { sink } = await newSink();
     await report([{ sink, status: 200 }]);
     await registry.sql(`update delivery set rests = 3 where sink = $1`, sink);
-    await report([{ sink, status: 429, at: inSeconds(-50).toISOString() }]);
+    await report([-70, -50, -60].map((seconds) => ({ sink, status: 429, at: inSeconds(seconds).toISOString() })));
     expect(Math.abs(secondsUntil((await tenant.permission(sink)).helduntil) - 30)).toBeLessThan(5);
   });
 
@@ -436,15 +453,18 @@ describe('a rest', () => {
     expect(await kinds(sink)).toEqual(['grant.live', 'grant.held', 'grant.released']);
   });
 
-  test('of a grant that is over changes nothing', async () => {
-    const { sink } = await newSink();
+  test('of a grant that is over changes nothing, and is not shown', async () => {
+    const { sink, id } = await newSink();
+    await report([{ sink, status: 429, retryafter: '60' }]);
+    expect(await deliveries(id)).toHaveProperty('helduntil');
     await tenant.revoke(sink);
+    expect(await deliveries(id)).not.toHaveProperty('helduntil');
     await report([
       { sink, status: 429, retryafter: '60' },
       { sink, status: 410 },
     ]);
     expect(await tenant.permission(sink)).toMatchObject({ reason: 'revoked' });
-    expect(await kinds(sink)).toEqual(['grant.live', 'grant.revoked']);
+    expect(await kinds(sink)).toEqual(['grant.live', 'grant.held', 'grant.revoked']);
   });
 });
 
