@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { passGrant } from '../support/pass-time.js';
 import { isServer, startRegistry, type Client, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
@@ -113,6 +114,12 @@ describe('nobody gets a lease', () => {
     await ask(sink).expect(201);
     await tenant.revoke(sink);
     await denied(sink, 'revoked');
+  });
+
+  test('once the consent has run out', async () => {
+    const { sink } = await newSink();
+    await passGrant(registry, sink);
+    await denied(sink, 'expired');
   });
 
   test('while every subscription of the pair is suspended', async () => {

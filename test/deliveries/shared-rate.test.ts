@@ -175,6 +175,48 @@ describe('fairness', () => {
   });
 });
 
+describe('what is handed back too late frees nothing', () => {
+  const handBack = async (lease: string | null, unused: number, at: number) =>
+    (
+      await database.query<{ back: number | null }>(
+        `select hand_back_lease('t', $1, $2::integer, to_timestamp($3::float8)) as back`,
+        [lease, unused, at],
+      )
+    )[0]?.back;
+  /** What stands in the window of a pair. */
+  const leased = async (sink: string) =>
+    (
+      await database.query<{ sum: number }>(
+        `select (select sum(each) from unnest(slots) each)::int as sum from leasebook
+         where pair = encode(substr(sha256(convert_to($1 || ' ' || $2, 'UTF8')), 1, 16), 'hex')::uuid`,
+        [origin, sink],
+      )
+    )[0]?.sum;
+
+  test('once it has left the window, whose place another lease has by then', async () => {
+    const sink = await newPair(600);
+    const { lease } = await take(sink, 'one', 10, startsAt);
+    const left = startsAt + 63.5;
+    expect(await handBack(lease, 10, left)).toBe(0);
+    expect((await take(sink, 'two', 10, left)).granted).toBe(10);
+    // Also by a clock that goes behind.
+    for (const at of [left, left - 0.5]) expect(await handBack(lease, 10, at)).toBe(0);
+    expect((await take(sink, 'one', 1, left, [[lease ?? '', 10]])).granted).toBe(1);
+    expect(await leased(sink)).toBe(11);
+  });
+
+  test('once the instance has had four other leases', async () => {
+    const sink = await newPair(600);
+    const leases: Array<string | null> = [];
+    for (let at = 0; at < 5; at += 1) leases.push((await take(sink, 'one', 2, startsAt + at)).lease);
+    expect(await leased(sink)).toBe(10);
+    const [first = null] = leases;
+    expect(await handBack(first, 2, startsAt + 5)).toBe(0);
+    expect((await take(sink, 'one', 2, startsAt + 5, [[first ?? '', 2]])).granted).toBe(2);
+    expect(await leased(sink)).toBe(12);
+  });
+});
+
 describe('the flow', () => {
   test('begins with four seconds at once and is even from then on', async () => {
     const { leases } = await run(600, hungry(4), 300);
