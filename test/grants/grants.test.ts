@@ -202,6 +202,28 @@ describe('agreement', () => {
     expect(await permission(request.sink)).toMatchObject({ allowed: true, basis: 'agreement' });
   });
 
+  test.each([
+    ['ran out', (sink: string) => passGrant(registry, sink)],
+    [
+      'was ended by a 410',
+      (sink: string) =>
+        sender
+          .post('/v1/deliveries/outcomes')
+          .send([{ origin, sink, status: 410 }])
+          .expect(200),
+    ],
+  ])('when it %s it is over, and a consent that comes then stands by itself', async (_title, end) => {
+    const request = agreement();
+    await admin.post('/v1/grants').send(request).expect(201);
+    await end(request.sink);
+    expect(await permission(request.sink)).toMatchObject({ allowed: false });
+    await register(request.sink);
+    const grant = await grantOf(request.sink);
+    expect(grant).toMatchObject({ state: 'live', basis: 'response', allowedrate: 100, renewat: expect.any(String) });
+    expect(grant).not.toHaveProperty('reference');
+    expect(await permission(request.sink)).toMatchObject({ allowed: true, basis: 'response' });
+  });
+
   test('it does not override its subscribers: when all of them are suspended, nothing is sent', async () => {
     const request = agreement();
     await admin.post('/v1/grants').send(request).expect(201);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { keyOf } from '../support/offer.js';
-import { exhaust, passCallbacks, reachRenewal } from '../support/pass-time.js';
+import { exhaust, passCallbacks, passGrant, reachRenewal } from '../support/pass-time.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
@@ -68,6 +68,27 @@ describe('without a public URL', () => {
     const { body } = await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
     expect(body).toMatchObject({ state: 'refused', verdict: 'unsupported' });
     expect(await tenant.permission(sink, generous)).toMatchObject({ allowedrate: 90, basis: 'response' });
+  });
+
+  test.each([
+    ['run out', (sink: string) => passGrant(registry, sink)],
+    [
+      'ended',
+      (sink: string) =>
+        tenant.sender
+          .post('/v1/deliveries/outcomes')
+          .send([{ origin: generous, sink, status: 410 }])
+          .expect(200),
+    ],
+  ])('a trickle is given where a consent has %s', async (_title, end) => {
+    const { sink, path } = bare(registry, 405);
+    registry.receiver.consent(path, { rate: '90' });
+    const { id } = await tenant.register(sink, { origin: generous });
+    await end(sink);
+    bareAgain(path, 405);
+    const { body } = await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
+    expect(body).toMatchObject({ state: 'granted', verdict: 'granted_by_policy' });
+    expect(await tenant.permission(sink, generous)).toMatchObject({ allowed: true, allowedrate: 2, basis: 'policy' });
   });
 
   test('a target that gave consent and no longer supports the handshake loses it at the renewal', async () => {
