@@ -99,23 +99,29 @@ test('of registrations that come at once a host is asked at most twice at the sa
   expect(most).toBeLessThanOrEqual(2);
 });
 
-test('of registrations that come at once no more are asked than the budget of the minute has left', async () => {
-  await start({
-    ASSENT_HANDSHAKES_PER_HOST: '3',
-    ASSENT_HANDSHAKES_IN_FLIGHT_PER_HOST: '100',
-  });
-  registry.receiver.consent('/budget');
-  const created = await many(8, (place) => tenant.register(registry.receiver.sink(`/budget?${place}`), {}, 'wait=1'));
-  const known = () => Promise.all(created.map(({ id }) => tenant.read(id)));
-  let read = await known();
-  while (read.some(({ statusdetails }) => statusdetails.reason === 'not_asked_yet')) read = await known();
-  expect(registry.receiver.asked).toHaveLength(3);
-  expect(read.filter(({ status }) => status === 'active')).toHaveLength(3);
-  const held = read.filter(({ status }) => status === 'pending');
-  expect(held.map(({ statusdetails }) => statusdetails.reason)).toEqual(held.map(() => 'held_by_budget'));
-  const [budget] = await registry.sql<{ points: number }>(`select points from budget where key = 'host:localhost'`);
-  expect(budget?.points).toBeGreaterThanOrEqual(3);
-});
+test.each<[string, object, (place: number) => string | undefined, number]>([
+  ['host:localhost', { ASSENT_HANDSHAKES_PER_HOST: '3' }, () => undefined, 3],
+  ['domain:hooks.test', { ASSENT_HANDSHAKES_PER_HOST: '2' }, (place) => `h${place}.hooks.test`, 4],
+  ['tenant:gemeente', { ASSENT_HANDSHAKES_PER_TENANT: '3' }, () => undefined, 3],
+])(
+  'of registrations that come at once no more are asked than the budget of %s has left',
+  async (key, env, host, left) => {
+    await start({ ...env, ASSENT_HANDSHAKES_IN_FLIGHT_PER_HOST: '100' });
+    registry.receiver.consent('/budget');
+    const created = await many(8, (place) =>
+      tenant.register(registry.receiver.sink(`/budget?${place}`, host(place)), {}, 'wait=1'),
+    );
+    const known = () => Promise.all(created.map(({ id }) => tenant.read(id)));
+    let read = await known();
+    while (read.some(({ statusdetails }) => statusdetails.reason === 'not_asked_yet')) read = await known();
+    expect(registry.receiver.asked).toHaveLength(left);
+    expect(read.filter(({ status }) => status === 'active')).toHaveLength(left);
+    const held = read.filter(({ status }) => status === 'pending');
+    expect(held.map(({ statusdetails }) => statusdetails.reason)).toEqual(held.map(() => 'held_by_budget'));
+    const [budget] = await registry.sql<{ points: number }>('select points from budget where key = $1', key);
+    expect(budget?.points).toBeGreaterThanOrEqual(left);
+  },
+);
 
 describe('the policy that counts is the one that stands', () => {
   test('when a registration is written, whatever was remembered of its origin', async () => {
