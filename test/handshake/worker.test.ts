@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createGate } from '../support/gate.js';
 import { exhaust, passDelays, passLeases } from '../support/pass-time.js';
@@ -11,7 +12,12 @@ const retryMs = 60_000;
 beforeAll(async () => {
   registry = await startRegistry({
     start: false,
-    env: { ASSENT_HANDSHAKE_RETRY_MS: String(retryMs), ASSENT_CONTACT: 'https://example.com/abuse' },
+    env: {
+      ASSENT_HANDSHAKE_RETRY_MS: String(retryMs),
+      // Answers are held back, however busy the machine is.
+      ASSENT_HANDSHAKE_DEADLINE_MS: '20000',
+      ASSENT_CONTACT: 'https://example.com/abuse',
+    },
   });
   tenant = await createTenant(registry);
 });
@@ -149,8 +155,53 @@ describe('no answer that could be used', () => {
     expect(state).toBe('due');
   });
 
+  test.each([
+    [200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '5' }],
+    [302, {}],
+  ])('a late %i to an attempt that was taken for dead counts no longer', async (status, headers) => {
+    const path = `/late-${status}`;
+    const sink = registry.receiver.sink(path);
+    const consent = { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '7' };
+    const first = { reached: createGate(), released: createGate(), answer: { status, headers } };
+    const second = { reached: createGate(), released: createGate(), answer: { status: 200, headers: consent } };
+    let isFirst = true;
+    registry.receiver.on(path, async (_request, response) => {
+      const { reached, released, answer } = isFirst ? first : second;
+      isFirst = false;
+      reached.open();
+      await released.opened;
+      response.writeHead(answer.status, answer.headers).end();
+    });
+    const { id } = await tenant.register(sink, {}, 'respond-async');
+    /** Until so many answers have been judged. */
+    const judged = async (answers: number) => {
+      const lines = () => registry.logs.filter((line) => line.includes(id) && line.includes('"msg":"handshake"'));
+      while (lines().length < answers) await nextTurn();
+    };
+    const work = [drain()];
+    await first.reached.opened;
+    await passLeases(registry);
+    work.push(drain());
+    await second.reached.opened;
+    first.released.open();
+    await judged(1);
+    expect(await tenant.handshakes(id)).toMatchObject([
+      { state: 'asking', attempts: [{ verdict: 'interrupted' }, {}] },
+    ]);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'no_grant' });
+    second.released.open();
+    await judged(2);
+    await Promise.all(work);
+    expect(await tenant.handshakes(id)).toMatchObject([
+      { state: 'granted', attempts: [{ verdict: 'interrupted' }, {}] },
+    ]);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 7 });
+  });
+
   test('an attempt that the end of the service cut off is not held against the target', async () => {
-    const before = await startRegistry({ env: { ASSENT_STOP_SECONDS: '2', ASSENT_HANDSHAKE_ATTEMPTS: '2' } });
+    const before = await startRegistry({
+      env: { ASSENT_STOP_SECONDS: '2', ASSENT_HANDSHAKE_ATTEMPTS: '2', ASSENT_HANDSHAKE_DEADLINE_MS: '20000' },
+    });
     const reached = createGate();
     before.receiver.on('/cut-off', () => reached.open());
     await (await createTenant(before)).register(before.receiver.sink('/cut-off'), {}, 'respond-async');
