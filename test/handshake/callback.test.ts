@@ -202,4 +202,27 @@ describe('what grants nothing', () => {
     for (const callback of [first.callback, second]) expect((await fetch(callback)).status).toBe(404);
     expect(await tenant.permission(first.sink)).toMatchObject({ allowed: false, reason: 'revoked' });
   });
+
+  const agree = (sink: string) =>
+    tenant.admin
+      .post('/v1/grants')
+      .send({
+        origin: tenant.origin,
+        sink,
+        allowedrate: 9,
+        reference: 'A-1',
+        expiresat: new Date(Date.now() + 86_400_000).toISOString(),
+      })
+      .expect(201);
+
+  test.each([
+    ['an agreement', ({ sink }: Offer) => agree(sink)],
+    ["an admin's handshake", ({ id }: Offer) => tenant.admin.post(`/v1/subscriptions/${id}/handshakes`).expect(201)],
+  ])('a key that was offered while the grant was being revoked is unknown after %s', async (_title, reopen) => {
+    const about = await offered();
+    await agree(about.sink);
+    await registry.sql(`update "grant" set state = 'revoked' where sink = $1`, about.sink);
+    await reopen(about);
+    for (const method of ['GET', 'POST']) expect((await fetch(about.callback, { method })).status).toBe(404);
+  });
 });
