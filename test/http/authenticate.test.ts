@@ -1,7 +1,11 @@
 import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { exportSPKI, importJWK, SignJWT, UnsecuredJWT, type CryptoKey, type JWTPayload } from 'jose';
+import { pino } from 'pino';
+import { readConfig } from '../../src/config.js';
 import { acceptedAlgorithms, createAuthenticate, type AuthenticateSettings } from '../../src/http/authenticate.js';
+import { openIssuers } from '../../src/http/issuers.js';
 import { createRemoteKeySource } from '../../src/http/keys.js';
+import { createClock } from '../support/clock.js';
 import { newSigningKey, signed, startJwksServer, type JwksServer, type SigningKey } from '../support/jwks-server.js';
 
 const issuer = 'https://login.example.com';
@@ -277,4 +281,22 @@ test('an issuer without algorithms or audience, without a name or named twice ca
   expect(configured({ ...entry, audience: [] })).toThrow('No audience');
   expect(configured({ ...entry, issuer: '' })).toThrow('without a name');
   expect(configured(entry, entry)).toThrow('twice');
+});
+
+test('a token that was accepted is refused once its issuer has withdrawn the key', async () => {
+  const clock = createClock();
+  const config = readConfig({
+    ASSENT_DEVELOPMENT_ISSUER: 'false',
+    ASSENT_ISSUERS: JSON.stringify([{ issuer, audience, jwks: server.url }]),
+  });
+  const { tokens } = await openIssuers(config, pino({ level: 'silent' }));
+  const come = async (token: string) => tokens.authenticate(`Bearer ${token}`, 1);
+  const iat = Math.floor(Date.now() / 1_000);
+  const [old, other] = await Promise.all([es256, ps256].map((key) => signed(key, claims({ iat, exp: iat + 600 }))));
+  await come(old ?? '');
+  server.publishes(ps256.publicJwk);
+  clock.pass(25);
+  await come(other ?? '');
+  await expect(come(old ?? '')).rejects.toMatchObject({ faults: [{ rule: 'token_kid' }] });
+  clock.restore();
 });
