@@ -524,11 +524,14 @@ describe('streams', () => {
     while (/assent_feed_readers{kind="\w+"} [1-9]/.test(await metrics(registry)));
   }, 8_000);
 
-  test('end when their token expires', async () => {
+  test('end when their token expires, and so does a long poll', async () => {
     const brief = await createFeedReader(registry, { minutes: 0.05 });
+    const { cursor: after } = await brief.page();
+    const polled = brief.page({ after, wait: 60 });
     const stream = await brief.stream();
     expect(stream.status).toBe(200);
     expect(await stream.ended).toBe(true);
+    expect(await polled).toMatchObject({ changes: [] });
   });
 });
 
