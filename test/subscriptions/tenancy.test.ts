@@ -284,10 +284,13 @@ describe('a credential', () => {
     const { id, path } = await register(subscriber, { sinkcredential });
     const first = await stored(id);
     const sink = registry.receiver.sink('/t1', 'elsewhere.hooks.test');
-    const kept = await admin.put(path).send(request(sink, { sinkcredential: { credentialtype: 'PLAIN' } }));
-    expect([kept.status, kept.body.faults]).toMatchObject([400, [{ rule: 'credential_for_other_host' }]]);
-    const patched = await admin.patch(path).type('application/merge-patch+json').send(JSON.stringify({ sink }));
-    expect([patched.status, patched.body.faults]).toMatchObject([400, [{ rule: 'credential_for_other_host' }]]);
+    for (const other of [sink, 'https://localhost/t1']) {
+      const kept = await admin.put(path).send(request(other, { sinkcredential: { credentialtype: 'PLAIN' } }));
+      expect([kept.status, kept.body.faults]).toMatchObject([400, [{ rule: 'credential_for_other_host' }]]);
+      const merge = JSON.stringify({ sink: other });
+      const patched = await admin.patch(path).type('application/merge-patch+json').send(merge);
+      expect([patched.status, patched.body.faults]).toMatchObject([400, [{ rule: 'credential_for_other_host' }]]);
+    }
     expect(await stored(id)).toBe(first);
     await subscriber.put(path).send(request(sink, { sinkcredential })).expect(200);
   });
