@@ -48,6 +48,20 @@ describe('what grants', () => {
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate });
   });
 
+  test('without a rate, where none was asked for, the default of the origin holds', async () => {
+    const origin = 'undemanding.example.com';
+    await tenant.admin.post('/v1/origins').send({ name: origin, defaultrate: 33 }).expect(201);
+    const sink = registry.receiver.sink('/undemanding');
+    const callbacks: string[] = [];
+    registry.receiver.on('/undemanding', ({ headers }, response) => {
+      callbacks.push(String(headers['webhook-request-callback']));
+      response.writeHead(200).end();
+    });
+    await tenant.register(sink, { origin });
+    expect((await fetch(callbacks[0] ?? '')).status).toBe(200);
+    expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: true, allowedrate: 33 });
+  });
+
   test.each(['0', '-1', '+5', '1.5', '1e3', '007', '60/min', '100, 200', '**', '', '9'.repeat(40)])(
     'the malformed rate "%s" is a 400 that consumes nothing',
     async (value) => {
