@@ -192,7 +192,9 @@ describe('410 Gone', () => {
     const { sink, id } = await newSink();
     expect(await report([{ sink, status: 410 }])).toEqual([gone]);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
-    expect(await tenant.grant(sink)).toMatchObject({ state: 'ended', endreason: 'target_gone', endedby: 'mailroom' });
+    const ended = await tenant.grant(sink);
+    expect(ended).toMatchObject({ state: 'ended', endreason: 'target_gone', endedby: 'mailroom' });
+    expect(ended).not.toHaveProperty('renewat');
     expect(await tenant.read(id)).toMatchObject({
       status: 'retired',
       statusdetails: { reason: 'gone', advice: expect.stringMatching(/replaces this one/) },
