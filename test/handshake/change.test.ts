@@ -354,6 +354,7 @@ describe('another requested rate', () => {
     registry.receiver.on(path, (_request, response) => response.destroy());
     await tenant.replace(id, { sink, requestedrate: 20 });
     expect(await tenant.grant(sink)).not.toHaveProperty('renewat');
+    await tenant.subscriber.delete(`/v1/subscriptions/${id}`).expect(200);
   });
 
   test('leaves a renewal alone with the rate that another subscription of the pair asks for', async () => {
