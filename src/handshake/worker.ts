@@ -84,7 +84,10 @@ export function createWorker(settings: WorkerSettings): Worker {
   function start(claim: Claim, conversation: Promise<Settled | undefined>): void {
     const work = conversation
       .catch((error: unknown) => void onFault(error, claim))
-      .finally(() => running.delete(claim.id));
+      .finally(() => {
+        // Whoever was frozen for longer than the lease asks a second time, and has to wait for that.
+        if (running.get(claim.id) === work) running.delete(claim.id);
+      });
     running.set(claim.id, work);
   }
 

@@ -189,6 +189,7 @@ describe('no answer that could be used', () => {
       { state: 'asking', attempts: [{ verdict: 'interrupted' }, {}] },
     ]);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'no_grant' });
+    expect(registry.service.worker.inFlight()).toBe(1);
     second.released.open();
     await judged(2);
     await Promise.all(work);
