@@ -158,7 +158,6 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
 
   function withdraw(home: Home, id: string, handle: number): void {
     home.index.remove(id);
-    home.pairs[handle] = 0;
     home.credentials.delete(handle);
     home.protocolSettings.delete(handle);
   }
