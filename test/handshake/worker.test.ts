@@ -201,7 +201,12 @@ describe('no answer that could be used', () => {
 
   test('an attempt that the end of the service cut off is not held against the target', async () => {
     const before = await startRegistry({
-      env: { ASSENT_STOP_SECONDS: '2', ASSENT_HANDSHAKE_ATTEMPTS: '2', ASSENT_HANDSHAKE_DEADLINE_MS: '20000' },
+      env: {
+        ASSENT_STOP_SECONDS: '2',
+        ASSENT_HANDSHAKE_ATTEMPTS: '2',
+        ASSENT_HANDSHAKE_RETRY_MS: String(retryMs),
+        ASSENT_HANDSHAKE_DEADLINE_MS: '20000',
+      },
     });
     const reached = createGate();
     before.receiver.on('/cut-off', () => reached.open());
