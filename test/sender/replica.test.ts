@@ -279,10 +279,14 @@ test('who waits for a replica that is current is told that the registry refuses 
   const sink = newSink();
   await tenant.register(sink);
   let token = reader.headers['Authorization']?.slice('Bearer '.length) ?? '';
-  const sender = await senders.startCurrent({ registry: relay.url, token: () => token });
+  const onFault = jest.fn();
+  const sender = await senders.startCurrent({ registry: relay.url, token: () => token, onFault });
   while (relay.openStreams() === 0) await sleep(5);
   token = 'no-token';
+  const faults = onFault.mock.calls.length;
   relay.cut();
+  // What came before the cut has been taken in by then.
+  while (onFault.mock.calls.length === faults) await sleep(5);
   const waiting = sender.ready(0);
   relay.mend();
   await expect(waiting).rejects.toThrow(RegistryRefusal);
