@@ -85,7 +85,7 @@ export function createWorker(settings: WorkerSettings): Worker {
     const work = conversation
       .catch((error: unknown) => void onFault(error, claim))
       .finally(() => {
-        // Whoever was frozen for longer than the lease asks a second time, and has to wait for that.
+        // A process that was frozen for longer than the lease may have asked again: that is under way still.
         if (running.get(claim.id) === work) running.delete(claim.id);
       });
     running.set(claim.id, work);

@@ -7,7 +7,7 @@ import getAbsoluteFSPath from 'swagger-ui-dist/absolute-path.js';
 import { answerMethods } from './answer-methods.js';
 import type { OpenApiDocument } from './contract.js';
 
-/** A telephone has no room for a column of links, of which the contract has none, beside a text, or around it all. */
+/** The contract has no links, so their column goes. A telephone's window is for the text, not for what is around it. */
 const narrow = `
 .swagger-ui .response-col_links { display: none }
 @media (max-width: 40em) {

@@ -198,10 +198,7 @@ describe('what grants nothing', () => {
   test('when the grant has ended a key that was used is unknown, and brings nothing back', async () => {
     const { callback, sink } = await offered();
     await fetch(callback);
-    await tenant.sender
-      .post('/v1/deliveries/outcomes')
-      .send([{ origin: tenant.origin, sink, status: 410 }])
-      .expect(200);
+    await tenant.gone(sink);
     for (const method of ['GET', 'POST']) expect((await fetch(callback, { method })).status).toBe(404);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
   });

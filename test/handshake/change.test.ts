@@ -473,14 +473,7 @@ describe('a suspended subscription', () => {
 
   test.each([
     ['ran out', (sink: string) => passGrant(registry, sink)],
-    [
-      'ended',
-      (sink: string) =>
-        tenant.sender
-          .post('/v1/deliveries/outcomes')
-          .send([{ origin: tenant.origin, sink, status: 410 }])
-          .expect(200),
-    ],
+    ['ended', (sink: string) => tenant.gone(sink)],
   ])('is asked for once when it is resumed after the consent %s that was to be renewed', async (_title, end) => {
     const { sink, path } = consenting();
     const { id } = await tenant.register(sink);

@@ -282,14 +282,7 @@ describe('renewal', () => {
       (sink: string) =>
         registry.sql(`update "grant" set expiresat = now() + interval '5 minutes' where sink = $1`, sink),
     ],
-    [
-      'for a grant that ended meanwhile',
-      (sink: string) =>
-        tenant.sender
-          .post('/v1/deliveries/outcomes')
-          .send([{ origin: tenant.origin, sink, status: 410 }])
-          .expect(200),
-    ],
+    ['for a grant that ended meanwhile', (sink: string) => tenant.gone(sink)],
   ])('a renewal that reaches nobody %s is not tried again', async (_title, meanwhile) => {
     const { id, sink, path } = await granted();
     registry.receiver.on(path, (_request, response) => response.destroy());

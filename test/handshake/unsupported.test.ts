@@ -72,14 +72,7 @@ describe('without a public URL', () => {
 
   test.each([
     ['run out', (sink: string) => passGrant(registry, sink)],
-    [
-      'ended',
-      (sink: string) =>
-        tenant.sender
-          .post('/v1/deliveries/outcomes')
-          .send([{ origin: generous, sink, status: 410 }])
-          .expect(200),
-    ],
+    ['ended', (sink: string) => tenant.gone(sink, generous)],
   ])('a trickle is given where a consent has %s', async (_title, end) => {
     const { sink, path } = bare(registry, 405);
     registry.receiver.consent(path, { rate: '90' });

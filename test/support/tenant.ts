@@ -22,6 +22,8 @@ export interface Tenant {
   grant(sink: string): Promise<Body>;
   /** An admin takes the grant of a sink away. */
   revoke(sink: string): Promise<void>;
+  /** A sender reports that the sink answered 410, to the default origin if none is named. */
+  gone(sink: string, origin?: string): Promise<void>;
   /** Kinds of the changes that a sink has seen, in order. */
   changes(sink: string): Promise<string[]>;
 }
@@ -65,6 +67,12 @@ export async function createTenant(registry: Registry, policy: object = {}): Pro
     async revoke(sink) {
       const { id } = await grant(sink);
       await admin.post(`/v1/grants/${id}/revoke`).send({ reason: 'The owner complained.' }).expect(200);
+    },
+    async gone(sink, name = origin) {
+      await sender
+        .post('/v1/deliveries/outcomes')
+        .send([{ origin: name, sink, status: 410 }])
+        .expect(200);
     },
     async changes(sink) {
       const rows = await registry.sql<{ kind: string }>(
