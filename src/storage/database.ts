@@ -74,21 +74,17 @@ const mostConnections = 20;
 const unmigratable = ['42501', '25006'];
 
 async function openServer(url: string, readsOnly: boolean): Promise<Database> {
-  const unusable = ({ message, code }: Error & { code?: string }) =>
-    new SetupError(`${readsOnly ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL'}: ${message || code}`);
+  const unusable = ({ message, code }: Error & { code?: string }) => {
+    const advice = code === protocolViolation ? `. ${withoutPooler}` : '';
+    return new SetupError(`${readsOnly ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL'}: ${message || code}${advice}`);
+  };
   // Also where the replica has become a primary: whoever reads it was told not to write.
-  const settings = [...inOneForm, ...patient, seesCommits, ...(readsOnly ? ['default_transaction_read_only=on'] : [])];
-  const connectionString = withOptions(url, settings);
-  await executeAlone(connectionString, refuseOtherEncoding).catch((error: Error) => {
+  const settings = [mark, ...inOneForm, seesCommits, ...(readsOnly ? ['default_transaction_read_only=on'] : [])];
+  const connectionString = withOptions(url, [...settings, ...patient]);
+  await executeAlone(connectionString, refuseUnfit).catch((error: Error) => {
     throw unusable(error);
   });
-  const pool = new WatchedPool({
-    connectionString,
-    max: mostConnections,
-    // A statement or a transaction that hangs must not hold its locks for ever.
-    statement_timeout: statementMs,
-    idle_in_transaction_session_timeout: idleMs,
-  });
+  const pool = new WatchedPool({ connectionString: withOptions(url, [...settings, ...limited]), max: mostConnections });
   const closing = new AbortController();
   const watching = pool.watch(closing.signal);
   const client = new PrismaClient({ adapter: new PrismaPg(pool, { disposeExternalPool: true }) });
@@ -114,8 +110,23 @@ async function openServer(url: string, readsOnly: boolean): Promise<Database> {
   };
 }
 
-/** What a database in another encoding has no letter for would be a fault of the service whenever somebody sends it. */
-const refuseOtherEncoding = `do $block$ begin
+/**
+ * A setting without a meaning, by which the others are seen to arrive: a pooler, which gives one session of the server
+ * to many clients, refuses settings, or drops them where it is told to.
+ */
+const mark = 'assent.settings=kept';
+/** As PgBouncer refuses them. */
+const protocolViolation = '08P01';
+const withoutPooler = 'Where a pooler is in between, name the server itself';
+
+/**
+ * A session without its settings has other times, and no limits. What a database in another encoding has no letter for
+ * would be a fault of the service whenever somebody sends it.
+ */
+const refuseUnfit = `do $block$ begin
+  if current_setting('assent.settings', true) is distinct from 'kept' then
+    raise 'the settings of the session got lost on the way. ${withoutPooler}';
+  end if;
   if current_setting('server_encoding') not in ('UTF8', 'SQL_ASCII') then
     raise 'the encoding of the database is %, and has to be UTF8', current_setting('server_encoding');
   end if;
@@ -127,8 +138,10 @@ end $block$`;
  */
 const inOneForm = ['timezone=UTC', 'datestyle=ISO', 'array_nulls=on', 'extra_float_digits=1'];
 
-/** Statements that are asked of the pool have a limit of their own; migrations wait for each other. */
+/** Migrations wait for each other. */
 const patient = ['lock_timeout=0', 'statement_timeout=0'];
+/** A statement or a transaction that hangs must not hold its locks for ever. */
+const limited = ['lock_timeout=0', `statement_timeout=${statementMs}`, `idle_in_transaction_session_timeout=${idleMs}`];
 
 /** For this transaction. It cannot stand among the settings, for Postgres has it from version 17 on only. */
 const takesItsTime = `select set_config(name, '0', true) from pg_settings where name = 'transaction_timeout'`;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openDatabase } from '../../src/storage/database.js';
+import { startPooler } from '../support/pooler.js';
 import { startPostgres, type Postgres } from '../support/postgres.mjs';
 import { isServer, startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
@@ -128,3 +129,12 @@ onServer(
     await other.stopService();
   },
 );
+
+onServer.each([
+  ['refuse', 'DATABASE_URL: unsupported startup parameter: options. Where a pooler'],
+  ['drop', 'DATABASE_URL: the settings of the session got lost on the way. Where a pooler'],
+] as const)('behind a pooler that may %s the settings of a session nothing starts', async (habit, message) => {
+  const pooler = await startPooler(postgres.url, habit);
+  await expect(openDatabase({ databaseUrl: pooler.url, dataFolder: '' })).rejects.toThrow(message);
+  await pooler.stop();
+});
