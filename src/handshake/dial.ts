@@ -1,5 +1,6 @@
-import { isIP } from 'node:net';
-import { connect, type SecureContext, type TLSSocket } from 'node:tls';
+import { X509Certificate } from 'node:crypto';
+import { isIP, isIPv6 } from 'node:net';
+import { checkServerIdentity, connect, type PeerCertificate, type SecureContext, type TLSSocket } from 'node:tls';
 import { codeOf, Failure } from './failure.js';
 
 export interface Destination {
@@ -29,6 +30,7 @@ export function dial(destination: Destination, signal: AbortSignal): Promise<TLS
       secureContext,
       // Said here, as NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise be obeyed. No session is offered or kept.
       rejectUnauthorized: true,
+      checkServerIdentity: checkIdentity,
       ALPNProtocols: ['http/1.1'],
     });
     const destroy = () => void socket.destroy();
@@ -53,6 +55,13 @@ export function dial(destination: Destination, signal: AbortSignal): Promise<TLS
       reject(failure);
     });
   });
+}
+
+/** Node 22.23 and some others do not find an IPv6 address in a certificate that is for it (nodejs/node#64144). */
+function checkIdentity(host: string, certificate: PeerCertificate): Error | undefined {
+  const error = checkServerIdentity(host, certificate);
+  const isFor = isIPv6(host) && new X509Certificate(certificate.raw).checkIP(host) !== undefined;
+  return isFor ? undefined : error;
 }
 
 /**

@@ -413,6 +413,15 @@ describe('a name', () => {
     expect(target.requests[2]).toContain(`host: [::1]:${target.port}\r\n`);
   });
 
+  whereIpv6('is an IPv6 address only where the certificate is for it', async () => {
+    for (const names of [['::2'], ['127.0.0.1'], [host]]) {
+      const target = await startTarget(says(consent), { host: '::1', tls: await authority.issue(names) });
+      const ask = openTo([target.port], { allowedNetworks: ['::1'] });
+      const reply = await ask(options(`https://[::1]:${target.port}/`));
+      expect(reply).toMatchObject({ kind: 'unanswered', reason: 'certificate_invalid' });
+    }
+  });
+
   test('with many addresses is not scanned: at most two are dialled', async () => {
     const target = await startTarget(says(consent), { host: '127.0.2.9' });
     dns.zone[host] = Array.from({ length: 9 }, (_, index) => `127.0.2.${index + 1}`);
