@@ -79,8 +79,14 @@ async function openServer(url: string, readsOnly: boolean): Promise<Database> {
     return new SetupError(`${readsOnly ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL'}: ${message || code}${advice}`);
   };
   // Also where the replica has become a primary: whoever reads it was told not to write.
-  const settings = [mark, ...inOneForm, seesCommits, ...(readsOnly ? ['default_transaction_read_only=on'] : [])];
-  const connectionString = withOptions(url, [...settings, ...patient]);
+  const settings = [
+    mark,
+    ...inOneForm,
+    patient,
+    seesCommits,
+    ...(readsOnly ? ['default_transaction_read_only=on'] : []),
+  ];
+  const connectionString = withOptions(url, [...settings, ...unlimited]);
   await executeAlone(connectionString, refuseUnfit).catch((error: Error) => {
     throw unusable(error);
   });
@@ -138,10 +144,12 @@ end $block$`;
  */
 const inOneForm = ['timezone=UTC', 'datestyle=ISO', 'array_nulls=on', 'extra_float_digits=1'];
 
+/** Locks are waited for as long as the statement may take. */
+const patient = 'lock_timeout=0';
 /** Migrations wait for each other. */
-const patient = ['lock_timeout=0', 'statement_timeout=0'];
+const unlimited = ['statement_timeout=0'];
 /** A statement or a transaction that hangs must not hold its locks for ever. */
-const limited = ['lock_timeout=0', `statement_timeout=${statementMs}`, `idle_in_transaction_session_timeout=${idleMs}`];
+const limited = [`statement_timeout=${statementMs}`, `idle_in_transaction_session_timeout=${idleMs}`];
 
 /** For this transaction. It cannot stand among the settings, for Postgres has it from version 17 on only. */
 const takesItsTime = `select set_config(name, '0', true) from pg_settings where name = 'transaction_timeout'`;

@@ -133,7 +133,7 @@ onServer(
 onServer.each([
   ['refuse', 'DATABASE_URL: unsupported startup parameter: options. Where a pooler'],
   ['drop', 'DATABASE_URL: the settings of the session got lost on the way. Where a pooler'],
-] as const)('behind a pooler that may %s the settings of a session nothing starts', async (habit, message) => {
+] as const)('where a pooler may %s the settings of a session nothing starts', async (habit, message) => {
   const pooler = await startPooler(postgres.url, habit);
   await expect(openDatabase({ databaseUrl: pooler.url, dataFolder: '' })).rejects.toThrow(message);
   await pooler.stop();
