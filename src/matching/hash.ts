@@ -4,6 +4,7 @@
  */
 const [seed = 1, random = 1] = crypto.getRandomValues(new Int32Array(2));
 const multiplier = (random & ~7) | 5;
+const { imul } = Math;
 
 export function hashText(text: string): number {
   return finish(hashOn(beginHash, text, 0, text.length));
@@ -16,15 +17,15 @@ export function hashBytes(bytes: Uint8Array, from: number, to: number): number {
 }
 
 export function hashNumbers(a: number, b: number, c: number): number {
-  let hash = Math.imul(seed ^ a, multiplier);
-  hash = Math.imul((hash ^ (hash >>> 15)) + b, multiplier);
-  hash = Math.imul((hash ^ (hash >>> 15)) + c, multiplier);
+  let hash = imul(seed ^ a, multiplier);
+  hash = imul((hash ^ (hash >>> 15)) + b, multiplier);
+  hash = imul((hash ^ (hash >>> 15)) + c, multiplier);
   return finish(hash);
 }
 
 export function hashWords(words: readonly number[]): number {
   let hash = seed;
-  for (const word of words) hash = Math.imul(hash ^ (hash >>> 15) ^ word, multiplier);
+  for (const word of words) hash = imul(hash ^ (hash >>> 15) ^ word, multiplier);
   return finish(hash);
 }
 
@@ -32,7 +33,7 @@ export function hashWords(words: readonly number[]): number {
 export const beginHash = seed;
 
 export function stepHash(hash: number, character: number): number {
-  return Math.imul(hash ^ character, multiplier);
+  return imul(hash ^ character, multiplier);
 }
 
 /** The steps from one place of a text to another. */
@@ -49,7 +50,7 @@ export function hashBack(hash: number, text: string, from: number, to: number): 
 
 /** Mixes all bits, so that those that choose the place are as good as any. */
 export function finish(hash: number): number {
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  hash = imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return hash ^ (hash >>> 16);
 }
