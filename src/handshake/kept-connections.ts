@@ -68,7 +68,7 @@ export function createKeptConnections(): KeptConnections {
     put(key, connection) {
       const { socket, openedAt } = connection;
       const leftMs = Math.min(idleMs, openedAt + longestMs - performance.now());
-      if (socket.destroyed || !socket.writable || leftMs <= 0) return connection.end();
+      if (!socket.writable || leftMs <= 0) return connection.end();
       const name = nameOf(key);
       const close = () => drop(connection);
       const timer = setTimeout(close, leftMs).unref();

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createSafeRequest, safeRequestDefaults, type OutboundRequest } from '../../src/handshake/safe-request.js';
 import { createAuthority, expired, type Authority, type KeyPair } from '../support/certificates.js';
@@ -13,6 +15,7 @@ import {
   type HostileSettings,
 } from '../support/hostile-server.js';
 
+const run = promisify(execFile);
 const host = 'hooks.shop.example';
 const consent = 'HTTP/1.1 200 OK\r\nWebHook-Allowed-Origin: *\r\nContent-Length: 0\r\n\r\n';
 
@@ -297,11 +300,28 @@ describe('a certificate', () => {
     expect(reply).toMatchObject({ kind: 'unanswered', reason: 'certificate_invalid' });
   });
 
+  test('is looked at also where the environment tells Node not to', async () => {
+    const tls = await (await createAuthority('Nobody')).issue(['127.0.0.1']);
+    const target = await startTarget(says(consent), { tls });
+    const door = new URL('../../dist/handshake/safe-request.js', import.meta.url);
+    const program = `
+      import { createSafeRequest, safeRequestDefaults } from '${door.href}';
+      const rules = { allowedNetworks: ['127.0.0.0/8'], ports: [${target.port}], userAgent: 'Assent-test' };
+      const url = 'https://127.0.0.1:${target.port}/';
+      const ask = createSafeRequest({ ...safeRequestDefaults, ...rules });
+      console.log(JSON.stringify(await ask({ url, method: 'OPTIONS', headers: {} })));`;
+    const env = { ...process.env, NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_OPTIONS: '' };
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], { env });
+    expect(JSON.parse(stdout)).toMatchObject({ kind: 'unanswered', reason: 'certificate_invalid' });
+    expect(target.requests).toEqual([]);
+  });
+
   test('for an allowed address must name that address', async () => {
     const named = await startTarget(says(consent), { tls: await authority.issue(['127.0.0.1']) });
     const unnamed = await startTarget(says(consent), { tls: await authority.issue(['127.0.0.2', host]) });
     const ask = openTo([named.port, unnamed.port]);
     expect(await ask(options(`https://127.0.0.1:${named.port}/`))).toMatchObject({ kind: 'answered' });
+    expect(named.sessions).toMatchObject([{ servername: false }]);
     const reply = await ask(options(`https://127.0.0.1:${unnamed.port}/`));
     expect(reply).toMatchObject({ kind: 'unanswered', reason: 'certificate_invalid' });
     expect(dns.questions).toEqual([]);
@@ -389,6 +409,14 @@ describe('a name', () => {
     const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`, { admit }));
     expect(reply).toMatchObject({ kind: 'answered', remoteAddress: '127.0.2.2' });
     expect(networks).toEqual(['127.0.2.0/24']);
+  });
+
+  test('with several addresses may answer later than each of them may take to accept a connection', async () => {
+    const later = (socket: Socket) => void setTimeout(() => socket.write(consent), 2_200);
+    const target = await startTarget(later, { host: '127.0.2.2' });
+    dns.zone[host] = ['127.0.2.2', refusing];
+    const reply = await openTo([target.port], { deadlineMs: 4_000 })(options(`https://${host}:${target.port}/hook`));
+    expect(reply).toMatchObject({ kind: 'answered', remoteAddress: '127.0.2.2' });
   });
 
   test('is not tried in a second network that the budget holds back', async () => {
