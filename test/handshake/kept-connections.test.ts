@@ -155,7 +155,7 @@ test('a target that hangs up within its answer is not asked again', async () => 
     else empty(request, response);
   });
   await ask('gemeente');
-  expect(await ask('gemeente')).toMatchObject({ kind: 'unanswered' });
+  expect(await ask('gemeente')).toMatchObject({ kind: 'unanswered', reason: 'connection_closed' });
   expect([sockets.length, connections()]).toEqual([2, 1]);
 });
 
@@ -237,8 +237,7 @@ describe('of the connections that wait', () => {
   async function connect(ageMs = 0): Promise<Connection> {
     const { port } = server.address() as AddressInfo;
     const socket = createConnection({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined);
-    const before = targets.length;
-    while (socket.connecting || targets.length === before) await new Promise(setImmediate);
+    await Promise.all([once(socket, 'connect'), once(server, 'connection')]);
     socket.resume();
     const end = () => socket.destroy();
     return { socket, openedAt: performance.now() - ageMs, end } as unknown as Connection;
