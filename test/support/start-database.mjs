@@ -1,12 +1,10 @@
 // Prepares a migrated database once, which every test file then copies: a folder of the embedded Postgres, or a
 // template on a real one. TEST_DATABASE=postgres chooses the real one, TEST_DATABASE_URL one that runs already.
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pg from 'pg';
 import { openDatabase } from '../../dist/storage/database.js';
 import { migrate } from '../../dist/storage/migrate.js';
 import { startPostgres } from './postgres.mjs';
+import { embeddedTemplate } from './template.mjs';
 
 const template = 'assent_template';
 
@@ -17,23 +15,19 @@ export default async function startDatabase() {
     const url = new URL(given ?? postgres.url);
     await execute(url, `drop database if exists ${template}`);
     await execute(url, `create database ${template}`);
-    await prepare({ databaseUrl: Object.assign(new URL(url), { pathname: `/${template}` }).href, dataFolder: '' });
+    await prepare(Object.assign(new URL(url), { pathname: `/${template}` }).href);
     Object.assign(process.env, { ASSENT_TEST_SERVER: url.href, ASSENT_TEST_TEMPLATE: template });
     globalThis.assentTestPostgres = postgres;
   } else {
-    const folder = await mkdtemp(join(tmpdir(), 'assent-template-'));
-    await prepare({ databaseUrl: undefined, dataFolder: folder });
-    process.env.ASSENT_TEST_TEMPLATE = folder;
+    process.env.ASSENT_TEST_TEMPLATE = await embeddedTemplate();
   }
 }
 
-async function prepare(settings) {
-  const database = await openDatabase(settings);
+async function prepare(databaseUrl) {
+  const database = await openDatabase({ databaseUrl, dataFolder: '' });
   await migrate(database);
   const [{ version }] = await database.client.$queryRaw`select version()`;
-  process.stdout.write(
-    `\nThe tests run on ${database.kind === 'server' ? 'a real' : 'the embedded'} Postgres: ${version}\n`,
-  );
+  process.stdout.write(`\nThe tests run on a real Postgres: ${version}\n`);
   await database.close();
 }
 

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const cache = join(root, 'node_modules/.cache/assent');
+
+/**
+ * Returns the folder of a migrated embedded database. Making one takes 9 s of processor time, so it is kept until a
+ * migration or the embedded Postgres changes.
+ */
+export async function embeddedTemplate() {
+  const template = join(cache, `template-${fingerprint()}`);
+  if (existsSync(template)) return template;
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, 'making-'));
+  const { openDatabase } = await import('../../dist/storage/database.js');
+  const { migrate } = await import('../../dist/storage/migrate.js');
+  const database = await openDatabase({ databaseUrl: undefined, dataFolder: folder });
+  await migrate(database);
+  await database.close();
+  try {
+    await rename(folder, template);
+  } catch (error) {
+    if (!['EEXIST', 'ENOTEMPTY'].includes(error.code)) throw error;
+    await rm(folder, { recursive: true }); // another run was first
+  }
+  return template;
+}
+
+function fingerprint() {
+  const hash = createHash('sha256');
+  const migrations = join(root, 'prisma/migrations');
+  const files = readdirSync(migrations, { recursive: true }).filter((name) => name.endsWith('.sql'));
+  for (const name of files.sort()) hash.update(name).update(readFileSync(join(migrations, name)));
+  hash.update(readFileSync(join(root, 'dist/storage/migrate.js')));
+  hash.update(readFileSync(createRequire(import.meta.url).resolve('@electric-sql/pglite')));
+  return hash.digest('hex').slice(0, 16);
+}
