@@ -24,6 +24,7 @@ const downwardOnly = stages.map((stage, place) => ({
     './src/sender',
     './src/service',
     './src/service.ts',
+    './src/config.ts',
     './src/main.ts',
   ],
   message: `${stage}/ imports only from the stages after it (README, "Where things are").`,

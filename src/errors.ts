@@ -47,7 +47,6 @@ export const faultRules = [
   'token_alg',
   'token_signature',
   'token_kid',
-  'authorization_repeated',
   'origin_empty',
   'origin_not_ascii',
   'origin_wildcard',

@@ -11,10 +11,11 @@ import { loadContract } from './http/contract.js';
 import { openIssuers } from './http/issuers.js';
 import { createMetrics } from './http/metrics.js';
 import { createRefuseUnread } from './http/refuse-unread.js';
-import { close, sayLast, serve, urlOf } from './http/server.js';
+import { close, serve, urlOf } from './http/server.js';
 import { createOriginMemory } from './origins/origin-memory.js';
 import { createApi } from './service/api.js';
 import { createAsking, type Asking } from './service/asking.js';
+import type { Context } from './service/context.js';
 import { createFollowing } from './service/following.js';
 import { createOperations } from './service/operations.js';
 import { createUpkeep } from './service/upkeep.js';
@@ -80,21 +81,16 @@ async function prepare(database: Database, { config, log }: ServiceOptions): Pro
 }
 
 async function compose(database: Database, { config, log, checkAnswers = false }: ServiceOptions): Promise<Service> {
-  const stopping = new AbortController();
-  setMaxListeners(0, stopping.signal);
-  const contract = loadContract();
-  const issuers = await openIssuers(config, log);
-  const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);
-  const vault = createCredentialVault(keys);
-  const origins = createOriginMemory();
-  const leases = createLeases(database);
+  const aborter = new AbortController();
+  const stopping = aborter.signal;
+  setMaxListeners(0, stopping);
+  const following = createFollowing({ database, config, log });
+  const { follower } = following;
   const readers = createReaders({
     perProcess: config.feedReaders,
     perTenant: config.feedReadersPerTenant,
     ...snapshotsAtOnce,
   });
-  const following = createFollowing({ database, config, log });
-  const { follower } = following;
   const metrics = createMetrics({
     lagSeconds: () => asking.queue.lagSeconds(),
     inFlight: () => asking.worker.inFlight(),
@@ -102,35 +98,23 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     indexSecondsBehind: following.secondsBehind,
     feedReaders: () => Object.fromEntries(readerKinds.map((kind) => [kind, readers.count(kind)])),
   });
-  const { version } = contract.document.info;
-  const onHandshake = metrics.handshake;
-  const asking: Asking = createAsking({ database, config, log, version, origins, follower, onHandshake });
+  const context: Context = { config, log, contract: loadContract(), database, metrics, checkAnswers, stopping };
+  const origins = createOriginMemory();
+  const asking: Asking = createAsking(context, origins, follower);
   const { worker } = asking;
-  const listener = createApi({
-    contract,
-    database,
-    config,
-    log,
+  const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);
+  const vault = createCredentialVault(keys);
+  const listener = createApi(context, {
     following,
     asking,
     origins,
-    leases,
+    leases: createLeases(database),
     readers,
     vault,
-    issuers,
-    metrics,
-    checkAnswers,
-    stopping: stopping.signal,
+    issuers: await openIssuers(config, log),
   });
-  const operations = await createOperations({
-    database,
-    config,
-    following,
-    worker,
-    metrics,
-    stopping: stopping.signal,
-  });
-  const upkeep = createUpkeep({ database, config, log, vault, stopping: stopping.signal });
+  const operations = await createOperations(context, following, worker);
+  const upkeep = createUpkeep(context, vault);
   const servers: Server[] = [];
   const loops: Promise<void>[] = [];
   return {
@@ -154,7 +138,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     async start() {
       const listening = await Promise.allSettled([
         serve(listener, config.port, config.host, createRefuseUnread(metrics.request)),
-        serve(sayLast(operations, stopping.signal), config.operationsPort, config.operationsHost),
+        serve(operations, config.operationsPort, config.operationsHost),
       ]);
       // One that listens while the other could not is closed by stop.
       servers.push(...listening.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
@@ -162,14 +146,14 @@ async function compose(database: Database, { config, log, checkAnswers = false }
         one.status === 'fulfilled' ? [] : [faultOfListening(place === 0 ? 'ASSENT' : 'ASSENT_OPERATIONS', one.reason)],
       );
       if (faults.length > 0) throw new SetupError(faults.join('\n'));
-      loops.push(...following.run(stopping.signal));
-      if (config.replicaUrl === undefined) loops.push(worker.run(stopping.signal), ...upkeep.run(stopping.signal));
+      loops.push(...following.run(stopping));
+      if (config.replicaUrl === undefined) loops.push(worker.run(stopping), ...upkeep.run(stopping));
       const [api, watch] = servers as [Server, Server];
       return { url: urlOf(api, config.host), operationsUrl: urlOf(watch, config.operationsHost) };
     },
 
     async stop() {
-      stopping.abort();
+      aborter.abort();
       const [api, watch] = servers;
       await Promise.all([...(api ? [close(api, config.stopMs)] : []), ...loops]);
       if (watch) await close(watch, 0);

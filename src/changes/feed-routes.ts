@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RegistryError } from '../errors.js';
 import { brokenParameters } from '../http/contract.js';
-import type { Call, Handlers } from '../http/handler.js';
+import { ageHeader, type Call, type Handlers } from '../http/handler.js';
 import { parseOriginName } from '../origins/origin-name.js';
 import { asUnavailable } from '../storage/database-errors.js';
 import type { Database } from '../storage/database.js';
@@ -76,10 +76,6 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
       };
     },
   };
-}
-
-function ageHeader(age: number | undefined): Record<string, string> {
-  return age === undefined ? {} : { Age: String(age) };
 }
 
 /** Nothing would ever happen to an origin of a name that none can have. */

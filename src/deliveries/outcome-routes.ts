@@ -2,7 +2,7 @@ import type { Fault } from '../errors.js';
 import type { components } from '../http/contract.gen.js';
 import { actorOf, type Handlers } from '../http/handler.js';
 import { findFaults } from '../http/json.js';
-import { brokenBody } from '../http/json-body.js';
+import { brokenBody } from '../http/body.js';
 import type { Principal } from '../http/principal.js';
 import { ageOf, kindOf, restOf, type Outcome } from './outcome.js';
 import type { DeliveryReader } from './read-deliveries.js';

@@ -1,6 +1,5 @@
 import { RegistryError } from '../errors.js';
 import type { Answer, Call, Handlers } from '../http/handler.js';
-import { pagePolicy } from '../http/html-page.js';
 import { callbackPage } from './callback-page.js';
 import type { GrantByCallback } from './callback.js';
 
@@ -36,12 +35,7 @@ export function createCallbackHandlers({
     const isBrowser = preferred('application/json', 'text/html') === 'text/html';
     return {
       status: 200,
-      headers: {
-        // The address is a secret.
-        'Referrer-Policy': 'no-referrer',
-        Vary: 'Accept',
-        ...(isBrowser ? { 'Content-Security-Policy': pagePolicy } : {}),
-      },
+      headers: { Vary: 'Accept' },
       body: { granted: true, origin, sink, allowedrate: allowedRate, expiresat: expiresAt.toISOString() },
       ...(isBrowser ? { html: callbackPage(granted) } : {}),
     };

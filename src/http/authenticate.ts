@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose';
 import { RegistryError, type FaultRule } from '../errors.js';
 import type { KeySource } from './keys.js';
@@ -36,7 +37,7 @@ export interface AuthenticateSettings {
   clock?: () => number;
 }
 
-export type Authenticate = (authorization: string | undefined, rawAuthorizationCount: number) => Promise<Principal>;
+export type Authenticate = (authorization: string | undefined) => Promise<Principal>;
 
 const maxTokenAgeSeconds = 86_400;
 const maxTokenLength = 8_192;
@@ -44,7 +45,7 @@ const maxNameLength = 200;
 
 /**
  * Judges bearer tokens: RFC 6750 section 2.1 (a token in a query or body is never looked at), RFC 9068 section 4.
- * `rawAuthorizationCount` is the number of Authorization lines as received; Node hides all but the first.
+ * `authorizationOf` has refused a request with two Authorization lines.
  *
  * Throws a plain Error for a configuration that would accept too much. The judge rejects with a RegistryError:
  * `unauthenticated`, whose fault names the failed check (`token_expired`, `token_aud`), or `keys_unavailable`.
@@ -56,8 +57,8 @@ export function createAuthenticate(settings: AuthenticateSettings): Authenticate
   if (issuers.size !== settings.issuers.length) throw new Error('A token issuer is configured twice.');
   settings.issuers.forEach(checkIssuer);
 
-  return async (authorization, rawAuthorizationCount) => {
-    const token = bearerToken(authorization, rawAuthorizationCount);
+  return async (authorization) => {
+    const token = bearerToken(authorization);
     try {
       // The unverified iss only picks the rules; jwtVerify then checks it with everything else.
       const entry = issuers.get(decodeJwt(token).iss ?? '');
@@ -93,8 +94,7 @@ function checkIssuer({ issuer, audience, algorithms }: TokenIssuer): void {
   if (audience.length === 0) throw new Error(`No audience is configured for ${issuer}.`);
 }
 
-function bearerToken(authorization: string | undefined, lines: number): string {
-  if (lines > 1) throw refusal('authorization_repeated', 'The request has more than one Authorization header.');
+function bearerToken(authorization: string | undefined): string {
   if (!authorization || !/^bearer(?: |$)/i.test(authorization))
     throw refusal('token_missing', 'The request has no bearer token in an Authorization header.');
   const token = /^bearer +([\w\-.~+/]+=*)$/i.exec(authorization)?.[1];
@@ -168,4 +168,37 @@ function explained(error: errors.JOSEError): RegistryError {
 function refusal(rule: FaultRule, message: string): RegistryError {
   const pointer = 'header/authorization';
   return new RegistryError('unauthenticated', message, { faults: [{ pointer, rule, detail: message }] });
+}
+
+/** Of these a request has one line: Node keeps the first of two, and a proxy in front may have looked at the other. */
+const unambiguous = ['host', 'authorization', 'content-type', 'if-match', 'idempotency-key'];
+const lengths = Array.from({ length: 16 }, (_, length) => unambiguous.some((name) => name.length === length));
+
+/**
+ * `Authorization`, if the request has one. RegistryError `invalid_request` for two lines of what has one, and for none
+ * of Host, which only HTTP/1.0 may leave out (RFC 9112, section 3.2).
+ */
+export function authorizationOf({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
+  let authorization: string | undefined;
+  let seen = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    // By their lengths nearly all others are told apart.
+    if (name.length > 15 || !lengths[name.length]) continue;
+    const place = unambiguous.indexOf(name.toLowerCase());
+    if (place === -1) continue;
+    if ((seen & (1 << place)) !== 0) {
+      throw new RegistryError('invalid_request', 'A header stands in the request twice.', {
+        faults: [{ pointer: `header/${unambiguous[place]}`, rule: 'header_repeated', detail: 'Send it once.' }],
+      });
+    }
+    seen |= 1 << place;
+    if (unambiguous[place] === 'authorization') authorization = rawHeaders[at + 1];
+  }
+  if ((seen & 1) === 0 && httpVersion !== '1.0') {
+    throw new RegistryError('invalid_request', 'A request names its host.', {
+      faults: [{ pointer: 'header/host', rule: 'required', detail: 'Send this header.' }],
+    });
+  }
+  return authorization;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import type { Express, Response } from 'express';
+import type { Express, RequestHandler, Response } from 'express';
 import type { JSONWebKeySet } from 'jose';
 // Not the package itself: it runs the page's own script, which takes 40 MB and looks for a browser's storage.
 import getAbsoluteFSPath from 'swagger-ui-dist/absolute-path.js';
@@ -105,9 +105,16 @@ SwaggerUIBundle({
  * The contract for machines and for people, and the keys of the development issuer. Nothing comes from elsewhere.
  * Anybody may ask for them, and for many at once without reading any: what is large is there once, whoever waits.
  */
-export function serveDocuments(app: Express, document: OpenApiDocument, jwks: JSONWebKeySet | undefined): void {
-  const serve = (path: string, answer: (response: Response) => Response) =>
-    app.get(path, (_request, response) => void answer(response)).all(path, answerMethods(['GET']));
+export function serveDocuments(
+  app: Express,
+  setHeaders: RequestHandler,
+  document: OpenApiDocument,
+  jwks: JSONWebKeySet | undefined,
+): void {
+  const serve = (path: string, answer: (response: Response) => Response) => {
+    app.get(path, setHeaders, (_request, response) => void answer(response));
+    answerMethods(app, path, setHeaders, ['GET']);
+  };
   const contract = Buffer.from(JSON.stringify(document));
   // Pages of other hosts may read it, too.
   for (const path of ['/openapi.json', `${document.servers[0]?.url}/openapi.json`]) {

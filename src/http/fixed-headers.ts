@@ -1,17 +1,32 @@
 import { IncomingMessage, ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http';
 import { Socket } from 'node:net';
 import { Writable } from 'node:stream';
+import { apiVersion } from './contract.gen.js';
 
 /** `_header` is the head as node has written it; it is text, in Latin-1, until it is sent. */
 type Written = ServerResponse & { _header?: string | null };
 
-interface Answer {
+interface Head {
   status: number;
   /** Made here, so that nobody has to check it. */
   requestId: string;
+  /** Names and values by turns. */
   others: readonly string[];
+}
+
+interface Answer extends Head {
   body: string | Buffer | undefined;
 }
+
+/** What every answer of the API has: the version of its contract, and that it is no page, not kept, and for https. */
+export const apiHeaders: Readonly<Record<string, string>> = {
+  'API-Version': apiVersion,
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
+  'X-Content-Type-Options': 'nosniff',
+};
 
 /**
  * Headers that many answers have in common, and how these are sent. Node checks each header of each answer, which takes
@@ -35,12 +50,17 @@ export class FixedHeaders {
     this.#joinsHead = joinsHead;
   }
 
-  /** Sends an answer that has these headers and `others`, names and values in turn. */
+  /** Writes the head of an answer whose body comes later. */
+  begin(response: ServerResponse, { status, requestId, others }: Head): void {
+    response.writeHead(status, [...others, 'X-Request-Id', requestId, ...this.#entries]);
+  }
+
+  /** Sends an answer that has these headers and `others`. To HEAD it has no body, but the length of one. */
   send(response: ServerResponse, { status, requestId, others, body }: Answer): void {
     const bytes = body === undefined ? 0 : Buffer.byteLength(body);
     const checked = body === undefined ? others : [...others, 'Content-Length', String(bytes)];
-    if (!this.#joinsHead) {
-      response.writeHead(status, [...checked, 'X-Request-Id', requestId, ...this.#entries]);
+    if (!this.#joinsHead || response.req.method === 'HEAD') {
+      this.begin(response, { status, requestId, others: checked });
       response.end(typeof body === 'string' ? Buffer.from(body) : body);
       return;
     }

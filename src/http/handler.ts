@@ -2,10 +2,11 @@ import type { Actor } from '../storage/audit.js';
 import type { operations } from './contract.gen.js';
 import type { OperationId } from './contract.js';
 import type { Principal } from './principal.js';
+import type { Preferred } from './exchange.js';
 
 /**
- * An operation's handler is a function from a request that keeps the contract to an answer that does; Express stays in
- * app.ts. The types of both come from the OpenAPI document.
+ * An operation's handler is a function from a request that keeps the contract to an answer that does, whatever transport
+ * brought the request. The types of both come from the OpenAPI document.
  */
 type Defined<T> = Exclude<T, undefined>;
 type ParametersOf<Id extends OperationId, Place extends string> = operations[Id]['parameters'] extends {
@@ -20,6 +21,8 @@ type BodyOf<Id extends OperationId> = operations[Id] extends { requestBody: { co
 export interface Call<Id extends OperationId> {
   path: ParametersOf<Id, 'path'>;
   query: ParametersOf<Id, 'query'>;
+  /** The query as it was sent, without the question mark. */
+  queryText: string;
   /** By lower-case name. */
   header: Readonly<Record<string, string | undefined>>;
   body: BodyOf<Id>;
@@ -28,6 +31,8 @@ export interface Call<Id extends OperationId> {
   /** For whom the token speaks; an operation without a token gets one that may do nothing. */
   principal: Principal;
   requestId: string;
+  /** The caller's, in version 00 (W3C Trace Context); undefined if it sent none that is valid. */
+  traceparent: string | undefined;
   /** The path as it was asked for, for links. */
   address: string;
   /** Names and values in turn, as they came over the wire. */
@@ -35,7 +40,7 @@ export interface Call<Id extends OperationId> {
   /** Fires when the client has gone away. */
   signal: AbortSignal;
   /** Which of these media types the client likes best (RFC 9110 section 12.5.1), the first of those it likes alike. */
-  preferred: (...mediaTypes: string[]) => string | false;
+  preferred: Preferred;
 }
 
 type Success = 200 | 201 | 304;
@@ -54,7 +59,7 @@ export type Answer<Id extends OperationId> = {
         html?: string;
       }
     /** The body as JSON text, where its parts are there as text already. */
-    | { json: string }
+    | { json: string | Buffer }
     | { mediaType: string; stream: Stream }
   );
 }[keyof operations[Id]['responses'] & Success];
@@ -65,15 +70,23 @@ export type Answer<Id extends OperationId> = {
  */
 export type Stream = (write: (text: string) => Promise<void>) => Promise<void>;
 
-export type Handler<Id extends OperationId> = (call: Call<Id>) => Promise<Answer<Id>>;
+/** Gives no promise if it waits for nothing. */
+export type Handler<Id extends OperationId> = (call: Call<Id>) => Answer<Id> | Promise<Answer<Id>>;
 
-/** Handled in lane.ts, in front of Express. */
-export type LaneOperation = 'matchEvent' | 'getPermission' | 'getPermissions';
-export type AppOperation = Exclude<OperationId, LaneOperation>;
+export type Handlers<Id extends OperationId = OperationId> = { [Each in Id]: Handler<Each> };
 
-export type Handlers<Id extends OperationId = AppOperation> = { [Each in Id]: Handler<Each> };
+/** `Age` (RFC 9111 section 5.1) of an answer from memory, in seconds; without it the memory is current. */
+export function ageHeader(age: number | undefined): Readonly<Record<string, string>> {
+  return age === undefined ? noHeaders : { Age: String(age) };
+}
+
+const noHeaders = {};
+
+/** Who calls, and which request it is. */
+export type Identity = Pick<Call<OperationId>, 'principal' | 'requestId' | 'traceparent'>;
 
 /** Whom the audit record names for what this call changes. */
-export function actorOf({ principal, requestId }: Pick<Call<OperationId>, 'principal' | 'requestId'>): Actor {
-  return { tenant: principal.tenant, name: principal.subscriber, requestId };
+export function actorOf({ principal, requestId, traceparent }: Identity): Actor {
+  const actor = { tenant: principal.tenant, name: principal.subscriber, requestId };
+  return traceparent === undefined ? actor : { ...actor, traceparent };
 }

@@ -1,10 +1,21 @@
 import type { JSONWebKeySet } from 'jose';
 import type { Logger } from 'pino';
-import type { Config } from '../config.js';
-import { createAuthenticate } from './authenticate.js';
+import { createAuthenticate, type TokenIssuer } from './authenticate.js';
 import { developmentAudience, openDevelopmentIssuer } from './development-issuer.js';
 import { createRemoteKeySource } from './keys.js';
 import { createTokenCache, type TokenCache } from './token-cache.js';
+
+export interface IssuerSettings {
+  /** `jwks` is where the keys of an issuer are. */
+  issuers: ReadonlyArray<Omit<TokenIssuer, 'keys'> & { jwks: string }>;
+  /** Whether the service issues tokens itself, with a key in the data folder. */
+  developmentIssuer: boolean;
+  dataFolder: string;
+  tokenType: string;
+  clockToleranceSeconds: number;
+  tenantClaim: string;
+  subscriberClaim: string;
+}
 
 export interface Issuers {
   tokens: TokenCache;
@@ -12,10 +23,10 @@ export interface Issuers {
   developmentKeys: JSONWebKeySet | undefined;
 }
 
-/** Who is believed about whom: the issuers of the configuration, and in development one of our own. */
-export async function openIssuers(config: Config, log: Logger): Promise<Issuers> {
-  const development = config.developmentIssuer ? await openDevelopmentIssuer(config.dataFolder) : undefined;
-  const configured = config.issuers.map(({ jwks, ...rest }) => ({
+/** Who is believed about whom: the issuers of the configuration, and for development one of our own. */
+export async function openIssuers(settings: IssuerSettings, log: Logger): Promise<Issuers> {
+  const development = settings.developmentIssuer ? await openDevelopmentIssuer(settings.dataFolder) : undefined;
+  const configured = settings.issuers.map(({ jwks, ...rest }) => ({
     ...rest,
     keys: createRemoteKeySource({
       url: jwks,
@@ -31,10 +42,10 @@ export async function openIssuers(config: Config, log: Logger): Promise<Issuers>
   };
   const authenticate = createAuthenticate({
     issuers: own === undefined ? configured : [...configured, own],
-    typ: config.tokenType,
-    clockToleranceSeconds: config.clockToleranceSeconds,
-    tenantClaim: config.tenantClaim,
-    subscriberClaim: config.subscriberClaim,
+    typ: settings.tokenType,
+    clockToleranceSeconds: settings.clockToleranceSeconds,
+    tenantClaim: settings.tenantClaim,
+    subscriberClaim: settings.subscriberClaim,
   });
   const tokens = createTokenCache(authenticate);
   return { tokens, developmentKeys: development?.jwks };

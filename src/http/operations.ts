@@ -11,6 +11,8 @@ export interface OperationsSettings {
   readChecks: readonly string[];
   /** Milliseconds for each check. */
   timeoutMs: number;
+  /** From then on every answer is the last one of its connection. */
+  stopping: AbortSignal;
 }
 
 /**
@@ -18,9 +20,13 @@ export interface OperationsSettings {
  * `/readyz` (503 and the reason while something is missing), `/readyz/reads` (the same for what is answered from
  * memory, so that an outage of the database does not take all processes out of a balancer), `/metrics` (Prometheus).
  */
-export function createOperationsApp({ metrics, checks, readChecks, timeoutMs }: OperationsSettings): Express {
+export function createOperationsApp({ metrics, checks, readChecks, timeoutMs, stopping }: OperationsSettings): Express {
   const app = express();
   app.disable('x-powered-by');
+  app.use((_request, response, next) => {
+    if (stopping.aborted) response.set('Connection', 'close');
+    next();
+  });
   app.get('/livez', (_request, response) => void response.json({ status: 'live' }));
   const reads = Object.entries(checks).filter(([name]) => readChecks.includes(name));
   const answer = (wanted: Array<[string, ReadinessCheck]>) => async (_request: Request, response: Response) => {
@@ -43,7 +49,8 @@ export function createOperationsApp({ metrics, checks, readChecks, timeoutMs }: 
 /** For a process that is not there yet: it may have to migrate for longer than a liveness probe has patience. */
 export function createStartingApp(): Express {
   const checks = { process: async () => 'starting' };
-  return createOperationsApp({ metrics: new Registry(), checks, readChecks: ['process'], timeoutMs: 1_000 });
+  const { signal: stopping } = new AbortController();
+  return createOperationsApp({ metrics: new Registry(), checks, readChecks: ['process'], timeoutMs: 1_000, stopping });
 }
 
 /** Causes are for the log; here stands what is wrong and not why. */

@@ -4,7 +4,7 @@ import { RegistryError } from '../errors.js';
 import { uuidv7 } from '../storage/ids.js';
 import type { OnRequest } from './metrics.js';
 import { problemOf } from './problem.js';
-import { apiHeaders } from './security-headers.js';
+import { apiHeaders } from './fixed-headers.js';
 
 export type RefuseUnread = (error: NodeJS.ErrnoException, socket: Socket) => void;
 

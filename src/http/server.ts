@@ -1,8 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import { DirectRequest } from './direct-request.js';
-import { makeFirstExchanges } from './first-exchanges.js';
-import { signalOfLeaving } from './leaving.js';
 import type { RefuseUnread } from './refuse-unread.js';
 
 /**
@@ -23,7 +22,7 @@ export async function serve(
   host: string,
   refuseUnread?: RefuseUnread,
 ): Promise<Server> {
-  await makeFirstExchanges();
+  await warmUp();
   // A client that sends slowly is cut off; waiting for a handshake does not count. Node would look every 30 s only.
   const limits = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 };
   // Where a problem can be told, the app looks for the host: Node's own answer is an empty one.
@@ -60,24 +59,6 @@ function closeUnlessAnswering(socket: Socket): void {
   if (!present || socket.writableLength > 0) socket.destroy();
 }
 
-/**
- * After `stopping` every answer is the last one of its connection: a client that keeps its connection, and is busy with
- * it, would be cut off in the middle.
- */
-export function sayLast(app: RequestListener, stopping: AbortSignal): RequestListener {
-  const answering = new Set<ServerResponse>();
-  const say = (response: ServerResponse) => {
-    if (!response.headersSent) response.setHeader('Connection', 'close');
-  };
-  stopping.addEventListener('abort', () => answering.forEach(say));
-  return (request, response) => {
-    answering.add(response);
-    signalOfLeaving(request, response).addEventListener('abort', () => answering.delete(response));
-    if (stopping.aborted) say(response);
-    app(request, response);
-  };
-}
-
 const graceMs = 500;
 
 /**
@@ -102,4 +83,36 @@ export function urlOf(server: Server, host: string): string {
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+const warmUpRequests = 12;
+const warmUpRequest = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}';
+
+/**
+ * V8 lays a class out once and for good, by what its first few objects became, and does not count those that a
+ * collection has taken meanwhile. A server that is asked whether it is ready while it loads would so take a quarter
+ * longer for every request, for as long as it runs. Therefore its first requests are these, one right after the other,
+ * over a connection that leads nowhere.
+ */
+function warmUp(): Promise<void> {
+  const server = createServer({ IncomingMessage: DirectRequest }, (asked, response) => {
+    asked.readDirectly((part) => {
+      if (part === null) response.writeHead(200, ['Content-Length', '2']).end('{}');
+    });
+  });
+  return new Promise((resolve) => {
+    let answers = 0;
+    const client = new Duplex({
+      read: () => undefined,
+      writev(_, done) {
+        done();
+        answers += 1;
+        if (answers < warmUpRequests) return void setImmediate(() => client.push(warmUpRequest));
+        client.destroy();
+        resolve();
+      },
+    });
+    server.emit('connection', client);
+    client.push(warmUpRequest);
+  });
 }

@@ -18,7 +18,7 @@ const oneSpelling = /^Bearer \S+$/;
  */
 export interface TokenCache {
   /** The principal at once, or a promise of it where the token is new. */
-  authenticate(authorization: string | undefined, lines: number): Principal | Promise<Principal>;
+  authenticate(authorization: string | undefined): Principal | Promise<Principal>;
   clear(): void;
 }
 
@@ -30,9 +30,9 @@ export function createTokenCache(authenticate: Authenticate): TokenCache {
   /** Counts how often all were dropped, so that what was verified before that is not kept after it. */
   let generation = 0;
 
-  async function verify(authorization: string | undefined, lines: number): Promise<Principal> {
+  async function verify(authorization: string | undefined): Promise<Principal> {
     const begun = generation;
-    const principal = await authenticate(authorization, lines);
+    const principal = await authenticate(authorization);
     // One spelling of each token: another takes no place from others.
     if (authorization !== undefined && oneSpelling.test(authorization) && begun === generation) {
       if (entries.size >= capacity) entries.delete(entries.keys().next().value ?? '');
@@ -54,11 +54,11 @@ export function createTokenCache(authenticate: Authenticate): TokenCache {
   }
 
   return {
-    authenticate(authorization, lines) {
-      const known = lines === 1 && authorization !== undefined ? find(authorization) : undefined;
+    authenticate(authorization) {
+      const known = authorization !== undefined ? find(authorization) : undefined;
       if (known !== undefined && known.until > Date.now()) return known.principal;
       if (known !== undefined && authorization !== undefined) forget(authorization);
-      return verify(authorization, lines);
+      return verify(authorization);
     },
     clear() {
       generation += 1;

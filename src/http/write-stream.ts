@@ -1,7 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Stream } from './handler.js';
 
-export interface StreamLimits {
+export interface StreamSettings {
+  /** Writes the head, before the first piece. */
+  open: () => void;
   /** How long a client may leave a stream unread before it is cut off; milliseconds. */
   stallMs: number;
   /** Fires when the service stops: who does not read is then cut off at once. */
@@ -12,20 +14,22 @@ export interface StreamLimits {
  * Writes a body as fast as it is read and no faster: what waits in the process is one piece. The answer is the last one
  * of its connection, so that none is left open at a stop.
  */
-export async function writeStream(response: ServerResponse, stream: Stream, limits: StreamLimits): Promise<void> {
+export async function writeStream(response: ServerResponse, stream: Stream, settings: StreamSettings): Promise<void> {
   response.shouldKeepAlive = false;
   try {
     await stream(async (text) => {
       if (response.destroyed) throw new Error('The client has gone away.');
-      if (!response.write(text)) await untilDrained(response, limits);
+      if (!response.headersSent) settings.open();
+      if (!response.write(text)) await untilDrained(response, settings);
     });
+    if (!response.headersSent) settings.open();
     response.end();
   } catch (error) {
     if (!response.destroyed) throw error;
   }
 }
 
-function untilDrained(response: ServerResponse, { stallMs, stopping }: StreamLimits): Promise<void> {
+function untilDrained(response: ServerResponse, { stallMs, stopping }: StreamSettings): Promise<void> {
   return new Promise((resolve, reject) => {
     // Without a socket, while an earlier answer of the connection has it, nothing is closed by that.
     const cutOff = () => {

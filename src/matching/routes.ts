@@ -5,7 +5,7 @@ import type { RuleBreach } from '../events/rule.js';
 import { judgeEvent, validateBatch } from '../events/validate-event.js';
 import type { Handlers } from '../http/handler.js';
 import { findFaults } from '../http/json.js';
-import { brokenBody } from '../http/json-body.js';
+import { brokenBody } from '../http/body.js';
 import type { Principal } from '../http/principal.js';
 import { compileFailure } from './explain.js';
 import { parseFilters } from './filter.js';

@@ -1,16 +1,15 @@
 import type { RequestListener } from 'node:http';
-import type { Logger } from 'pino';
 import { createAuditHandlers } from '../changes/audit-routes.js';
 import { announceOrigin } from '../changes/change.js';
 import { createFeedHandlers } from '../changes/feed-routes.js';
 import { createFeed } from '../changes/feed.js';
 import type { Readers } from '../changes/readers.js';
-import type { Config } from '../config.js';
 import { createLeaseHandlers } from '../deliveries/lease-routes.js';
 import type { Leases } from '../deliveries/lease.js';
 import { createOutcomeHandlers } from '../deliveries/outcome-routes.js';
 import { createDeliveryReader } from '../deliveries/read-deliveries.js';
 import { createRecordOutcomes } from '../deliveries/record-outcomes.js';
+import { createPermissionHandlers, permissionHeaders } from '../grants/permission-routes.js';
 import { createGrantReader } from '../grants/read-grant.js';
 import { createGrantHandlers } from '../grants/routes.js';
 import { removeGrantsOf } from '../grants/write-grant.js';
@@ -18,21 +17,21 @@ import { createCallbackHandlers } from '../handshake/callback-routes.js';
 import { createGrantByCallback } from '../handshake/callback.js';
 import { closeHandshakesOfPair } from '../handshake/close.js';
 import { createHandshakeReader } from '../handshake/read-handshake.js';
+import { faultOfSinkText } from '../handshake/sink.js';
 import { createApp } from '../http/app.js';
 import type { Contract, Operation, OperationId } from '../http/contract.js';
 import { serveDocuments } from '../http/documents.js';
+import { createFastPath } from '../http/fast-path.js';
 import type { Handlers } from '../http/handler.js';
 import type { Issuers } from '../http/issuers.js';
-import { createLaneHandler } from '../http/lane-handler.js';
-import { createLane, type LaneRoute } from '../http/lane.js';
-import type { Metrics } from '../http/metrics.js';
-import { sayLast } from '../http/server.js';
+import { createPipeline } from '../http/pipeline.js';
+import { createExplain } from '../matching/explain-match.js';
+import { createMatchEvent } from '../matching/match-event.js';
 import { createMatchHandlers } from '../matching/routes.js';
 import type { OriginMemory } from '../origins/origin-memory.js';
 import { createOriginHandlers } from '../origins/routes.js';
 import { createOriginStore } from '../origins/store.js';
-import { asUnavailable } from '../storage/database-errors.js';
-import type { Database } from '../storage/database.js';
+import { createCredentialReader } from '../subscriptions/credential-reader.js';
 import type { CredentialVault } from '../subscriptions/credential-vault.js';
 import { createHandshakeHandlers } from '../subscriptions/handshake-routes.js';
 import { createSubscriptionReader } from '../subscriptions/read-subscription.js';
@@ -40,14 +39,11 @@ import { createRegister } from '../subscriptions/register.js';
 import { createSubscriptionHandlers } from '../subscriptions/routes.js';
 import { createSubscriptionWriter } from '../subscriptions/write-subscription.js';
 import type { Asking } from './asking.js';
+import type { Context } from './context.js';
 import type { Following } from './following.js';
-import { createHotRoutes } from './hot-routes.js';
 
-export interface ApiSettings {
-  contract: Contract;
-  database: Database;
-  config: Config;
-  log: Logger;
+/** Long-lived things that handlers share with the rest of the service. */
+export interface ApiParts {
   following: Following;
   asking: Asking;
   origins: OriginMemory;
@@ -55,58 +51,45 @@ export interface ApiSettings {
   readers: Readers;
   vault: CredentialVault;
   issuers: Issuers;
-  metrics: Metrics;
-  checkAnswers: boolean;
-  /** Every open stream and every request that waits listens to it. */
-  stopping: AbortSignal;
 }
 
 /** Bytes of a body, where nothing else is said. */
 const usualBodyLimit = 65_536;
+
+/** What is asked before every event, and registrations, which may come by the thousand. */
+const onFastPath: readonly OperationId[] = ['matchEvent', 'getPermission', 'getPermissions', 'createSubscription'];
 
 const takingEvents: ReadonlySet<string> = new Set<OperationId>(['matchEvent', 'validateEvent']);
 
 /** The latest changes, in memory. */
 const feedMemory = { entries: 16_384, bytes: 33_554_432 };
 
-/** Everything that the API answers: a handler for each operation, and the two ways that lead to it. */
-export function createApi(settings: ApiSettings): RequestListener {
-  const { contract, config, log, following, issuers, metrics, checkAnswers, stopping } = settings;
-  const readsOnly = config.replicaUrl !== undefined;
+/** Everything that the API answers: a handler for each operation, one pipeline, and the two transports that feed it. */
+export function createApi(context: Context, parts: ApiParts): RequestListener {
+  const { contract, config, log, metrics, checkAnswers, stopping } = context;
+  const { tokens, developmentKeys } = parts.issuers;
   const operationOf = findOperations(contract);
-  const handlers = createHandlers(settings, operationOf);
-  const bodyLimitOf = ({ id, bodyLimit }: Operation) =>
-    takingEvents.has(id) ? config.eventLimits.bytes : (bodyLimit ?? usualBodyLimit);
-  const hot = createHotRoutes({ ...settings, operationOf, bodyLimitOf, eventLimits: config.eventLimits });
-  const { onWritten } = following;
-  const both = { log, onRequest: metrics.request, translate: asUnavailable, checkAnswers };
-  const app = createApp({
-    ...both,
-    contract,
-    handlers,
-    lane: hot,
-    readsOnly,
-    onWritten,
-    bodyLimitOf,
-    authenticate: async (authorization, lines) => issuers.tokens.authenticate(authorization, lines),
-    extras: (express) => serveDocuments(express, contract.document, issuers.developmentKeys),
-    streams: { stallMs: config.feedStallMs, stopping },
-  });
-  const createSubscription = operationOf('createSubscription');
-  const registering: LaneRoute = {
-    operation: createSubscription,
-    bodyLimit: bodyLimitOf(createSubscription),
-    writes: true,
-    handle: createLaneHandler(createSubscription, handlers.createSubscription, onWritten),
-  };
-  return createLane({
-    ...both,
-    // Where nothing may be written Express says so.
-    routes: readsOnly ? hot : [...hot, registering],
-    tokens: issuers.tokens,
+  const pipeline = createPipeline({
+    log,
+    checkAnswers,
     stopping,
-    next: sayLast(app, stopping),
+    handlers: createHandlers(context, parts, operationOf),
+    hot: { matchEvent: {}, getPermission: permissionHeaders, getPermissions: permissionHeaders },
+    readsOnly: config.replicaUrl !== undefined,
+    authenticate: tokens.authenticate,
+    onWritten: parts.following.onWritten,
+    onRequest: metrics.request,
+    bodyLimitOf: ({ id, bodyLimit }) =>
+      takingEvents.has(id) ? config.eventLimits.bytes : (bodyLimit ?? usualBodyLimit),
+    stallMs: config.feedStallMs,
   });
+  const app = createApp({
+    operations: contract.operations,
+    pipeline,
+    stopping,
+    serveDocuments: (express, setHeaders) => serveDocuments(express, setHeaders, contract.document, developmentKeys),
+  });
+  return createFastPath(pipeline, onFastPath.map(operationOf), app);
 }
 
 function findOperations({ operations }: Contract): (id: OperationId) => Operation {
@@ -118,8 +101,11 @@ function findOperations({ operations }: Contract): (id: OperationId) => Operatio
   };
 }
 
-function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) => Operation): Handlers {
-  const { database, config, following, asking, origins, leases, readers, vault, metrics, stopping } = settings;
+function createHandlers(
+  { database, config, log, metrics, stopping }: Context,
+  { following, asking, origins, leases, readers, vault }: ApiParts,
+  operationOf: (id: OperationId) => Operation,
+): Handlers {
   const { faultOfSink, worker, writes } = asking;
   const { follower, age, ageOfDatabase } = following;
   const reader = createSubscriptionReader(database);
@@ -173,7 +159,17 @@ function createHandlers(settings: ApiSettings, operationOf: (id: OperationId) =>
       onHeld: metrics.held,
       now: follower.now,
     }),
+    ...createPermissionHandlers({ replica: follower.replica, age, faultOfSink: faultOfSinkText }),
     ...createMatchHandlers({ readSubscription: reader.read, checkBody, limits: config.eventLimits }),
+    matchEvent: createMatchEvent({
+      replica: follower.replica,
+      age,
+      explain: createExplain(database),
+      position: follower.position,
+      waitFor: follower.waitFor,
+      credentials: createCredentialReader({ database, vault, log }),
+      limits: config.eventLimits,
+    }),
     ...createFeedHandlers({
       feed,
       database,

@@ -1,6 +1,4 @@
-import type { Logger } from 'pino';
 import type { Follower } from '../changes/follower.js';
-import type { Config } from '../config.js';
 import type { Fault } from '../errors.js';
 import { createAddressRules } from '../handshake/address.js';
 import { createBatchWrites, type BatchWrites } from '../handshake/batch-writes.js';
@@ -11,9 +9,8 @@ import { createSettleConsent } from '../handshake/settle-consent.js';
 import { createSettle } from '../handshake/settle.js';
 import { parseSink } from '../handshake/sink.js';
 import { createWorker, type Worker, type WorkerSettings } from '../handshake/worker.js';
-import type { Metrics } from '../http/metrics.js';
 import type { OriginMemory } from '../origins/origin-memory.js';
-import type { Database } from '../storage/database.js';
+import type { Context } from './context.js';
 
 /** What asks webhooks, and writes down what they say. */
 export interface Asking {
@@ -24,21 +21,13 @@ export interface Asking {
   faultOfSink(sink: string): Omit<Fault, 'pointer'> | undefined;
 }
 
-export interface AskingSettings {
-  database: Database;
-  config: Config;
-  log: Logger;
-  /** Of this software, for webhooks to see. */
-  version: string;
-  origins: OriginMemory;
-  follower: Pick<Follower, 'take' | 'wake'>;
-  onHandshake: Metrics['handshake'];
-}
-
 const maxBackoffMs = 3_600_000;
 
-export function createAsking(settings: AskingSettings): Asking {
-  const { database, config, log, version, origins, follower, onHandshake } = settings;
+export function createAsking(
+  { contract, database, config, log, metrics }: Context,
+  origins: OriginMemory,
+  follower: Pick<Follower, 'take' | 'wake'>,
+): Asking {
   const ownHosts = config.publicUrl === undefined ? [] : [new URL(config.publicUrl).hostname];
   const sinkRules = { addresses: createAddressRules(config), ports: config.sinkPorts, ownHosts };
   const limits = {
@@ -58,7 +47,7 @@ export function createAsking(settings: AskingSettings): Asking {
   });
   const onOutcome: WorkerSettings['onOutcome'] = (claim, { verdict, state, standing }, seconds) => {
     const { id, tenant, origin, sinkHost, reason, subscription } = claim;
-    onHandshake({ verdict, reason, seconds });
+    metrics.handshake({ verdict, reason, seconds });
     // What was written in a batch is followed with it.
     if (standing === undefined) follower.wake();
     const ms = Math.round(seconds * 1_000);
@@ -79,7 +68,7 @@ export function createAsking(settings: AskingSettings): Asking {
       dnsServers: config.dnsServers,
       ca: config.sinkCa,
       deadlineMs: config.handshakeDeadlineMs,
-      userAgent: `Assent/${version}${config.contact === undefined ? '' : ` (${config.contact})`}`,
+      userAgent: `Assent/${contract.document.info.version}${config.contact === undefined ? '' : ` (${config.contact})`}`,
     }),
     settle: createSettle({
       database,

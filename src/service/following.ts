@@ -1,12 +1,10 @@
-import type { Logger } from 'pino';
 import { changeChannel } from '../changes/change.js';
 import { createFollower, type Follower } from '../changes/follower.js';
-import type { Config } from '../config.js';
 import { dialects } from '../matching/dialects.js';
 import { createReplica } from '../matching/replica.js';
-import type { Database } from '../storage/database.js';
 import { listen } from '../storage/listen.js';
 import { createStandby } from '../storage/standby.js';
+import type { Context } from './context.js';
 import { repeat } from './repeat.js';
 
 /** What a process has in memory, whether it writes or only reads, and how old that is. */
@@ -24,16 +22,10 @@ export interface Following {
   run(signal: AbortSignal): Promise<void>[];
 }
 
-export interface FollowingSettings {
-  database: Database;
-  config: Pick<Config, 'databaseUrl' | 'replicaUrl' | 'pollMs'>;
-  log: Logger;
-}
-
 /** Of a standby that was started while its primary is away: what is too much to be counted (RFC 9111 section 1.2.2). */
 const unknownAge = 2 ** 31;
 
-export function createFollowing({ database, config, log }: FollowingSettings): Following {
+export function createFollowing({ database, config, log }: Pick<Context, 'database' | 'config' | 'log'>): Following {
   const standby = config.replicaUrl === undefined ? undefined : createStandby(database.query);
   // A standby tells nobody of changes, so it is asked more often.
   const pollMs = standby === undefined ? config.pollMs : Math.min(config.pollMs, 100);

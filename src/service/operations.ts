@@ -1,29 +1,21 @@
 import type { Express } from 'express';
-import type { Config } from '../config.js';
 import type { Worker } from '../handshake/worker.js';
-import type { Metrics } from '../http/metrics.js';
 import { createOperationsApp } from '../http/operations.js';
-import type { Database } from '../storage/database.js';
 import { pendingMigrations, readMigrations } from '../storage/migrate.js';
+import type { Context } from './context.js';
 import type { Following } from './following.js';
 
-export interface OperationsSources {
-  database: Database;
-  config: Pick<Config, 'replicaUrl' | 'pollMs'>;
-  following: Following;
-  worker: Pick<Worker, 'secondsSincePoll'>;
-  metrics: Metrics;
-  stopping: AbortSignal;
-}
-
 /** Health, with what has to hold for requests to be sent here, and the metrics. */
-export async function createOperations(sources: OperationsSources): Promise<Express> {
-  const { database, config, worker, metrics, stopping } = sources;
-  const { follower } = sources.following;
+export async function createOperations(
+  { database, config, metrics, stopping }: Context,
+  { follower }: Pick<Following, 'follower'>,
+  worker: Pick<Worker, 'secondsSincePoll'>,
+): Promise<Express> {
   const migrations = await readMigrations();
   return createOperationsApp({
     metrics: metrics.registry,
     timeoutMs: 2_000,
+    stopping,
     checks: {
       process: async () => (stopping.aborted ? 'stopping' : undefined),
       database: async () => void (await database.client.$queryRaw`select 1`),

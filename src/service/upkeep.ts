@@ -1,11 +1,10 @@
-import type { Logger } from 'pino';
-import type { Config } from '../config.js';
 import { forgetLeases } from '../deliveries/lease.js';
 import { forget } from '../handshake/forget.js';
 import { sweep } from '../handshake/sweep.js';
-import type { Database, Query } from '../storage/database.js';
+import type { Query } from '../storage/database.js';
 import type { CredentialVault } from '../subscriptions/credential-vault.js';
 import { resealCredentials } from '../subscriptions/reseal.js';
+import type { Context } from './context.js';
 import { repeat } from './repeat.js';
 
 /** What a process that writes does by the clock. Safe in several processes at once. */
@@ -18,19 +17,11 @@ export interface Upkeep {
   run(signal: AbortSignal): Promise<void>[];
 }
 
-export interface UpkeepSettings {
-  database: Database;
-  config: Pick<Config, 'pollMs' | 'retentionDays' | 'feedRetentionHours' | 'auditDays'>;
-  log: Logger;
-  vault: CredentialVault;
-  stopping: AbortSignal;
-}
-
 const hourMs = 3_600_000;
 /** As often as a server begins its log anew (checkpoint_timeout). */
 const tidyMs = 300_000;
 
-export function createUpkeep({ database, config, log, vault, stopping }: UpkeepSettings): Upkeep {
+export function createUpkeep({ database, config, log, stopping }: Context, vault: CredentialVault): Upkeep {
   // There may be much of it, and a stop waits for no more than what is under way.
   const query: Query = async (text, values) => {
     stopping.throwIfAborted();

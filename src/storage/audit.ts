@@ -6,6 +6,8 @@ export interface Actor {
   tenant: string;
   name: string;
   requestId?: string;
+  /** Of the request (W3C Trace Context), to be sent along with what is asked on its behalf. */
+  traceparent?: string;
 }
 
 export const service = (tenant: string): Actor => ({ tenant, name: 'assent' });

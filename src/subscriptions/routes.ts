@@ -2,7 +2,7 @@ import type { Fault } from '../errors.js';
 import type { Settled } from '../handshake/handshake.js';
 import type { components } from '../http/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
-import { actorOf, type Call, type Handlers } from '../http/handler.js';
+import { actorOf, type Call, type Handlers, type Identity } from '../http/handler.js';
 import { mergePatch } from '../http/merge-patch.js';
 import { lintSubscription } from '../events/lint-subscription.js';
 import { presentBreach } from '../events/presentation.js';
@@ -146,7 +146,7 @@ function activated({ handshake: id, created }: Registered, settled: Settled | un
   return { ...created, standing: { status: 'active', handshake, grant: { ...standing.grant, state: 'live' } } };
 }
 
-export function callerOf(call: Pick<Call<'getSubscription'>, 'principal' | 'requestId'>): Caller {
+export function callerOf(call: Identity): Caller {
   return { principal: call.principal, actor: actorOf(call) };
 }
 

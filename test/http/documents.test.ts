@@ -13,7 +13,7 @@ let server: Server;
 let socket: Socket;
 beforeEach(async () => {
   const app = express();
-  serveDocuments(app, loadContract().document, undefined);
+  serveDocuments(app, (_request, _response, next) => next(), loadContract().document, undefined);
   server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });

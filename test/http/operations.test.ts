@@ -105,7 +105,8 @@ test('a check that does not answer is not waited for, and a cause is not told to
     silent: () => new Promise<undefined>(() => undefined),
     broken: () => Promise.reject(new Error('password=canary')),
   };
-  const app = createOperationsApp({ metrics: new Metrics(), checks, readChecks: [], timeoutMs: 20 });
+  const { signal: stopping } = new AbortController();
+  const app = createOperationsApp({ metrics: new Metrics(), checks, readChecks: [], timeoutMs: 20, stopping });
   const { body, text } = await supertest(app).get('/readyz').expect(503);
   expect(body.checks).toEqual({ silent: 'no answer in time', broken: 'failed' });
   expect(text).not.toContain('canary');

@@ -5,7 +5,8 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { close, sayLast, serve } from '../../src/http/server.js';
+import { Exchange } from '../../src/http/exchange.js';
+import { close, serve } from '../../src/http/server.js';
 
 const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
@@ -21,8 +22,10 @@ test('nothing holds on to an answer that waits behind another one when their con
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const answers: Array<WeakRef<ServerResponse>> = [];
-  const listener: RequestListener = (_, response) => void answers.push(new WeakRef(response));
-  const socket = await connectTo(sayLast(listener, new AbortController().signal));
+  const socket = await connectTo((asked, response) => {
+    answers.push(new WeakRef(response));
+    new Exchange(asked, response, 'id', () => false).signal.addEventListener('abort', () => response.writableFinished);
+  });
   socket.write(request.repeat(3));
   while (answers.length < 3) await nextRound();
   socket.destroy();

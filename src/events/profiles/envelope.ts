@@ -4,7 +4,7 @@ import { canonicalString } from '../context-attributes.js';
 import { parseMediaType } from '../media-type.js';
 import type { Finding } from '../rule.js';
 import { isUriReference } from '../uri.js';
-import { isTraceparent } from './traceparent.js';
+import { isTraceparent } from '../../http/trace-context.js';
 
 // What INTG-STD-015 looks at, told apart from its rules.
 

@@ -1,6 +1,6 @@
 import { RegistryError } from '../errors.js';
 import type { EventLimits } from '../events/read-events.js';
-import { ageHeader, type LaneAnswer, type LaneCall, type LaneHandler } from '../http/lane.js';
+import { ageHeader, type Answer, type Call, type Handler } from '../http/handler.js';
 import type { Principal } from '../http/principal.js';
 import type { Explain } from './explain-match.js';
 import {
@@ -14,7 +14,7 @@ import {
 } from './match-message.js';
 import { indexLoading, type KnownOrigin, type Replica } from './replica.js';
 
-export interface MatchLaneSettings {
+export interface MatchEventSettings {
   /** Undefined while it is being loaded. */
   replica: () => Replica | undefined;
   explain: Explain;
@@ -28,17 +28,20 @@ export interface MatchLaneSettings {
   limits: EventLimits;
 }
 
+type MatchCall = Call<'matchEvent'>;
+type MatchAnswer = Answer<'matchEvent'>;
+
 const longestWaitMs = 5_000;
 
 /**
  * `POST /v1/match`: which sinks get this event, each once, at what rate and until when. Answered from memory and,
  * unless credentials, an explanation or a later revision are asked for, without waiting for anything.
  */
-export function createMatchLane(settings: MatchLaneSettings): LaneHandler {
+export function createMatchEvent(settings: MatchEventSettings): Handler<'matchEvent'> {
   const { position, waitFor } = settings;
 
   return (call) => {
-    const wanted = call.query['min-revision'] as string | undefined;
+    const wanted = call.query['min-revision'];
     if (wanted === undefined || position() === undefined || BigInt(wanted) <= (position() ?? 0n)) {
       return answer(settings, call);
     }
@@ -51,44 +54,44 @@ export function createMatchLane(settings: MatchLaneSettings): LaneHandler {
   };
 }
 
-function answer(settings: MatchLaneSettings, call: LaneCall): LaneAnswer | Promise<LaneAnswer> {
+function answer(settings: MatchEventSettings, call: MatchCall): MatchAnswer | Promise<MatchAnswer> {
   const { principal, query } = call;
   const replica = settings.replica();
   if (replica === undefined) throw indexLoading();
-  const origin = originFor(replica, principal.tenant, query['origin'] as string | undefined);
+  const origin = originFor(replica, principal.tenant, query.origin);
   const isDeliverer = principal.scopes.has('assent:deliver') || principal.scopes.has('assent:admin');
-  if (!isDeliverer && query['explain'] !== true) {
+  if (!isDeliverer && query.explain !== true) {
     throw new RegistryError('scope_missing', 'Subscribers may ask with explain=true, and see what is theirs.');
   }
-  if (query['explain'] === true && !principal.scopes.has('assent:admin') && !principal.scopes.has('assent:subscribe')) {
+  if (query.explain === true && !principal.scopes.has('assent:admin') && !principal.scopes.has('assent:subscribe')) {
     throw new RegistryError('scope_missing', 'An explanation needs the scope assent:admin or assent:subscribe.');
   }
-  const message = { headers: call.request.rawHeaders, body: call.body };
+  const message = { headers: call.rawHeaders, body: call.bytes };
   const matched = matchMessage(isDeliverer ? replica : undefined, origin, message, settings.limits);
   return complete(settings, call, origin, matched);
 }
 
 /** Adds what has to be waited for, if any of it was asked for, and writes the answer. */
 function complete(
-  settings: MatchLaneSettings,
-  call: LaneCall,
+  settings: MatchEventSettings,
+  call: MatchCall,
   origin: KnownOrigin,
   matched: MatchedMessage,
-): LaneAnswer | Promise<LaneAnswer> {
+): MatchAnswer | Promise<MatchAnswer> {
   const { results } = matched;
   // What is waited for takes time, in which the log goes on.
   const revision = String(settings.position());
-  const write = (credentialOf?: CredentialOf) => ({
+  const write = (credentialOf?: CredentialOf): MatchAnswer => ({
     status: 200,
     headers: ageHeader(settings.age()),
-    body: textOfMatch(revision, origin, matched, credentialOf),
+    json: textOfMatch(revision, origin, matched, credentialOf),
   });
   const { scopes } = call.principal;
   // What an admin asks is no delivery.
   const seesCredentials = scopes.has('assent:credentials') && scopes.has('assent:deliver');
   const wantsCredentials =
     seesCredentials && results.some(({ pairs }) => pairs.some(({ hasCredential }) => hasCredential));
-  const isExplained = call.query['explain'] === true;
+  const isExplained = call.query.explain === true;
   if (!wantsCredentials && !isExplained) return write();
   return Promise.all([
     wantsCredentials ? credentialsOf(settings, origin, results) : undefined,
@@ -97,7 +100,7 @@ function complete(
 }
 
 async function credentialsOf(
-  settings: MatchLaneSettings,
+  settings: MatchEventSettings,
   origin: KnownOrigin,
   results: readonly Result[],
 ): Promise<CredentialOf> {
@@ -111,7 +114,7 @@ async function credentialsOf(
 }
 
 async function addExplanations(
-  settings: MatchLaneSettings,
+  settings: MatchEventSettings,
   principal: Principal,
   origin: KnownOrigin,
   results: readonly Result[],

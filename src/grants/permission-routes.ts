@@ -1,9 +1,7 @@
-import type { IncomingMessage } from 'node:http';
 import type { Fault } from '../errors.js';
-import { brokenParameters, type Operation } from '../http/contract.js';
+import { brokenParameters } from '../http/contract.js';
 import { contentTag, namesTag } from '../http/entity-tag.js';
-import { readJsonBody } from '../http/json-body.js';
-import { ageHeader, type LaneAnswer, type LaneCall, type LaneHandler, type LaneRoute } from '../http/lane.js';
+import { ageHeader, type Handlers } from '../http/handler.js';
 import { indexLoading, type Replica } from '../matching/replica.js';
 import { copyBytes, viewOf } from '../matching/write-bytes.js';
 import { parseOriginName } from '../origins/origin-name.js';
@@ -16,14 +14,11 @@ import { mostBesidesPair, tagOfGranted, writeGranted } from './write-permission.
 const toLower = 0x20;
 const [comma, opening, closing] = Buffer.from(',[]') as unknown as [number, number, number];
 
-export interface PermissionLaneSettings {
+export interface PermissionRoutes {
   /** What look-ups are answered from; undefined while it is being loaded. */
   replica: () => Replica | undefined;
   /** Seconds since the replica was known to be current, if that is not just now. */
   age: () => number | undefined;
-}
-
-export interface PermissionLookUp extends PermissionLaneSettings {
   /** Undefined for a text that may be the sink of a grant, else the fault. */
   faultOfSink: (sink: string) => Omit<Fault, 'pointer'> | undefined;
 }
@@ -36,13 +31,15 @@ interface Tagged {
 /** A permission may be kept, but asked about again before each use, and never shared between callers. */
 export const permissionHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
 
-/** `GET /v1/permissions`: may this origin send to this sink? From memory; the database is not asked. */
-export function createPermissionLane({
+/** May this origin send to this sink? Of one pair, and of many. From memory; the database is not asked. */
+export function createPermissionHandlers({
   replica,
   age,
   faultOfSink,
-}: PermissionLookUp): Required<Pick<LaneRoute, 'handle' | 'answerQuery'>> {
+}: PermissionRoutes): Handlers<'getPermission' | 'getPermissions'> {
   const asked = new PlainPair();
+  const plain = new PlainPairs();
+  const found = new Int32Array(mostPairs);
 
   /** The answer that most get to what was asked, and its tag; undefined for any other, which goes the long way. */
   function granted({ pairs, numberOf, now }: Replica, tenant: string): Tagged | undefined {
@@ -71,48 +68,37 @@ export function createPermissionLane({
     if (faults.length > 0) throw brokenParameters(faults);
   }
 
-  function answerWith(
-    { body, tag }: Tagged,
-    { headers: { 'if-none-match': ifNoneMatch } }: IncomingMessage,
-  ): LaneAnswer {
-    const headers = ['ETag', tag, ...ageHeader(age())];
-    return ifNoneMatch !== undefined && namesTag(ifNoneMatch, tag)
-      ? { status: 304, headers }
-      : { status: 200, headers, body };
-  }
-
   return {
-    answerQuery(query, { tenant }, request) {
-      if (!asked.readQuery(query)) return undefined;
+    getPermission: (call) => {
+      const { tenant } = call.principal;
+      // A query as programs write it keeps the contract, and is read faster than by it.
+      const isPlain = asked.readQuery(call.queryText);
+      const pair = isPlain ? asked : pairOf(call.query);
       const known = loaded(replica());
-      return answerWith(granted(known, tenant) ?? other(known, tenant, asked), request);
+      const isWritable = isPlain || asked.set(pair);
+      const { body, tag } = (isWritable ? granted(known, tenant) : undefined) ?? other(known, tenant, pair);
+      const headers = { ETag: tag, ...ageHeader(age()) };
+      const ifNoneMatch = call.header['if-none-match'];
+      return ifNoneMatch !== undefined && namesTag(ifNoneMatch, tag)
+        ? { status: 304, headers, body: undefined }
+        : { status: 200, headers, json: body };
     },
-    handle({ principal: { tenant }, query, request }) {
+
+    getPermissions: (call) => {
+      const { tenant } = call.principal;
+      const headers = ageHeader(age());
+      if (isPlainJson(call.rawHeaders) && plain.read(call.bytes)) {
+        return { status: 200, headers, json: writeAnswers(loaded(replica()), tenant, call.bytes, plain, found) };
+      }
+      const pairs = call.body.map(pairOf);
       const known = loaded(replica());
-      const { origin, sink } = query as unknown as AskedPair;
-      const pair = { origin: origin.toLowerCase(), sink };
-      return answerWith((asked.set(pair) ? granted(known, tenant) : undefined) ?? other(known, tenant, pair), request);
+      return { status: 200, headers, json: `[${pairs.map((pair) => permissionText(known, tenant, pair)).join()}]` };
     },
   };
 }
 
-/** `POST /v1/permissions`: the same for many pairs, an answer for each in order. */
-export function createPermissionsLane({ replica, age }: PermissionLaneSettings, operation: Operation): LaneHandler {
-  const plain = new PlainPairs();
-  const found = new Int32Array(mostPairs);
-
-  return ({ request, body, principal: { tenant } }: LaneCall): LaneAnswer => {
-    const headers = ageHeader(age());
-    if (isPlainJson(request.rawHeaders) && plain.read(body)) {
-      return { status: 200, headers, body: writeAnswers(loaded(replica()), tenant, body, plain, found) };
-    }
-    const pairs = readJsonBody(operation, request.headers, body) as AskedPair[];
-    const known = loaded(replica());
-    const answers = pairs.map(({ origin, sink }) =>
-      permissionText(known, tenant, { origin: origin.toLowerCase(), sink }),
-    );
-    return { status: 200, headers, body: `[${answers.join()}]` };
-  };
+function pairOf({ origin, sink }: AskedPair): AskedPair {
+  return { origin: origin.toLowerCase(), sink };
 }
 
 function writeAnswers(known: Replica, tenant: string, asked: Buffer, plain: PlainPairs, found: Int32Array): Buffer {
@@ -157,7 +143,6 @@ function isPlainJson(rawHeaders: readonly string[]): boolean {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
     if (name.length === 12 && name.toLowerCase() === 'content-type') isJson = rawHeaders[at + 1] === 'application/json';
-    else if (name.length === 16 && name.toLowerCase() === 'content-encoding') return false;
   }
   return isJson;
 }

@@ -1,0 +1,62 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { RegistryError, type Fault } from '../errors.js';
+import type { Operation } from './contract.js';
+import { DirectRequest, type TakePart } from './direct-request.js';
+import { findFaults, parseJson } from './json.js';
+
+const maxFaults = 50;
+
+/**
+ * Reads the bytes of a body. Throws RegistryError `media_type_unsupported` for an encoded one, and calls `done` with
+ * `body_too_large` in place of the bytes if there are more than the limit. A body that breaks off is never done.
+ */
+export function readBody(request: IncomingMessage, limit: number, done: (body: Buffer | RegistryError) => void): void {
+  if (isEncoded(request.rawHeaders)) {
+    throw new RegistryError('media_type_unsupported', 'Send the body without a content encoding.');
+  }
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  const take: TakePart = (part) => {
+    if (part === null) {
+      if (bytes > limit) done(new RegistryError('body_too_large', `The body has more than ${limit} bytes.`));
+      else done(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts));
+      return;
+    }
+    bytes += part.length;
+    // Bytes over the limit are read and dropped, so that the caller gets the answer.
+    if (bytes <= limit) parts.push(part);
+    else parts.length = 0;
+  };
+  if (request instanceof DirectRequest && request.readDirectly(take)) return;
+  request.on('data', take);
+  request.on('end', () => take(null));
+}
+
+function isEncoded(rawHeaders: readonly string[]): boolean {
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length !== 16 || name.toLowerCase() !== 'content-encoding') continue;
+    const encoding = rawHeaders[at + 1] as string;
+    if (encoding !== '' && encoding.toLowerCase() !== 'identity') return true;
+  }
+  return false;
+}
+
+/** A JSON body, checked unless the handler checks its parts. Errors: `media_type_unsupported`, `invalid_request`. */
+export function readJsonBody(operation: Operation, headers: IncomingHttpHeaders, bytes: Uint8Array): unknown {
+  const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (!operation.mediaTypes.includes(mediaType)) {
+    throw new RegistryError('media_type_unsupported', `The body must be ${operation.mediaTypes.join(' or ')}.`);
+  }
+  const json = parseJson(bytes);
+  if ('faults' in json) throw brokenBody(json.faults);
+  if (operation.isByPart) return json.value;
+  const ofText = findFaults(json.text);
+  const faults = ofText.length > 0 ? ofText : operation.checkBody(json.value);
+  if (faults.length > 0) throw brokenBody(faults);
+  return json.value;
+}
+
+export function brokenBody(faults: readonly Fault[]): RegistryError {
+  return new RegistryError('invalid_request', 'The body breaks a rule.', { faults: faults.slice(0, maxFaults) });
+}

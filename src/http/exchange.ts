@@ -1,0 +1,163 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { readJsonBody } from './body.js';
+import type { Operation, Parameters } from './contract.js';
+import type { FixedHeaders } from './fixed-headers.js';
+import type { Stream } from './handler.js';
+import { nobody, type Principal } from './principal.js';
+import { queryOf } from './query.js';
+import { traceparentOf } from './trace-context.js';
+
+/** An operation of the contract with its handler. */
+export interface Route {
+  operation: Operation;
+  handle: (call: Exchange) => UntypedAnswer | Promise<UntypedAnswer>;
+  /** Bytes. */
+  bodyLimit: number;
+  /**
+   * Asked before every event. Its handler reads `query` and `body` itself where it has no faster way, its successes are
+   * counted and not logged, and nothing watches whether the client is still there: each would cost a part of the answer.
+   */
+  isHot: boolean;
+  headersWithJson: FixedHeaders;
+  headersWithoutBody: FixedHeaders;
+}
+
+/** Where a request goes, as its transport found it. */
+export interface Place {
+  route: Route;
+  /** Decoded, not yet checked. */
+  path: Readonly<Record<string, unknown>>;
+  /** As it was sent, without the question mark. */
+  queryText: string;
+  /** The path for links. */
+  address: string;
+}
+
+/** What a handler answers; its types are checked where the handler is written. */
+export interface UntypedAnswer {
+  status: number;
+  headers?: Readonly<Record<string, string>>;
+  isFollowed?: boolean;
+  body?: unknown;
+  html?: string;
+  json?: string | Buffer;
+  mediaType?: string;
+  stream?: Stream;
+}
+
+/** As `Call.preferred`. The fast path has no operation that answers in two media types. */
+export type Preferred = (...mediaTypes: string[]) => string | false;
+
+const noBody = Buffer.alloc(0);
+
+/** One request, from its headers to its log line. Handlers see it as their `Call`. */
+export class Exchange {
+  readonly startedAt = performance.now();
+  /** Undefined until it is found, and for what Express answers by itself. */
+  place: Place | undefined;
+  authorization: string | undefined;
+  principal: Principal = nobody;
+  bytes: Buffer = noBody;
+  /** Of the problem that it was answered with. */
+  code: string | undefined;
+  /** Its end is noticed by its signal. */
+  isWatched = false;
+  private parameters: Parameters | undefined;
+  private json: unknown;
+  private gone: AbortSignal | undefined;
+
+  constructor(
+    readonly request: IncomingMessage,
+    readonly response: ServerResponse,
+    readonly requestId: string,
+    readonly preferred: Preferred,
+  ) {}
+
+  get route(): Route {
+    return this.found.route;
+  }
+
+  get operation(): Operation {
+    return this.found.route.operation;
+  }
+
+  get path(): Record<string, unknown> {
+    return this.readParameters().path;
+  }
+
+  get query(): Record<string, unknown> {
+    return this.readParameters().query;
+  }
+
+  get queryText(): string {
+    return this.found.queryText;
+  }
+
+  get address(): string {
+    return this.found.address;
+  }
+
+  get header(): IncomingHttpHeaders {
+    return this.request.headers;
+  }
+
+  get rawHeaders(): readonly string[] {
+    return this.request.rawHeaders;
+  }
+
+  get traceparent(): string | undefined {
+    return traceparentOf(this.request.headers);
+  }
+
+  get body(): unknown {
+    const { mediaTypes } = this.operation;
+    if (mediaTypes.length === 0) return undefined;
+    // Any media type: an event in binary mode. Its handler reads the bytes.
+    if (mediaTypes.includes('*/*')) return this.bytes;
+    return (this.json ??= readJsonBody(this.operation, this.request.headers, this.bytes));
+  }
+
+  /** Fires when the answer was sent, or the client has gone. */
+  get signal(): AbortSignal {
+    return (this.gone ??= signalOfEnd(this.request, this.response));
+  }
+
+  /** Errors: `invalid_request`, `media_type_unsupported`. */
+  readAll(): void {
+    this.readParameters();
+    void this.body;
+  }
+
+  /** Errors: `invalid_request`. */
+  readParameters(): Parameters {
+    return (this.parameters ??= this.operation.parseParameters({
+      path: this.found.path,
+      query: queryOf(this.found.queryText),
+      headers: this.request.headers,
+    }));
+  }
+
+  private get found(): Place {
+    if (this.place === undefined) throw new Error('This request has no route yet.');
+    return this.place;
+  }
+}
+
+/** Made once: creating an error costs more than the rest of the signal. */
+const closed = new Error('The connection was closed.');
+
+/**
+ * A response that waits behind another one of its connection gets no event when the connection closes, so the socket is
+ * watched too.
+ */
+function signalOfEnd({ socket }: IncomingMessage, response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  const leave = () => {
+    socket.off('close', leave);
+    gone.abort(closed);
+  };
+  response.once('close', leave);
+  socket.setMaxListeners(0).once('close', leave);
+  if (response.destroyed || socket.destroyed) leave();
+  return gone.signal;
+}

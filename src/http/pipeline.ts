@@ -1,0 +1,272 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import { RegistryError } from '../errors.js';
+import { asUnavailable } from '../storage/database-errors.js';
+import { uuidv7 } from '../storage/ids.js';
+import { authorizationOf, type Authenticate } from './authenticate.js';
+import { readBody } from './body.js';
+import { requireScope, type Operation } from './contract.js';
+import { Exchange, type Place, type Preferred, type Route, type UntypedAnswer } from './exchange.js';
+import { apiHeaders, FixedHeaders } from './fixed-headers.js';
+import type { Handlers, Stream } from './handler.js';
+import { pagePolicy, problemPage } from './html-page.js';
+import type { OnRequest } from './metrics.js';
+import type { Principal } from './principal.js';
+import { problemHeaders, problemOf } from './problem.js';
+import { callerRequestIdOf, traceIdOf } from './trace-context.js';
+import { writeStream } from './write-stream.js';
+
+/**
+ * The way of every request, whatever brought it here: begin, authenticate, scope, refusal where nothing may be written,
+ * parameters, body, handler, check of the answer, send, metrics, log. The fast path and Express differ in how they find
+ * the route, and in when they call the handler. Nothing is promised unless something is waited for.
+ */
+export interface Pipeline {
+  routeOf(operation: Operation): Route;
+  /** Undefined if the request was refused already. Give the place if it is known. */
+  begin(request: IncomingMessage, response: ServerResponse, preferred: Preferred, place?: Place): Exchange | undefined;
+  /** From the token to the body. Needs the place; `handle` goes on when everything was read. */
+  receive(exchange: Exchange, handle: (exchange: Exchange) => void): void;
+  /** Calls the handler. Never throws. */
+  make(exchange: Exchange): Made;
+  /** Never throws. */
+  send(exchange: Exchange, made: Made): void;
+  fail(exchange: Exchange, error: unknown): void;
+}
+
+export type Made = UntypedAnswer | Promise<UntypedAnswer> | { thrown: unknown };
+
+export interface PipelineSettings {
+  handlers: Handlers;
+  /** See `Route.isHot`; with the headers that its answers have besides those of all, or in their place. */
+  hot: Partial<Record<Operation['id'], Readonly<Record<string, string>>>>;
+  /** Bytes. */
+  bodyLimitOf: (operation: Operation) => number;
+  /** Gives the principal at once if the token is known. */
+  authenticate: (authorization: string | undefined) => Principal | ReturnType<Authenticate>;
+  /** Whatever changes anything is refused. */
+  readsOnly: boolean;
+  /** Called after an operation that may have written, before its answer is sent. */
+  onWritten: () => Promise<void>;
+  onRequest: OnRequest;
+  log: Logger;
+  /** Checks every answer against the contract, and turns a wrong one into a 500. The tests run so. */
+  checkAnswers: boolean;
+  /** Milliseconds that a client may leave a stream unread. */
+  stallMs: number;
+  /** From then on every answer is the last one of its connection. */
+  stopping: AbortSignal;
+}
+
+const json = 'application/json; charset=utf-8';
+const problemAnswer = new FixedHeaders({ ...apiHeaders, 'Content-Type': 'application/problem+json' });
+const pageAnswer = new FixedHeaders({
+  ...apiHeaders,
+  'Content-Security-Policy': pagePolicy,
+  'Content-Type': 'text/html; charset=utf-8',
+});
+
+export function createPipeline(settings: PipelineSettings): Pipeline {
+  const { authenticate, readsOnly, onWritten, onRequest, log, checkAnswers, stallMs, stopping } = settings;
+
+  function routeOf(operation: Operation): Route {
+    const own = settings.hot[operation.id];
+    const headers = { ...apiHeaders, ...own };
+    return {
+      operation,
+      // The contract has checked what the types of a handler's call and answer say.
+      handle: settings.handlers[operation.id] as unknown as Route['handle'],
+      bodyLimit: settings.bodyLimitOf(operation),
+      isHot: own !== undefined,
+      headersWithJson: new FixedHeaders({ ...headers, 'Content-Type': json }),
+      headersWithoutBody: new FixedHeaders(headers),
+    };
+  }
+
+  function begin(request: IncomingMessage, response: ServerResponse, preferred: Preferred, place?: Place) {
+    const exchange = new Exchange(request, response, uuidv7(), preferred);
+    exchange.place = place;
+    if (!place?.route.isHot) {
+      exchange.isWatched = true;
+      exchange.signal.addEventListener('abort', () =>
+        record(exchange, response.writableFinished ? response.statusCode : 499),
+      );
+    }
+    try {
+      exchange.authorization = authorizationOf(request);
+      return exchange;
+    } catch (error) {
+      fail(exchange, error);
+      return undefined;
+    }
+  }
+
+  function receive(exchange: Exchange, handle: (exchange: Exchange) => void): void {
+    try {
+      if (exchange.operation.scopes === undefined) return read(exchange, handle);
+      const principal = authenticate(exchange.authorization);
+      if (!(principal instanceof Promise)) return admit(exchange, principal, handle);
+      principal.then((known) => admit(exchange, known, handle)).catch((error) => fail(exchange, error));
+    } catch (error) {
+      fail(exchange, error);
+    }
+  }
+
+  function admit(exchange: Exchange, principal: Principal, handle: (exchange: Exchange) => void): void {
+    exchange.principal = principal;
+    requireScope(exchange.operation, principal);
+    read(exchange, handle);
+  }
+
+  function read(exchange: Exchange, handle: (exchange: Exchange) => void): void {
+    const { operation, request, route } = exchange;
+    if (readsOnly && !operation.isSafe) {
+      throw new RegistryError(
+        'read_only',
+        'This process follows a replica of the database. Send changes to one that writes.',
+        { retryAfterSeconds: 5 },
+      );
+    }
+    if (operation.mediaTypes.length === 0) return handle(exchange);
+    // Parameters before the body: nobody makes the service hold one for a request that is refused anyway.
+    exchange.readParameters();
+    readBody(request, route.bodyLimit, (body) => {
+      if (body instanceof RegistryError) return fail(exchange, body);
+      exchange.bytes = body;
+      handle(exchange);
+    });
+  }
+
+  function make(exchange: Exchange): Made {
+    try {
+      const { route } = exchange;
+      if (!route.isHot) exchange.readAll();
+      return route.handle(exchange);
+    } catch (thrown) {
+      return { thrown };
+    }
+  }
+
+  function send(exchange: Exchange, made: Made): void {
+    try {
+      if ('thrown' in made) throw made.thrown;
+      const sent = made instanceof Promise ? made.then((later) => answer(exchange, later)) : answer(exchange, made);
+      sent?.catch((error) => fail(exchange, error));
+    } catch (error) {
+      fail(exchange, error);
+    }
+  }
+
+  function answer(exchange: Exchange, made: UntypedAnswer): Promise<void> | undefined {
+    if (exchange.operation.isSafe || made.isFollowed) return write(exchange, made);
+    return onWritten().then(() => write(exchange, made));
+  }
+
+  function write(exchange: Exchange, made: UntypedAnswer): Promise<void> | undefined {
+    const { status, headers, body, html, stream } = made;
+    const text = made.json ?? (body === undefined ? undefined : JSON.stringify(body));
+    const mediaType =
+      made.mediaType ?? (html !== undefined ? 'text/html' : text === undefined ? undefined : 'application/json');
+    if (checkAnswers) checkAnswer(exchange.operation, status, mediaType, text);
+    if (stream !== undefined) return writeOut(exchange, made, stream, mediaType);
+    const { headersWithJson, headersWithoutBody } = exchange.route;
+    if (html !== undefined) finish(exchange, pageAnswer, status, headers, html);
+    else finish(exchange, text === undefined ? headersWithoutBody : headersWithJson, status, headers, text);
+    return undefined;
+  }
+
+  async function writeOut(exchange: Exchange, made: UntypedAnswer, stream: Stream, mediaType = ''): Promise<void> {
+    const { request, response, requestId, route } = exchange;
+    const type = mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType;
+    const others = ['Content-Type', type, ...Object.entries(made.headers ?? {}).flat()];
+    // Not before the first piece: what fails until then is answered with a problem.
+    const open = () => route.headersWithoutBody.begin(response, { status: made.status, requestId, others });
+    if (request.method !== 'HEAD') return writeStream(response, stream, { open, stallMs, stopping });
+    open();
+    response.end();
+  }
+
+  /** Whatever was thrown, as a problem. What nobody foresaw is for the log, and the problem says no more than that. */
+  function fail(exchange: Exchange, thrown: unknown): void {
+    const error = asUnavailable(thrown);
+    const known = error instanceof RegistryError ? error : unforeseen(error);
+    exchange.code = known.code;
+    if (known.code === 'internal') log.error({ ...namesOf(exchange), err: known.cause }, 'fault');
+    else if (known.cause !== undefined) log.warn({ ...namesOf(exchange), err: known.cause }, known.code);
+    const { response, place, preferred, requestId } = exchange;
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const problem = problemOf(known, requestId);
+    const headers = problemHeaders(known);
+    const hasPage = place?.route.operation.hasPage === true;
+    if (hasPage) headers['Vary'] = 'Accept';
+    const types = ['application/problem+json', 'application/json', 'text/html'];
+    if (hasPage && preferred(...types) === 'text/html') {
+      finish(exchange, pageAnswer, problem.status, headers, problemPage(problem));
+    } else {
+      finish(exchange, problemAnswer, problem.status, headers, JSON.stringify(problem));
+    }
+  }
+
+  function finish(
+    exchange: Exchange,
+    fixed: FixedHeaders,
+    status: number,
+    headers: Readonly<Record<string, string>> | undefined,
+    body: string | Buffer | undefined,
+  ): void {
+    const { response, requestId } = exchange;
+    const others: string[] = [];
+    for (const name in headers) others.push(name, headers[name] as string);
+    if (stopping.aborted) others.push('Connection', 'close');
+    fixed.send(response, { status, requestId, others, body });
+    if (!exchange.isWatched) record(exchange, status);
+  }
+
+  /** Once for each request, when it is over: 499 if the client went away before it had the answer. */
+  function record(exchange: Exchange, status: number): void {
+    const { place, startedAt, request, principal, code } = exchange;
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const operation = place?.route.operation.id ?? 'none';
+    onRequest(operation, status, seconds);
+    // A line for each look-up would cost more than the look-up.
+    if (place?.route.isHot && status < 400) return;
+    const tenant = principal.tenant || undefined;
+    const subscriber = principal.subscriber || undefined;
+    const ms = Math.round(seconds * 1_000);
+    log.info(
+      { ...namesOf(exchange), operation, method: request.method, status, ms, tenant, subscriber, code },
+      'request',
+    );
+  }
+
+  return { routeOf, begin, receive, make, send, fail };
+}
+
+/** What the lines of a request have in common with each other, and with the logs of its caller. */
+function namesOf({ requestId, request: { headers }, traceparent }: Exchange) {
+  return {
+    requestid: requestId,
+    callerrequestid: callerRequestIdOf(headers),
+    traceid: traceparent === undefined ? undefined : traceIdOf(traceparent),
+  };
+}
+
+function checkAnswer(
+  operation: Operation,
+  status: number,
+  mediaType: string | undefined,
+  text: string | Buffer | undefined,
+): void {
+  const value = text === undefined ? undefined : (JSON.parse(text.toString()) as unknown);
+  const broken = operation.checkAnswer(status, mediaType, value);
+  if (broken.length > 0) throw new Error(`${operation.id} answered against the contract: ${broken.join('; ')}`);
+}
+
+function unforeseen(cause: unknown): RegistryError {
+  return new RegistryError('internal', 'Something went wrong inside of the service; the log has this request id.', {
+    cause,
+  });
+}
