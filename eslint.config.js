@@ -31,7 +31,16 @@ const downwardOnly = stages.map((stage, place) => ({
 }));
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', '.assent/', 'src/storage/generated/', 'src/http/contract.gen.ts', '.config/'] },
+  {
+    ignores: [
+      'dist/',
+      'node_modules/',
+      '.assent/',
+      'src/storage/generated/',
+      'src/http/contract.gen.ts',
+      '.config/prisma.ts',
+    ],
+  },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

@@ -35,7 +35,7 @@ for (const [path, content] of outputs) {
   const present = await readFile(path, 'utf8').catch(() => '');
   if (present === content) continue;
   if (process.argv.includes('--check')) {
-    console.error(`${path} is not what the contract gives: run npm run generate:contract`);
+    console.error(`${path} is not what the contract gives: run npm run build`);
     process.exitCode = 1;
   } else {
     await writeFile(path, content);

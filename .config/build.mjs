@@ -1,0 +1,85 @@
+// Makes dist/ from src/. The database client and the contract are generated only if what they depend on has changed;
+// then swc strips the types of every file. `npm run types` checks them, `npm run build:types` writes declarations.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { transform } from '@swc/core';
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+
+const readIfThere = (path) => readFile(path, 'utf8').catch(() => undefined);
+
+async function filesIn(folder, ending = '') {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith(ending));
+  return files.map((entry) => join(entry.parentPath ?? entry.path, entry.name)).sort();
+}
+
+/** What it takes and gives is hashed together, so that an output that was changed or deleted is generated again. */
+async function generate({ name, command, inputs, outputs }) {
+  const stamp = `dist/.${name}`;
+  const hash = async () => {
+    const sum = createHash('sha256');
+    for (const path of [...(await inputs()), 'package-lock.json', ...(await outputs())]) {
+      sum.update(`${path}\n${await readIfThere(path)}\n`);
+    }
+    return sum.digest('hex');
+  };
+  if ((await readIfThere(stamp)) === (await hash())) return;
+  await promisify(execFile)(process.execPath, command, {
+    // Prisma downloads an engine that generating does not need, unless it is given a file.
+    env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: 'package.json', PRISMA_HIDE_UPDATE_MESSAGE: '1' },
+  }).catch((error) => {
+    throw new Error(`${command.join(' ')}\n${error.stdout}${error.stderr}`);
+  });
+  await mkdir('dist', { recursive: true });
+  await writeFile(stamp, await hash());
+}
+
+/** Only files that differ are written: a process may be running from dist/. */
+async function strip(source) {
+  const { code } = await transform(await readFile(source, 'utf8'), {
+    configFile: false,
+    swcrc: false,
+    filename: source,
+    jsc: { parser: { syntax: 'typescript' }, target: 'es2023', transform: { verbatimModuleSyntax: true } },
+  });
+  const target = join('dist', source.slice('src/'.length, -'.ts'.length) + '.js');
+  if ((await readIfThere(target)) === code) return;
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(target, code);
+}
+
+async function removeWithoutSource(sources) {
+  const stems = new Set(sources.map((source) => source.slice('src/'.length, -'.ts'.length)));
+  const stemOf = (path) => path.slice('dist/'.length).replace(/(\.d)?\.[jt]s$/, '');
+  const built = [...(await filesIn('dist', '.js')), ...(await filesIn('dist', '.d.ts'))];
+  await Promise.all(built.filter((path) => !stems.has(stemOf(path))).map((path) => rm(path)));
+}
+
+try {
+  await Promise.all([
+    generate({
+      name: 'database',
+      command: ['node_modules/prisma/build/index.js', 'generate', '--no-hints'],
+      inputs: async () => ['prisma/schema.prisma', '.config/prisma.ts'],
+      outputs: () => filesIn('src/storage/generated'),
+    }),
+    generate({
+      name: 'contract',
+      command: ['openapi/generate.mjs'],
+      inputs: async () => [...(await filesIn('openapi', '.yaml')), 'openapi/generate.mjs'],
+      outputs: async () => ['openapi/openapi.json', 'src/http/contract.gen.ts'],
+    }),
+  ]);
+  const sources = await filesIn('src', '.ts');
+  await Promise.all(sources.map(strip));
+  await removeWithoutSource(sources);
+  await chmod('dist/cli/assent.js', 0o755);
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}
