@@ -28,6 +28,7 @@ export interface Operation {
   isByPart: boolean;
   /** Browsers get a page in place of JSON, and in place of a problem too. */
   hasPage: boolean;
+  /** Errors: `invalid_request`. Headers are checked, and read only if there are parameters among them. */
   parseParameters(request: RequestParameters): Parameters;
   checkBody(body: unknown): Fault[];
   /** What in an answer is not as the contract says; used by the tests. */
@@ -45,18 +46,17 @@ export function requireScope({ scopes }: Operation, principal: Principal): void 
 export interface RequestParameters {
   path: Readonly<Record<string, unknown>>;
   query: Readonly<Record<string, unknown>>;
-  headers: IncomingMessage['headers'];
+  request: Pick<IncomingMessage, 'headers'>;
 }
 
 export interface Parameters {
   path: Record<string, unknown>;
   query: Record<string, unknown>;
-  header: Record<string, unknown>;
 }
 
 interface ParameterObject {
   name: string;
-  in: keyof Parameters;
+  in: 'path' | 'query' | 'header';
   required?: boolean;
   schema: { type?: string };
 }
@@ -180,8 +180,12 @@ function takeErrors(validate: ValidateFunction): ErrorObject[] {
   return errors;
 }
 
-function parameterParser(ajv: Ajv2020, parameters: readonly ParameterObject[], refuseUnknown: boolean) {
-  const schemaOf = (place: keyof Parameters) => {
+function parameterParser(
+  ajv: Ajv2020,
+  parameters: readonly ParameterObject[],
+  refuseUnknown: boolean,
+): Operation['parseParameters'] {
+  const validatorOf = (place: ParameterObject['in']) => {
     const own = parameters.filter((parameter) => parameter.in === place);
     const nameOf = (name: string) => (place === 'header' ? name.toLowerCase() : name);
     return ajv.compile({
@@ -191,34 +195,41 @@ function parameterParser(ajv: Ajv2020, parameters: readonly ParameterObject[], r
       ...(place === 'query' && refuseUnknown ? { additionalProperties: false } : {}),
     });
   };
-  const schemas = { path: schemaOf('path'), query: schemaOf('query'), header: schemaOf('header') };
+  const [isPath, isQuery, isHeaders] = [validatorOf('path'), validatorOf('query'), validatorOf('header')];
   const inQuery = parameters.filter((parameter) => parameter.in === 'query');
+  const hasHeaders = parameters.some((parameter) => parameter.in === 'header');
 
-  return ({ path, query, headers }: RequestParameters): Parameters => {
-    const values: Parameters = { path: { ...path }, query: { ...query }, header: { ...headers } };
+  return (sent) => {
+    const path = { ...sent.path };
+    const query = { ...sent.query };
     for (const { name, schema } of inQuery) {
-      const text = values.query[name];
-      if (typeof text === 'string') values.query[name] = valueOf(text, schema.type);
+      const text = query[name];
+      if (typeof text === 'string') query[name] = valueOf(text, schema.type);
     }
-    const faults = (['path', 'query', 'header'] as const).flatMap((place) => {
-      const validate = schemas[place];
-      const repeated = place === 'query' ? Object.keys(query).filter((name) => Array.isArray(query[name])) : [];
-      if (repeated.length > 0) {
-        return repeated.map((name): Fault => ({
-          pointer: `query/${name}`,
-          rule: 'parameter_repeated',
-          detail: 'Send it once.',
-        }));
-      }
-      if (!validate(values[place])) return faultsOf(validate.errors ?? [], place);
-      return Object.entries(values[place]).flatMap(([name, value]) => {
-        const fault = typeof value === 'string' && place !== 'header' ? textFault(value) : undefined;
-        return fault ? [{ pointer: `${place}/${name}`, ...fault }] : [];
-      });
-    });
+    const repeated = Object.keys(query).filter((name) => Array.isArray(query[name]));
+    const faults = [
+      ...(isPath(path) ? textFaults('path', path) : faultsOf(isPath.errors ?? [], 'path')),
+      ...(repeated.length > 0
+        ? repeated.map((name): Fault => ({
+            pointer: `query/${name}`,
+            rule: 'parameter_repeated',
+            detail: 'Send it once.',
+          }))
+        : isQuery(query)
+          ? textFaults('query', query)
+          : faultsOf(isQuery.errors ?? [], 'query')),
+      ...(hasHeaders && !isHeaders(sent.request.headers) ? faultsOf(isHeaders.errors ?? [], 'header') : []),
+    ];
     if (faults.length > 0) throw brokenParameters(faults);
-    return values;
+    return { path, query };
   };
+}
+
+function textFaults(place: string, values: Readonly<Record<string, unknown>>): Fault[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const fault = typeof value === 'string' ? textFault(value) : undefined;
+    return fault ? [{ pointer: `${place}/${name}`, ...fault }] : [];
+  });
 }
 
 /** Of a parameter, which comes as text; what is no decimal integer, or no boolean, stays text and is refused as such. */

@@ -133,7 +133,7 @@ export class Exchange {
     return (this.parameters ??= this.operation.parseParameters({
       path: this.found.path,
       query: queryOf(this.found.queryText),
-      headers: this.request.headers,
+      request: this.request,
     }));
   }
 

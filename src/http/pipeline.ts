@@ -69,6 +69,8 @@ const pageAnswer = new FixedHeaders({
 export function createPipeline(settings: PipelineSettings): Pipeline {
   const { authenticate, readsOnly, onWritten, onRequest, log, checkAnswers, stallMs, stopping } = settings;
 
+  const nextId = createRequestIds();
+
   function routeOf(operation: Operation): Route {
     const own = settings.hot[operation.id];
     const headers = { ...apiHeaders, ...own };
@@ -84,7 +86,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
   }
 
   function begin(request: IncomingMessage, response: ServerResponse, preferred: Preferred, place?: Place) {
-    const exchange = new Exchange(request, response, uuidv7(), preferred);
+    const exchange = new Exchange(request, response, nextId(), preferred);
     exchange.place = place;
     if (!place?.route.isHot) {
       exchange.isWatched = true;
@@ -243,6 +245,13 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
   }
 
   return { routeOf, begin, receive, make, send, fail };
+}
+
+/** UUIDs of one process: a random one, with a number at its end. A random one for each would cost a part of a look-up. */
+function createRequestIds(): () => string {
+  const process = uuidv7().slice(0, -12);
+  let number = 0;
+  return () => process + (number += 1).toString(16).padStart(12, '0');
 }
 
 /** What the lines of a request have in common with each other, and with the logs of its caller. */
