@@ -1,6 +1,6 @@
 import type { components } from '../http/contract.gen.js';
 import type { Handlers } from '../http/handler.js';
-import { pageHeaders, pageOf, readCursor } from '../http/page.js';
+import { pageHeaders, pageOf, readListCursor } from '../http/page.js';
 import type { Database } from '../storage/database.js';
 import { isUuid } from '../storage/ids.js';
 
@@ -12,7 +12,7 @@ export function createAuditHandlers({ database }: { database: Database }): Handl
     getAudit: async ({ query, principal, address }) => {
       const { target, actor, cursor } = query;
       const limit = query.limit ?? 50;
-      const after = readCursor(cursor, address, isUuid);
+      const after = readListCursor(cursor, address, isUuid);
       const rows = await database.client.audit.findMany({
         where: {
           tenant: principal.tenant,

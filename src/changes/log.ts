@@ -1,4 +1,4 @@
-import { putOrOut, type Replica } from '../matching/replica.js';
+import { putOrRemove, type Replica } from '../matching/replica.js';
 import type { GrantState, OriginState, State, Subject, SubscriptionState } from '../matching/state.js';
 import type { Query, Snapshot } from '../storage/database.js';
 
@@ -132,10 +132,10 @@ export function putStates(
     const state = JSON.parse(text) as State;
     if (kind === 'origin') {
       const { name } = state as OriginState;
-      putOrOut(replica, { kind, tenant: tenantOf(name), origin: name }, state, onFault);
+      putOrRemove(replica, { kind, tenant: tenantOf(name), origin: name }, state, onFault);
     } else {
       const { origin, id, sink } = state as SubscriptionState & GrantState;
-      putOrOut(replica, kind === 'grant' ? { kind, origin, sink } : { kind, origin, id }, state, onFault);
+      putOrRemove(replica, kind === 'grant' ? { kind, origin, sink } : { kind, origin, id }, state, onFault);
     }
   }
 }
@@ -149,7 +149,7 @@ export async function readOwners(query: Query): Promise<Map<string, string>> {
 /** A change that cannot be applied is reported, and stops nobody from following. */
 export function applyChange(replica: Replica, change: LoggedChange, onFault: (error: unknown) => void): void {
   const { state } = change;
-  putOrOut(replica, subjectOf(change), state === null ? null : (JSON.parse(state) as State), onFault);
+  putOrRemove(replica, subjectOf(change), state === null ? null : (JSON.parse(state) as State), onFault);
 }
 
 /** `grant.revoked` is about a grant. */

@@ -1,8 +1,7 @@
 import { beginHash, finish, stepHash } from '../matching/hash.js';
 import { Piece, viewOf, writeText } from '../matching/write-bytes.js';
 import type { AskedPair } from './permission.js';
-import { isPlain, isPlainText } from './plain-text.js';
-import { isOfOrigin, longest } from './read-pairs.js';
+import { isOfOrigin, isPlain, isPlainText, longest } from './read-pairs.js';
 import { mostBesidesPair } from './write-permission.js';
 
 const [originIs, sinkIs] = ['origin=', '&sink='];

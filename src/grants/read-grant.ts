@@ -1,5 +1,5 @@
 import { RegistryError } from '../errors.js';
-import { pageOf, type Page } from '../http/page.js';
+import { pageOf, type ListPage } from '../http/page.js';
 import type { Database, Sql } from '../storage/database.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { isUuid } from '../storage/ids.js';
@@ -21,7 +21,7 @@ export interface GrantQuery {
 export interface GrantReader {
   /** RegistryError `grant_not_found` for one that is not the tenant's. */
   read(tenant: string, id: string): Promise<PresentGrant>;
-  list(query: GrantQuery): Promise<Page<PresentGrant>>;
+  list(query: GrantQuery): Promise<ListPage<PresentGrant>>;
 }
 
 type Row = GrantRow & { present: PresentState };

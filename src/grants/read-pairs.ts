@@ -1,7 +1,6 @@
 import { beginHash, finish, stepHash } from '../matching/hash.js';
 import type { AskedPairs } from '../matching/pair-table.js';
 import { viewOf } from '../matching/write-bytes.js';
-import { isPlain } from './plain-text.js';
 
 export const mostPairs = 1_000;
 const [comma, opening, closing] = Buffer.from(',[]') as unknown as [number, number, number];
@@ -94,4 +93,14 @@ export function isOfOrigin(character: number): boolean {
     character === 0x2e ||
     character === 0x2d
   );
+}
+
+/** A character that is one byte and stands in JSON as it is: all that a URI is made of, as it is sent. */
+export function isPlain(character: number): boolean {
+  return character > 0x20 && character < 0x7f && character !== 0x22 && character !== 0x5c;
+}
+
+export function isPlainText(text: string): boolean {
+  for (let i = 0; i < text.length; i += 1) if (!isPlain(text.charCodeAt(i))) return false;
+  return true;
 }

@@ -2,7 +2,7 @@ import { RegistryError, type Fault } from '../errors.js';
 import type { components } from '../http/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
 import { actorOf, type Call, type Handlers } from '../http/handler.js';
-import { pageHeaders, readCursor } from '../http/page.js';
+import { pageHeaders, readListCursor } from '../http/page.js';
 import { findOrigin } from '../origins/store.js';
 import type { Database, Sql } from '../storage/database.js';
 import { claimKey } from '../storage/idempotency.js';
@@ -36,7 +36,7 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
         ...where,
         ...(origin === undefined ? {} : { origin: origin.toLowerCase() }),
         tenant: principal.tenant,
-        after: readCursor(cursor, address, isUuid),
+        after: readListCursor(cursor, address, isUuid),
         limit,
       });
       return { status: 200, headers: pageHeaders(address, query, page.next), body: page.entries.map(present) };

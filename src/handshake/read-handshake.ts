@@ -1,5 +1,5 @@
 import { RegistryError } from '../errors.js';
-import { pageOf, type Page } from '../http/page.js';
+import { pageOf, type ListPage } from '../http/page.js';
 import type { Database } from '../storage/database.js';
 import type { attempt as AttemptRow, handshake as HandshakeRow } from '../storage/generated/client.js';
 import { isUuid } from '../storage/ids.js';
@@ -18,7 +18,7 @@ export interface Owner {
 
 export interface HandshakeReader {
   /** Newest first. */
-  list(owner: Owner, after: string | undefined, limit: number): Promise<Page<Handshake>>;
+  list(owner: Owner, after: string | undefined, limit: number): Promise<ListPage<Handshake>>;
   /** RegistryError `handshake_not_found` for one of another subscription. */
   read(owner: Owner, id: string): Promise<Handshake>;
 }

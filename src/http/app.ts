@@ -2,7 +2,7 @@ import express, { type Express, type NextFunction, type Request, type RequestHan
 import { RegistryError } from '../errors.js';
 import { answerMethods } from './answer-methods.js';
 import type { Operation } from './contract.js';
-import type { Exchange } from './exchange.js';
+import type { HttpExchange } from './exchange.js';
 import { apiHeaders } from './fixed-headers.js';
 import type { Pipeline } from './pipeline.js';
 import { percentEncodingDetail } from './query.js';
@@ -43,7 +43,7 @@ export function createApp({ operations, pipeline, serveDocuments, stopping }: Ap
         // Express runs GET handlers for HEAD; where GET changes something it must not (RFC 9110 section 9.2.1).
         if (request.method === 'HEAD' && operation.scopes === undefined) return next();
         const exchange = exchangeOf(response);
-        exchange.place = { route, path: request.params, queryText: queryTextOf(request.url), address: request.path };
+        exchange.match = { route, path: request.params, queryText: queryTextOf(request.url), address: request.path };
         pipeline.receive(exchange, (read) => pipeline.send(read, pipeline.make(read)));
       });
     }
@@ -70,8 +70,8 @@ function groupByPath(operations: readonly Operation[]): Map<string, Operation[]>
   return byPath;
 }
 
-function exchangeOf(response: Response): Exchange {
-  return response.locals['exchange'] as Exchange;
+function exchangeOf(response: Response): HttpExchange {
+  return response.locals['exchange'] as HttpExchange;
 }
 
 function queryTextOf(url: string): string {

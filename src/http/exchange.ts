@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { readJsonBody } from './body.js';
 import type { Operation, Parameters } from './contract.js';
 import type { FixedHeaders } from './fixed-headers.js';
-import type { Stream } from './handler.js';
+import type { StreamedBody } from './handler.js';
 import { nobody, type Principal } from './principal.js';
 import { queryOf } from './query.js';
 import { traceparentOf } from './trace-context.js';
@@ -10,7 +10,7 @@ import { traceparentOf } from './trace-context.js';
 /** An operation of the contract with its handler. */
 export interface Route {
   operation: Operation;
-  handle: (call: Exchange) => UntypedAnswer | Promise<UntypedAnswer>;
+  handle: (call: HttpExchange) => UntypedAnswer | Promise<UntypedAnswer>;
   /** Bytes. */
   bodyLimit: number;
   /**
@@ -23,7 +23,7 @@ export interface Route {
 }
 
 /** Where a request goes, as its transport found it. */
-export interface Place {
+export interface RouteMatch {
   route: Route;
   /** Decoded, not yet checked. */
   path: Readonly<Record<string, unknown>>;
@@ -42,7 +42,7 @@ export interface UntypedAnswer {
   html?: string;
   json?: string | Buffer;
   mediaType?: string;
-  stream?: Stream;
+  stream?: StreamedBody;
 }
 
 /** As `Call.preferred`. The fast path has no operation that answers in two media types. */
@@ -51,10 +51,10 @@ export type Preferred = (...mediaTypes: string[]) => string | false;
 const noBody = Buffer.alloc(0);
 
 /** One request, from its headers to its log line. Handlers see it as their `Call`. */
-export class Exchange {
+export class HttpExchange {
   readonly startedAt = performance.now();
   /** Undefined until it is found, and for what Express answers by itself. */
-  place: Place | undefined;
+  match: RouteMatch | undefined;
   authorization: string | undefined;
   principal: Principal = nobody;
   bytes: Buffer = noBody;
@@ -137,9 +137,9 @@ export class Exchange {
     }));
   }
 
-  private get found(): Place {
-    if (this.place === undefined) throw new Error('This request has no route yet.');
-    return this.place;
+  private get found(): RouteMatch {
+    if (this.match === undefined) throw new Error('This request has no route yet.');
+    return this.match;
   }
 }
 

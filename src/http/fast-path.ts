@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Operation } from './contract.js';
-import type { Place, Preferred } from './exchange.js';
+import type { Preferred, Route } from './exchange.js';
 import type { Pipeline } from './pipeline.js';
 
 const noParameters = {};
@@ -16,9 +16,9 @@ export function createFastPath(
   next: RequestListener,
 ): RequestListener {
   const handle = batchPerTick(pipeline.make, pipeline.send);
-  const routes = new Map<string, Map<string, Place['route']>>();
+  const routes = new Map<string, Map<string, Route>>();
   for (const operation of operations) {
-    const byMethod = routes.get(operation.path) ?? new Map<string, Place['route']>();
+    const byMethod = routes.get(operation.path) ?? new Map<string, Route>();
     routes.set(operation.path, byMethod.set(operation.method.toUpperCase(), pipeline.routeOf(operation)));
   }
   return (request, response) => {
@@ -28,8 +28,8 @@ export function createFastPath(
     const address = url.includes('#') ? '' : end === -1 ? url : url.slice(0, end);
     const route = routes.get(address)?.get(request.method ?? '');
     if (route === undefined) return next(request, response);
-    const place = { route, path: noParameters, queryText: end === -1 ? '' : url.slice(end + 1), address };
-    const exchange = pipeline.begin(request, response, onlyForm, place);
+    const match = { route, path: noParameters, queryText: end === -1 ? '' : url.slice(end + 1), address };
+    const exchange = pipeline.begin(request, response, onlyForm, match);
     if (exchange !== undefined) pipeline.receive(exchange, handle);
   };
 }

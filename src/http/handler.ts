@@ -60,7 +60,7 @@ export type Answer<Id extends OperationId> = {
       }
     /** The body as JSON text, where its parts are there as text already. */
     | { json: string | Buffer }
-    | { mediaType: string; stream: Stream }
+    | { mediaType: string; stream: StreamedBody }
   );
 }[keyof operations[Id]['responses'] & Success];
 
@@ -68,7 +68,7 @@ export type Answer<Id extends OperationId> = {
  * Writes the body piece by piece; ends it by resolving, and breaks it off by rejecting, or answers with the problem if
  * nothing was written yet. `write` resolves when the client has room for more, and rejects when it has gone.
  */
-export type Stream = (write: (text: string) => Promise<void>) => Promise<void>;
+export type StreamedBody = (write: (text: string) => Promise<void>) => Promise<void>;
 
 /** Gives no promise if it waits for nothing. */
 export type Handler<Id extends OperationId> = (call: Call<Id>) => Answer<Id> | Promise<Answer<Id>>;

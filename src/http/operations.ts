@@ -16,7 +16,7 @@ export interface OperationsSettings {
 }
 
 /**
- * For whoever runs the service, on a listener of its own that nobody else reaches: `/livez` (the process turns),
+ * For whoever runs the service, on a listener of its own that nobody else reaches: `/livez` (the process is running),
  * `/readyz` (503 and the reason while something is missing), `/readyz/reads` (the same for what is answered from
  * memory, so that an outage of the database does not take all processes out of a balancer), `/metrics` (Prometheus).
  */

@@ -1,21 +1,21 @@
 import { RegistryError } from '../errors.js';
 
 /** Lists page by key: a cursor is the key of the last entry that was seen, so nothing is skipped while others write. */
-export interface Page<T> {
+export interface ListPage<T> {
   entries: T[];
   /** The key to go on from; undefined on the last page. */
   next: string | undefined;
 }
 
 /** Takes one entry more than the page holds to see whether there is another page. */
-export function pageOf<T>(entries: readonly T[], limit: number, keyOf: (entry: T) => string): Page<T> {
+export function pageOf<T>(entries: readonly T[], limit: number, keyOf: (entry: T) => string): ListPage<T> {
   const page = entries.slice(0, limit);
   const last = page.at(-1);
   return { entries: page, next: entries.length > limit && last !== undefined ? keyOf(last) : undefined };
 }
 
 /** The key in a cursor; RegistryError `invalid_request` if it is none that the list at this path gives out. */
-export function readCursor(
+export function readListCursor(
   cursor: string | undefined,
   path: string,
   isKey: (key: string) => boolean,

@@ -6,9 +6,9 @@ import { uuidv7 } from '../storage/ids.js';
 import { authorizationOf, type Authenticate } from './authenticate.js';
 import { readBody } from './body.js';
 import { requireScope, type Operation } from './contract.js';
-import { Exchange, type Place, type Preferred, type Route, type UntypedAnswer } from './exchange.js';
+import { HttpExchange, type Preferred, type Route, type RouteMatch, type UntypedAnswer } from './exchange.js';
 import { apiHeaders, FixedHeaders } from './fixed-headers.js';
-import type { Handlers, Stream } from './handler.js';
+import type { Handlers, StreamedBody } from './handler.js';
 import { pagePolicy, problemPage } from './html-page.js';
 import type { OnRequest } from './metrics.js';
 import type { Principal } from './principal.js';
@@ -23,22 +23,27 @@ import { writeStream } from './write-stream.js';
  */
 export interface Pipeline {
   routeOf(operation: Operation): Route;
-  /** Undefined if the request was refused already. Give the place if it is known. */
-  begin(request: IncomingMessage, response: ServerResponse, preferred: Preferred, place?: Place): Exchange | undefined;
-  /** From the token to the body. Needs the place; `handle` goes on when everything was read. */
-  receive(exchange: Exchange, handle: (exchange: Exchange) => void): void;
+  /** Undefined if the request was refused already. Give the route if it is known. */
+  begin(
+    request: IncomingMessage,
+    response: ServerResponse,
+    preferred: Preferred,
+    match?: RouteMatch,
+  ): HttpExchange | undefined;
+  /** From the token to the body. Needs the route; `handle` goes on when everything was read. */
+  receive(exchange: HttpExchange, handle: (exchange: HttpExchange) => void): void;
   /** Calls the handler. Never throws. */
-  make(exchange: Exchange): Made;
+  make(exchange: HttpExchange): Made;
   /** Never throws. */
-  send(exchange: Exchange, made: Made): void;
-  fail(exchange: Exchange, error: unknown): void;
+  send(exchange: HttpExchange, made: Made): void;
+  fail(exchange: HttpExchange, error: unknown): void;
 }
 
 export type Made = UntypedAnswer | Promise<UntypedAnswer> | { thrown: unknown };
 
 export interface PipelineSettings {
   handlers: Handlers;
-  /** See `Route.isHot`; with the headers that its answers have besides those of all, or in their place. */
+  /** See `Route.isHot`; with the headers that its answers have in place of those that all answers have, or besides them. */
   hot: Partial<Record<Operation['id'], Readonly<Record<string, string>>>>;
   /** Bytes. */
   bodyLimitOf: (operation: Operation) => number;
@@ -85,10 +90,10 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     };
   }
 
-  function begin(request: IncomingMessage, response: ServerResponse, preferred: Preferred, place?: Place) {
-    const exchange = new Exchange(request, response, nextId(), preferred);
-    exchange.place = place;
-    if (!place?.route.isHot) {
+  function begin(request: IncomingMessage, response: ServerResponse, preferred: Preferred, match?: RouteMatch) {
+    const exchange = new HttpExchange(request, response, nextId(), preferred);
+    exchange.match = match;
+    if (!match?.route.isHot) {
       exchange.isWatched = true;
       exchange.signal.addEventListener('abort', () =>
         record(exchange, response.writableFinished ? response.statusCode : 499),
@@ -103,7 +108,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     }
   }
 
-  function receive(exchange: Exchange, handle: (exchange: Exchange) => void): void {
+  function receive(exchange: HttpExchange, handle: (exchange: HttpExchange) => void): void {
     try {
       if (exchange.operation.scopes === undefined) return read(exchange, handle);
       const principal = authenticate(exchange.authorization);
@@ -114,13 +119,13 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     }
   }
 
-  function admit(exchange: Exchange, principal: Principal, handle: (exchange: Exchange) => void): void {
+  function admit(exchange: HttpExchange, principal: Principal, handle: (exchange: HttpExchange) => void): void {
     exchange.principal = principal;
     requireScope(exchange.operation, principal);
     read(exchange, handle);
   }
 
-  function read(exchange: Exchange, handle: (exchange: Exchange) => void): void {
+  function read(exchange: HttpExchange, handle: (exchange: HttpExchange) => void): void {
     const { operation, request, route } = exchange;
     if (readsOnly && !operation.isSafe) {
       throw new RegistryError(
@@ -139,7 +144,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     });
   }
 
-  function make(exchange: Exchange): Made {
+  function make(exchange: HttpExchange): Made {
     try {
       const { route } = exchange;
       if (!route.isHot) exchange.readAll();
@@ -149,7 +154,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     }
   }
 
-  function send(exchange: Exchange, made: Made): void {
+  function send(exchange: HttpExchange, made: Made): void {
     try {
       if ('thrown' in made) throw made.thrown;
       const sent = made instanceof Promise ? made.then((later) => answer(exchange, later)) : answer(exchange, made);
@@ -159,12 +164,12 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     }
   }
 
-  function answer(exchange: Exchange, made: UntypedAnswer): Promise<void> | undefined {
+  function answer(exchange: HttpExchange, made: UntypedAnswer): Promise<void> | undefined {
     if (exchange.operation.isSafe || made.isFollowed) return write(exchange, made);
     return onWritten().then(() => write(exchange, made));
   }
 
-  function write(exchange: Exchange, made: UntypedAnswer): Promise<void> | undefined {
+  function write(exchange: HttpExchange, made: UntypedAnswer): Promise<void> | undefined {
     const { status, headers, body, html, stream } = made;
     const text = made.json ?? (body === undefined ? undefined : JSON.stringify(body));
     const mediaType =
@@ -177,7 +182,12 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     return undefined;
   }
 
-  async function writeOut(exchange: Exchange, made: UntypedAnswer, stream: Stream, mediaType = ''): Promise<void> {
+  async function writeOut(
+    exchange: HttpExchange,
+    made: UntypedAnswer,
+    stream: StreamedBody,
+    mediaType = '',
+  ): Promise<void> {
     const { request, response, requestId, route } = exchange;
     const type = mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType;
     const others = ['Content-Type', type, ...Object.entries(made.headers ?? {}).flat()];
@@ -189,20 +199,20 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
   }
 
   /** Whatever was thrown, as a problem. What nobody foresaw is for the log, and the problem says no more than that. */
-  function fail(exchange: Exchange, thrown: unknown): void {
+  function fail(exchange: HttpExchange, thrown: unknown): void {
     const error = asUnavailable(thrown);
     const known = error instanceof RegistryError ? error : unforeseen(error);
     exchange.code = known.code;
     if (known.code === 'internal') log.error({ ...namesOf(exchange), err: known.cause }, 'fault');
     else if (known.cause !== undefined) log.warn({ ...namesOf(exchange), err: known.cause }, known.code);
-    const { response, place, preferred, requestId } = exchange;
+    const { response, match, preferred, requestId } = exchange;
     if (response.headersSent) {
       response.destroy();
       return;
     }
     const problem = problemOf(known, requestId);
     const headers = problemHeaders(known);
-    const hasPage = place?.route.operation.hasPage === true;
+    const hasPage = match?.route.operation.hasPage === true;
     if (hasPage) headers['Vary'] = 'Accept';
     const types = ['application/problem+json', 'application/json', 'text/html'];
     if (hasPage && preferred(...types) === 'text/html') {
@@ -213,7 +223,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
   }
 
   function finish(
-    exchange: Exchange,
+    exchange: HttpExchange,
     fixed: FixedHeaders,
     status: number,
     headers: Readonly<Record<string, string>> | undefined,
@@ -228,13 +238,13 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
   }
 
   /** Once for each request, when it is over: 499 if the client went away before it had the answer. */
-  function record(exchange: Exchange, status: number): void {
-    const { place, startedAt, request, principal, code } = exchange;
+  function record(exchange: HttpExchange, status: number): void {
+    const { match, startedAt, request, principal, code } = exchange;
     const seconds = (performance.now() - startedAt) / 1_000;
-    const operation = place?.route.operation.id ?? 'none';
+    const operation = match?.route.operation.id ?? 'none';
     onRequest(operation, status, seconds);
     // A line for each look-up would cost more than the look-up.
-    if (place?.route.isHot && status < 400) return;
+    if (match?.route.isHot && status < 400) return;
     const tenant = principal.tenant || undefined;
     const subscriber = principal.subscriber || undefined;
     const ms = Math.round(seconds * 1_000);
@@ -255,7 +265,7 @@ function createRequestIds(): () => string {
 }
 
 /** What the lines of a request have in common with each other, and with the logs of its caller. */
-function namesOf({ requestId, request: { headers }, traceparent }: Exchange) {
+function namesOf({ requestId, request: { headers }, traceparent }: HttpExchange) {
   return {
     requestid: requestId,
     callerrequestid: callerRequestIdOf(headers),

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Stream } from './handler.js';
+import type { StreamedBody } from './handler.js';
 
 export interface StreamSettings {
   /** Writes the head, before the first piece. */
@@ -14,7 +14,11 @@ export interface StreamSettings {
  * Writes a body as fast as it is read and no faster: what waits in the process is one piece. The answer is the last one
  * of its connection, so that none is left open at a stop.
  */
-export async function writeStream(response: ServerResponse, stream: Stream, settings: StreamSettings): Promise<void> {
+export async function writeStream(
+  response: ServerResponse,
+  stream: StreamedBody,
+  settings: StreamSettings,
+): Promise<void> {
   response.shouldKeepAlive = false;
   try {
     await stream(async (text) => {

@@ -246,8 +246,8 @@ function sizeOf({ index, suspended }: Home): number {
   return index.size + suspended.size;
 }
 
-/** A state that this program cannot make use of: its subject is out, which denies, rather than left as it was. */
-export function putOrOut(
+/** Removes the subject of a state that this program cannot use: that denies, and the old state might allow. */
+export function putOrRemove(
   replica: Replica,
   subject: Subject,
   state: State | null,

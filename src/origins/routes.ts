@@ -3,7 +3,7 @@ import type { components } from '../http/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
 import { actorOf, type Call, type Handlers } from '../http/handler.js';
 import { mergePatch } from '../http/merge-patch.js';
-import { pageHeaders, readCursor } from '../http/page.js';
+import { pageHeaders, readListCursor } from '../http/page.js';
 import { parseOriginName } from './origin-name.js';
 import type { Origin, OriginPolicy } from './origin.js';
 import type { OriginStore } from './store.js';
@@ -22,7 +22,7 @@ export function createOriginHandlers({ origins, checkBody }: OriginRoutes): Hand
 
   return {
     getOrigins: async ({ query, principal, address }) => {
-      const after = readCursor(query.cursor, address, (key) => parseOriginName(key).ok);
+      const after = readListCursor(query.cursor, address, (key) => parseOriginName(key).ok);
       const page = await origins.list(principal.tenant, after, query.limit ?? 50);
       return { status: 200, headers: pageHeaders(address, query, page.next), body: page.entries.map(present) };
     },

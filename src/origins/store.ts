@@ -1,5 +1,5 @@
 import { RegistryError } from '../errors.js';
-import { pageOf, type Page } from '../http/page.js';
+import { pageOf, type ListPage } from '../http/page.js';
 import { recordAudit, type Actor } from '../storage/audit.js';
 import { isUniqueViolation } from '../storage/database-errors.js';
 import type { Database, Sql } from '../storage/database.js';
@@ -12,7 +12,7 @@ export interface OriginStore {
   create(actor: Actor, name: string, policy: OriginPolicy, request: IdempotentRequest): Promise<Created>;
   /** RegistryError `origin_not_found` for one that is not the tenant's. */
   read(tenant: string, name: string): Promise<Origin>;
-  list(tenant: string, after: string | undefined, limit: number): Promise<Page<Origin>>;
+  list(tenant: string, after: string | undefined, limit: number): Promise<ListPage<Origin>>;
   /** `policyFor` sees the present origin, under lock, before it changes. */
   replace(actor: Actor, name: string, policyFor: (present: Origin) => OriginPolicy): Promise<Origin>;
   /** `check` sees it so before it goes. Returns it as it was. */

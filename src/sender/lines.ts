@@ -1,4 +1,4 @@
-import { putOrOut, type Replica } from '../matching/replica.js';
+import { putOrRemove, type Replica } from '../matching/replica.js';
 import type { GrantState, OriginState, State, Subject, SubscriptionState } from '../matching/state.js';
 
 /** Where a replica stands: what comes after the cursor is what it does not know. */
@@ -60,5 +60,5 @@ function subjectOfChange({ kind, origin, sink, subscription }: ChangeLine): Subj
 /** What cannot be put, since a later version of the registry wrote it, is reported, and stops nobody from following. */
 export function putLine(replica: Replica, line: SnapshotLine | ChangeLine, onFault: (error: unknown) => void): void {
   const subject = subjectOf(line);
-  if (subject !== undefined && 'state' in line) putOrOut(replica, subject, line.state, onFault);
+  if (subject !== undefined && 'state' in line) putOrRemove(replica, subject, line.state, onFault);
 }

@@ -1,7 +1,7 @@
 import { presentHandshake } from '../handshake/presentation.js';
 import type { HandshakeReader } from '../handshake/read-handshake.js';
 import type { Handlers } from '../http/handler.js';
-import { pageHeaders, readCursor } from '../http/page.js';
+import { pageHeaders, readListCursor } from '../http/page.js';
 import { parsePrefer } from '../http/prefer.js';
 import { isUuid } from '../storage/ids.js';
 import type { SubscriptionReader } from './read-subscription.js';
@@ -20,7 +20,7 @@ export function createHandshakeHandlers(routes: HandshakeRoutes): Handlers<Hands
   return {
     getHandshakes: async ({ path, query, principal, address }) => {
       const subscription = await reader.read(principal, path.id);
-      const after = readCursor(query.cursor, address, isUuid);
+      const after = readListCursor(query.cursor, address, isUuid);
       const page = await handshakes.list(subscription, after, query.limit ?? 50);
       const isAdmin = principal.scopes.has('assent:admin');
       return {

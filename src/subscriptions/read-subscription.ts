@@ -2,7 +2,7 @@ import { RegistryError } from '../errors.js';
 import type { Basis, GrantState } from '../grants/grant.js';
 import type { HandshakeReason, HandshakeState, HeaderLine } from '../handshake/handshake.js';
 import type { Verdict } from '../handshake/verdicts.js';
-import { pageOf, type Page } from '../http/page.js';
+import { pageOf, type ListPage } from '../http/page.js';
 import type { Principal } from '../http/principal.js';
 import type { Filter } from '../matching/filter.js';
 import type { Profile } from '../origins/origin.js';
@@ -28,7 +28,7 @@ export interface SubscriptionReader {
   /** RegistryError `subscription_not_found` for one that the principal may not see. */
   read(principal: Principal, id: string): Promise<Subscription>;
   /** Oldest first; what the principal may see. */
-  list(principal: Principal, query: SubscriptionQuery): Promise<Page<Subscription>>;
+  list(principal: Principal, query: SubscriptionQuery): Promise<ListPage<Subscription>>;
 }
 
 export function createSubscriptionReader({ client }: Database): SubscriptionReader {

@@ -6,7 +6,7 @@ import { actorOf, type Call, type Handlers, type Identity } from '../http/handle
 import { mergePatch } from '../http/merge-patch.js';
 import { lintSubscription } from '../events/lint-subscription.js';
 import { presentBreach } from '../events/presentation.js';
-import { pageHeaders, readCursor } from '../http/page.js';
+import { pageHeaders, readListCursor } from '../http/page.js';
 import { parsePrefer } from '../http/prefer.js';
 import { isUuid } from '../storage/ids.js';
 import { invalid, parseDefinition, type FaultOfSink, type SubscriptionRequest } from './definition.js';
@@ -46,7 +46,7 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
   return {
     getSubscriptions: async ({ query, principal, address }) => {
       const { cursor, limit = 50, ...where } = query;
-      const page = await reader.list(principal, { ...where, after: readCursor(cursor, address, isUuid), limit });
+      const page = await reader.list(principal, { ...where, after: readListCursor(cursor, address, isUuid), limit });
       return { status: 200, headers: pageHeaders(address, query, page.next), body: page.entries.map(present) };
     },
 

@@ -17,8 +17,7 @@ let logged: Array<Record<string, unknown>>;
 const { operations } = loadContract();
 const onFastPath = ['matchEvent', 'getSubscriptions', 'getGrants', 'createOrigin'];
 const handlers = Object.assign({} as Handlers, {
-  matchEvent: () =>
-    new Promise((resolve) => (answerLater = () => resolve({ status: 200, json: '{}' }))),
+  matchEvent: () => new Promise((resolve) => (answerLater = () => resolve({ status: 200, json: '{}' }))),
   getSubscriptions: ({ bytes }: Call<'getSubscriptions'>) => ({
     status: 200,
     json: `"€ ${bytes.length}"`,

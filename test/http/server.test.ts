@@ -5,7 +5,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Exchange } from '../../src/http/exchange.js';
+import { HttpExchange } from '../../src/http/exchange.js';
 import { close, serve } from '../../src/http/server.js';
 
 const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -24,7 +24,10 @@ test('nothing holds on to an answer that waits behind another one when their con
   const answers: Array<WeakRef<ServerResponse>> = [];
   const socket = await connectTo((asked, response) => {
     answers.push(new WeakRef(response));
-    new Exchange(asked, response, 'id', () => false).signal.addEventListener('abort', () => response.writableFinished);
+    new HttpExchange(asked, response, 'id', () => false).signal.addEventListener(
+      'abort',
+      () => response.writableFinished,
+    );
   });
   socket.write(request.repeat(3));
   while (answers.length < 3) await nextRound();
@@ -37,7 +40,7 @@ test('nothing holds on to an answer that waits behind another one when their con
   expect(left()).toBe(0);
 });
 
-/** Milliseconds, in place of minutes. */
+/** Milliseconds, in match of minutes. */
 const limits = { timeout: 100, keepAliveTimeout: 100 };
 
 test('who takes nothing of an answer is cut off', async () => {

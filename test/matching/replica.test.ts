@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { dialects } from '../../src/matching/dialects.js';
 import { compileFailure } from '../../src/matching/explain.js';
 import { attributesOf } from '../../src/events/context-attributes.js';
-import { createReplica, putOrOut, type Replica } from '../../src/matching/replica.js';
+import { createReplica, putOrRemove, type Replica } from '../../src/matching/replica.js';
 import { bases, type GrantState, type SubscriptionState } from '../../src/matching/state.js';
 
 const present = '2026-01-01T00:00:00.000Z';
@@ -178,7 +178,7 @@ test.each(bases)('a grant by %s in a state of a later version allows nothing, an
   const told: unknown[] = [];
   replica.put(subject, grant(origin, subject.sink, { basis: 'agreement' }));
   expect(replica.permission('a', origin, subject.sink).denial).toBeUndefined();
-  putOrOut(replica, subject, grant(origin, subject.sink, { basis, state: 'paused' as 'live' }), (one) =>
+  putOrRemove(replica, subject, grant(origin, subject.sink, { basis, state: 'paused' as 'live' }), (one) =>
     told.push(one),
   );
   expect(replica.permission('a', origin, subject.sink)).toEqual({ denial: 'no_grant', grant: undefined });
