@@ -10,9 +10,9 @@ import { createLog } from '../http/log.js';
 import type { Scope } from '../http/principal.js';
 import { createService } from '../service.js';
 import { createAuthority, type Certificate } from './certificates.js';
-import { consenting, startWebhook, withholding, type Exchange } from './webhook.js';
+import { consenting, startWebhook, withholding, type WireExchange } from './webhook.js';
 
-export interface Answer {
+export interface ApiResponse {
   status: number;
   headers: Headers;
   body: unknown;
@@ -26,8 +26,8 @@ export interface Scene {
   webhookUrl: string;
   silentUrl: string;
   /** What the webhook was asked and answered, in order. */
-  exchanges: Exchange[];
-  ask(who: Exclude<Scope, 'assent:credentials'>, method: string, path: string, body?: object): Promise<Answer>;
+  exchanges: WireExchange[];
+  ask(who: Exclude<Scope, 'assent:credentials'>, method: string, path: string, body?: object): Promise<ApiResponse>;
   /** Calls a URL as the webhook does, trusting the authority of the scene. Resolves to the status. */
   callBack(url: string, headers: Record<string, string>): Promise<number>;
   /** Warnings and errors that the registry logged. */
@@ -47,7 +47,7 @@ export async function setScene(
   const caFile = join(folder, 'ca.pem');
   await writeFile(caFile, authority.cert);
 
-  const exchanges: Exchange[] = [];
+  const exchanges: WireExchange[] = [];
   const webhook = await startWebhook({
     port: 0,
     certificate,

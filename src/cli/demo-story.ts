@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer, Scene } from './demo-scene.js';
+import type { ApiResponse, Scene } from './demo-scene.js';
 import type { Narrator } from './narrate.js';
 
 export interface Act {
@@ -10,7 +10,7 @@ export interface Act {
 
 const origin = 'eventemitter.example.com';
 
-interface Subscription {
+interface SubscriptionBody {
   id: string;
   status: string;
   statusdetails: { reason: string; message: string; advice?: string; next?: string; allowedrate?: number };
@@ -134,26 +134,26 @@ function keep(tell: Narrator, isSo: boolean, sentence: string): void {
   tell.kept(sentence);
 }
 
-async function subscribe(scene: Scene, tell: Narrator, definition: object): Promise<Subscription> {
+async function subscribe(scene: Scene, tell: Narrator, definition: object): Promise<SubscriptionBody> {
   const body = { protocol: 'HTTP', ...definition };
   tell.request('POST', '/v1/subscriptions', body);
   const answer = await scene.ask('assent:subscribe', 'POST', '/v1/subscriptions', body);
-  const subscription = answer.body as Subscription;
+  const subscription = answer.body as SubscriptionBody;
   tell.answer(answer.status, answer.status === 201 ? brief(subscription) : answer.body);
   if (answer.status !== 201) throw new Error(`The subscription was answered with ${answer.status}.`);
   return subscription;
 }
 
-function brief({ status, statusdetails }: Subscription) {
+function brief({ status, statusdetails }: SubscriptionBody) {
   const { reason, message, advice, next } = statusdetails;
   return { status, reason, message, ...(advice === undefined ? {} : { advice }), next };
 }
 
 /** Reads the subscription again and again; the signal ends a story that does not go on. */
-async function follow(scene: Scene, id: string, until: (now: Subscription) => boolean, signal: AbortSignal) {
+async function follow(scene: Scene, id: string, until: (now: SubscriptionBody) => boolean, signal: AbortSignal) {
   for (;;) {
     const { body } = await scene.ask('assent:subscribe', 'GET', `/v1/subscriptions/${id}`);
-    if (until(body as Subscription)) return body as Subscription;
+    if (until(body as SubscriptionBody)) return body as SubscriptionBody;
     await sleep(100, undefined, { signal });
   }
 }
@@ -164,7 +164,7 @@ async function lookUp(scene: Scene, tell: Narrator, sink: string) {
   const answer = await scene.ask('assent:deliver', 'GET', `/v1/permissions?${query.toString()}`);
   const { origin: _origin, sink: _sink, ...told } = answer.body as Record<string, unknown>;
   tell.answer(answer.status, told);
-  return answer as Answer & { body: Record<string, unknown> };
+  return answer as ApiResponse & { body: Record<string, unknown> };
 }
 
 async function grantsOf(scene: Scene, tell: Narrator, sink: string): Promise<Array<Record<string, unknown>>> {

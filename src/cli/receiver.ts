@@ -6,7 +6,7 @@ import { readConfig } from '../config.js';
 import { openKeyFile } from '../storage/key-file.js';
 import { createAuthority } from './certificates.js';
 import { printable } from './narrate.js';
-import { consenting, startWebhook, withholding, type Behaviour, type Exchange, type Webhook } from './webhook.js';
+import { consenting, startWebhook, withholding, type Behaviour, type WireExchange, type Webhook } from './webhook.js';
 
 export interface ReceiverSettings {
   port: number;
@@ -61,11 +61,11 @@ async function createIdentity() {
   return { ca: authority.cert, ...(await authority.issue(['localhost', '127.0.0.1'])) };
 }
 
-function isWithheld(exchange: Exchange): exchange is Exchange & { callback: string } {
+function isWithheld(exchange: WireExchange): exchange is WireExchange & { callback: string } {
   return exchange.callback !== undefined && exchange.path === '/later';
 }
 
-function report(exchange: Exchange): string {
+function report(exchange: WireExchange): string {
   const lines = (head: string, mark: string) => head.split('\n').map((line) => `${mark} ${printable(line)}`);
   return [
     ...lines(exchange.asked, '>'),

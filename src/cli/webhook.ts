@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Certificate } from './certificates.js';
 
 /** A request and its answer as their bytes stood on the wire, without bodies. Lines end in LF here. */
-export interface Exchange {
+export interface WireExchange {
   method: string;
   path: string;
   /** The value of WebHook-Request-Callback. */
@@ -21,7 +21,7 @@ export interface WebhookSettings {
   port: number;
   certificate: Certificate;
   paths: Readonly<Record<string, Behaviour>>;
-  onExchange: (exchange: Exchange) => void;
+  onExchange: (exchange: WireExchange) => void;
 }
 
 export interface Webhook {

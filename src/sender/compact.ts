@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { subjectOf, type ChangeLine, type SnapshotLine, type Standing } from './lines.js';
+import { subjectOfLine, type ChangeLine, type SnapshotLine, type Checkpoint } from './lines.js';
 import { readLines } from './read-lines.js';
 
 /**
@@ -8,14 +8,14 @@ import { readLines } from './read-lines.js';
  * since everything else belongs to one. The file is read twice, so that keys have to be remembered and not lines.
  */
 export async function compact(path: string, target: FileHandle, head: string): Promise<void> {
-  const { origins, living, standing, current } = await survey(path);
+  const { origins, living, checkpoint, current } = await survey(path);
   await target.appendFile([head, ...origins, ''].join('\n'));
   let number = 0;
   for await (const lines of readLines(createReadStream(path))) {
     const kept = lines.filter(() => living.has((number += 1)));
     if (kept.length > 0) await target.appendFile(`${kept.join('\n')}\n`);
   }
-  const end = [{ kind: 'end', ...standing }, ...(current === undefined ? [] : [{ ...current, ...standing }])];
+  const end = [{ kind: 'end', ...checkpoint }, ...(current === undefined ? [] : [{ ...current, ...checkpoint }])];
   await target.appendFile(end.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
@@ -25,16 +25,16 @@ async function survey(path: string) {
   const last = new Map<string, number>();
   const begunAt = new Map<string, number>();
   const originOf = new Map<number, string>();
-  let standing: Standing = { cursor: '', revision: '' };
+  let checkpoint: Checkpoint = { cursor: '', revision: '' };
   let current: object | undefined;
   let number = 0;
   for await (const lines of readLines(createReadStream(path))) {
     for (const text of lines) {
       number += 1;
       const line = JSON.parse(text) as SnapshotLine | ChangeLine;
-      if ('cursor' in line) standing = { cursor: line.cursor, revision: line.revision };
+      if ('cursor' in line) checkpoint = { cursor: line.cursor, revision: line.revision };
       if (line.kind === 'current') current = line;
-      const subject = number === 1 ? undefined : subjectOf(line);
+      const subject = number === 1 ? undefined : subjectOfLine(line);
       if (subject === undefined || !('state' in line)) continue;
       const isGone = line.state === null;
       if (subject.kind === 'origin') {
@@ -56,5 +56,5 @@ async function survey(path: string) {
   }
   const living = new Set<number>();
   for (const [line, origin] of originOf) if (line > (begunAt.get(origin) ?? 0)) living.add(line);
-  return { origins: origins.values(), living, standing, current };
+  return { origins: origins.values(), living, checkpoint, current };
 }

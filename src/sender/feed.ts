@@ -1,4 +1,4 @@
-import { readEventStream } from './event-stream.js';
+import { readLines } from './read-lines.js';
 import type { RegistryClient } from './registry-client.js';
 
 /** What the feed has told at once. */
@@ -20,9 +20,9 @@ export class HeldBack extends Error {
   override readonly name = 'HeldBack';
 }
 
-interface Place {
+interface FeedRequest {
   client: RegistryClient;
-  /** Behind `v1/changes`: the cursor and the scope. */
+  /** The query string of `v1/changes`: the cursor and the scope. */
   query: string;
   signal: AbortSignal;
 }
@@ -40,7 +40,7 @@ const silenceMs = 40_000;
 const waitSeconds = 8;
 
 /** As Server-Sent Events, until the registry ends them. Throws HeldBack, and an Error for a stream without any. */
-export async function* readStream({ client, query, signal }: Place): AsyncGenerator<Batch> {
+export async function* readStream({ client, query, signal }: FeedRequest): AsyncGenerator<Batch> {
   const over = new AbortController();
   const end = () => over.abort(signal.reason);
   signal.addEventListener('abort', end);
@@ -77,9 +77,9 @@ export async function* readStream({ client, query, signal }: Place): AsyncGenera
 }
 
 /** Whether a stream tells anything now; what it tells is not taken in. */
-export async function isStreamThrough(place: Place): Promise<boolean> {
+export async function isStreamThrough(request: FeedRequest): Promise<boolean> {
   try {
-    for await (const _batch of readStream(place)) return true;
+    for await (const _batch of readStream(request)) return true;
   } catch {
     // It is tried again.
   }
@@ -87,7 +87,7 @@ export async function isStreamThrough(place: Place): Promise<boolean> {
 }
 
 /** A page, as soon as there is something on it. */
-export async function readPage({ client, query, signal }: Place): Promise<Batch> {
+export async function readPage({ client, query, signal }: FeedRequest): Promise<Batch> {
   let age = 0;
   const body = await client.call({
     method: 'GET',
@@ -103,4 +103,38 @@ export async function readPage({ client, query, signal }: Place): Promise<Batch>
 /** Seconds. What is no number is passed over, and of several the first one counts (HTTP caching, section 5.1). */
 export function ageIn({ age }: Readonly<Record<string, string | string[] | undefined>>): number {
   return Number(/^\d+/.exec(String(age))?.[0] ?? 0);
+}
+
+interface ServerSentEvent {
+  id: string;
+  event: string;
+  data: string;
+}
+
+/**
+ * The events of a stream (HTML, section 9.2.6), as many at a time as have come; one that is cut at the end of the
+ * stream is none. EventSource would do this too, but takes no header and keeps to itself why a stream was refused.
+ */
+async function* readEventStream(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent[]> {
+  let id = '';
+  let event = '';
+  let data: string[] = [];
+  for await (const lines of readLines(chunks)) {
+    const events: ServerSentEvent[] = [];
+    for (const line of lines) {
+      if (line === '') {
+        if (data.length > 0) events.push({ id, event: event || 'message', data: data.join('\n') });
+        event = '';
+        data = [];
+        continue;
+      }
+      const colon = line.indexOf(':');
+      const name = colon === -1 ? line : line.slice(0, colon);
+      const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
+      if (name === 'id' && !value.includes('\0')) id = value;
+      else if (name === 'event') event = value;
+      else if (name === 'data') data.push(value);
+    }
+    yield events;
+  }
 }

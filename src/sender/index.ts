@@ -6,15 +6,14 @@ import { dialects } from '../matching/dialects.js';
 import { matchMessage, originFor, textOfMatch, type BatchAnswer, type MatchAnswer } from '../matching/match-message.js';
 import { createReplica, indexLoading } from '../matching/replica.js';
 import { createCredentials } from './credentials.js';
-import { createFollower } from './follow.js';
+import { messageOf, type EventMessage } from './delivery.js';
 import { openJournal } from './journal.js';
-import { createLeaseClient } from './leases.js';
+import { createLeaseClient, type Denied, type Permission, type Permit } from './leases.js';
 import { ownTenant } from './lines.js';
-import { messageOf, type EventMessage } from './message.js';
 import { createOutcomes, type OutcomeReport } from './outcomes.js';
-import type { Denied, Permission, Permit } from './permit.js';
 import { createPermits } from './permits.js';
 import { createRegistryClient } from './registry-client.js';
+import { createReplicaSync } from './replica-sync.js';
 
 export { RegistryError } from '../errors.js';
 export { deliveryOf, type Delivery } from './delivery.js';
@@ -22,9 +21,13 @@ export { RegistryRefusal } from './registry-client.js';
 export type { BatchAnswer, Denied, EventMessage, MatchAnswer, OutcomeReport, Permission, Permit };
 
 /**
- * The registry within a delivery system: a replica that follows it and answers in this process, with the code of the
- * registry, and this instance's share of the rates. While the registry is away the replica goes on, and `age` tells how
- * old it is; of a rate only what was leased can be used then, because a rate is never exceeded.
+ * The registry within a delivery system: a replica that answers in this process with the code of the registry, and this
+ * instance's share of the rates. While the registry is away the replica keeps answering, and `age` returns how old it is;
+ * a rate can then be used only as far as it was leased, because a rate is never exceeded.
+ *
+ * What passes through: changes come in by the feed (replica-sync) into the replica and the file (journal); events are
+ * matched against the replica, with credentials from the registry (credentials); each request to a webhook takes a permit
+ * (permits, from leases), and what the webhook responded goes back to the registry (outcomes).
  */
 export interface Sender {
   /**
@@ -111,7 +114,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
   setMaxListeners(0, closing.signal, last.signal);
   const client = createRegistryClient({ addresses, token, ca });
   const now = () => Date.now() + client.aheadMs();
-  const follower = createFollower({
+  const sync = createReplicaSync({
     client,
     journal,
     origin,
@@ -141,7 +144,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
   });
 
   function known() {
-    const replica = follower.replica();
+    const replica = sync.replica();
     if (replica === undefined) throw indexLoading();
     return replica;
   }
@@ -149,7 +152,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
   function heldUntil(pair: string): number {
     const hold = holds.get(pair);
     if (hold === undefined) return 0;
-    const currentAt = performance.now() - follower.age() * 1_000;
+    const currentAt = performance.now() - sync.age() * 1_000;
     return currentAt > hold.askedAt + toldWithinMs ? 0 : hold.until;
   }
 
@@ -174,7 +177,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     permits.recheck(of, sink);
   }
 
-  const work = [follower.run(closing.signal), outcomes.run(closing.signal)];
+  const work = [sync.run(closing.signal), outcomes.run(closing.signal)];
   let closed: Promise<void> | undefined;
 
   async function end(): Promise<void> {
@@ -185,7 +188,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     // At once: nothing is sent any more from now on.
     await Promise.all([permits.close(), told]);
     clearTimeout(timer);
-    follower.settle();
+    sync.settle();
     await Promise.all([client.close(), journal?.close().catch(onFault)]);
   }
 
@@ -195,12 +198,12 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
   if (settings.signal?.aborted) await close();
 
   return {
-    ready: (maxAgeMs = Infinity) => follower.ready(maxAgeMs),
+    ready: (maxAgeMs = Infinity) => sync.ready(maxAgeMs),
     permission: (of, sink) => permission(of, sink),
     match(event: object, { origin: name = settings.origin } = {}) {
       const replica = known();
       const of = originFor(replica, ownTenant, name);
-      const revision = follower.standing()?.revision ?? '';
+      const revision = sync.checkpoint()?.revision ?? '';
       const text = textOfMatch(revision, of, matchMessage(replica, of, messageOf(event)));
       return JSON.parse(text) as MatchAnswer & BatchAnswer;
     },
@@ -208,7 +211,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
       const replica = known();
       const of = originFor(replica, ownTenant, name);
       const message = messageOf(event);
-      const revision = follower.standing()?.revision ?? '';
+      const revision = sync.checkpoint()?.revision ?? '';
       const told = await credentials.of(of.name, revision, matchMessage(replica, of, message), message);
       return JSON.parse(textOfMatch(revision, of, told.matched, told.credentialOf)) as MatchAnswer & BatchAnswer;
     },
@@ -217,7 +220,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
       outcomes.report(outcome);
       if (outcome.status === 429 || outcome.status === 503) hold({ ...outcome, origin: outcome.origin.toLowerCase() });
     },
-    age: () => follower.age(),
+    age: () => sync.age(),
     close,
   };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { lockFolder } from '../storage/folder-lock.js';
 import { makeFolder } from '../storage/make-folder.js';
 import { compact } from './compact.js';
-import type { ChangeLine, SnapshotLine, Standing } from './lines.js';
+import type { ChangeLine, SnapshotLine, Checkpoint } from './lines.js';
 import { readLines } from './read-lines.js';
 
 /**
@@ -18,18 +18,18 @@ import { readLines } from './read-lines.js';
  */
 export interface Journal {
   /** Calls back with each line of a replica that is there. Undefined if there is none that can be used. */
-  replay(put: (line: SnapshotLine | ChangeLine) => void): Promise<(Standing & { currentAt: number }) | undefined>;
+  replay(put: (line: SnapshotLine | ChangeLine) => void): Promise<(Checkpoint & { currentAt: number }) | undefined>;
   /** A new snapshot begins; its lines go to `write`, which waits for the disk, and count once it is completed. */
   begin(): SnapshotFile;
   append(lines: readonly string[]): void;
   /** Milliseconds since 1970: the replica was current then. */
-  noteCurrent(standing: Standing, at: number): void;
+  noteCurrent(checkpoint: Checkpoint, at: number): void;
   close(): Promise<void>;
 }
 
 export interface SnapshotFile {
   write(lines: readonly string[]): Promise<void>;
-  complete(standing: Standing): Promise<void>;
+  complete(checkpoint: Checkpoint): Promise<void>;
   abandon(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export interface JournalSettings {
   compactAbove?: number | undefined;
 }
 
-interface CurrentLine extends Standing {
+interface CurrentLine extends Checkpoint {
   kind: 'current';
   /** Milliseconds since 1970. */
   at: number;
@@ -139,7 +139,7 @@ export async function openJournal(settings: JournalSettings): Promise<Journal> {
       file = await open(path, 'a', 0o600);
       ({ bytes: size, compactedBytes: compactedSize } = found);
       isBroken = false;
-      return found.standing;
+      return found.checkpoint;
     },
 
     begin() {
@@ -164,9 +164,9 @@ export async function openJournal(settings: JournalSettings): Promise<Journal> {
       keepNothing();
       return {
         write: (lines) => attempt((into) => into.appendFile(lines.map((line) => `${line}\n`).join(''))),
-        complete: (standing) =>
+        complete: (checkpoint) =>
           attempt(async (into) => {
-            await into.appendFile(`${JSON.stringify({ kind: 'end', ...standing })}\n`);
+            await into.appendFile(`${JSON.stringify({ kind: 'end', ...checkpoint })}\n`);
             await into.datasync();
             await into.close();
             await enqueue(() => take(fresh));
@@ -183,8 +183,8 @@ export async function openJournal(settings: JournalSettings): Promise<Journal> {
       void enqueue(flush);
     },
 
-    noteCurrent(standing, at) {
-      write({ kind: 'current', ...standing, at } satisfies CurrentLine);
+    noteCurrent(checkpoint, at) {
+      write({ kind: 'current', ...checkpoint, at } satisfies CurrentLine);
       void enqueue(flush);
     },
 
@@ -207,7 +207,7 @@ async function create(path: string): Promise<FileHandle> {
 async function readFrom(path: string, head: string, put: (line: SnapshotLine | ChangeLine) => void) {
   let bytes = 0;
   let compactedBytes = 0;
-  let standing: (Standing & { currentAt: number }) | undefined;
+  let checkpoint: (Checkpoint & { currentAt: number }) | undefined;
   for await (const lines of readLines(createReadStream(path, { highWaterMark: 262_144 }))) {
     for (const text of lines) {
       if (bytes === 0 && text !== head) return undefined;
@@ -215,20 +215,20 @@ async function readFrom(path: string, head: string, put: (line: SnapshotLine | C
       try {
         line = JSON.parse(text) as typeof line;
       } catch {
-        return standing && { standing, bytes, compactedBytes };
+        return checkpoint && { checkpoint, bytes, compactedBytes };
       }
       bytes += Buffer.byteLength(text) + 1;
       if ('cursor' in line) {
         const { cursor, revision } = line;
         if (line.kind === 'end') compactedBytes = bytes;
-        const currentAt = line.kind === 'current' ? timeOf(line) : (standing?.currentAt ?? 0);
+        const currentAt = line.kind === 'current' ? timeOf(line) : (checkpoint?.currentAt ?? 0);
         // A compacted file has changes before its end.
-        if (compactedBytes > 0) standing = { cursor, revision, currentAt };
+        if (compactedBytes > 0) checkpoint = { cursor, revision, currentAt };
       }
       if (line.kind !== 'current') put(line as SnapshotLine | ChangeLine);
     }
   }
-  return standing && { standing, bytes, compactedBytes };
+  return checkpoint && { checkpoint, bytes, compactedBytes };
 }
 
 /** A file may have been edited by hand; what is no time is as old as can be. */

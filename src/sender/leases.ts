@@ -1,9 +1,21 @@
 import { denials } from '../grants/permission.js';
 import type { components } from '../http/contract.gen.js';
-import type { Denied } from './permit.js';
 import { RegistryRefusal, type RegistryClient } from './registry-client.js';
 
 type Lease = components['schemas']['Lease'];
+export type Permission = components['schemas']['Permission'];
+
+/** One request may be sent, now: not later, and not twice. */
+export interface Permit extends Permission {
+  allowed: true;
+  /** It was not sent after all. */
+  giveBack(): void;
+}
+
+/** Nothing may be sent: `reason` and `message` say why, `helduntil` how long if the webhook asked for a rest. */
+export interface Denied extends Permission {
+  allowed: false;
+}
 
 /** So many requests of a lease may still be sent until it ends, by the clock that only goes forward. */
 export interface Share {
@@ -12,20 +24,19 @@ export interface Share {
   endsAt: number;
 }
 
-export interface LeaseRequest {
-  origin: string;
-  sink: string;
-  requests: number;
-  returns: ReadonlyArray<{ lease: string; unused: number }>;
-}
-
 /** Nothing may be sent, with the reason and its sentence; or a share, if there is one, and when to ask for the next. */
-export type Taken =
+export type LeaseResult =
   | { denied: Pick<Denied, 'reason' | 'message' | 'helduntil'> }
   | { share: Share | undefined; retryAfterMs: number | undefined };
 
 export interface LeaseClient {
-  take(request: LeaseRequest): Promise<Taken>;
+  /** `returns` hands back what was not used of earlier leases. */
+  take(request: {
+    origin: string;
+    sink: string;
+    requests: number;
+    returns: ReadonlyArray<{ lease: string; unused: number }>;
+  }): Promise<LeaseResult>;
   handBack(lease: string, unused: number): Promise<void>;
 }
 
@@ -57,7 +68,7 @@ export function createLeaseClient(client: RegistryClient, instance: string, sign
   };
 }
 
-function deniedBy(error: unknown): Extract<Taken, { denied: unknown }> {
+function deniedBy(error: unknown): Extract<LeaseResult, { denied: unknown }> {
   const [fault] = error instanceof RegistryRefusal && error.code === 'not_permitted' ? error.faults : [];
   if (fault === undefined) throw error;
   return { denied: { reason: fault.rule, message: fault.detail } };

@@ -2,7 +2,7 @@ import { putOrRemove, type Replica } from '../matching/replica.js';
 import type { GrantState, OriginState, State, Subject, SubscriptionState } from '../matching/state.js';
 
 /** Where a replica stands: what comes after the cursor is what it does not know. */
-export interface Standing {
+export interface Checkpoint {
   cursor: string;
   /** The position of the change log, as answers of the registry tell it. */
   revision: string;
@@ -14,10 +14,10 @@ type StateLine =
   | { kind: 'grant'; state: GrantState };
 
 /** A line of a snapshot. The last one is `end`; without it the snapshot was cut. */
-export type SnapshotLine = StateLine | ({ kind: 'end' } & Standing);
+export type SnapshotLine = StateLine | ({ kind: 'end' } & Checkpoint);
 
 /** A change as the feed tells it: what became of its subject, null where that is gone. */
-export interface ChangeLine extends Standing {
+export interface ChangeLine extends Checkpoint {
   /** `grant.revoked` is about a grant. */
   kind: string;
   /** RFC 3339. */
@@ -32,7 +32,7 @@ export interface ChangeLine extends Standing {
 export const ownTenant = '';
 
 /** Undefined for a kind that this version does not know. */
-export function subjectOf(line: SnapshotLine | ChangeLine): Subject | undefined {
+export function subjectOfLine(line: SnapshotLine | ChangeLine): Subject | undefined {
   if ('cursor' in line && line.kind === 'end') return undefined;
   return 'cursor' in line ? subjectOfChange(line as ChangeLine) : subjectOfState(line);
 }
@@ -59,6 +59,6 @@ function subjectOfChange({ kind, origin, sink, subscription }: ChangeLine): Subj
 
 /** What cannot be put, since a later version of the registry wrote it, is reported, and stops nobody from following. */
 export function putLine(replica: Replica, line: SnapshotLine | ChangeLine, onFault: (error: unknown) => void): void {
-  const subject = subjectOf(line);
+  const subject = subjectOfLine(line);
   if (subject !== undefined && 'state' in line) putOrRemove(replica, subject, line.state, onFault);
 }

@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import type { LeaseClient, Share } from './leases.js';
-import { atHand, createPair, leasedMs, recentOf, type Pair, type Waiter } from './pair.js';
-import type { Denied, Permission, Permit } from './permit.js';
+import { atHand, createBucket, leasedMs, recentOf, type Bucket, type Waiter } from './bucket.js';
+import type { Denied, LeaseClient, Permission, Permit, Share } from './leases.js';
 import { isFinal } from './registry-client.js';
 
 /**
@@ -9,7 +8,7 @@ import { isFinal } from './registry-client.js';
  *
  *   idle      nobody waits, and what was leased is enough for about a second at the pace of the last ones
  *   asking    one request for a lease is on its way
- *   resting   the registry, or a failure, has told when to ask again
+ *   waiting   the registry, or a failure, has set when to ask again
  *
  * A share counts from before it was asked for, and by a clock that only goes forward, so that it ends here before it
  * ends there. Without the registry there are no new shares: who sends stops when the last one is used up.
@@ -38,33 +37,33 @@ const unknownMs = 1_000;
 const longestLookMs = 1_000;
 
 export function createPermits({ permission, leases, onFault, random }: PermitSettings): Permits {
-  const pairs = new Map<string, Pair>();
+  const buckets = new Map<string, Bucket>();
   let isClosed = false;
 
-  function pairOf(origin: string, sink: string): Pair {
+  function bucketOf(origin: string, sink: string): Bucket {
     const key = `${origin} ${sink}`;
-    let pair = pairs.get(key);
-    if (pair === undefined) pairs.set(key, (pair = createPair(origin, sink)));
-    return pair;
+    let bucket = buckets.get(key);
+    if (bucket === undefined) buckets.set(key, (bucket = createBucket(origin, sink)));
+    return bucket;
   }
 
   /** Undefined if a share is needed and there is none. */
-  function tryTake(pair: Pair): Permit | Denied | undefined {
-    const held = permission(pair.origin, pair.sink);
+  function tryTake(bucket: Bucket): Permit | Denied | undefined {
+    const held = permission(bucket.origin, bucket.sink);
     if (!held.allowed) return { ...held, allowed: false };
     if (held.allowedrate === '*') return { ...held, allowed: true, giveBack: () => undefined };
     const now = performance.now();
-    if (atHand(pair, now) === 0) return undefined;
-    const share = pair.shares.find(({ left }) => left > 0) as Share;
+    if (atHand(bucket, now) === 0) return undefined;
+    const share = bucket.shares.find(({ left }) => left > 0) as Share;
     share.left -= 1;
-    recentOf(pair, now);
-    pair.recent += 1;
+    recentOf(bucket, now);
+    bucket.recent += 1;
     let isOpen = true;
     const giveBack = () => {
       if (!isOpen) return;
       isOpen = false;
-      // The pair may have ended with its last share, and begun anew since.
-      const present = pairOf(pair.origin, pair.sink);
+      // The bucket may have ended with its last share, and begun anew since.
+      const present = bucketOf(bucket.origin, bucket.sink);
       if (present.shares.includes(share)) share.left += 1;
       else present.returns.set(share.lease, (present.returns.get(share.lease) ?? 0) + 1);
       serve(present);
@@ -72,89 +71,89 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
     return { ...held, allowed: true, giveBack };
   }
 
-  function serve(pair: Pair): void {
-    for (const waiter of pair.waiting) {
-      const outcome = tryTake(pair);
+  function serve(bucket: Bucket): void {
+    for (const waiter of bucket.waiting) {
+      const outcome = tryTake(bucket);
       if (outcome === undefined) break;
-      pair.waiting.delete(waiter);
+      bucket.waiting.delete(waiter);
       waiter.give(outcome);
     }
-    proceed(pair);
+    proceed(bucket);
   }
 
   /** Asks for more if more is needed, and else sees to what is left over. */
-  function proceed(pair: Pair): void {
-    if (isClosed || pair.asking !== undefined) return;
-    clearTimeout(pair.timer);
+  function proceed(bucket: Bucket): void {
+    if (isClosed || bucket.asking !== undefined) return;
+    clearTimeout(bucket.timer);
     const now = performance.now();
-    const left = atHand(pair, now);
-    const recent = Math.floor(recentOf(pair, now));
-    const { allowed, allowedrate } = permission(pair.origin, pair.sink);
+    const left = atHand(bucket, now);
+    const recent = Math.floor(recentOf(bucket, now));
+    const { allowed, allowedrate } = permission(bucket.origin, bucket.sink);
     // When to ask again was told of the rate that held then.
-    if (allowedrate !== pair.rate) pair.notBefore = 0;
-    pair.rate = allowedrate;
-    const wanted = allowed ? pair.waiting.size + recent - left : 0;
-    if (wanted > 0 && (pair.waiting.size > 0 || left < recent / 2)) {
-      if (now >= pair.notBefore) ask(pair, wanted);
-      else wake(pair, pair.notBefore - now);
+    if (allowedrate !== bucket.rate) bucket.notBefore = 0;
+    bucket.rate = allowedrate;
+    const wanted = allowed ? bucket.waiting.size + recent - left : 0;
+    if (wanted > 0 && (bucket.waiting.size > 0 || left < recent / 2)) {
+      if (now >= bucket.notBefore) ask(bucket, wanted);
+      else wake(bucket, bucket.notBefore - now);
       return;
     }
-    const nextEnd = Math.min(...pair.shares.map(({ endsAt }) => endsAt));
-    if (pair.shares.length > 0) return wake(pair, nextEnd - now);
-    for (const [lease, unused] of pair.returns) void leases.handBack(lease, unused).catch(onFault);
-    pair.returns.clear();
-    if (now < pair.notBefore) wake(pair, pair.notBefore - now);
-    else if (pair.waiting.size === 0) pairs.delete(`${pair.origin} ${pair.sink}`);
+    const nextEnd = Math.min(...bucket.shares.map(({ endsAt }) => endsAt));
+    if (bucket.shares.length > 0) return wake(bucket, nextEnd - now);
+    for (const [lease, unused] of bucket.returns) void leases.handBack(lease, unused).catch(onFault);
+    bucket.returns.clear();
+    if (now < bucket.notBefore) wake(bucket, bucket.notBefore - now);
+    else if (bucket.waiting.size === 0) buckets.delete(`${bucket.origin} ${bucket.sink}`);
   }
 
-  function wake(pair: Pair, milliseconds: number): void {
-    const isWaitedFor = pair.waiting.size > 0;
+  function wake(bucket: Bucket, milliseconds: number): void {
+    const isWaitedFor = bucket.waiting.size > 0;
     // That a consent has run out is told by no feed.
     const delayMs = Math.min(milliseconds, isWaitedFor ? longestLookMs : Infinity);
-    pair.timer = setTimeout(() => serve(pair), Math.ceil(delayMs));
+    bucket.timer = setTimeout(() => serve(bucket), Math.ceil(delayMs));
     // Only who waits may keep a process from its end.
-    if (!isWaitedFor) pair.timer.unref();
+    if (!isWaitedFor) bucket.timer.unref();
   }
 
-  function ask(pair: Pair, wanted: number): void {
-    const most = typeof pair.rate === 'number' ? Math.ceil((pair.rate * leasedMs) / 60_000) : 1;
+  function ask(bucket: Bucket, wanted: number): void {
+    const most = typeof bucket.rate === 'number' ? Math.ceil((bucket.rate * leasedMs) / 60_000) : 1;
     // Of older ones the registry takes nothing back, and what may have come back is not handed back again.
-    const returns = [...pair.returns].slice(-4).map(([lease, unused]) => ({ lease, unused }));
-    pair.returns.clear();
-    pair.asking = leases
-      .take({ origin: pair.origin, sink: pair.sink, requests: Math.min(wanted, most), returns })
+    const returns = [...bucket.returns].slice(-4).map(([lease, unused]) => ({ lease, unused }));
+    bucket.returns.clear();
+    bucket.asking = leases
+      .take({ origin: bucket.origin, sink: bucket.sink, requests: Math.min(wanted, most), returns })
       .then(
         (taken) => {
-          pair.failures = 0;
+          bucket.failures = 0;
           if ('denied' in taken) {
             // The feed will tell the same in a moment.
-            pair.notBefore = performance.now() + unknownMs;
-            const { origin, sink } = pair;
-            settle(pair, ({ give }) => give({ origin, sink, allowed: false, ...taken.denied }));
+            bucket.notBefore = performance.now() + unknownMs;
+            const { origin, sink } = bucket;
+            settle(bucket, ({ give }) => give({ origin, sink, allowed: false, ...taken.denied }));
             return;
           }
           const { share, retryAfterMs } = taken;
-          if (share !== undefined) pair.shares.push(share);
+          if (share !== undefined) bucket.shares.push(share);
           // Without a share and without a time there is something that the feed has yet to tell.
-          pair.notBefore = performance.now() + (retryAfterMs ?? (share === undefined ? unknownMs : 0));
+          bucket.notBefore = performance.now() + (retryAfterMs ?? (share === undefined ? unknownMs : 0));
         },
         (error: unknown) => {
-          const delayMs = Math.min(firstDelayMs * 2 ** pair.failures, longestDelayMs) * (0.5 + random());
-          pair.failures += 1;
-          pair.notBefore = performance.now() + delayMs;
+          const delayMs = Math.min(firstDelayMs * 2 ** bucket.failures, longestDelayMs) * (0.5 + random());
+          bucket.failures += 1;
+          bucket.notBefore = performance.now() + delayMs;
           onFault(error);
-          if (isFinal(error)) settle(pair, ({ refuse }) => refuse(error));
+          if (isFinal(error)) settle(bucket, ({ refuse }) => refuse(error));
         },
       )
       .then(() => {
-        pair.asking = undefined;
-        serve(pair);
+        bucket.asking = undefined;
+        serve(bucket);
       });
   }
 
-  function settle(pair: Pair, each: (waiter: Waiter) => void): void {
-    const all = [...pair.waiting];
-    pair.waiting.clear();
+  function settle(bucket: Bucket, each: (waiter: Waiter) => void): void {
+    const all = [...bucket.waiting];
+    bucket.waiting.clear();
     all.forEach(each);
   }
 
@@ -162,16 +161,16 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
     async acquire(origin, sink, signal) {
       signal?.throwIfAborted();
       if (isClosed) throw new Error('The sender is closed.');
-      const pair = pairOf(origin, sink);
+      const bucket = bucketOf(origin, sink);
       // Nobody passes those who wait.
-      const outcome = pair.waiting.size === 0 ? tryTake(pair) : undefined;
+      const outcome = bucket.waiting.size === 0 ? tryTake(bucket) : undefined;
       if (outcome !== undefined) {
-        proceed(pair);
+        proceed(bucket);
         return outcome;
       }
       return new Promise((resolve, reject) => {
         const leave = () => {
-          pair.waiting.delete(waiter);
+          bucket.waiting.delete(waiter);
           reject(signal?.reason as Error);
         };
         const settled = <T>(settle: (value: T) => void) => {
@@ -184,27 +183,27 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
         // Hundreds may wait on one signal, and that is no leak.
         if (signal !== undefined) setMaxListeners(0, signal);
         signal?.addEventListener('abort', leave, { once: true });
-        pair.waiting.add(waiter);
-        serve(pair);
+        bucket.waiting.add(waiter);
+        serve(bucket);
       });
     },
 
     recheck(origin, sink) {
       if (origin !== undefined && sink !== undefined) {
-        const pair = pairs.get(`${origin} ${sink}`);
-        if (pair !== undefined) serve(pair);
+        const bucket = buckets.get(`${origin} ${sink}`);
+        if (bucket !== undefined) serve(bucket);
         return;
       }
-      for (const pair of [...pairs.values()]) if (origin === undefined || origin === pair.origin) serve(pair);
+      for (const bucket of [...buckets.values()]) if (origin === undefined || origin === bucket.origin) serve(bucket);
     },
 
     async close() {
       isClosed = true;
       const closed = new Error('The sender is closed.');
-      const all = [...pairs.values()];
-      for (const pair of all) {
-        clearTimeout(pair.timer);
-        settle(pair, ({ refuse }) => refuse(closed));
+      const all = [...buckets.values()];
+      for (const bucket of all) {
+        clearTimeout(bucket.timer);
+        settle(bucket, ({ refuse }) => refuse(closed));
       }
       await Promise.all(all.map(async ({ asking }) => asking));
       const left = all.flatMap(({ shares, returns }) => [

@@ -1,14 +1,16 @@
-import type { Share } from './leases.js';
-import type { Denied, Permit } from './permit.js';
+import type { Denied, Permit, Share } from './leases.js';
 
-/** Who waits for a permit. */
+/** A caller that waits for a permit. */
 export interface Waiter {
   give: (outcome: Permit | Denied) => void;
   refuse: (error: unknown) => void;
 }
 
-/** An origin and a sink that something is sent to at the moment. All times are by the clock that only goes forward. */
-export interface Pair {
+/**
+ * The token bucket of an origin and a sink that something is sent to now: leases fill it, and each permit takes one
+ * request out. All times are by the monotonic clock.
+ */
+export interface Bucket {
   origin: string;
   sink: string;
   shares: Share[];
@@ -31,7 +33,7 @@ export interface Pair {
 /** For how long requests are leased at a time. */
 export const leasedMs = 2_000;
 
-export function createPair(origin: string, sink: string): Pair {
+export function createBucket(origin: string, sink: string): Bucket {
   return {
     origin,
     sink,
@@ -48,18 +50,18 @@ export function createPair(origin: string, sink: string): Pair {
   };
 }
 
-export function recentOf(pair: Pair, now: number): number {
-  pair.recent *= Math.exp((pair.recentAt - now) / leasedMs);
-  pair.recentAt = now;
-  return pair.recent;
+export function recentOf(bucket: Bucket, now: number): number {
+  bucket.recent *= Math.exp((bucket.recentAt - now) / leasedMs);
+  bucket.recentAt = now;
+  return bucket.recent;
 }
 
 /** Requests that may be sent at this moment; shares that are over leave. */
-export function atHand(pair: Pair, now: number): number {
+export function atHand(bucket: Bucket, now: number): number {
   let requests = 0;
-  pair.shares = pair.shares.filter((share) => {
+  bucket.shares = bucket.shares.filter((share) => {
     if (share.endsAt > now) requests += share.left;
-    else if (share.left > 0) pair.returns.set(share.lease, share.left);
+    else if (share.left > 0) bucket.returns.set(share.lease, share.left);
     return share.endsAt > now;
   });
   return requests;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Replica } from '../matching/replica.js';
 import { ageIn, HeldBack, isStreamThrough, readPage, readStream, type Batch } from './feed.js';
 import type { Journal } from './journal.js';
-import { putLine, type ChangeLine, type SnapshotLine, type Standing } from './lines.js';
+import { putLine, type ChangeLine, type SnapshotLine, type Checkpoint } from './lines.js';
 import { readLines } from './read-lines.js';
 import { isFinal, RegistryRefusal, type RegistryClient } from './registry-client.js';
 
@@ -14,11 +14,11 @@ import { isFinal, RegistryRefusal, type RegistryClient } from './registry-client
  *   reloading  following, and a new snapshot is read because the registry cannot go on from our cursor (410, or 400);
  *              where the cursor of that is refused as well, it is a fault as any other until the next snapshot is due
  */
-export interface Follower {
+export interface ReplicaSync {
   /** Loads and follows until the signal fires. */
   run(signal: AbortSignal): Promise<void>;
   replica(): Replica | undefined;
-  standing(): Standing | undefined;
+  checkpoint(): Checkpoint | undefined;
   /** Seconds since the replica was known to be current; Infinity while empty. */
   age(): number;
   /**
@@ -30,7 +30,7 @@ export interface Follower {
   settle(): void;
 }
 
-export interface FollowerSettings {
+export interface ReplicaSyncSettings {
   client: RegistryClient;
   journal: Journal | undefined;
   /** Only this origin. */
@@ -63,10 +63,10 @@ const reloadEveryMs = 300_000;
 /** While pages are read. */
 const tryStreamEveryMs = 600_000;
 
-export function createFollower(settings: FollowerSettings): Follower {
+export function createReplicaSync(settings: ReplicaSyncSettings): ReplicaSync {
   const { client, journal, origin, onChange, onFault, random } = settings;
   let replica: Replica | undefined;
-  let standing: Standing | undefined;
+  let checkpoint: Checkpoint | undefined;
   /** By the clock that only goes forward. */
   let currentAt = -Infinity;
   let notedAt = -Infinity;
@@ -80,7 +80,7 @@ export function createFollower(settings: FollowerSettings): Follower {
     if (found === undefined) return;
     const { cursor, revision } = found;
     replica = fresh;
-    standing = { cursor, revision };
+    checkpoint = { cursor, revision };
     isCurrent(performance.now() - Math.max(0, Date.now() - found.currentAt));
   }
 
@@ -100,7 +100,7 @@ export function createFollower(settings: FollowerSettings): Follower {
     });
     const fresh = settings.createReplica();
     const file = journal?.begin();
-    let end: Standing | undefined;
+    let end: Checkpoint | undefined;
     try {
       for await (const texts of readLines(body)) {
         for (const text of texts) {
@@ -116,7 +116,7 @@ export function createFollower(settings: FollowerSettings): Follower {
       throw error;
     }
     replica = fresh;
-    standing = end;
+    checkpoint = end;
     await file?.complete(end);
     isCurrent(askedAt - ageOfRegistry * 1_000);
     note();
@@ -126,14 +126,14 @@ export function createFollower(settings: FollowerSettings): Follower {
   /**
    * Ends when the registry ends the stream. Where none comes through pages are read, until one does or they fail too.
    */
-  async function follow(from: Standing, signal: AbortSignal, onEvent: () => void): Promise<void> {
+  async function follow(from: Checkpoint, signal: AbortSignal, onEvent: () => void): Promise<void> {
     let isCaughtUp = false;
     let ageOfRegistry = 0;
     const take = ({ changes: kept, cursor, revision, more, age }: Batch) => {
       const changes = kept.map((text) => JSON.parse(text) as ChangeLine);
       // One task: whoever asks in between sees all of it or nothing.
       for (const change of changes) if (replica !== undefined) putLine(replica, change, onFault);
-      standing = { cursor, revision: revision ?? standing?.revision ?? '' };
+      checkpoint = { cursor, revision: revision ?? checkpoint?.revision ?? '' };
       if (kept.length > 0) journal?.append(kept);
       if (more !== undefined) isCaughtUp = !more;
       // Changes alone do not tell how late they come.
@@ -143,7 +143,7 @@ export function createFollower(settings: FollowerSettings): Follower {
       for (const change of changes) onChange(change.origin, change.sink);
       onEvent();
     };
-    const behind = ({ cursor }: Standing) => `after=${encodeURIComponent(cursor)}${scope === '' ? '' : `&${scope}`}`;
+    const behind = ({ cursor }: Checkpoint) => `after=${encodeURIComponent(cursor)}${scope === '' ? '' : `&${scope}`}`;
     try {
       for await (const batch of readStream({ client, query: behind(from), signal })) {
         take(batch);
@@ -153,15 +153,15 @@ export function createFollower(settings: FollowerSettings): Follower {
     } catch (error) {
       if (!(error instanceof HeldBack)) throw error;
       onFault(error);
-      const place = () => ({ client, query: behind(standing ?? from), signal });
+      const request = () => ({ client, query: behind(checkpoint ?? from), signal });
       let triedAt = performance.now();
       let isThrough = false;
       while (!signal.aborted && !isThrough) {
         if (performance.now() - triedAt > tryStreamEveryMs) {
           triedAt = performance.now();
-          void isStreamThrough(place()).then((is) => (isThrough = is));
+          void isStreamThrough(request()).then((is) => (isThrough = is));
         }
-        take(await readPage(place()));
+        take(await readPage(request()));
       }
     }
   }
@@ -177,7 +177,7 @@ export function createFollower(settings: FollowerSettings): Follower {
 
   function note(): void {
     notedAt = performance.now();
-    if (standing !== undefined) journal?.noteCurrent(standing, Date.now() - (performance.now() - currentAt));
+    if (checkpoint !== undefined) journal?.noteCurrent(checkpoint, Date.now() - (performance.now() - currentAt));
   }
 
   function failed(error: unknown): void {
@@ -190,7 +190,7 @@ export function createFollower(settings: FollowerSettings): Follower {
   return {
     async run(signal) {
       await loadFromDisk().catch(onFault);
-      let mustLoad = standing === undefined;
+      let mustLoad = checkpoint === undefined;
       /** When the registry could not go on from our cursor, if nothing has come since. */
       let forgottenAt = -Infinity;
       for (let failures = 0; !signal.aborted;) {
@@ -199,7 +199,7 @@ export function createFollower(settings: FollowerSettings): Follower {
           mustLoad = false;
           const openedAt = performance.now();
           let isHeard = false;
-          await follow(standing as Standing, signal, () => {
+          await follow(checkpoint as Checkpoint, signal, () => {
             isHeard = true;
             forgottenAt = -Infinity;
           }).finally(() => {
@@ -228,7 +228,7 @@ export function createFollower(settings: FollowerSettings): Follower {
     },
 
     replica: () => replica,
-    standing: () => standing,
+    checkpoint: () => checkpoint,
     age: () => Math.max(0, performance.now() - currentAt) / 1_000,
     ready(maxAgeMs) {
       const since = performance.now() - maxAgeMs;
