@@ -1,8 +1,9 @@
-import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import type { RequestListener } from 'node:http';
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import { RegistryError } from '../errors.js';
 import { answerMethods } from './answer-methods.js';
 import type { Operation } from './contract.js';
-import type { HttpExchange } from './exchange.js';
+import type { HttpExchange, Preferred } from './exchange.js';
 import { apiHeaders } from './fixed-headers.js';
 import type { Pipeline } from './pipeline.js';
 import { percentEncodingDetail } from './query.js';
@@ -16,19 +17,13 @@ export interface AppSettings {
 }
 
 /** Finds the operation of a request by Express, and hands it to the pipeline. */
-export function createApp({ operations, pipeline, serveDocuments, stopping }: AppSettings): Express {
+export function createApp({ operations, pipeline, serveDocuments, stopping }: AppSettings): RequestListener {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
   // As the fast path: another way to write a path is another path (RFC 3986 section 6.2.2.1).
   app.enable('case sensitive routing');
   app.enable('strict routing');
-  app.use((request, response, next) => {
-    const exchange = pipeline.begin(request, response, (...mediaTypes) => request.accepts(mediaTypes));
-    if (exchange === undefined) return;
-    response.locals['exchange'] = exchange;
-    next();
-  });
   const setHeaders: RequestHandler = (_request, response, next) => {
     response.set({ ...apiHeaders, 'X-Request-Id': exchangeOf(response).requestId });
     if (stopping.aborted) response.set('Connection', 'close');
@@ -52,16 +47,25 @@ export function createApp({ operations, pipeline, serveDocuments, stopping }: Ap
     answerMethods(app, path, setHeaders, methods, changesByGet);
   }
 
-  app.use(() => {
-    throw new RegistryError(
-      'not_found',
-      'There is nothing at this address; /docs shows what there is, and /openapi.json lists it.',
-    );
-  });
-  app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
-    pipeline.fail(exchangeOf(response), error instanceof URIError ? unreadablePath() : error);
-  });
-  return app;
+  return (request, response) => {
+    const preferred: Preferred = (...mediaTypes) => (request as Request).accepts(mediaTypes);
+    const exchange = pipeline.begin(request, response, preferred);
+    if (exchange === undefined) return;
+    const given = Object.assign(response as Response, { locals: { exchange } });
+    app(request as Request, given, (error: unknown) => pipeline.fail(exchange, errorOf(error)));
+  };
+}
+
+/** Express gives no error where it found nothing. */
+function errorOf(error: unknown): unknown {
+  if (error instanceof URIError) {
+    const detail = percentEncodingDetail;
+    const faults = [{ pointer: 'path', rule: 'percent_encoding' as const, detail }];
+    return new RegistryError('invalid_request', 'The path could not be read.', { faults });
+  }
+  if (error) return error;
+  const detail = 'There is nothing at this address; /docs shows what there is, and /openapi.json lists it.';
+  return new RegistryError('not_found', detail);
 }
 
 function groupByPath(operations: readonly Operation[]): Map<string, Operation[]> {
@@ -78,11 +82,4 @@ function queryTextOf(url: string): string {
   const [withoutFragment = ''] = url.split('#', 1);
   const at = withoutFragment.indexOf('?');
   return at === -1 ? '' : withoutFragment.slice(at + 1);
-}
-
-/** Express could not decode a parameter of the path. */
-function unreadablePath(): RegistryError {
-  return new RegistryError('invalid_request', 'The path could not be read.', {
-    faults: [{ pointer: 'path', rule: 'percent_encoding', detail: percentEncodingDetail }],
-  });
 }

@@ -17,9 +17,10 @@ import { callerRequestIdOf, traceIdOf } from './trace-context.js';
 import { writeStream } from './write-stream.js';
 
 /**
- * The way of every request, whatever brought it here: begin, authenticate, scope, refusal where nothing may be written,
- * parameters, body, handler, check of the answer, send, metrics, log. The fast path and Express differ in how they find
- * the route, and in when they call the handler. Nothing is promised unless something is waited for.
+ * Every request passes through here: begin, authenticate, check scope, refuse writes where only reads are allowed, check
+ * parameters, read the body, call the handler, check the answer, send it, count and log it. There are two transports,
+ * the fast path and Express. They differ in how they find the route, and in when they call the handler. No step returns a
+ * promise unless it waits for something.
  */
 export interface Pipeline {
   routeOf(operation: Operation): Route;
@@ -135,7 +136,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
       );
     }
     if (operation.mediaTypes.length === 0) return handle(exchange);
-    // Parameters before the body: nobody makes the service hold one for a request that is refused anyway.
+    // Parameters before the body: the service holds no body for a request that it refuses anyway.
     exchange.readParameters();
     readBody(request, route.bodyLimit, (body) => {
       if (body instanceof RegistryError) return fail(exchange, body);
@@ -198,7 +199,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     response.end();
   }
 
-  /** Whatever was thrown, as a problem. What nobody foresaw is for the log, and the problem says no more than that. */
+  /** Answers with a problem. An unexpected error goes to the log, and its problem says no more than that. */
   function fail(exchange: HttpExchange, thrown: unknown): void {
     const error = asUnavailable(thrown);
     const known = error instanceof RegistryError ? error : unforeseen(error);

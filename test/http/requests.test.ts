@@ -276,6 +276,13 @@ test.each(['/v1/permissions/', '/v1/Permissions', '/V1/permissions', '/v1/%70erm
   },
 );
 
+test.each(['*', 'http://[', '//[', '/nothing'])(
+  'the address %s, where nothing can be, gets a problem',
+  async (path) => {
+    expect(await exchange(path, {})).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  },
+);
+
 test('HEAD has the headers of GET and no body', async () => {
   const [head, get] = [
     await exchange('/v1/permissions', { method: 'HEAD', query: asked(sinks.live) }),
