@@ -1,7 +1,7 @@
 import { readLines } from './read-lines.js';
 import type { RegistryClient } from './registry-client.js';
 
-/** What the feed has told at once. */
+/** What arrived from the feed together. */
 export interface Batch {
   /** The changes, each as JSON. */
   changes: string[];

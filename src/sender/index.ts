@@ -88,7 +88,7 @@ export interface SenderSettings {
 }
 
 const lastWordsMs = 3_000;
-/** By then the feed has told of a rest, if it is heard of. */
+/** A feed that can be read has reported a hold within this time. */
 const toldWithinMs = 60_000;
 
 /** Throws an Error for settings that make no sense, and for a folder that is in use or cannot be written. */
@@ -123,15 +123,15 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     createReplica: () => createReplica({ dialects, now }),
     onChange(of, sink) {
       credentials.forget(of, sink);
-      // The feed tells of the rest by now, and will tell when an admin ends it.
+      // The feed reports the hold now, and will report when an admin ends it.
       const told = of !== undefined && sink !== undefined ? known().permission(ownTenant, of, sink).denial : undefined;
       if (told === 'held') holds.delete(`${of} ${sink}`);
       permits.recheck(of, sink);
     },
   });
   /**
-   * Webhooks that asked for a rest, by pair: until when by the clock of the registry, and when they did by the clock that
-   * only goes forward.
+   * Webhooks that asked for a hold, by pair: until when by the registry's clock, and when they asked by the monotonic
+   * clock.
    */
   const holds = new Map<string, { until: number; askedAt: number }>();
   const credentials = createCredentials(client, onFault, closing.signal);

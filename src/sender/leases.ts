@@ -12,7 +12,7 @@ export interface Permit extends Permission {
   giveBack(): void;
 }
 
-/** Nothing may be sent: `reason` and `message` say why, `helduntil` how long if the webhook asked for a rest. */
+/** Nothing may be sent: `reason` and `message` say why, `helduntil` until when if the webhook asked for a hold. */
 export interface Denied extends Permission {
   allowed: false;
 }

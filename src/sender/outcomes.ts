@@ -76,7 +76,7 @@ export function createOutcomes(
   }
 
   /** Resolves at the next report, or when the signal fires. */
-  function rest(signal: AbortSignal): Promise<void> {
+  function nextReport(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       wake = () => {
         signal.removeEventListener('abort', wake);
@@ -131,7 +131,7 @@ export function createOutcomes(
 
     async run(signal) {
       for (let failures = 0; !signal.aborted;) {
-        if (kept.length === 0 && underWay === undefined) await rest(signal);
+        if (kept.length === 0 && underWay === undefined) await nextReport(signal);
         const delayMs = failures === 0 ? collectMs : Math.min(collectMs * 2 ** failures, longestDelayMs);
         await sleep(delayMs * (0.5 + random()), undefined, { signal, ref: false }).catch(() => undefined);
         try {
