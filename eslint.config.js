@@ -54,6 +54,13 @@ const senderAlone = {
   except: ['./sender', ...sharedWithSender.map((path) => `./${path}`)],
   message: 'The kit for senders takes in nothing more of the registry (eslint.config.js).',
 };
+/** Nothing else of the handshake decides what is sent to an address that somebody registered. */
+const outboundAlone = {
+  target: './src/handshake/outbound',
+  from: './src',
+  except: ['./handshake/outbound', './errors.ts'],
+  message: 'The outbound door imports nothing more of the registry (eslint.config.js).',
+};
 
 export default tseslint.config(
   {
@@ -82,7 +89,7 @@ export default tseslint.config(
       'import-x/no-cycle': ['error', { ignoreExternal: true }],
       'import-x/no-restricted-paths': [
         'error',
-        { basePath: import.meta.dirname, zones: [...downwardOnly, senderAlone] },
+        { basePath: import.meta.dirname, zones: [...downwardOnly, senderAlone, outboundAlone] },
       ],
       'no-restricted-properties': [
         'error',

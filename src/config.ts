@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { SetupError } from './errors.js';
 import { eventLimits } from './events/read-events.js';
-import { createAddressRules } from './handshake/address.js';
+import { createAddressRules } from './handshake/outbound/address.js';
 import { acceptedAlgorithms } from './http/authenticate.js';
 
 /**

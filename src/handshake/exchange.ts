@@ -1,7 +1,7 @@
 import { parseRate, type Rate } from '../origins/rate.js';
 import { parseRetryAfter } from './backoff.js';
-import type { FailureReason } from './failure.js';
-import type { Reply } from './safe-request.js';
+import type { FailureReason } from './outbound/failure.js';
+import type { Reply } from './outbound/safe-request.js';
 
 /** A reply that is an outcome; one that was held is none. */
 export type Outcome = Exclude<Reply, { kind: 'held' }>;

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Budgets } from './budgets.js';
 import type { Adopt, BegunAttempt, Claim, Settled } from './handshake.js';
 import type { Queue } from './queue.js';
-import type { SafeRequest } from './safe-request.js';
+import type { SafeRequest } from './outbound/safe-request.js';
 import type { Settle } from './settle.js';
 
 /**
@@ -69,7 +69,6 @@ export function createWorker(settings: WorkerSettings): Worker {
       headers: attempt.headers,
       signal: giveUp.signal,
       admit: (network) => budgets.admitNetwork(network),
-      keepFor: claim.tenant,
     });
     if (reply.kind === 'held') {
       await queue.handBack(claim, reply.retryAfterMs, 'held_by_budget', attempt);

@@ -17,7 +17,7 @@ import { createCallbackHandlers } from '../handshake/callback-routes.js';
 import { createGrantByCallback } from '../handshake/callback.js';
 import { closeHandshakesOfPair } from '../handshake/close.js';
 import { createHandshakeReader } from '../handshake/read-handshake.js';
-import { faultOfSinkText } from '../handshake/sink.js';
+import { faultOfSinkText } from '../handshake/outbound/sink.js';
 import { createApp } from '../http/app.js';
 import type { Contract, Operation, OperationId } from '../http/contract.js';
 import { serveDocuments } from '../http/documents.js';

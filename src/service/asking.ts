@@ -1,13 +1,13 @@
 import type { Follower } from '../changes/follower.js';
 import type { Fault } from '../errors.js';
-import { createAddressRules } from '../handshake/address.js';
+import { createAddressRules } from '../handshake/outbound/address.js';
 import { createBatchWrites, type BatchWrites } from '../handshake/batch-writes.js';
 import { createBudgets } from '../handshake/budgets.js';
 import { createQueue, type Queue } from '../handshake/queue.js';
-import { createSafeRequest, safeRequestDefaults } from '../handshake/safe-request.js';
+import { createSafeRequest, safeRequestDefaults } from '../handshake/outbound/safe-request.js';
 import { createSettleConsent } from '../handshake/settle-consent.js';
 import { createSettle } from '../handshake/settle.js';
-import { parseSink } from '../handshake/sink.js';
+import { parseSink } from '../handshake/outbound/sink.js';
 import { createWorker, type Worker, type WorkerSettings } from '../handshake/worker.js';
 import type { OriginMemory } from '../origins/origin-memory.js';
 import type { Context } from './context.js';

@@ -2,7 +2,7 @@
 // judges the answer and says what came of it. No authentication, no rules, no database.
 import { createServer } from 'node:http';
 import { judge } from '../../dist/handshake/exchange.js';
-import { createSafeRequest, safeRequestDefaults } from '../../dist/handshake/safe-request.js';
+import { createSafeRequest, safeRequestDefaults } from '../../dist/handshake/outbound/safe-request.js';
 
 const { origin, port, ca } = JSON.parse(process.argv[2]);
 const ask = createSafeRequest({
@@ -24,7 +24,7 @@ const server = createServer((request, response) => {
   request.on('data', (chunk) => chunks.push(chunk));
   request.on('end', async () => {
     const { sink } = JSON.parse(Buffer.concat(chunks).toString());
-    const reply = await ask({ url: sink, method: 'OPTIONS', headers, keepFor: 'bench' });
+    const reply = await ask({ url: sink, method: 'OPTIONS', headers });
     const { kind } = judge(question, reply);
     const answer = JSON.stringify({ sink, status: kind === 'granted' ? 'active' : kind });
     response.writeHead(201, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(answer) });

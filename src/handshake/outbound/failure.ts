@@ -13,7 +13,7 @@ export type FailureReason =
   | 'too_many_informational'
   | 'aborted';
 
-/** Carries a reason through callbacks and streams; it never leaves safe-request, which turns it into a value. */
+/** Carries a reason through callbacks and streams; it never leaves this folder: safe-request.ts turns it into a value. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly reason: FailureReason;

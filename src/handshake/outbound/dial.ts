@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 import { checkServerIdentity, connect, type PeerCertificate, type SecureContext, type TLSSocket } from 'node:tls';
+import { networkOf } from './address.js';
 import { codeOf, Failure } from './failure.js';
 
 export interface Destination {
@@ -55,6 +56,35 @@ export function dial(destination: Destination, signal: AbortSignal): Promise<TLS
       reject(failure);
     });
   });
+}
+
+/**
+ * The first connection that one of the addresses accepts, or the milliseconds to wait if `admit` says so before
+ * anything was dialled. Each network is admitted once. Throws the Failure of the last address that was tried.
+ */
+export async function dialFirst<Socket>(
+  candidates: readonly string[],
+  admit: (network: string) => Promise<number | undefined>,
+  attempt: (address: string, candidatesLeft: number) => Promise<Socket>,
+): Promise<Socket | number> {
+  const admitted = new Set<string>();
+  let failure: Failure | undefined;
+  for (const [index, address] of candidates.entries()) {
+    const network = networkOf(address);
+    const waitMs = admitted.has(network) ? undefined : await admit(network);
+    if (waitMs !== undefined) {
+      if (index === 0) return waitMs;
+      break;
+    }
+    admitted.add(network);
+    try {
+      return await attempt(address, candidates.length - index);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      failure = error;
+    }
+  }
+  throw failure ?? new Failure('name_not_found', 'The name has no address.');
 }
 
 /** Node 22.23 and some others do not find an IPv6 address in a certificate that is for it (nodejs/node#64144). */

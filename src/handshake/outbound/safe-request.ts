@@ -1,16 +1,24 @@
+/**
+ * Everything that the registry sends to an address somebody registered passes here, in this order: the sink as text
+ * (sink.ts), its name and the addresses behind it (resolve.ts, address.ts), TCP and TLS to one of them (dial.ts), one
+ * OPTIONS request (ask.ts). It ends as a Reply. The folder imports nothing else of `handshake/`.
+ */
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { createAddressRules, isReachable } from './address.js';
-import { ask, speakOn, type OptionsRequest } from './ask.js';
-import { chooseAddresses, openFirst } from './choose-address.js';
-import { dial, secured } from './dial.js';
+import { ask, type OptionsRequest } from './ask.js';
+import { dial, dialFirst, secured } from './dial.js';
 import { Failure, type FailureReason } from './failure.js';
-import { createKeptConnections, type Connection, type ConnectionKey } from './kept-connections.js';
-import { lookUp } from './look-up.js';
-import { Progress, type Timing } from './progress.js';
+import { chooseAddresses, lookUp } from './resolve.js';
 import { parseSink, type Sink } from './sink.js';
 
-export type { FailureReason } from './failure.js';
-export type { Timing } from './progress.js';
+/** Milliseconds; a stage that was not completed has none. */
+export interface Timing {
+  lookupMs?: number;
+  connectMs?: number;
+  tlsMs?: number;
+  answerMs?: number;
+  totalMs: number;
+}
 
 export type Reply =
   /** `headers` are those of the final answer: raw, in order, duplicates kept. */
@@ -33,11 +41,6 @@ export interface OutboundRequest extends OptionsRequest {
    * Nearly always that is one; a second network is dialled only where the first does not accept a connection.
    */
   admit?: (network: string) => Promise<number | undefined>;
-  /**
-   * The tenant, where the connection may serve its next request too: to the same host, port and address, within two
-   * seconds of an answer without a body. Without it every request has a connection of its own.
-   */
-  keepFor?: string;
 }
 
 export type SafeRequest = (request: OutboundRequest) => Promise<Reply>;
@@ -82,8 +85,8 @@ type Untimed = WithoutTiming<Reply>;
 /**
  * The one door to the outside. It looks a name up itself, refuses it whole if one of its addresses is not allowed, and
  * dials an address that it has checked, so that no second look-up can lead elsewhere (DNS rebinding). It knows no
- * proxies (a proxy would look the name up again, behind the check) and no redirects. A connection serves one tenant
- * only, and each request on it has had its own look-up and budget; TLS sessions are never resumed.
+ * proxies (a proxy would look the name up again, behind the check), no redirects, no second request on a connection and
+ * no resumed TLS session.
  *
  * Whatever a target does is a value. It rejects only if the caller's headers cannot be sent or `admit` rejects;
  * creating it throws for networks or a certificate authority that cannot be read.
@@ -96,11 +99,9 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
     ...(settings.ca !== undefined && { ca: [...rootCertificates, settings.ca] }),
   });
 
-  const kept = createKeptConnections();
-
   async function converse(
     sink: Sink,
-    { method, headers, keepFor, admit = () => Promise.resolve(undefined) }: OutboundRequest,
+    { method, headers, admit = () => Promise.resolve(undefined) }: OutboundRequest,
     progress: Progress,
     signal: AbortSignal,
   ): Promise<Untimed> {
@@ -114,53 +115,23 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
     });
     const choice = chooseAddresses(found, addresses);
     if ('blocked' in choice) return blocked(choice.blocked);
-    const { candidates } = choice;
-    const asked = { url: sink.uri, method, headers: { 'User-Agent': settings.userAgent, ...headers } };
-    async function speak(mayReuse: boolean): Promise<Untimed> {
-      let key: ConnectionKey | undefined;
-      let reused: Connection | undefined;
-      let life: Life | undefined;
-      const opened = await openFirst(candidates, admit, (address, candidatesLeft) => {
-        progress.remoteAddress = address;
-        key = keepFor === undefined ? undefined : { tenant: keepFor, host: sink.host, port: sink.port, address };
-        reused = mayReuse && key !== undefined ? kept.take(key) : undefined;
-        if (reused !== undefined) return Promise.resolve(reused.socket);
-        life ??= beginLife(signal);
-        const timeoutMs = candidatesLeft > 1 ? { timeoutMs: progress.leftMs() / candidatesLeft } : {};
-        const destination = { address, port: sink.port, host: sink.host, secureContext, ...timeoutMs };
-        return progress.during('connectMs', dial(destination, life.signal));
-      });
-      if (typeof opened === 'number') return { kind: 'held', retryAfterMs: opened };
-      if (reused !== undefined) endWith(signal, reused.end);
 
-      const { remoteAddress } = opened;
-      if (remoteAddress === undefined) throw new Failure('connection_closed', 'The target hung up at once.');
-      if (!isReachable(addresses.verdictOf(remoteAddress))) return blocked(remoteAddress);
+    const socket = await dialFirst(choice.candidates, admit, (address, candidatesLeft) => {
+      progress.remoteAddress = address;
+      const timeoutMs = candidatesLeft > 1 ? { timeoutMs: progress.leftMs() / candidatesLeft } : {};
+      const destination = { address, port: sink.port, host: sink.host, secureContext, ...timeoutMs };
+      return progress.during('connectMs', dial(destination, signal));
+    });
+    if (typeof socket === 'number') return { kind: 'held', retryAfterMs: socket };
 
-      if (reused === undefined) await progress.during('tlsMs', secured(opened));
-      const isKept = key !== undefined;
-      const open = ({ signal: until, end }: Life): Connection => {
-        const client = speakOn(opened, sink.uri, settings, isKept, until);
-        return { socket: opened, client, openedAt: performance.now(), end };
-      };
-      const connection = reused ?? open((life ??= beginLife(signal)));
-      const bytesBefore = opened.bytesRead;
-      try {
-        const answered = ask(connection, asked, settings, isKept);
-        const { isComplete, ...answer } = await progress.during('answerMs', answered);
-        if (isComplete && key !== undefined) {
-          signal.removeEventListener('abort', connection.end);
-          kept.put(key, connection);
-        }
-        return { kind: 'answered', ...answer, remoteAddress };
-      } catch (error) {
-        // The target gave up waiting just as it was asked; OPTIONS may be sent again (RFC 9110, section 9.2.2).
-        const isSilent = error instanceof Failure && error.reason === 'connection_closed' && !signal.aborted;
-        if (reused === undefined || !isSilent || opened.bytesRead > bytesBefore) throw error;
-        return speak(false);
-      }
-    }
-    return speak(true);
+    const { remoteAddress } = socket;
+    if (remoteAddress === undefined) throw new Failure('connection_closed', 'The target hung up at once.');
+    if (!isReachable(addresses.verdictOf(remoteAddress))) return blocked(remoteAddress);
+
+    await progress.during('tlsMs', secured(socket));
+    const request = { url: sink.uri, method, headers: { 'User-Agent': settings.userAgent, ...headers } };
+    const answer = await progress.during('answerMs', ask(socket, request, settings, signal));
+    return { kind: 'answered', ...answer, remoteAddress };
   }
 
   return async function safeRequest(request) {
@@ -186,7 +157,7 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
     } finally {
       clearTimeout(deadline);
       request.signal?.removeEventListener('abort', abort);
-      // Queries, half-open sockets and the client all hang on this signal: only a kept connection outlives the request.
+      // Queries, half-open sockets and the client all hang on this signal: nothing outlives the request.
       end.abort(over);
     }
   };
@@ -195,28 +166,57 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
 /** Made once: a reason of its own has a stack, which costs more than the rest of the signal. */
 const over = new Failure('aborted', 'The request is over.');
 
-/** Of a connection: it ends with the request that opened it, unless it is kept. */
-interface Life {
-  signal: AbortSignal;
-  end: () => void;
-}
-
-function beginLife(request: AbortSignal): Life {
-  const life = new AbortController();
-  const end = () => life.abort(over);
-  endWith(request, end);
-  return { signal: life.signal, end };
-}
-
-function endWith(request: AbortSignal, end: () => void): void {
-  request.addEventListener('abort', end, { once: true });
-  if (request.aborted) end();
-}
-
 /** Rejects with the reason when the signal fires. */
 function ended(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) reject(signal.reason as Error);
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
   });
+}
+
+type Stage = Exclude<keyof Timing, 'totalMs'>;
+const stages: Record<Stage, string> = {
+  lookupMs: 'looking up the name',
+  connectMs: 'connecting',
+  tlsMs: 'negotiating TLS',
+  answerMs: 'waiting for the answer',
+};
+
+/** How far a request has come, and how long each stage took. */
+class Progress {
+  /** The address that was dialled last. */
+  remoteAddress: string | undefined;
+  readonly #deadlineMs: number;
+  readonly #signal: AbortSignal;
+  readonly #startedAt = performance.now();
+  readonly #completed: Partial<Record<Stage, number>> = {};
+  #stage: Stage = 'lookupMs';
+
+  constructor(deadlineMs: number, signal: AbortSignal) {
+    this.#deadlineMs = deadlineMs;
+    this.#signal = signal;
+  }
+
+  /** Takes the time of a stage, and lets nothing follow once the request is over. */
+  async during<T>(stage: Stage, work: Promise<T>): Promise<T> {
+    this.#stage = stage;
+    const from = performance.now();
+    const result = await work;
+    this.#signal.throwIfAborted();
+    this.#completed[stage] = Math.round(performance.now() - from);
+    return result;
+  }
+
+  leftMs(): number {
+    return this.#deadlineMs - (performance.now() - this.#startedAt);
+  }
+
+  timing(): Timing {
+    return { ...this.#completed, totalMs: Math.round(performance.now() - this.#startedAt) };
+  }
+
+  deadlineExceeded(): Failure {
+    const detail = `No final answer within ${this.#deadlineMs} ms; the time ended while ${stages[this.#stage]}.`;
+    return new Failure('deadline_exceeded', detail);
+  }
 }

@@ -1,5 +1,6 @@
 import { promises as dns } from 'node:dns';
 import { isIP } from 'node:net';
+import { isReachable, type AddressRules } from './address.js';
 import { codeOf, Failure } from './failure.js';
 
 export interface LookUpSettings {
@@ -33,4 +34,25 @@ export async function lookUp(host: string, settings: LookUpSettings, signal: Abo
   throw broken === undefined
     ? new Failure('name_not_found', `The name ${host} has no address.`)
     : new Failure('name_lookup_failed', `The name servers gave no usable answer for ${host} (${broken}).`);
+}
+
+/** A name may have any number of addresses; trying them all would make the registry a scanner. */
+const maxDialsPerFamily = 2;
+
+/**
+ * What may be dialled of the addresses of a name, IPv4 first, or the address for which the name is refused as a whole:
+ * a name with one good and one bad address is an attack or a mistake, and both are better not tried.
+ */
+export function chooseAddresses(
+  found: readonly string[],
+  rules: AddressRules,
+): { candidates: string[] } | { blocked: string } {
+  // DNS64 adds addresses to names that have none in IPv6. They are left out, and refused only where nothing else is.
+  const own = found.filter((address) => rules.verdictOf(address) !== 'rfc6052');
+  const considered = own.length > 0 ? own : found;
+  const blocked = considered.find((address) => !isReachable(rules.verdictOf(address)));
+  if (blocked !== undefined) return { blocked };
+  const ipv4 = considered.filter((address) => !address.includes(':'));
+  const ipv6 = considered.filter((address) => address.includes(':'));
+  return { candidates: [...ipv4.slice(0, maxDialsPerFamily), ...ipv6.slice(0, maxDialsPerFamily)] };
 }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { FaultRule } from '../errors.js';
+import type { FaultRule } from '../../errors.js';
 import { isReachable, type AddressRules } from './address.js';
 
 /** A sink that may be asked. `uri` is the text as written: the key of a grant, and what deliveries are sent to. */
