@@ -1,12 +1,10 @@
 import type { RequestListener } from 'node:http';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import { RegistryError } from '../errors.js';
-import { answerMethods } from './answer-methods.js';
 import type { Operation } from './contract.js';
-import type { HttpExchange, Preferred } from './exchange.js';
-import { apiHeaders } from './fixed-headers.js';
+import { percentEncodingDetail, type HttpExchange, type Preferred } from './exchange.js';
 import type { Pipeline } from './pipeline.js';
-import { percentEncodingDetail } from './query.js';
+import { apiHeaders } from './write-answer.js';
 
 export interface AppSettings {
   operations: readonly Operation[];
@@ -82,4 +80,28 @@ function queryTextOf(url: string): string {
   const [withoutFragment = ''] = url.split('#', 1);
   const at = withoutFragment.indexOf('?');
   return at === -1 ? '' : withoutFragment.slice(at + 1);
+}
+
+/**
+ * OPTIONS returns the methods of a path; any other method gets 405 with the same list (RFC 9110 section 15.5.6). Call it
+ * after the routes of the path.
+ */
+export function answerMethods(
+  app: Express,
+  path: string,
+  setHeaders: RequestHandler,
+  methods: readonly string[],
+  changesByGet = false,
+): void {
+  const head = methods.includes('GET') && !changesByGet ? ['HEAD'] : [];
+  const allow = [...methods, ...head, 'OPTIONS'].join(', ');
+  app.options(path, setHeaders, (_request, response) => {
+    response.set('Allow', allow);
+    if (methods.includes('PATCH')) response.set('Accept-Patch', 'application/merge-patch+json');
+    response.status(200).end();
+  });
+  app.all(path, (_request, response) => {
+    response.set('Allow', allow);
+    throw new RegistryError('method_not_allowed', `This resource has ${methods.join(', ')}.`);
+  });
 }

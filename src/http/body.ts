@@ -1,8 +1,7 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { IncomingMessage, type IncomingHttpHeaders } from 'node:http';
 import { RegistryError, type Fault } from '../errors.js';
 import type { Operation } from './contract.js';
-import { DirectRequest, type TakePart } from './direct-request.js';
-import { findFaults, parseJson } from './json.js';
+import { findFaults, isObject, parseJson } from './json.js';
 
 const maxFaults = 50;
 
@@ -59,4 +58,56 @@ export function readJsonBody(operation: Operation, headers: IncomingHttpHeaders,
 
 export function brokenBody(faults: readonly Fault[]): RegistryError {
   return new RegistryError('invalid_request', 'The body breaks a rule.', { faults: faults.slice(0, maxFaults) });
+}
+
+/** The JSON merge patch (RFC 7396 section 2) of a value; neither is changed. What is null in the patch goes. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const members = new Map(Object.entries(isObject(target) ? target : {}));
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) members.delete(name);
+    else members.set(name, mergePatch(members.get(name), value));
+  }
+  return Object.fromEntries(members);
+}
+
+/** Is told each part of a body as it comes, and null at the end. */
+export type TakePart = (part: Buffer | null) => void;
+
+const ended: TakePart = () => undefined;
+
+/**
+ * A request that can be read past its stream: who reads a stream is told of each part, and of the end, in rounds of
+ * their own, which takes as long as finding a grant.
+ */
+export class DirectRequest extends IncomingMessage {
+  #take: TakePart | undefined;
+
+  static {
+    // Node lets go of a request once this is true. It is an accessor there too, whatever its type says.
+    Object.defineProperty(this.prototype, 'readableEnded', {
+      get(this: DirectRequest) {
+        return this.#take === ended || Reflect.get(IncomingMessage.prototype, 'readableEnded', this);
+      },
+    });
+  }
+
+  /** Returns false if a part has come already: then it has to be read as a stream. */
+  readDirectly(take: TakePart): boolean {
+    if (this.complete || this.readableLength > 0) return false;
+    this.#take = take;
+    // Node throws away what nobody reads.
+    this.read(0);
+    return true;
+  }
+
+  /** Node's parser calls this with each part, and with null at the end. */
+  override push(part: unknown, encoding?: BufferEncoding): boolean {
+    const take = this.#take;
+    if (take === undefined) return super.push(part, encoding);
+    // A connection may rest for long after this.
+    if (part === null) this.#take = ended;
+    take(part as Buffer | null);
+    return true;
+  }
 }

@@ -4,7 +4,7 @@ import type { Express, RequestHandler, Response } from 'express';
 import type { JSONWebKeySet } from 'jose';
 // Not the package itself: it runs the page's own script, which takes 40 MB and looks for a browser's storage.
 import getAbsoluteFSPath from 'swagger-ui-dist/absolute-path.js';
-import { answerMethods } from './answer-methods.js';
+import { answerMethods } from './app.js';
 import type { OpenApiDocument } from './contract.js';
 
 /** The contract has no links, so their column goes. A telephone's window is for the text, not for what is around it. */

@@ -3,10 +3,10 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { RegistryError } from '../errors.js';
 import { uuidv7 } from '../storage/ids.js';
-import { DirectRequest } from './direct-request.js';
-import { apiHeaders } from './fixed-headers.js';
+import { DirectRequest } from './body.js';
 import type { OnRequest } from './metrics.js';
 import { problemOf } from './problem.js';
+import { apiHeaders } from './write-answer.js';
 
 /**
  * Milliseconds. Proxies keep a connection for a minute as a rule: if it was closed from this side first, a request
@@ -37,7 +37,7 @@ export async function serve(
   server.timeout = unreadTimeout;
   server.on('timeout', closeUnlessAnswering);
   server.on('checkContinue', (request, response) => {
-    continueInTurn(response);
+    continueInOrder(response);
     server.emit('request', request, response);
   });
   // Nobody has to meet other expectations (RFC 9110, section 10.1.1); node would refuse them without a word.
@@ -51,7 +51,7 @@ export async function serve(
 }
 
 /** What node writes for an answer that waits behind another would come between the head and the body of that one. */
-function continueInTurn(response: ServerResponse): void {
+function continueInOrder(response: ServerResponse): void {
   const proceed = () => response.headersSent || response.writeContinue();
   if (response.socket) proceed();
   else response.once('socket', proceed);

@@ -5,7 +5,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { DirectRequest } from '../../src/http/direct-request.js';
+import { DirectRequest } from '../../src/http/body.js';
 
 let server: Server | undefined;
 /** Where the server has the connection. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { createTokenCache, type TokenCache } from '../../src/http/token-cache.js';
+import { createTokenCache, type TokenCache } from '../../src/http/issuers.js';
 
 /** Every token that was judged, as often as it was. */
 let judged: string[];

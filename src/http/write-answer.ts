@@ -2,19 +2,20 @@ import { IncomingMessage, ServerResponse, validateHeaderName, validateHeaderValu
 import { Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { apiVersion } from './contract.gen.js';
+import type { StreamedBody } from './handler.js';
 
 /** `_header` is the head as node has written it; it is text, in Latin-1, until it is sent. */
-type Written = ServerResponse & { _header?: string | null };
+type ResponseWithHead = ServerResponse & { _header?: string | null };
 
 interface Head {
   status: number;
   /** Made here, so that nobody has to check it. */
   requestId: string;
-  /** Names and values by turns. */
+  /** Names and values, one after the other. */
   others: readonly string[];
 }
 
-interface Answer extends Head {
+interface WholeAnswer extends Head {
   body: string | Buffer | undefined;
 }
 
@@ -56,7 +57,7 @@ export class FixedHeaders {
   }
 
   /** Sends an answer that has these headers and `others`. To HEAD it has no body, but the length of one. */
-  send(response: ServerResponse, { status, requestId, others, body }: Answer): void {
+  send(response: ServerResponse, { status, requestId, others, body }: WholeAnswer): void {
     const bytes = body === undefined ? 0 : Buffer.byteLength(body);
     const checked = body === undefined ? others : [...others, 'Content-Length', String(bytes)];
     if (!this.#joinsHead || response.req.method === 'HEAD') {
@@ -64,7 +65,7 @@ export class FixedHeaders {
       response.end(typeof body === 'string' ? Buffer.from(body) : body);
       return;
     }
-    const written: Written = response.writeHead(status, checked as string[]);
+    const written: ResponseWithHead = response.writeHead(status, checked as string[]);
     // The empty line at its end is the end of the whole.
     const head = `${written._header?.slice(0, -2)}X-Request-Id: ${requestId}\r\n${this.#lines}\r\n`;
     written._header = body === undefined ? head : head + latin1Of(body, bytes);
@@ -84,11 +85,67 @@ const keepsHead = sends('HTTP/1.1 200 OK\r\nA: b\r\n', ['A', 'b', 'Content-Lengt
 function sends(beginning: string, headers: string[]): boolean {
   let sent = '';
   const wire = new Writable({ decodeStrings: false, write: (text, _, done) => ((sent += text), done()) });
-  const response: Written = new ServerResponse(new IncomingMessage(new Socket()));
+  const response: ResponseWithHead = new ServerResponse(new IncomingMessage(new Socket()));
   response.assignSocket(wire as Socket);
   response.writeHead(200, headers);
   const head = response._header ?? '';
   response._header = `${head}{}`;
   response.end();
   return head.startsWith(beginning) && head.endsWith('\r\n\r\n') && sent === `${head}{}`;
+}
+
+export interface StreamSettings {
+  /** Writes the head, before the first piece. */
+  open: () => void;
+  /** How long a client may leave a stream unread before it is cut off; milliseconds. */
+  stallMs: number;
+  /** Fires when the service stops: who does not read is then cut off at once. */
+  stopping: AbortSignal;
+}
+
+/**
+ * Writes a body as fast as it is read and no faster: what waits in the process is one piece. The answer is the last one
+ * of its connection, so that none is left open at a stop.
+ */
+export async function writeStream(
+  response: ServerResponse,
+  stream: StreamedBody,
+  settings: StreamSettings,
+): Promise<void> {
+  response.shouldKeepAlive = false;
+  try {
+    await stream(async (text) => {
+      if (response.destroyed) throw new Error('The client has gone away.');
+      if (!response.headersSent) settings.open();
+      if (!response.write(text)) await untilDrained(response, settings);
+    });
+    if (!response.headersSent) settings.open();
+    response.end();
+  } catch (error) {
+    if (!response.destroyed) throw error;
+  }
+}
+
+function untilDrained(response: ServerResponse, { stallMs, stopping }: StreamSettings): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // Without a socket, while an earlier answer of the connection has it, nothing is closed by that.
+    const cutOff = () => {
+      response.destroy();
+      closed();
+    };
+    const timer = setTimeout(cutOff, stallMs);
+    stopping.addEventListener('abort', cutOff);
+    const end = (finish: () => void) => {
+      clearTimeout(timer);
+      stopping.removeEventListener('abort', cutOff);
+      response.off('drain', drained);
+      response.off('close', closed);
+      finish();
+    };
+    const drained = () => end(resolve);
+    const closed = () => end(() => reject(new Error('The client has gone away.')));
+    response.once('drain', drained);
+    response.once('close', closed);
+    if (stopping.aborted) cutOff();
+  });
 }

@@ -1,7 +1,7 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { connect, Socket, type AddressInfo } from 'node:net';
-import { FixedHeaders } from '../../src/http/fixed-headers.js';
+import { FixedHeaders } from '../../src/http/write-answer.js';
 
 let server: Server;
 afterEach(() => void server?.close());
