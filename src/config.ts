@@ -4,8 +4,8 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { SetupError } from './errors.js';
-import { eventLimits } from './events/read-events.js';
 import { createAddressRules } from './handshake/outbound/address.js';
+import { limits } from './limits.js';
 import { acceptedAlgorithms } from './http/authenticate.js';
 
 /**
@@ -131,8 +131,8 @@ const variables = {
   ASSENT_SUBSCRIPTIONS_PER_TENANT: whole(1, 999_999_999).default(1_000_000),
   ASSENT_CALLBACK_SECONDS: whole(10, 86_400).default(3_600),
   ASSENT_POLL_MS: whole(20, 60_000).default(1_000),
-  ASSENT_MESSAGE_BYTES: whole(65_536, 16_777_216).default(eventLimits.bytes),
-  ASSENT_MESSAGE_EVENTS: whole(1, 1_000).default(eventLimits.events),
+  ASSENT_MESSAGE_BYTES: whole(65_536, 16_777_216).default(limits.message.bytes),
+  ASSENT_MESSAGE_EVENTS: whole(1, 1_000).default(limits.message.events),
   ASSENT_FEED_RETENTION_HOURS: whole(1, 87_600).default(168),
   ASSENT_FEED_HEARTBEAT_SECONDS: whole(1, 300).default(15),
   ASSENT_FEED_STALL_SECONDS: whole(1, 300).default(30),

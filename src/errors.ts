@@ -87,7 +87,6 @@ export const faultRules = [
   'origin_mismatch',
   'origin_repeated',
   'not_a_uri_reference',
-  'too_many_types',
   'protocol_unknown',
   'protocol_not_supported',
   'method_not_post',

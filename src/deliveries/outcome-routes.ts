@@ -1,9 +1,10 @@
 import type { Fault } from '../errors.js';
 import type { components } from '../http/contract.gen.js';
 import { actorOf, type Handlers } from '../http/handler.js';
-import { findFaults } from '../http/json.js';
 import { brokenBody } from '../http/body.js';
+import { findFaults } from '../http/json.js';
 import type { Principal } from '../http/principal.js';
+import { limits } from '../limits.js';
 import { ageOf, kindOf, restOf, type Outcome } from './outcome.js';
 import type { DeliveryReader } from './read-deliveries.js';
 import type { RecordOutcomes } from './record-outcomes.js';
@@ -25,17 +26,15 @@ export interface OutcomeRoutes {
   now: () => number;
 }
 
-const most = 1_000;
-
 export function createOutcomeHandlers(routes: OutcomeRoutes): Handlers<'reportOutcomes' | 'getDeliveries'> {
   const { record, deliveries, readSubscription, checkBody, onDelivery, onHeld } = routes;
   return {
     reportOutcomes: async (call) => {
       const entries: unknown = call.body;
-      if (!Array.isArray(entries) || entries.length === 0 || entries.length > most) {
+      if (!Array.isArray(entries) || entries.length === 0 || entries.length > limits.entries) {
         throw brokenBody(checkBody('reportOutcomes', entries));
       }
-      const unfit = new Map(findFaults(call.bytes.toString()).map((fault) => [indexOf(fault), fault]));
+      const unfit = new Map(findFaults(call.bytes).map((fault) => [indexOf(fault), fault]));
       const now = new Date(routes.now());
       const results: Result[] = [];
       const outcomes: Outcome[] = [];

@@ -1,3 +1,5 @@
+import { isTimestamp } from '../http/timestamp.js';
+import { limits } from '../limits.js';
 import { isAttributeName, isAttributeText } from './attribute-text.js';
 import {
   pointerTo,
@@ -10,8 +12,7 @@ import {
 import { ContextAttributes, core, coreNumber } from './context-attributes.js';
 import { isJson, parseMediaType } from './media-type.js';
 import { readingRules as rules } from './profiles/reading-rules.js';
-import { breachOf, maxBreaches, type Rule, type RuleBreach } from './rule.js';
-import { isTimestamp } from './timestamp.js';
+import { breachOf, type Rule, type RuleBreach } from './rule.js';
 import { isUri, isUriReference } from './uri.js';
 
 /** `parts` is what a profile can still judge; undefined when there is no event at all. */
@@ -45,7 +46,7 @@ export function startDraft(mode: Mode, at: string): Draft {
 }
 
 export function note(draft: Draft, rule: Rule, member: string): void {
-  if (draft.faults.length < maxBreaches) draft.faults.push(breachOf(rule, pointerTo(draft, member)));
+  if (draft.faults.length < limits.faults) draft.faults.push(breachOf(rule, pointerTo(draft, member)));
 }
 
 /** Notes the fault of an attribute, and that it will not be among the attributes. */

@@ -1,7 +1,8 @@
 import type { Profile } from '../origins/origin.js';
+import { limits } from '../limits.js';
 import type { EventParts } from './cloud-event.js';
 import { addText, finish, startDraft } from './draft.js';
-import { maxBreaches, type JudgedAlone, type RuleBreach } from './rule.js';
+import { type JudgedAlone, type RuleBreach } from './rule.js';
 import { validateEvent, type Judgement } from './validate-event.js';
 
 /**
@@ -36,5 +37,5 @@ function lint(into: Judgement, profile: Profile, of: JudgedAlone, value: string,
 }
 
 function add(list: RuleBreach[], breaches: readonly RuleBreach[], pointer: string): void {
-  for (const breach of breaches) if (list.length < maxBreaches) list.push({ ...breach, pointer });
+  for (const breach of breaches) if (list.length < limits.faults) list.push({ ...breach, pointer });
 }

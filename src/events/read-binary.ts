@@ -1,10 +1,11 @@
 import { Buffer, isUtf8 } from 'node:buffer';
+import { limits } from '../limits.js';
 import { watchClaimCheck } from './claim-check.js';
 import { addText, finish, isFirst, refuse, startDraft, type Draft, type ReadEvent } from './draft.js';
 import { decodeHeaderValue } from './header-value.js';
-import { jsonText, skipSpace, skipValue } from './json-text.js';
+import { skipSpace, skipValue } from '../http/json-text.js';
 import { readingRules as rules } from './profiles/reading-rules.js';
-import { breachOf, maxBreaches, type Rule } from './rule.js';
+import { breachOf, type Rule } from './rule.js';
 
 /**
  * Reads an event in binary mode (HTTP binding, section 3.1); undefined when not one header says that it is an event.
@@ -48,7 +49,7 @@ function addHeader(draft: Draft, name: string, value: string): void {
 }
 
 function misplaced(draft: Draft, rule: Rule, name: string): void {
-  if (draft.faults.length < maxBreaches) draft.faults.push(breachOf(rule, `header/ce-${name}`));
+  if (draft.faults.length < limits.faults) draft.faults.push(breachOf(rule, `header/ce-${name}`));
 }
 
 /** Content-Type is no percent-encoded header; its own grammar is checked. */
@@ -60,6 +61,6 @@ function addContentType(draft: Draft, value: string): void {
 function findClaimCheck(draft: Draft, body: Uint8Array): void {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   if (!(bytes.includes('"claimCheck') || bytes.includes('\\u')) || !isUtf8(bytes)) return;
-  const end = skipValue(bytes, skipSpace(bytes, 0), 0, watchClaimCheck(draft, jsonText(bytes)));
+  const end = skipValue(bytes, skipSpace(bytes, 0), 0, watchClaimCheck(draft, bytes));
   if (end < 0) draft.claimCheck = undefined;
 }

@@ -1,5 +1,6 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import type { ErrorCode, Fault } from '../errors.js';
+import { limits } from '../limits.js';
 import type { Mode } from './cloud-event.js';
 import { finish, startDraft, type ReadEvent } from './draft.js';
 import {
@@ -10,18 +11,18 @@ import {
   findMember,
   jsonText,
   malformed,
-  maxDataDepth,
   skipDeep,
   skipSpace,
   skipValue,
+  startOf,
   tooDeep,
   type JsonText,
-} from './json-text.js';
+} from '../http/json-text.js';
 import { parseMediaType } from './media-type.js';
 import { readingRules as rules } from './profiles/reading-rules.js';
 import { readBinaryEvent } from './read-binary.js';
 import { readObject } from './read-json.js';
-import { breachOf, maxBreaches, type RuleBreach } from './rule.js';
+import { breachOf, type RuleBreach } from './rule.js';
 
 export interface EventRequest {
   /** Names and values in turn, a line each, as Node's `rawHeaders`: only there are repeated lines still to be seen. */
@@ -29,15 +30,10 @@ export interface EventRequest {
   body: Uint8Array;
 }
 
-export interface EventLimits {
+export interface MessageLimits {
   bytes: number;
   events: number;
 }
-
-/**
- * Of a message, by default. Events of 64 KiB must be let through by everyone on their way (CloudEvents, Size Limits).
- */
-export const eventLimits: EventLimits = { bytes: 1_048_576, events: 100 };
 
 /** What is wrong with a message as a whole: rule and sentence. */
 export const messageFaults = {
@@ -49,7 +45,7 @@ export const messageFaults = {
   not_an_event: 'The Content-Type is none of CloudEvents, and no header begins with "ce-".',
   not_utf8: 'The body is not UTF-8.',
   not_json: 'The body is not JSON (RFC 8259).',
-  too_deep: `It is nested more than ${maxDataDepth} deep.`,
+  too_deep: `It is nested more than ${limits.eventDepth} deep.`,
   batch_not_array: 'A batch is a JSON array of events.',
 } as const;
 export type MessageFault = keyof typeof messageFaults;
@@ -62,8 +58,8 @@ export type ReadResult =
  * Reads the events of an HTTP message in any content mode (HTTP binding, section 3; JSON format, sections 3 and 4). An
  * event of a batch that is at fault leaves the others as they are; text that is no JSON spoils them all. Never throws.
  */
-export function readEvents({ headers, body }: EventRequest, limits: EventLimits = eventLimits): ReadResult {
-  if (body.length > limits.bytes) return refused('body_too_large', `The limit is ${limits.bytes} bytes.`);
+export function readEvents({ headers, body }: EventRequest, most: MessageLimits = limits.message): ReadResult {
+  if (body.length > most.bytes) return refused('body_too_large', `The limit is ${most.bytes} bytes.`);
   const mode = modeOf(headers);
   if (typeof mode !== 'string') return mode;
   if (mode === 'binary') {
@@ -75,9 +71,8 @@ export function readEvents({ headers, body }: EventRequest, limits: EventLimits 
   const json = jsonText(bytes);
   const events: ReadEvent[] = [];
   const start = startOf(bytes);
-  const end =
-    mode === 'batched' ? readBatch(json, start, events, limits.events) : readOne(json, start, mode, '', events);
-  if (typeof end !== 'number') return refused(end, end === 'too_many_events' ? `The limit is ${limits.events}.` : '');
+  const end = mode === 'batched' ? readBatch(json, start, events, most.events) : readOne(json, start, mode, '', events);
+  if (typeof end !== 'number') return refused(end, end === 'too_many_events' ? `The limit is ${most.events}.` : '');
   if (end === tooDeep) return refused('too_deep');
   if (end < 0 || skipSpace(bytes, end) !== bytes.length) return refused('not_json');
   if (mode === 'batched') compareVersions(events);
@@ -143,13 +138,8 @@ export function readEventOf(body: Buffer, member: string): ReadEvent {
   const json = jsonText(body);
   const at = `/${member}`;
   const events: ReadEvent[] = [];
-  readOne(json, findMember(json, startOf(body), member), 'structured', at, events);
+  readOne(json, findMember(body, startOf(body), member), 'structured', at, events);
   return events[0] ?? { faults: [tooDeepAt(at)], parts: undefined };
-}
-
-/** Behind a byte order mark and space. */
-function startOf(bytes: Uint8Array): number {
-  return skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
 }
 
 /** Reads the value at `from` as an event and appends it; gives the place after it, or a negative one. */
@@ -198,7 +188,7 @@ function tooDeepAt(pointer: string): RuleBreach {
 function compareVersions(events: readonly ReadEvent[]): void {
   if (!events.some((read) => 'event' in read || read.parts?.attributes.has('specversion'))) return;
   for (const read of events) {
-    if ('event' in read || read.faults.length >= maxBreaches) continue;
+    if ('event' in read || read.faults.length >= limits.faults) continue;
     const version = read.faults.find(({ rule }) => rule === rules.specversion.id);
     if (version) read.faults.push(breachOf(rules.batchSpecversion, version.pointer));
   }

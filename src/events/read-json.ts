@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer';
-import { base64Bytes } from './base64.js';
 import { watchClaimCheck } from './claim-check.js';
 import type { DataForm } from './cloud-event.js';
 import { addNative, addNull, addStructure, addText, note, refuse, type Draft } from './draft.js';
@@ -19,7 +18,7 @@ import {
   skipString,
   skipValue,
   type JsonText,
-} from './json-text.js';
+} from '../http/json-text.js';
 import { readingRules as rules } from './profiles/reading-rules.js';
 
 /**
@@ -43,7 +42,7 @@ export function readObject(json: JsonText, from: number, draft: Draft): number {
     const isPlain = bytes[plainEnd] === quote;
     const nameEnd = isPlain ? plainEnd + 1 : skipString(bytes, at + 1);
     if (nameEnd < 0) return nameEnd;
-    const name = isPlain ? plainText(json, at + 1, plainEnd) : decodeString(json, at + 1, nameEnd - 1);
+    const name = isPlain ? plainText(json, at + 1, plainEnd) : decodeString(bytes, at + 1, nameEnd - 1);
     const afterName = skipSpace(bytes, nameEnd);
     if (bytes[afterName] !== colon) return malformed;
     const end = readMember(json, name, skipSpace(bytes, afterName + 1), draft);
@@ -57,8 +56,8 @@ export function readObject(json: JsonText, from: number, draft: Draft): number {
 
 function readMember(json: JsonText, name: string, value: number, draft: Draft): number {
   const { bytes } = json;
-  if (name === 'data') return readData(json, value, draft);
-  if (name === 'data_base64') return readBase64(json, value, draft);
+  if (name === 'data') return readData(bytes, value, draft);
+  if (name === 'data_base64') return readBase64(bytes, value, draft);
   const first = bytes[value];
   if (first === quote) {
     const plainEnd = skipPlain(bytes, value + 1);
@@ -69,7 +68,7 @@ function readMember(json: JsonText, name: string, value: number, draft: Draft): 
   }
   const end = skipValue(bytes, value);
   if (end < 0) return end;
-  if (first === quote) addText(draft, name, decodeString(json, value + 1, end - 1), false);
+  if (first === quote) addText(draft, name, decodeString(bytes, value + 1, end - 1), false);
   else if (first === 0x6e) addNull(draft, name);
   else if (first === 0x74 || first === 0x66) addNative(draft, name, first === 0x74, false);
   else if (first === brace || first === bracket) addStructure(draft, name);
@@ -81,41 +80,42 @@ function readMember(json: JsonText, name: string, value: number, draft: Draft): 
 }
 
 /** A null payload is a payload (JSON format, section 3.1.1). */
-function readData(json: JsonText, value: number, draft: Draft): number {
-  const { bytes } = json;
-  const end = skipValue(bytes, value, 1, bytes[value] === brace ? watchClaimCheck(draft, json) : undefined);
+function readData(bytes: Buffer, value: number, draft: Draft): number {
+  const end = skipValue(bytes, value, 1, bytes[value] === brace ? watchClaimCheck(draft, bytes) : undefined);
   if (end < 0) return end;
   if (draft.dataForm !== 'absent') {
     note(draft, draft.dataForm === 'base64' ? rules.dataExclusive : rules.attributeOnce, 'data');
   }
-  draft.dataForm = formOf(json, value, end);
+  draft.dataForm = formOf(bytes, value, end);
   draft.dataBytes = end - value;
   return end;
 }
 
-function formOf(json: JsonText, from: number, to: number): DataForm {
-  switch (json.bytes[from]) {
+function formOf(bytes: Buffer, from: number, to: number): DataForm {
+  switch (bytes[from]) {
     case brace:
       return 'object';
     case bracket:
       return 'array';
     case quote:
-      return holdsJson(json, from, to) ? 'json_text' : 'text';
+      return holdsJson(bytes, from, to) ? 'json_text' : 'text';
     default:
       return 'scalar';
   }
 }
 
 /** Does the string hold the text of an object or an array? Few strings begin like one, so few are looked into. */
-function holdsJson(json: JsonText, from: number, to: number): boolean {
-  const first = json.bytes[skipSpace(json.bytes, from + 1)];
+function holdsJson(bytes: Buffer, from: number, to: number): boolean {
+  const first = bytes[skipSpace(bytes, from + 1)];
   if (first !== brace && first !== bracket && first !== backslash) return false;
-  return isContainer(decodeString(json, from + 1, to - 1));
+  return isContainer(decodeString(bytes, from + 1, to - 1));
 }
 
-/** Null is as if absent, as the JSON schema of the specification has it. */
-function readBase64(json: JsonText, value: number, draft: Draft): number {
-  const { bytes } = json;
+/**
+ * Null is as if absent, as the JSON schema of the specification has it. Base64 must be what an encoder writes for its
+ * bytes (RFC 4648, sections 3.1, 3.2, 3.5): texts that decoders read differently do not belong into a registry.
+ */
+function readBase64(bytes: Buffer, value: number, draft: Draft): number {
   const end = skipValue(bytes, value);
   if (end < 0) return end;
   const isRepeated = draft.dataForm === 'base64' || draft.others?.has('data_base64');
@@ -123,11 +123,12 @@ function readBase64(json: JsonText, value: number, draft: Draft): number {
   else if (bytes[value] === 0x6e) addNull(draft, 'data_base64');
   else {
     if (draft.dataForm !== 'absent') note(draft, rules.dataExclusive, 'data_base64');
-    const content = bytes[value] === quote ? decodeString(json, value + 1, end - 1) : undefined;
-    const size = content === undefined ? undefined : base64Bytes(content);
-    if (size === undefined) refuse(draft, rules.dataBase64, 'data_base64');
+    const content = bytes[value] === quote ? decodeString(bytes, value + 1, end - 1) : undefined;
+    const decoded = Buffer.from(content ?? '', 'base64');
+    const isBase64 = decoded.toString('base64') === content;
+    if (!isBase64) refuse(draft, rules.dataBase64, 'data_base64');
     draft.dataForm = 'base64';
-    draft.dataBytes = size ?? 0;
+    draft.dataBytes = isBase64 ? decoded.length : 0;
   }
   return end;
 }

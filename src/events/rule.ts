@@ -60,9 +60,6 @@ export interface RuleBreach extends Fault {
   sentence: string;
 }
 
-/** No event is worth a longer list, and a hostile one may not make it longer. */
-export const maxBreaches = 50;
-
 export function breachOf(rule: Rule, pointer: string, detail = rule.sentence): RuleBreach {
   return { pointer, rule: rule.id, level: rule.level, sentence: rule.sentence, detail };
 }

@@ -1,11 +1,12 @@
 import type { Profile } from '../origins/origin.js';
+import { limits } from '../limits.js';
 import type { EventParts } from './cloud-event.js';
 import type { ReadEvent } from './draft.js';
 import { belgifRules } from './profiles/belgif.js';
 import { cloudeventsRules } from './profiles/cloudevents.js';
 import { batchRules, intgStd015Rules } from './profiles/intg-std-015.js';
 import { nlGovRules } from './profiles/nl-gov.js';
-import { breachesOf, breachOf, maxBreaches, type Check, type JudgedAlone, type Rule, type RuleBreach } from './rule.js';
+import { breachesOf, breachOf, type Check, type JudgedAlone, type Rule, type RuleBreach } from './rule.js';
 
 /** A broken MUST is a fault, a broken SHOULD a warning; at most fifty of each. */
 export interface Judgement {
@@ -49,7 +50,7 @@ export function validateEvent(profile: Profile, event: EventParts, of?: JudgedAl
     const findings = check(event);
     if (findings === undefined) continue;
     const list = rule.level === 'MUST' ? judgement.faults : judgement.warnings;
-    for (const breach of breachesOf(rule, event, findings)) if (list.length < maxBreaches) list.push(breach);
+    for (const breach of breachesOf(rule, event, findings)) if (list.length < limits.faults) list.push(breach);
   }
   return judgement;
 }
@@ -60,8 +61,8 @@ export function judgeEvent(profile: Profile, read: ReadEvent): Judgement {
   if (!read.parts) return { faults: read.faults, warnings: [] };
   const { faults, warnings } = validateEvent(profile, read.parts);
   // The first that the profile finds has a place, whatever the reader found.
-  const own = faults.slice(0, Math.max(1, maxBreaches - read.faults.length));
-  return { faults: [...read.faults.slice(0, maxBreaches - own.length), ...own], warnings };
+  const own = faults.slice(0, Math.max(1, limits.faults - read.faults.length));
+  return { faults: [...read.faults.slice(0, limits.faults - own.length), ...own], warnings };
 }
 
 /** Judges a batch as a whole; `bytes` is the size of its body. */

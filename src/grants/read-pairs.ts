@@ -1,13 +1,14 @@
+import { limits } from '../limits.js';
 import { beginHash, finish, stepHash } from '../matching/hash.js';
 import type { AskedPairs } from '../matching/pair-table.js';
 import { viewOf } from '../matching/write-bytes.js';
 
-export const mostPairs = 1_000;
 const [comma, opening, closing] = Buffer.from(',[]') as unknown as [number, number, number];
 export const beforeOrigin = Buffer.from('{"origin":"');
 const beforeSink = Buffer.from('","sink":"');
 const behindSink = Buffer.from('"}');
-export const longest = { origin: 253, sink: 2_048 };
+export const mostPairs = limits.entries;
+export const longest = { origin: limits.nameLength, sink: limits.urlLength };
 
 /**
  * Reads pairs as programs write them: without white space, origin first, no character that JSON escapes. Such a text

@@ -1,9 +1,8 @@
 import { IncomingMessage, type IncomingHttpHeaders } from 'node:http';
 import { RegistryError, type Fault } from '../errors.js';
 import type { Operation } from './contract.js';
+import { limits } from '../limits.js';
 import { findFaults, isObject, parseJson } from './json.js';
-
-const maxFaults = 50;
 
 /**
  * Reads the bytes of a body. Throws RegistryError `media_type_unsupported` for an encoded one, and calls `done` with
@@ -42,7 +41,7 @@ function isEncoded(rawHeaders: readonly string[]): boolean {
 }
 
 /** A JSON body, checked unless the handler checks its parts. Errors: `media_type_unsupported`, `invalid_request`. */
-export function readJsonBody(operation: Operation, headers: IncomingHttpHeaders, bytes: Uint8Array): unknown {
+export function readJsonBody(operation: Operation, headers: IncomingHttpHeaders, bytes: Buffer): unknown {
   const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (!operation.mediaTypes.includes(mediaType)) {
     throw new RegistryError('media_type_unsupported', `The body must be ${operation.mediaTypes.join(' or ')}.`);
@@ -50,14 +49,14 @@ export function readJsonBody(operation: Operation, headers: IncomingHttpHeaders,
   const json = parseJson(bytes);
   if ('faults' in json) throw brokenBody(json.faults);
   if (operation.isByPart) return json.value;
-  const ofText = findFaults(json.text);
+  const ofText = findFaults(bytes);
   const faults = ofText.length > 0 ? ofText : operation.checkBody(json.value);
   if (faults.length > 0) throw brokenBody(faults);
   return json.value;
 }
 
 export function brokenBody(faults: readonly Fault[]): RegistryError {
-  return new RegistryError('invalid_request', 'The body breaks a rule.', { faults: faults.slice(0, maxFaults) });
+  return new RegistryError('invalid_request', 'The body breaks a rule.', { faults: faults.slice(0, limits.faults) });
 }
 
 /** The JSON merge patch (RFC 7396 section 2) of a value; neither is changed. What is null in the patch goes. */

@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { Fault, FaultRule } from '../errors.js';
+import { limits } from '../limits.js';
 import { escapePointer } from './json.js';
 
 /** Where a stage has a rule for the same thing, it has the same name. */
@@ -79,8 +80,6 @@ const sentences: Record<string, (params: Limits, schema: unknown) => string> = {
   oneOf: (_, schema) => `must be ${(schema as Form[]).map(wordsOf).join(' or ')}`,
 };
 
-const maxFaults = 50;
-
 /**
  * Ajv's errors as faults, fifty at the most. `place` is where the parameter stands whose schema was broken; without it
  * the pointer is one into a body. The branches of a `oneOf` are told as one.
@@ -89,7 +88,7 @@ export function faultsOf(errors: readonly ErrorObject[], place?: 'path' | 'query
   const whole = new Set(errors.filter(({ keyword }) => keyword === 'oneOf').map(({ instancePath }) => instancePath));
   const faults: Fault[] = [];
   for (const error of errors) {
-    if (faults.length === maxFaults) break;
+    if (faults.length === limits.faults) break;
     if (error.keyword === 'oneOf' || !isWithin(error.instancePath, whole)) faults.push(faultOf(error, place));
   }
   return faults;

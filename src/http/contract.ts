@@ -7,6 +7,7 @@ import { faultsOf } from './contract-faults.js';
 import type { operations } from './contract.gen.js';
 import { escapePointer, textFault } from './json.js';
 import type { Principal, Scope } from './principal.js';
+import { isTimestamp } from './timestamp.js';
 
 export type OperationId = keyof operations;
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -96,10 +97,6 @@ const documentId = 'openapi';
 /** The build lints the document. Ajv's own check costs a third of the loading, and does not look into its schemas. */
 const settings = { strict: false, allErrors: true, verbose: true, validateSchema: false, meta: false };
 
-const { validate: mayBeDateTime } = formats.default.get('date-time') as { validate: (text: string) => boolean };
-/** RFC 3339 section 5.6: an offset has minutes behind a colon. Without them it would be no time for JavaScript. */
-const isDateTime = (text: string) => /(?:z|:\d\d)$/i.test(text) && mayBeDateTime(text);
-
 export function loadContract(): Contract {
   const document = JSON.parse(
     readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8'),
@@ -108,7 +105,7 @@ export function loadContract(): Contract {
   const texts = new Ajv2020({ ...settings, useDefaults: true });
   for (const ajv of [bodies, texts]) {
     formats.default(ajv);
-    ajv.addFormat('date-time', isDateTime);
+    ajv.addFormat('date-time', isTimestamp);
     ajv.addSchema(document, documentId);
   }
   const compile = (ajv: Ajv2020, pointer: string) => ajv.compile({ $ref: `${documentId}#${pointer}` });

@@ -1,36 +1,35 @@
 import type { Fault } from '../errors.js';
+import { limits } from '../limits.js';
+import {
+  backslash,
+  brace,
+  braceEnd,
+  bracket,
+  bracketEnd,
+  comma,
+  decodeString,
+  jsonText,
+  quote,
+  skipDeep,
+  skipPlain,
+  skipSpace,
+  skipString,
+  skipValue,
+  startOf,
+  type JsonText,
+} from './json-text.js';
 
-/**
- * Deeper documents are refused, because code that walks a value may be recursive. What the contract lets go deepest are
- * 32 filters in each other, of which every `all` takes two; one too many has a fault of its own.
- */
-const maxDepth = 68;
-/**
- * Commas and opening brackets, which there are about as many of as values. What is sent in bodies that have room for so
- * many has longer values. Each may be at fault, all faults are looked for at once, and to find millions of them would
- * hold up everybody for seconds.
- */
-const maxMarks = 50_000;
 /**
  * Names that reach the prototype of an object in code that is less careful. The first is refused wherever it stands;
  * the others are so where names are free, but for attributes of events, which may have any of a-z and 0-9.
  */
 export const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-const [quote, backslash, comma, bracket, brace] = Buffer.from('"\\,[{');
-const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],]/g;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-interface Container {
-  names: Set<string> | undefined;
-  at: string;
-  index: number;
-  awaitsName: boolean;
-}
-
 /** JSON as RFC 8259 has it, in UTF-8. */
-export function parseJson(bytes: Uint8Array): { text: string; value: unknown } | { faults: Fault[] } {
+export function parseJson(bytes: Uint8Array): { value: unknown } | { faults: Fault[] } {
   if (hasTooManyValues(bytes)) {
-    const detail = `The body has more than ${maxMarks} commas and opening brackets.`;
+    const detail = `The body has more than ${limits.bodyValues} commas and opening brackets.`;
     return { faults: [{ pointer: '', rule: 'too_many_values', detail }] };
   }
   let text: string;
@@ -40,16 +39,19 @@ export function parseJson(bytes: Uint8Array): { text: string; value: unknown } |
     return { faults: [{ pointer: '', rule: 'not_utf8', detail: 'The body is not UTF-8.' }] };
   }
   try {
-    return { text, value: JSON.parse(text) };
+    return { value: JSON.parse(text) };
   } catch {
     // No cause: the parser's message quotes the text, and that may be a credential.
     return { faults: [{ pointer: '', rule: 'not_json', detail: 'The body is not JSON (RFC 8259).' }] };
   }
 }
 
-/** Before the text is read: to make a million values takes its time, too. Strings may hold any marks. */
+/**
+ * Looked at before anything is made of the text. Each value may be at fault, all faults are looked for at once, and to
+ * find millions of them would hold up everybody for seconds.
+ */
 function hasTooManyValues(bytes: Uint8Array): boolean {
-  if (bytes.length <= maxMarks) return false;
+  if (bytes.length <= limits.bodyValues) return false;
   let marks = 0;
   let isInString = false;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -58,55 +60,77 @@ function hasTooManyValues(bytes: Uint8Array): boolean {
     else if (byte === backslash && isInString) at += 1;
     else if (!isInString && (byte === comma || byte === bracket || byte === brace)) marks += 1;
   }
-  return marks > maxMarks;
+  return marks > limits.bodyValues;
+}
+
+interface Walk {
+  json: JsonText;
+  /** The names and places on the way to the present value, one for each container that is open. */
+  path: Array<string | number>;
+  /** The first fault of each member or entry of the outermost value. */
+  faults: Fault[];
+  hasFault: boolean;
 }
 
 /**
- * What I-JSON (RFC 7493) has besides: no name twice and no lone surrogate; and no NUL, which Postgres cannot store.
- * `JSON.parse` alone takes the last of two equal names, and lets through the others. Walks the tokens of a text that is
- * JSON, the stack being the path to the present place, and gives the first fault of each member or entry of the
- * outermost value.
+ * What I-JSON (RFC 7493) asks for besides: no name twice and no lone surrogate; and no NUL, which Postgres cannot store.
+ * `JSON.parse` alone takes the last of two equal names, and lets the others through. The text is known to be JSON.
  */
-export function findFaults(text: string): Fault[] {
-  const faults: Fault[] = [];
-  const stack: Container[] = [];
-  let tooDeep = 0;
-  let isTold = false;
-  const tell = (fault: Omit<Fault, 'pointer'> | undefined) => {
-    if (fault === undefined || isTold) return;
-    faults.push({ pointer: pointerOf(stack), ...fault });
-    isTold = true;
-  };
-  for (const [token] of text.matchAll(tokens)) {
-    const parent = stack.at(-1);
-    if (token === '{' || token === '[') {
-      if (stack.length < maxDepth) {
-        stack.push({ names: token === '{' ? new Set() : undefined, at: '', index: 0, awaitsName: token === '{' });
-      } else {
-        tell({ rule: 'too_deep', detail: `The body is nested more than ${maxDepth} deep.` });
-        tooDeep += 1;
-      }
-    } else if (token === '}' || token === ']') {
-      if (tooDeep > 0) tooDeep -= 1;
-      else stack.pop();
-    } else if (tooDeep > 0) {
-      continue;
-    } else if (token === ',') {
-      if (stack.length === 1) isTold = false;
-      if (parent?.names) parent.awaitsName = true;
-      else if (parent) parent.index += 1;
-    } else {
-      const string = JSON.parse(token) as string;
-      const isName = parent?.names !== undefined && parent.awaitsName;
-      if (isName) {
-        parent.at = string;
-        parent.awaitsName = false;
-      }
-      tell(textFault(string) ?? (isName ? nameFault(string, parent.names as Set<string>) : undefined));
-      if (isName) parent.names?.add(string);
-    }
+export function findFaults(bytes: Buffer): Fault[] {
+  const walk: Walk = { json: jsonText(bytes), path: [], faults: [], hasFault: false };
+  walkValue(walk, startOf(bytes));
+  return walk.faults;
+}
+
+/** Gives the place after the value that begins at `at`. */
+function walkValue(walk: Walk, at: number): number {
+  const { json, path } = walk;
+  const { bytes } = json;
+  const first = bytes[at];
+  if (first === quote) {
+    const plainEnd = skipPlain(bytes, at + 1);
+    if (bytes[plainEnd] === quote) return plainEnd + 1;
+    const end = skipString(bytes, plainEnd);
+    note(walk, textFault(decodeString(bytes, at + 1, end - 1)));
+    return end;
   }
-  return faults;
+  if (first !== brace && first !== bracket) return skipValue(bytes, at);
+  if (path.length < limits.bodyDepth) return walkContainer(walk, at);
+  note(walk, { rule: 'too_deep', detail: `The body is nested more than ${limits.bodyDepth} deep.` });
+  return skipDeep(bytes, at);
+}
+
+function walkContainer(walk: Walk, from: number): number {
+  const { json, path } = walk;
+  const { bytes } = json;
+  const names = bytes[from] === brace ? new Set<string>() : undefined;
+  const last = path.push('') - 1;
+  let at = skipSpace(bytes, from + 1);
+  for (let index = 0; bytes[at] !== braceEnd && bytes[at] !== bracketEnd; index += 1) {
+    if (last === 0) walk.hasFault = false;
+    path[last] = index;
+    if (names) {
+      const end = skipString(bytes, at + 1);
+      const isPlain = skipPlain(bytes, at + 1) === end - 1;
+      const name = isPlain ? json.text.slice(at + 1, end - 1) : decodeString(bytes, at + 1, end - 1);
+      path[last] = name;
+      note(walk, textFault(name) ?? nameFault(name, names));
+      names.add(name);
+      // Behind the colon.
+      at = skipSpace(bytes, skipSpace(bytes, end) + 1);
+    }
+    at = skipSpace(bytes, walkValue(walk, at));
+    if (bytes[at] === comma) at = skipSpace(bytes, at + 1);
+  }
+  path.pop();
+  return at + 1;
+}
+
+function note(walk: Walk, fault: Omit<Fault, 'pointer'> | undefined): void {
+  if (fault === undefined || walk.hasFault) return;
+  const pointer = walk.path.map((step) => `/${typeof step === 'string' ? escapePointer(step) : step}`).join('');
+  walk.faults.push({ pointer, ...fault });
+  walk.hasFault = true;
 }
 
 /** Postgres stores neither NUL nor half a surrogate pair. */
@@ -120,10 +144,6 @@ function nameFault(name: string, names: ReadonlySet<string>): Omit<Fault, 'point
   if (name === '__proto__') return { rule: 'name_forbidden', detail: 'A member may not have this name.' };
   if (names.has(name)) return { rule: 'name_repeated', detail: 'The object has two members of this name.' };
   return undefined;
-}
-
-function pointerOf(stack: readonly Container[]): string {
-  return stack.map(({ names, at, index }) => `/${names ? escapePointer(at) : index}`).join('');
 }
 
 /** A JSON object, and neither an array nor null. */

@@ -2,6 +2,7 @@ import type { Fault, FaultRule } from '../errors.js';
 import { isAttributeText } from '../events/attribute-text.js';
 import { readingRules } from '../events/profiles/reading-rules.js';
 import { escapePointer, forbiddenNames, isObject } from '../http/json.js';
+import { limits } from '../limits.js';
 import { parseCesql } from './cesql-parser.js';
 
 /** What a leaf compares: attribute names and the values to compare with; every one of them must hold. */
@@ -17,15 +18,8 @@ export type Filter =
   | { not: Filter }
   | { sql: string };
 
-/** `depth` is how far filters may stand inside filters, `count` how many there may be at all depths together. */
-export interface FilterLimits {
-  depth: number;
-  count: number;
-}
-
 export type ParsedFilters = { filters: Filter[] } | { faults: Fault[] };
 
-const maxFaults = 50;
 const supported = 'The dialects are exact, prefix, suffix, all, any, not and sql.';
 /** Members of the shapes that earlier drafts had, and that other systems still have. */
 const outdated = ['dialect', 'property', 'attributes'];
@@ -34,26 +28,21 @@ const outdated = ['dialect', 'property', 'attributes'];
  * Reads the member `filters` of a subscription; absent and empty mean every event (section 3.2.1). Faults come all at
  * once, up to fifty, each with a JSON pointer from `at` to the place. Nothing is ignored or repaired.
  */
-export function parseFilters(
-  value: unknown,
-  at: string,
-  limits: FilterLimits = { depth: 32, count: 100 },
-): ParsedFilters {
+export function parseFilters(value: unknown, at: string): ParsedFilters {
   if (value === undefined) return { filters: [] };
-  const walk: Walk = { limits, left: limits.count, faults: [] };
+  const walk: Walk = { left: limits.filters, faults: [] };
   const filters = parseList(walk, value, at, 1);
   return walk.faults.length > 0 ? { faults: walk.faults } : { filters };
 }
 
 /** One walk over one value. The limits end the walk itself, so that a hostile value costs no stack and little time. */
 interface Walk {
-  readonly limits: FilterLimits;
   left: number;
   readonly faults: Fault[];
 }
 
 function note(walk: Walk, pointer: string, rule: FaultRule, detail: string): undefined {
-  if (walk.faults.length < maxFaults) walk.faults.push({ pointer, rule, detail });
+  if (walk.faults.length < limits.faults) walk.faults.push({ pointer, rule, detail });
 }
 
 /** What is at fault is noted and left out: the result is thrown away then. */
@@ -72,10 +61,10 @@ function parseList(walk: Walk, value: unknown, at: string, depth: number): Filte
 }
 
 function parseFilter(walk: Walk, value: unknown, at: string, depth: number): Filter | undefined {
-  const { limits } = walk;
   walk.left -= 1;
-  if (walk.left < 0) return note(walk, at, 'too_many_filters', `There are at most ${limits.count} filters in all.`);
-  if (depth > limits.depth) return note(walk, at, 'too_deep', `Filters stand at most ${limits.depth} deep.`);
+  if (walk.left < 0) return note(walk, at, 'too_many_filters', `There are at most ${limits.filters} filters in all.`);
+  if (depth > limits.filterDepth)
+    return note(walk, at, 'too_deep', `Filters stand at most ${limits.filterDepth} deep.`);
   if (!isObject(value)) {
     return note(walk, at, 'type', 'A filter is an object with one member, which names the dialect.');
   }

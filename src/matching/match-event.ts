@@ -1,5 +1,5 @@
 import { RegistryError } from '../errors.js';
-import type { EventLimits } from '../events/read-events.js';
+import type { MessageLimits } from '../events/read-events.js';
 import { ageHeader, type Answer, type Call, type Handler } from '../http/handler.js';
 import type { Principal } from '../http/principal.js';
 import type { Explain } from './explain-match.js';
@@ -25,7 +25,7 @@ export interface MatchEventSettings {
   waitFor: (position: bigint, timeoutMs: number) => Promise<boolean>;
   /** Sink credentials by id, of these subscriptions that still have the sink beside them. */
   credentials: (tenant: string, sinks: ReadonlyMap<string, string>) => Promise<Map<string, Credential>>;
-  limits: EventLimits;
+  limits: MessageLimits;
 }
 
 type MatchCall = Call<'matchEvent'>;

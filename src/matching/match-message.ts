@@ -1,7 +1,7 @@
 import { RegistryError } from '../errors.js';
 import type { ReadEvent } from '../events/draft.js';
 import { faultOfBreach, presentBreach } from '../events/presentation.js';
-import { readEvents, type EventLimits, type EventRequest } from '../events/read-events.js';
+import { readEvents, type MessageLimits, type EventRequest } from '../events/read-events.js';
 import type { RuleBreach } from '../events/rule.js';
 import { judgeEvent, validateBatch, type Judgement } from '../events/validate-event.js';
 import type { components } from '../http/contract.gen.js';
@@ -57,7 +57,7 @@ export function matchMessage(
   replica: Replica | undefined,
   origin: KnownOrigin,
   message: EventRequest,
-  limits?: EventLimits,
+  limits?: MessageLimits,
 ): MatchedMessage {
   const read = readEvents(message, limits);
   if ('code' in read)

@@ -1,6 +1,6 @@
 import { RegistryError, type Fault } from '../errors.js';
 import { faultOfBreach, presentBreach } from '../events/presentation.js';
-import { readEventOf, readEvents, type EventLimits } from '../events/read-events.js';
+import { readEventOf, readEvents, type MessageLimits } from '../events/read-events.js';
 import type { RuleBreach } from '../events/rule.js';
 import { judgeEvent, validateBatch } from '../events/validate-event.js';
 import type { Handlers } from '../http/handler.js';
@@ -16,7 +16,7 @@ export interface MatchRoutes {
   readSubscription: (principal: Principal, id: string) => Promise<MatchableSubscription>;
   /** Holds a body against the contract of the operation. */
   checkBody: (operation: 'testFilter', body: unknown) => Fault[];
-  limits: EventLimits;
+  limits: MessageLimits;
 }
 
 /**
@@ -30,7 +30,7 @@ export function createMatchHandlers({
   return {
     testFilter: async ({ body, bytes, principal }) => {
       // The event keeps the rules of events, as where it is matched.
-      const ofText = findFaults(bytes.toString()).filter(({ pointer }) => !pointer.startsWith('/event/'));
+      const ofText = findFaults(bytes).filter(({ pointer }) => !pointer.startsWith('/event/'));
       const broken = [...ofText, ...checkBody('testFilter', body)];
       if (broken.length > 0) throw brokenBody(broken);
       const read = readEventOf(bytes, 'event');

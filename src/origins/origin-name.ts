@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { FaultRule } from '../errors.js';
+import { limits } from '../limits.js';
 
 export type ParsedOriginName = { ok: true; name: string } | { ok: false; rule: FaultRule; detail: string };
 
@@ -25,7 +26,9 @@ export function parseOriginName(text: string): ParsedOriginName {
   }
   if (/:\d*$/.test(name)) return fault('origin_port', 'Write the name alone, without a port.');
   if (name.endsWith('.')) return fault('origin_trailing_dot', 'Write the name without the dot at its end.');
-  if (name.length > 253) return fault('origin_too_long', 'A DNS name has at most 253 characters.');
+  if (name.length > limits.nameLength) {
+    return fault('origin_too_long', `A DNS name has at most ${limits.nameLength} characters.`);
+  }
   if (labels.some((part) => part.length > 63)) {
     return fault('origin_label_too_long', 'Each part of a DNS name has at most 63 characters.');
   }

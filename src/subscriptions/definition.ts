@@ -1,5 +1,4 @@
 import { RegistryError, type Fault } from '../errors.js';
-import type { components } from '../http/contract.gen.js';
 import { parseFilters } from '../matching/filter.js';
 import { parseOriginName } from '../origins/origin-name.js';
 import {
@@ -10,10 +9,9 @@ import {
   checkSource,
   checkSubject,
   checkTypes,
+  type SubscriptionRequest,
 } from './rules.js';
 import type { Definition } from './subscription.js';
-
-export type SubscriptionRequest = components['schemas']['SubscriptionRequest'];
 
 /** A checked request: the definition, the origin that it names, and what to do with the credential. */
 export interface Requested {

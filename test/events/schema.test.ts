@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
-import { isTimestamp } from '../../src/events/timestamp.js';
+import { isTimestamp } from '../../src/http/timestamp.js';
 import { isUri, isUriReference } from '../../src/events/uri.js';
 import { minimal, readOne, structured } from './message.js';
 

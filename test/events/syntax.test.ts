@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { isAttributeName, isAttributeText } from '../../src/events/attribute-text.js';
-import { base64Bytes } from '../../src/events/base64.js';
 import { isJson, parseMediaType } from '../../src/events/media-type.js';
-import { isTimestamp } from '../../src/events/timestamp.js';
+import { readEvents } from '../../src/events/read-events.js';
+import { isTimestamp } from '../../src/http/timestamp.js';
 import { isUri, isUriReference, parseUriReference } from '../../src/events/uri.js';
+import { minimal, structured } from './message.js';
 
 describe('a timestamp', () => {
   test.each([
@@ -177,6 +178,13 @@ describe('a URI reference', () => {
 });
 
 describe('Base64', () => {
+  /** How many bytes an event has of it; undefined when it is refused. */
+  const bytesOf = (text: string) => {
+    const read = readEvents(structured({ ...minimal, data_base64: text }));
+    const [event] = 'events' in read ? read.events : [];
+    return event && 'event' in event ? event.event.dataBytes : undefined;
+  };
+
   test.each([
     ['', 0],
     ['YQ==', 1],
@@ -184,7 +192,7 @@ describe('Base64', () => {
     ['YWFh', 3],
     ['+/+/', 3],
     ['YWFwIG5vb3QgbWllcw==', 13],
-  ])('%j stands for %i bytes', (text, bytes) => expect(base64Bytes(text)).toBe(bytes));
+  ])('%j stands for %i bytes', (text, bytes) => expect(bytesOf(text)).toBe(bytes));
 
   test.each([
     'YQ',
@@ -202,11 +210,11 @@ describe('Base64', () => {
     'YWFh\n',
     'YWF\u0141',
     '... base64 encoded string ...',
-  ])('%j is none', (text) => expect(base64Bytes(text)).toBeUndefined());
+  ])('%j is none', (text) => expect(bytesOf(text)).toBeUndefined());
 
   test('what encoders make is read back to its size', () => {
     for (let size = 0; size < 300; size += 1) {
-      expect(base64Bytes(Buffer.alloc(size, size).toString('base64'))).toBe(size);
+      expect(bytesOf(Buffer.alloc(size, size).toString('base64'))).toBe(size);
     }
   });
 });

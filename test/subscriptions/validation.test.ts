@@ -53,7 +53,18 @@ const faulty: Array<[string, object, ...string[]]> = [
   ['a string for a filter', { filters: ['type = a'] }, '/filters/0 type'],
   ['an array for config', { config: [] }, '/config type'],
   ['a header that is a number', { protocolsettings: { headers: { 'X-A': 1 } } }, '/protocolsettings/headers/X-A type'],
+  ['null for a protocol', { protocol: null }, '/protocol type'],
+  ['a string for settings', { protocolsettings: 'x' }, '/protocolsettings type'],
+  ['an array of headers', { protocolsettings: { headers: ['x'] } }, '/protocolsettings/headers type'],
+  ['a content mode of null', { protocolsettings: { contentmode: null } }, '/protocolsettings/contentmode type'],
+  ['a method of null', { protocolsettings: { method: null } }, '/protocolsettings/method type'],
+  ['a string for a credential', { sinkcredential: 'PLAIN' }, '/sinkcredential type'],
   ['a credential without a type', { sinkcredential: { secret: 'a' } }, '/sinkcredential/credentialtype required'],
+  [
+    'a credential with a number for a type',
+    { sinkcredential: { credentialtype: 1 } },
+    '/sinkcredential/credentialtype type',
+  ],
   ['a rate of zero', { requestedrate: 0 }, '/requestedrate value_out_of_range'],
   ['a rate with a fraction', { requestedrate: 1.5 }, '/requestedrate type'],
   ['a rate beyond an integer', { requestedrate: 2_147_483_648 }, '/requestedrate value_out_of_range'],
@@ -145,7 +156,7 @@ describe('members', () => {
     for (const { detail } of answer.body.faults) expect(detail).toMatch(/^[A-Z"].*\.$|canonical form/);
   });
 
-  test.each(faulty.slice(12))('a replacement and a patch with %s are refused alike', async (_, members, ...places) => {
+  test.each(faulty.slice(19))('a replacement and a patch with %s are refused alike', async (_, members, ...places) => {
     const created = await subscriber.post('/v1/subscriptions').set('Prefer', 'respond-async').send(valid()).expect(201);
     const path = `/v1/subscriptions/${created.body.id}`;
     for (const answer of [

@@ -1,6 +1,6 @@
 import type { EventParts } from '../cloud-event.js';
 import { at, isGiven, rulesOf, textOf, type Check, type Rule } from '../rule.js';
-import { isUtcTimestamp } from '../timestamp.js';
+import { isUtcTimestamp } from '../../http/timestamp.js';
 import {
   cloudeventsRules,
   eachExtension,

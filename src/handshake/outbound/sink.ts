@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { FaultRule } from '../../errors.js';
+import { limits } from '../../limits.js';
 import { isReachable, type AddressRules } from './address.js';
 
 /** A sink that may be asked. `uri` is the text as written: the key of a grant, and what deliveries are sent to. */
@@ -24,7 +25,6 @@ interface SinkFault {
 }
 export type ParsedSink = { ok: true; sink: Sink } | SinkFault;
 
-const maxLength = 2048;
 const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*$/;
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
@@ -59,7 +59,7 @@ export function faultOfSinkText(raw: string): SinkFault | undefined {
 }
 
 function readUrl(raw: string): { ok: true; url: URL } | SinkFault {
-  if (raw.length > maxLength) return fault('too_long', `A sink has at most ${maxLength} characters.`);
+  if (raw.length > limits.urlLength) return fault('too_long', `A sink has at most ${limits.urlLength} characters.`);
   // eslint-disable-next-line no-control-regex -- ASCII is the rule here
   if (/[^\x00-\x7f]/.test(raw)) {
     return fault('not_ascii', 'Write names in their xn-- form and percent-encode everything else outside of ASCII.');
@@ -101,7 +101,7 @@ function faultOfHost(hostname: string, { addresses, ownHosts }: SinkRules): Sink
       : fault('ip_literal', 'The sink must name its host; an address is accepted only if the operator allowed it.');
   }
   if (hostname.endsWith('.')) return fault('trailing_dot', 'Write the host without the dot at its end.');
-  if (hostname.length > 253 || !hostname.split('.').every((part) => label.test(part))) {
+  if (hostname.length > limits.nameLength || !hostname.split('.').every((part) => label.test(part))) {
     return fault('host_malformed', 'The host must be a DNS name of letters, digits and hyphens.');
   }
   if (hostname === 'localhost') {

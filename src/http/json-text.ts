@@ -1,3 +1,5 @@
+import { limits } from '../limits.js';
+
 // JSON (RFC 8259) in UTF-8 by position: what is skipped is checked and never built, so that the data of an event costs
 // no memory. Places count bytes; a negative one is a failure. Loops over bytes are twice as fast as over characters.
 
@@ -7,8 +9,6 @@ export interface JsonText {
   text: string;
 }
 
-/** Data may nest deeper than documents of the registry do; skipping is recursive, so it still has an end. */
-export const maxDataDepth = 256;
 export const malformed = -1;
 export const tooDeep = -2;
 
@@ -33,6 +33,11 @@ const endings = Uint8Array.from({ length: 256 }, (_, byte) => {
 
 export function jsonText(bytes: Buffer): JsonText {
   return { bytes, text: bytes.toString('latin1') };
+}
+
+/** Where the outermost value begins: behind a byte order mark and space. */
+export function startOf(bytes: Uint8Array): number {
+  return skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
 }
 
 export function skipSpace(bytes: Uint8Array, from: number): number {
@@ -77,7 +82,7 @@ function escapeLength(bytes: Uint8Array, at: number): number {
 }
 
 /** The text of a string without its quotes, which `skipString` has found. */
-export function decodeString({ bytes }: JsonText, from: number, to: number): string {
+export function decodeString(bytes: Buffer, from: number, to: number): string {
   const raw = bytes.toString('utf8', from, to);
   return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
 }
@@ -110,13 +115,13 @@ function skipDigits(bytes: Uint8Array, from: number): number {
 /** Told where each member of an outermost object stands: its name without the quotes, and where its value begins. */
 export type OnMember = (nameFrom: number, nameTo: number, value: number) => void;
 
-/** Skips one value of any kind that begins at `from` itself, not at space before it. */
+/** Skips one value of any kind, as deep as events may go, that begins at `from` itself, not at space before it. */
 export function skipValue(bytes: Uint8Array, from: number, depth = 0, onMember?: OnMember): number {
   switch (bytes[from]) {
     case brace:
-      return depth < maxDataDepth ? skipObject(bytes, from + 1, depth + 1, onMember) : tooDeep;
+      return depth < limits.eventDepth ? skipObject(bytes, from + 1, depth + 1, onMember) : tooDeep;
     case bracket:
-      return depth < maxDataDepth ? skipArray(bytes, from + 1, depth + 1) : tooDeep;
+      return depth < limits.eventDepth ? skipArray(bytes, from + 1, depth + 1) : tooDeep;
     case quote:
       return skipString(bytes, from + 1);
     case 0x74:
@@ -212,12 +217,11 @@ export function skipDeep(bytes: Uint8Array, from: number): number {
 }
 
 /** Where the value of a member of an object begins. The text is known to be JSON, and the object to have the member. */
-export function findMember(json: JsonText, from: number, name: string): number {
-  const { bytes } = json;
+export function findMember(bytes: Buffer, from: number, name: string): number {
   for (let at = from; ; at = skipSpace(bytes, skipDeep(bytes, at))) {
     const nameFrom = skipSpace(bytes, at + 1);
     at = skipName(bytes, nameFrom);
-    if (decodeString(json, nameFrom + 1, skipString(bytes, nameFrom + 1) - 1) === name) return at;
+    if (decodeString(bytes, nameFrom + 1, skipString(bytes, nameFrom + 1) - 1) === name) return at;
   }
 }
 
