@@ -209,3 +209,8 @@ export class RegistryError extends Error {
 export class SetupError extends Error {
   override readonly name = 'SetupError';
 }
+
+/** A command line that can't be understood. The message says what to write instead. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

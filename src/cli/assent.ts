@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
+import { UsageError } from '../errors.js';
 import { profileNames } from '../origins/origin.js';
-import { UsageError } from './usage-error.js';
 
 /**
  * The command line. Arguments are parsed here and handed to one command; what a command returns becomes the exit code, and

@@ -1,7 +1,7 @@
 import { readConfig } from '../config.js';
+import { UsageError } from '../errors.js';
 import { openDevelopmentIssuer } from '../http/development-issuer.js';
 import { scopes as known, type Scope } from '../http/principal.js';
-import { UsageError } from './usage-error.js';
 
 export interface TokenRequest {
   tenant: string;

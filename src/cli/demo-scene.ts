@@ -9,8 +9,14 @@ import { openDevelopmentIssuer } from '../http/development-issuer.js';
 import { createLog } from '../http/log.js';
 import type { Scope } from '../http/principal.js';
 import { createService } from '../service.js';
-import { createAuthority, type Certificate } from './certificates.js';
-import { consenting, startWebhook, withholding, type WireExchange } from './webhook.js';
+import {
+  consenting,
+  createAuthority,
+  startWebhook,
+  withholding,
+  type Certificate,
+  type WireExchange,
+} from './webhook.js';
 
 export interface ApiResponse {
   status: number;

@@ -4,9 +4,16 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { readConfig } from '../config.js';
 import { openKeyFile } from '../storage/key-file.js';
-import { createAuthority } from './certificates.js';
+import {
+  consenting,
+  createAuthority,
+  startWebhook,
+  withholding,
+  type Behaviour,
+  type Webhook,
+  type WireExchange,
+} from './webhook.js';
 import { printable } from './narrate.js';
-import { consenting, startWebhook, withholding, type Behaviour, type WireExchange, type Webhook } from './webhook.js';
 
 export interface ReceiverSettings {
   port: number;

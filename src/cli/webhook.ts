@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Certificate } from './certificates.js';
+import { generate } from 'selfsigned';
 
 /** A request and its answer as their bytes stood on the wire, without bodies. Lines end in LF here. */
 export interface WireExchange {
@@ -98,4 +98,52 @@ export const withholding: Behaviour = (request, response) => {
 
 function headOf(bytes: string): string {
   return (bytes.split('\r\n\r\n')[0] ?? '').replaceAll('\r\n', '\n');
+}
+
+/** PEM, both. */
+export interface Certificate {
+  cert: string;
+  key: string;
+}
+
+interface Authority {
+  /** What whoever shall believe the authority needs; its key stays inside. */
+  cert: string;
+  /** A server certificate for names or IPv4 addresses. */
+  issue(names: readonly string[]): Promise<Certificate>;
+}
+
+const dayMs = 86_400_000;
+const crypto = { keyType: 'ec', algorithm: 'sha256' } as const;
+
+/** A certificate authority for webhooks on this machine, whose key nobody keeps. Valid from yesterday for `days`. */
+export async function createAuthority(name: string, days: number): Promise<Authority> {
+  const validity = { notBeforeDate: new Date(Date.now() - dayMs), notAfterDate: new Date(Date.now() + days * dayMs) };
+  const authority = await generate([{ name: 'commonName', value: name }], {
+    ...crypto,
+    ...validity,
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  return {
+    cert: authority.cert,
+    async issue(names) {
+      const altNames = names.map((value) =>
+        /^[\d.]+$/.test(value) ? ({ type: 7, ip: value } as const) : ({ type: 2, value } as const),
+      );
+      const leaf = await generate([{ name: 'commonName', value: names[0] ?? 'localhost' }], {
+        ...crypto,
+        ...validity,
+        ca: { cert: authority.cert, key: authority.private },
+        extensions: [
+          { name: 'basicConstraints', cA: false },
+          { name: 'extKeyUsage', serverAuth: true },
+          { name: 'subjectAltName', altNames },
+        ],
+      });
+      return { cert: leaf.cert, key: leaf.private };
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import type { components } from '../http/contract.gen.js';
-import type { Denial, Permission } from '../matching/known-pairs.js';
+import type { Decision, Denial } from '../matching/known-pairs.js';
 
 /** A sentence for each reason. */
 export const denials: Record<Denial, string> = {
@@ -22,7 +22,7 @@ export interface AskedPair {
 export function presentPermission(
   origin: string,
   sink: string,
-  { denial, grant }: Permission,
+  { denial, grant }: Decision,
 ): components['schemas']['Permission'] {
   if (denial !== undefined || grant === undefined) {
     const reason = denial ?? 'no_grant';

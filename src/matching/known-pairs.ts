@@ -23,7 +23,8 @@ export interface MatchedPair {
  */
 export type Denial = 'no_grant' | 'expired' | 'revoked' | 'ended' | 'suspended' | 'held';
 
-export interface Permission {
+/** Whether an origin may send to a sink now. */
+export interface Decision {
   denial: Denial | undefined;
   /** Of a pair that has or had one. Times are milliseconds since 1970. */
   grant:
@@ -117,7 +118,7 @@ export class KnownPairs {
     this.#table.findAll(asked, found);
   }
 
-  permission(pair: number, time: number): Permission {
+  permission(pair: number, time: number): Decision {
     const denial = this.denial(pair, time);
     return { denial, grant: denial === 'no_grant' ? undefined : this.#grant(pair) };
   }
@@ -153,7 +154,7 @@ export class KnownPairs {
     return this.#table.writeId(pair, bytes, at);
   }
 
-  #grant(pair: number): Permission['grant'] {
+  #grant(pair: number): Decision['grant'] {
     return {
       id: this.#table.id(pair),
       basis: this.basis(pair),

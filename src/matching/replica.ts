@@ -1,6 +1,6 @@
 import { RegistryError } from '../errors.js';
 import { withoutQuery } from '../storage/audit.js';
-import { KnownPairs, type MatchedPair, type Permission } from './known-pairs.js';
+import { KnownPairs, type Decision, type MatchedPair } from './known-pairs.js';
 import type { ContextAttributes } from '../events/context-attributes.js';
 import { createMatchIndex, type MatchIndex } from './match-index.js';
 import type { Dialects } from './predicate.js';
@@ -23,7 +23,7 @@ export interface Replica {
   /** The pairs that get the event, each once, with the subscriptions that want it; oldest first. */
   match(origin: KnownOrigin, event: ContextAttributes): MatchedPair[];
   /** `origin` in lower case. A pair of another tenant has no grant. */
-  permission(tenant: string, origin: string, sink: string): Permission;
+  permission(tenant: string, origin: string, sink: string): Decision;
   /** The same in steps, for many at once: the origin's number, 0 and without pairs if it is not the tenant's. */
   numberOf(tenant: string, origin: string): number;
   readonly pairs: Pick<KnownPairs, 'find' | 'findAll' | 'denial' | 'rate' | 'expiresAt' | 'basis' | 'writeGrantId'>;

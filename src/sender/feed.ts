@@ -1,4 +1,4 @@
-import { readLines } from './read-lines.js';
+import { readLines } from './lines.js';
 import type { RegistryClient } from './registry-client.js';
 
 /** What arrived from the feed together. */

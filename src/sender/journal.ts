@@ -3,9 +3,7 @@ import { open, rename, rm, truncate, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lockFolder } from '../storage/folder-lock.js';
 import { makeFolder } from '../storage/make-folder.js';
-import { compact } from './compact.js';
-import type { ChangeLine, SnapshotLine, Checkpoint } from './lines.js';
-import { readLines } from './read-lines.js';
+import { compact, readLines, type ChangeLine, type Checkpoint, type SnapshotLine } from './lines.js';
 
 /**
  * The replica on disk: a file of the lines as they were received. First whose replica it is, then a snapshot with its

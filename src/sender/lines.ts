@@ -1,3 +1,6 @@
+import { createReadStream } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { StringDecoder } from 'node:string_decoder';
 import { putOrRemove, type Replica } from '../matching/replica.js';
 import type { GrantState, OriginState, State, Subject, SubscriptionState } from '../matching/state.js';
 
@@ -32,7 +35,7 @@ export interface ChangeLine extends Checkpoint {
 export const ownTenant = '';
 
 /** Undefined for a kind that this version does not know. */
-export function subjectOfLine(line: SnapshotLine | ChangeLine): Subject | undefined {
+function subjectOfLine(line: SnapshotLine | ChangeLine): Subject | undefined {
   if ('cursor' in line && line.kind === 'end') return undefined;
   return 'cursor' in line ? subjectOfChange(line as ChangeLine) : subjectOfState(line);
 }
@@ -61,4 +64,77 @@ function subjectOfChange({ kind, origin, sink, subscription }: ChangeLine): Subj
 export function putLine(replica: Replica, line: SnapshotLine | ChangeLine, onFault: (error: unknown) => void): void {
   const subject = subjectOfLine(line);
   if (subject !== undefined && 'state' in line) putOrRemove(replica, subject, line.state, onFault);
+}
+
+const longestLine = 4 * 1_048_576;
+
+/**
+ * The whole lines of a stream of UTF-8, as many at a time as have come, without their ends (LF or CRLF). What stands
+ * after the last end is no line. Throws for a line that no registry writes.
+ */
+export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.write(chunk)).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > longestLine) throw new Error('The stream has a line without an end.');
+    if (lines.length > 0) yield lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+  }
+}
+
+/**
+ * Writes a journal anew with one line for each subject that is left, in the order of the old one but origins first,
+ * since everything else belongs to one. The file is read twice, so that keys have to be remembered and not lines.
+ */
+export async function compact(path: string, target: FileHandle, head: string): Promise<void> {
+  const { origins, living, checkpoint, current } = await survey(path);
+  await target.appendFile([head, ...origins, ''].join('\n'));
+  let number = 0;
+  for await (const lines of readLines(createReadStream(path))) {
+    const kept = lines.filter(() => living.has((number += 1)));
+    if (kept.length > 0) await target.appendFile(`${kept.join('\n')}\n`);
+  }
+  const end = [{ kind: 'end', ...checkpoint }, ...(current === undefined ? [] : [{ ...current, ...checkpoint }])];
+  await target.appendFile(end.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
+/** The lines of origins, and the numbers of the other lines that count. */
+async function survey(path: string) {
+  const origins = new Map<string, string>();
+  const last = new Map<string, number>();
+  const begunAt = new Map<string, number>();
+  const originOf = new Map<number, string>();
+  let checkpoint: Checkpoint = { cursor: '', revision: '' };
+  let current: object | undefined;
+  let number = 0;
+  for await (const lines of readLines(createReadStream(path))) {
+    for (const text of lines) {
+      number += 1;
+      const line = JSON.parse(text) as SnapshotLine | ChangeLine;
+      if ('cursor' in line) checkpoint = { cursor: line.cursor, revision: line.revision };
+      if (line.kind === 'current') current = line;
+      const subject = number === 1 ? undefined : subjectOfLine(line);
+      if (subject === undefined || !('state' in line)) continue;
+      const isGone = line.state === null;
+      if (subject.kind === 'origin') {
+        // What belongs to an origin ends with it.
+        if (isGone) begunAt.set(subject.origin, number);
+        if (isGone) origins.delete(subject.origin);
+        else origins.set(subject.origin, text);
+        continue;
+      }
+      const key = `${subject.kind} ${subject.origin} ${subject.kind === 'grant' ? subject.sink : subject.id}`;
+      const before = last.get(key);
+      if (before !== undefined) originOf.delete(before);
+      if (isGone) last.delete(key);
+      else {
+        last.set(key, number);
+        originOf.set(number, subject.origin);
+      }
+    }
+  }
+  const living = new Set<number>();
+  for (const [line, origin] of originOf) if (line > (begunAt.get(origin) ?? 0)) living.add(line);
+  return { origins: origins.values(), living, checkpoint, current };
 }

@@ -1,6 +1,17 @@
 import { setMaxListeners } from 'node:events';
-import { atHand, createBucket, leasedMs, recentOf, type Bucket, type Waiter } from './bucket.js';
-import type { Denied, LeaseClient, Permission, Permit, Share } from './leases.js';
+import {
+  atHand,
+  createBucket,
+  leasedMs,
+  recentOf,
+  type Bucket,
+  type Denied,
+  type LeaseClient,
+  type Permission,
+  type Permit,
+  type Share,
+  type Waiter,
+} from './leases.js';
 import { isFinal } from './registry-client.js';
 
 /**

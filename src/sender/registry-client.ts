@@ -73,17 +73,18 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
     connect: { timeout: 5_000, ...(ca === undefined ? {} : { ca }) },
     keepAliveTimeout: 10_000,
   });
-  let turn = 0;
+  /** Counts the failures that made us go on to the next address. */
+  let switches = 0;
   let skewMs = 0;
   let notedClock = startOfClock();
   let kept: string | undefined;
 
   async function send(call: RegistryCall, bearer: string) {
     const { method, path, body, message, accept, idempotencyKey, signal, answerMs, silenceMs } = call;
-    const address = addresses[turn % addresses.length] as URL;
-    const chosen = turn;
+    const address = addresses[switches % addresses.length] as URL;
+    const chosen = switches;
     const failed = () => {
-      if (turn === chosen) turn += 1;
+      if (switches === chosen) switches += 1;
     };
     try {
       const answer = await request(new URL(path, address), {

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Replica } from '../matching/replica.js';
 import { ageIn, HeldBack, isStreamThrough, readPage, readStream, type Batch } from './feed.js';
 import type { Journal } from './journal.js';
-import { putLine, type ChangeLine, type SnapshotLine, type Checkpoint } from './lines.js';
-import { readLines } from './read-lines.js';
+import { putLine, readLines, type ChangeLine, type Checkpoint, type SnapshotLine } from './lines.js';
 import { isFinal, RegistryRefusal, type RegistryClient } from './registry-client.js';
 
 /**

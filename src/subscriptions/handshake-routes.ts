@@ -1,8 +1,7 @@
 import { presentHandshake } from '../handshake/presentation.js';
 import type { HandshakeReader } from '../handshake/read-handshake.js';
-import type { Handlers } from '../http/handler.js';
+import { parsePrefer, type Handlers } from '../http/handler.js';
 import { pageHeaders, readListCursor } from '../http/page.js';
-import { parsePrefer } from '../http/handler.js';
 import { isUuid } from '../storage/ids.js';
 import type { SubscriptionReader } from './read-subscription.js';
 import { callerOf, type SubscriptionRoutes } from './routes.js';

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { story } from '../../src/cli/demo-story.js';
+import { story } from '../../src/cli/demo.js';
 
 const program = fileURLToPath(new URL('../../dist/cli/assent.js', import.meta.url));
 const limitMs = 60_000;
