@@ -50,7 +50,7 @@ export function note(draft: Draft, rule: Rule, member: string): void {
 }
 
 /** Notes the fault of an attribute, and that it will not be among the attributes. */
-export function refuse(draft: Draft, rule: Rule, name: string): void {
+export function addFault(draft: Draft, rule: Rule, name: string): void {
   note(draft, rule, name);
   leaveOut(draft, name, 'faulty');
 }
@@ -80,7 +80,7 @@ export function addText(draft: Draft, name: string, value: string, isPlain: bool
   const broken =
     (number === 0 ? brokenName(name) : brokenCore(draft, number, value)) ??
     (isPlain || isAttributeText(value) ? undefined : rules.attributeText);
-  if (broken) return refuse(draft, broken, name);
+  if (broken) return addFault(draft, broken, name);
   if (number === 0) draft.attributes.setExtension(name, value);
   else draft.attributes.setCore(number, value);
 }
@@ -120,9 +120,9 @@ function setContentType(draft: Draft, value: string): boolean {
 /** A native boolean or number; `isInteger` is told by the text of the number where there is one. */
 export function addNative(draft: Draft, name: string, value: number | boolean, isInteger: boolean): void {
   if (!isFirst(draft, name)) return;
-  if (coreNumber(name) !== 0) return refuse(draft, rules.attributeType, name);
+  if (coreNumber(name) !== 0) return addFault(draft, rules.attributeType, name);
   const broken = brokenName(name) ?? (typeof value === 'boolean' ? undefined : brokenInteger(value, isInteger));
-  if (broken) return refuse(draft, broken, name);
+  if (broken) return addFault(draft, broken, name);
   // Minus zero is the integer zero.
   draft.attributes.setExtension(name, value === 0 ? 0 : value);
 }
@@ -132,11 +132,11 @@ function brokenInteger(value: number, isInteger: boolean): Rule | undefined {
 }
 
 export function addStructure(draft: Draft, name: string): void {
-  if (isFirst(draft, name)) refuse(draft, brokenName(name) ?? rules.attributeValue, name);
+  if (isFirst(draft, name)) addFault(draft, brokenName(name) ?? rules.attributeValue, name);
 }
 
 /** Judges what can be judged only when all members are known. `bytes` is the size of the event as it came. */
-export function finish(draft: Draft, bytes: number): ReadEvent {
+export function finishDraft(draft: Draft, bytes: number): ReadEvent {
   const { attributes, faults, dataForm } = draft;
   const faulty = faults.length === 0 ? undefined : faultyNames(draft);
   const { datacontenttype } = attributes;

@@ -1,9 +1,9 @@
 import type { Profile } from '../origins/origin.js';
 import { limits } from '../limits.js';
 import type { EventParts } from './cloud-event.js';
-import { addText, finish, startDraft } from './draft.js';
+import { addText, finishDraft, startDraft } from './draft.js';
 import { type JudgedAlone, type RuleBreach } from './rule.js';
-import { validateEvent, type Judgement } from './validate-event.js';
+import { validateEvent, type Breaches } from './validate-event.js';
 
 /**
  * Judges what a subscription asks for by the profile of its origin: a type, source or subject that no valid event can
@@ -15,22 +15,22 @@ export function lintSubscription(
     types = [],
     ...asked
   }: Partial<Record<'source' | 'subject', string | undefined>> & { types?: readonly string[] | undefined },
-): Judgement {
-  const judgement: Judgement = { faults: [], warnings: [] };
-  for (const [index, type] of types.entries()) lint(judgement, profile, 'type', type, `/types/${index}`);
+): Breaches {
+  const breaches: Breaches = { faults: [], warnings: [] };
+  for (const [index, type] of types.entries()) lint(breaches, profile, 'type', type, `/types/${index}`);
   for (const name of ['source', 'subject'] as const) {
     const value = asked[name];
-    if (value !== undefined) lint(judgement, profile, name, value, `/${name}`);
+    if (value !== undefined) lint(breaches, profile, name, value, `/${name}`);
   }
-  return judgement;
+  return breaches;
 }
 
-function lint(into: Judgement, profile: Profile, of: JudgedAlone, value: string, pointer: string): void {
+function lint(into: Breaches, profile: Profile, of: JudgedAlone, value: string, pointer: string): void {
   const draft = startDraft('structured', '');
   addText(draft, of, value, false);
   add(into.faults, draft.faults, pointer);
   // Of an event with this attribute alone, the rules that look at nothing else are the ones that count.
-  const read = finish(draft, 0);
+  const read = finishDraft(draft, 0);
   const { faults, warnings } = validateEvent(profile, 'event' in read ? read.event : (read.parts as EventParts), of);
   add(into.faults, faults, pointer);
   add(into.warnings, warnings, pointer);

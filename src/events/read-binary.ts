@@ -1,7 +1,7 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import { limits } from '../limits.js';
 import { watchClaimCheck } from './claim-check.js';
-import { addText, finish, isFirst, refuse, startDraft, type Draft, type ReadEvent } from './draft.js';
+import { addText, finishDraft, isFirst, addFault, startDraft, type Draft, type ReadEvent } from './draft.js';
 import { decodeHeaderValue } from './header-value.js';
 import { skipSpace, skipValue } from '../http/json-text.js';
 import { readingRules as rules } from './profiles/reading-rules.js';
@@ -32,7 +32,7 @@ export function readBinaryEvent(headers: readonly string[], body: Uint8Array): R
     draft.dataForm = 'body';
     if (draft.declaresJson) findClaimCheck(draft, body);
   }
-  return finish(draft, bytes);
+  return finishDraft(draft, bytes);
 }
 
 function hasAttributePrefix(name: string): boolean {
@@ -45,7 +45,7 @@ function addHeader(draft: Draft, name: string, value: string): void {
   if (name === 'data') return misplaced(draft, rules.attributeReserved, name);
   const decoded = decodeHeaderValue(value);
   if (decoded !== undefined) addText(draft, name, decoded, decoded === value);
-  else if (isFirst(draft, name)) refuse(draft, rules.headerEncoding, name);
+  else if (isFirst(draft, name)) addFault(draft, rules.headerEncoding, name);
 }
 
 function misplaced(draft: Draft, rule: Rule, name: string): void {

@@ -2,7 +2,7 @@ import { Buffer, isUtf8 } from 'node:buffer';
 import type { ErrorCode, Fault } from '../errors.js';
 import { limits } from '../limits.js';
 import type { Mode } from './cloud-event.js';
-import { finish, startDraft, type ReadEvent } from './draft.js';
+import { finishDraft, startDraft, type ReadEvent } from './draft.js';
 import {
   brace,
   bracket,
@@ -151,7 +151,7 @@ function readOne(json: JsonText, from: number, mode: Mode, at: string, events: R
   }
   const draft = startDraft(mode, at);
   const end = readObject(json, from, draft);
-  if (end >= 0) events.push(finish(draft, end - from));
+  if (end >= 0) events.push(finishDraft(draft, end - from));
   return end;
 }
 

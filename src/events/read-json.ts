@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { watchClaimCheck } from './claim-check.js';
 import type { DataForm } from './cloud-event.js';
-import { addNative, addNull, addStructure, addText, note, refuse, type Draft } from './draft.js';
+import { addNative, addNull, addStructure, addText, note, addFault, type Draft } from './draft.js';
 import {
   backslash,
   braceEnd,
@@ -126,7 +126,7 @@ function readBase64(bytes: Buffer, value: number, draft: Draft): number {
     const content = bytes[value] === quote ? decodeString(bytes, value + 1, end - 1) : undefined;
     const decoded = Buffer.from(content ?? '', 'base64');
     const isBase64 = decoded.toString('base64') === content;
-    if (!isBase64) refuse(draft, rules.dataBase64, 'data_base64');
+    if (!isBase64) addFault(draft, rules.dataBase64, 'data_base64');
     draft.dataForm = 'base64';
     draft.dataBytes = isBase64 ? decoded.length : 0;
   }

@@ -9,7 +9,7 @@ import { nlGovRules } from './profiles/nl-gov.js';
 import { breachesOf, breachOf, type Check, type JudgedAlone, type Rule, type RuleBreach } from './rule.js';
 
 /** A broken MUST is a fault, a broken SHOULD a warning; at most fifty of each. */
-export interface Judgement {
+export interface Breaches {
   faults: RuleBreach[];
   warnings: RuleBreach[];
 }
@@ -43,20 +43,20 @@ const checks: Readonly<Record<Profile, readonly Checked[]>> = {
  * Judges an event by the rules of a profile. The MUSTs of CloudEvents itself are not looked at again: the reader has
  * held them. `of` narrows it to the rules that look at one attribute only.
  */
-export function validateEvent(profile: Profile, event: EventParts, of?: JudgedAlone): Judgement {
-  const judgement: Judgement = { faults: [], warnings: [] };
+export function validateEvent(profile: Profile, event: EventParts, of?: JudgedAlone): Breaches {
+  const breaches: Breaches = { faults: [], warnings: [] };
   for (const { rule, check } of checks[profile]) {
     if (of !== undefined && rule.of !== of) continue;
     const findings = check(event);
     if (findings === undefined) continue;
-    const list = rule.level === 'MUST' ? judgement.faults : judgement.warnings;
+    const list = rule.level === 'MUST' ? breaches.faults : breaches.warnings;
     for (const breach of breachesOf(rule, event, findings)) if (list.length < limits.faults) list.push(breach);
   }
-  return judgement;
+  return breaches;
 }
 
-/** The whole judgement on what was read: what the reader found, and what the profile says of all that could be read. */
-export function judgeEvent(profile: Profile, read: ReadEvent): Judgement {
+/** All breaches of what was read: what the reader found, and what the profile says of all that could be read. */
+export function judgeEvent(profile: Profile, read: ReadEvent): Breaches {
   if ('event' in read) return validateEvent(profile, read.event);
   if (!read.parts) return { faults: read.faults, warnings: [] };
   const { faults, warnings } = validateEvent(profile, read.parts);
@@ -66,11 +66,11 @@ export function judgeEvent(profile: Profile, read: ReadEvent): Judgement {
 }
 
 /** Judges a batch as a whole; `bytes` is the size of its body. */
-export function validateBatch(profile: Profile, batch: { count: number; bytes: number }): Judgement {
-  const judgement: Judgement = { faults: [], warnings: [] };
+export function validateBatch(profile: Profile, batch: { count: number; bytes: number }): Breaches {
+  const breaches: Breaches = { faults: [], warnings: [] };
   for (const rule of batchRules) {
     if (rule.profile !== profile || !rule.isBroken(batch)) continue;
-    (rule.level === 'MUST' ? judgement.faults : judgement.warnings).push(breachOf(rule, ''));
+    (rule.level === 'MUST' ? breaches.faults : breaches.warnings).push(breachOf(rule, ''));
   }
-  return judgement;
+  return breaches;
 }

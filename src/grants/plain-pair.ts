@@ -1,4 +1,4 @@
-import { beginHash, finish, stepHash } from '../matching/hash.js';
+import { beginHash, finishHash, stepHash } from '../matching/hash.js';
 import { Piece, viewOf, writeText } from '../matching/write-bytes.js';
 import type { AskedPair } from './permission.js';
 import { isOfOrigin, isPlain, isPlainText, longest } from './read-pairs.js';
@@ -64,7 +64,7 @@ export class PlainPair {
       hash = stepHash(hash, character);
     }
     this.sinkTo = to;
-    this.sinkHash = finish(hash);
+    this.sinkHash = finishHash(hash);
     return to > this.sinkFrom;
   }
 }

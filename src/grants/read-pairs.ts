@@ -1,5 +1,5 @@
 import { limits } from '../limits.js';
-import { beginHash, finish, stepHash } from '../matching/hash.js';
+import { beginHash, finishHash, stepHash } from '../matching/hash.js';
 import type { AskedPairs } from '../matching/pair-table.js';
 import { viewOf } from '../matching/write-bytes.js';
 
@@ -57,7 +57,7 @@ export class PlainPairs implements AskedPairs {
       this.originTo[count] = originTo;
       this.sinkFrom[count] = sinkFrom;
       this.sinkTo[count] = sinkTo;
-      this.sinkHashes[count] = finish(hash);
+      this.sinkHashes[count] = finishHash(hash);
       count += 1;
     } while (bytes[at] !== closing);
     this.count = count;

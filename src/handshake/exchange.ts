@@ -82,10 +82,10 @@ export function judge(criteria: Criteria, reply: Outcome): Judgement {
 }
 
 /** Field values by lower-case name; every line is kept apart, for a value that came twice is not one value. */
-type Answer = Map<string, string[]>;
+type AnswerHeaders = Map<string, string[]>;
 
-function readAnswer(headers: ReadonlyArray<readonly [string, string]>): Answer {
-  const answer: Answer = new Map();
+function readAnswer(headers: ReadonlyArray<readonly [string, string]>): AnswerHeaders {
+  const answer: AnswerHeaders = new Map();
   for (const [name, value] of headers) {
     const key = asciiLowerCase(name);
     const lines = answer.get(key);
@@ -96,14 +96,14 @@ function readAnswer(headers: ReadonlyArray<readonly [string, string]>): Answer {
   return answer;
 }
 
-function judgeStatus(status: number, answer: Answer): Judgement | undefined {
+function judgeStatus(status: number, answer: AnswerHeaders): Judgement | undefined {
   if (status === 410) return { kind: 'retired', verdict: 'gone' };
   if (status !== 429 && status !== 503) return undefined;
   const retryAfterMs = parseRetryAfter(answer.get('retry-after')?.[0], answer.get('date')?.[0]);
   return { kind: 'postponed', verdict: status === 429 ? 'throttled' : 'unavailable', retryAfterMs };
 }
 
-function judgeHeaders(criteria: Criteria, status: number, answer: Answer): Judgement {
+function judgeHeaders(criteria: Criteria, status: number, answer: AnswerHeaders): Judgement {
   const lines = answer.get('webhook-allowed-origin');
   if (lines === undefined) return { kind: 'withheld', verdict: whyWithheld(status, answer) };
   const consent = judgeOrigin(criteria, lines);
@@ -120,7 +120,7 @@ function judgeHeaders(criteria: Criteria, status: number, answer: Answer): Judge
 }
 
 /** A target that writes any WebHook header knows the handshake, so that comes before what its status says. */
-function whyWithheld(status: number, answer: Answer): WithheldVerdict {
+function whyWithheld(status: number, answer: AnswerHeaders): WithheldVerdict {
   if (answer.has('webhook-request-origin')) return 'request_origin_echoed';
   if (answer.has('webhook-allowed-rate')) return 'origin_missing';
   if (status === 405 || status === 501) return 'unsupported';

@@ -26,7 +26,7 @@ export class CesqlRefusal extends Error {
   }
 }
 
-export function refuse(at: number, rule: FaultRule, detail: string): never {
+export function failAt(at: number, rule: FaultRule, detail: string): never {
   throw new CesqlRefusal({ at, rule, detail });
 }
 
@@ -37,14 +37,14 @@ const wordOrSymbol = /([A-Za-z0-9_]+)|<=|>=|<>|!=|[=<>+\-*/%(),]/y;
 /** Splits the text into tokens; the last one is always `end`. Linear, and it stops at the limit (section 2). */
 export function readTokens(text: string, limits: CesqlLimits): Token[] {
   if (text.length > limits.characters) {
-    refuse(limits.characters, 'too_long', `An expression has at most ${limits.characters} characters.`);
+    failAt(limits.characters, 'too_long', `An expression has at most ${limits.characters} characters.`);
   }
   const half = text.search(/\p{Surrogate}/u);
-  if (half !== -1) refuse(half, 'text_malformed', 'This is half of a surrogate pair and no character.');
+  if (half !== -1) failAt(half, 'text_malformed', 'This is half of a surrogate pair and no character.');
   const tokens: Token[] = [];
   for (let at = skipSpace(text, 0); at < text.length;) {
     if (tokens.length === limits.tokens) {
-      refuse(at, 'too_many_tokens', `An expression has at most ${limits.tokens} words, values and signs.`);
+      failAt(at, 'too_many_tokens', `An expression has at most ${limits.tokens} words, values and signs.`);
     }
     const { token, end } = readToken(text, at);
     tokens.push(token);
@@ -65,7 +65,7 @@ function readToken(text: string, at: number): { token: Token; end: number } {
   if (first === "'" || first === '"') return readString(text, at, first);
   wordOrSymbol.lastIndex = at;
   const found = wordOrSymbol.exec(text);
-  if (!found) return refuse(at, 'character_unexpected', 'This character has no meaning outside of a string.');
+  if (!found) return failAt(at, 'character_unexpected', 'This character has no meaning outside of a string.');
   const end = at + found[0].length;
   if (found[1] === undefined) return { token: { kind: 'symbol', text: found[0], at }, end };
   const upper = found[1].toUpperCase();
@@ -91,5 +91,5 @@ function readString(text: string, at: number, quote: string): { token: Token; en
     }
     end += 1;
   }
-  return refuse(at, 'string_unterminated', `The string that begins here has no closing ${quote}.`);
+  return failAt(at, 'string_unterminated', `The string that begins here has no closing ${quote}.`);
 }

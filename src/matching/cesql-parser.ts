@@ -1,6 +1,6 @@
 import type { Cesql, CesqlFault } from './cesql-expression.js';
 import { findFunction, isFunctionName } from './cesql-functions.js';
-import { CesqlRefusal, defaultCesqlLimits, readTokens, refuse, type CesqlLimits, type Token } from './cesql-lexer.js';
+import { CesqlRefusal, defaultCesqlLimits, readTokens, failAt, type CesqlLimits, type Token } from './cesql-lexer.js';
 
 export type ParsedCesql = { expression: Cesql } | { fault: CesqlFault };
 
@@ -20,7 +20,7 @@ export function parseCesql(
     const expression = parseExpression(reader, 1, 0);
     const rest = peek(reader);
     if (rest.kind !== 'end') {
-      refuse(
+      failAt(
         rest.at,
         'operator_expected',
         'The expression is complete before this; an operator or the end belongs here.',
@@ -94,22 +94,22 @@ function parseLikeOrIn(reader: Reader, operand: Cesql, depth: number): Cesql {
 function readLikeOrIn(reader: Reader, operand: Cesql, depth: number): Cesql {
   if (take(reader, 'keyword', 'LIKE')) {
     const { kind, text, at } = peek(reader);
-    if (kind !== 'string') refuse(at, 'pattern_expected', 'LIKE takes a pattern in quotes and nothing else.');
+    if (kind !== 'string') failAt(at, 'pattern_expected', 'LIKE takes a pattern in quotes and nothing else.');
     reader.place += 1;
     return { kind: 'like', operand, pattern: text };
   }
   if (!take(reader, 'keyword', 'IN')) {
-    refuse(peek(reader).at, 'operator_expected', 'After NOT in this place comes LIKE or IN.');
+    failAt(peek(reader).at, 'operator_expected', 'After NOT in this place comes LIKE or IN.');
   }
   const open = peek(reader);
-  if (!take(reader, 'symbol', '(')) refuse(open.at, 'set_expected', "IN takes a set, such as ('a', 'b').");
+  if (!take(reader, 'symbol', '(')) failAt(open.at, 'set_expected', "IN takes a set, such as ('a', 'b').");
   return { kind: 'in', operand, set: parseList(reader, open, depth) };
 }
 
 function parseOperand(reader: Reader, depth: number): Cesql {
   const token = next(reader);
   const { kind, text, at } = token;
-  if (depth > reader.depth) refuse(at, 'too_deep', `Expressions stand at most ${reader.depth} deep in each other.`);
+  if (depth > reader.depth) failAt(at, 'too_deep', `Expressions stand at most ${reader.depth} deep in each other.`);
   if (kind === 'string') return { kind: 'literal', value: text };
   if (kind === 'word') return parseWord(reader, token, depth);
   switch (text) {
@@ -129,7 +129,7 @@ function parseOperand(reader: Reader, depth: number): Cesql {
     case '-':
       return parseSign(reader, token, depth);
     default:
-      return refuse(
+      return failAt(
         at,
         'operand_expected',
         'A value, an attribute, a function or an opening parenthesis belongs here.',
@@ -145,7 +145,7 @@ function parseSign(reader: Reader, sign: Token, depth: number): Cesql {
     return integer(sign.text, digits);
   }
   if (sign.text === '+')
-    refuse(sign.at, 'operand_expected', 'A plus sign at the start of a value stands before digits.');
+    failAt(sign.at, 'operand_expected', 'A plus sign at the start of a value stands before digits.');
   return { kind: 'minus', operand: parseOperand(reader, depth + 1) };
 }
 
@@ -154,10 +154,10 @@ function parseWord(reader: Reader, word: Token, depth: number): Cesql {
   const open = peek(reader);
   if (!take(reader, 'symbol', '(')) return { kind: 'attribute', name: attributeName(word) };
   const name = word.text.toUpperCase();
-  if (reader.known && !isFunctionName(name)) refuse(word.at, 'function_unknown', 'There is no function of this name.');
+  if (reader.known && !isFunctionName(name)) failAt(word.at, 'function_unknown', 'There is no function of this name.');
   const list = take(reader, 'symbol', ')') ? [] : parseList(reader, open, depth);
   if (reader.known && !findFunction(name, list.length)) {
-    refuse(word.at, 'arity_wrong', `${name} does not exist with this number of arguments: ${list.length}.`);
+    failAt(word.at, 'arity_wrong', `${name} does not exist with this number of arguments: ${list.length}.`);
   }
   return { kind: 'call', name, arguments: list };
 }
@@ -173,8 +173,8 @@ function parseList(reader: Reader, open: Token, depth: number): Cesql[] {
 
 /** Names are compared in lower case: the conformance cases write `EXISTS SOURCE`, and attributes have no other case. */
 function attributeName({ kind, text, at }: Token): string {
-  if (kind !== 'word') refuse(at, 'attribute_expected', 'The name of an attribute belongs here, and it is no keyword.');
-  if (text.includes('_')) refuse(at, 'name_malformed', 'The name of an attribute has the characters a-z and 0-9 only.');
+  if (kind !== 'word') failAt(at, 'attribute_expected', 'The name of an attribute belongs here, and it is no keyword.');
+  if (text.includes('_')) failAt(at, 'name_malformed', 'The name of an attribute has the characters a-z and 0-9 only.');
   return text.toLowerCase();
 }
 
@@ -185,7 +185,7 @@ function isInteger({ kind, text }: Token): boolean {
 function integer(sign: string, { text, at }: Token): Cesql {
   const value = sign === '-' ? 0 - Number(text) : Number(text);
   if (value !== (value | 0)) {
-    refuse(at, 'integer_out_of_range', 'An integer is between -2147483648 and 2147483647.');
+    failAt(at, 'integer_out_of_range', 'An integer is between -2147483648 and 2147483647.');
   }
   return { kind: 'literal', value };
 }
@@ -193,8 +193,8 @@ function integer(sign: string, { text, at }: Token): Cesql {
 function close(reader: Reader, open: Token): void {
   if (take(reader, 'symbol', ')')) return;
   const { kind, at } = peek(reader);
-  if (kind === 'end') refuse(open.at, 'parenthesis_unclosed', 'The parenthesis that opens here is never closed.');
-  refuse(at, 'operator_expected', 'An operator, a comma between values or a closing parenthesis belongs here.');
+  if (kind === 'end') failAt(open.at, 'parenthesis_unclosed', 'The parenthesis that opens here is never closed.');
+  failAt(at, 'operator_expected', 'An operator, a comma between values or a closing parenthesis belongs here.');
 }
 
 /** `end` stays where it is, however often it is read. */

@@ -8,26 +8,26 @@ const multiplier = (random & ~7) | 5;
 const { imul } = Math;
 
 export function hashText(text: string): number {
-  return finish(hashOn(beginHash, text, 0, text.length));
+  return finishHash(hashOn(beginHash, text, 0, text.length));
 }
 
 export function hashBytes(bytes: Uint8Array, from: number, to: number): number {
   let hash = beginHash;
   for (let at = from; at < to; at += 1) hash = stepHash(hash, bytes[at]!);
-  return finish(hash);
+  return finishHash(hash);
 }
 
 export function hashNumbers(a: number, b: number, c: number): number {
   let hash = imul(seed ^ a, multiplier);
   hash = imul((hash ^ (hash >>> 15)) + b, multiplier);
   hash = imul((hash ^ (hash >>> 15)) + c, multiplier);
-  return finish(hash);
+  return finishHash(hash);
 }
 
 export function hashWords(words: readonly number[]): number {
   let hash = seed;
   for (const word of words) hash = imul(hash ^ (hash >>> 15) ^ word, multiplier);
-  return finish(hash);
+  return finishHash(hash);
 }
 
 /** For hashes that are taken on the way along a text: begin, step for each character, finish wherever one is wanted. */
@@ -50,7 +50,7 @@ export function hashBack(hash: number, text: string, from: number, to: number): 
 }
 
 /** Mixes all bits, so that those that choose the place are as good as any. */
-export function finish(hash: number): number {
+export function finishHash(hash: number): number {
   hash = imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return hash ^ (hash >>> 16);

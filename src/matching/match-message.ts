@@ -3,7 +3,7 @@ import type { ReadEvent } from '../events/draft.js';
 import { faultOfBreach, presentBreach } from '../events/presentation.js';
 import { readEvents, type MessageLimits, type EventRequest } from '../events/read-events.js';
 import type { RuleBreach } from '../events/rule.js';
-import { judgeEvent, validateBatch, type Judgement } from '../events/validate-event.js';
+import { judgeEvent, validateBatch, type Breaches } from '../events/validate-event.js';
 import type { components } from '../http/contract.gen.js';
 import type { MatchedPair } from './known-pairs.js';
 import type { KnownOrigin, Replica } from './replica.js';
@@ -15,7 +15,7 @@ export type MatchAnswer = components['schemas']['MatchAnswer'];
 export type BatchAnswer = components['schemas']['BatchAnswer'];
 
 /** What became of one event of a message. */
-export interface Result extends Judgement {
+export interface Result extends Breaches {
   event: ReadEvent;
   pairs: readonly MatchedPair[];
   explanations?: Explanation[];
@@ -72,7 +72,7 @@ export function matchMessage(
   if (batch.faults.length > 0) throw refused(batch.faults, 'batch');
   // Step by step for all, and not event by event: the code of a step stays in the processor's cache meanwhile.
   const judgements = read.events.map((event) => judgeEvent(origin.profile, event));
-  const results = read.events.map((event, place) => match(replica, origin, event, judgements[place] as Judgement));
+  const results = read.events.map((event, place) => match(replica, origin, event, judgements[place] as Breaches));
   // The answer has no other place for what a batch should be, and `/events/validate` tells it there too.
   for (const { warnings } of results) warnings.unshift(...batch.warnings);
   return { isBatch: true, results };
@@ -82,7 +82,7 @@ function match(
   replica: Replica | undefined,
   origin: KnownOrigin,
   event: ReadEvent,
-  { faults, warnings }: Judgement,
+  { faults, warnings }: Breaches,
 ): Result {
   const isMatched = 'event' in event && faults.length === 0;
   const pairs = isMatched ? replica?.match(origin, event.event.attributes) : undefined;

@@ -1,5 +1,5 @@
 import type { Arena } from './arena.js';
-import { beginHash, finish, hashBack, hashOn, stepHash } from './hash.js';
+import { beginHash, finishHash, hashBack, hashOn, stepHash } from './hash.js';
 import { HashIndex } from './hash-index.js';
 import { operandShift, operationMask, suffix } from './operations.js';
 
@@ -99,7 +99,7 @@ export class Prefixes {
     let hash = this.#hashes[way]!;
     const guard = this.#guards.first(guardHash(what, hash));
     if (guard === 0) {
-      if (!backwards) hashes[what >>> operandShift] = finish(hashOn(hash, text, from, text.length));
+      if (!backwards) hashes[what >>> operandShift] = finishHash(hashOn(hash, text, from, text.length));
       return;
     }
     const shift = widthBits(from);
@@ -112,12 +112,12 @@ export class Prefixes {
         at = end;
         this.#endWhats[this.#found] = what;
         this.#endPlaces[this.#found] = at;
-        this.#endHashes[this.#found] = finish(hash ^ saltOf(what));
+        this.#endHashes[this.#found] = finishHash(hash ^ saltOf(what));
         this.#found += 1;
       }
     }
     if (text.length < next) {
-      if (!backwards) hashes[what >>> operandShift] = finish(hashOn(hash, text, at, text.length));
+      if (!backwards) hashes[what >>> operandShift] = finishHash(hashOn(hash, text, at, text.length));
       return;
     }
     hash = backwards ? hashBack(hash, text, at, next) : hashOn(hash, text, at, next);
@@ -151,18 +151,18 @@ export class Prefixes {
       for (; at < next && at < text.length; at += 1) {
         hash = stepHash(hash, text.charCodeAt(backwards ? text.length - 1 - at : at));
       }
-      if (ending >= 0) return finish(hash ^ salt);
+      if (ending >= 0) return finishHash(hash ^ salt);
     }
   }
 
   #count(hash: number, ending: number, change: 1 | -1): void {
-    const at = finish(hash ^ guardSalt);
+    const at = finishHash(hash ^ guardSalt);
     let guard = this.#guards.first(at) | isGuard;
     if (ending >= 0) {
-      const ends = this.#change(finish(hash ^ Math.imul(countSalt, ending + 2)), change);
+      const ends = this.#change(finishHash(hash ^ Math.imul(countSalt, ending + 2)), change);
       guard = ends === 0 ? guard & ~(1 << ending) : guard | (1 << ending);
     }
-    const passing = this.#change(finish(hash ^ countSalt), change);
+    const passing = this.#change(finishHash(hash ^ countSalt), change);
     this.#guards.set(at, passing === 0 ? 0 : guard);
   }
 
@@ -174,7 +174,7 @@ export class Prefixes {
 }
 
 function guardHash(what: number, hash: number): number {
-  return finish(hash ^ saltOf(what) ^ guardSalt);
+  return finishHash(hash ^ saltOf(what) ^ guardSalt);
 }
 
 function saltOf(what: number): number {

@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import { Client } from 'undici';
-import { codeOf, Failure } from './failure.js';
+import { codeOf, RequestFailure } from './failure.js';
 
 export interface OptionsRequest {
   url: string;
@@ -8,7 +8,7 @@ export interface OptionsRequest {
   headers: Readonly<Record<string, string>>;
 }
 
-export interface Answer {
+interface AnswerHead {
   status: number;
   headers: ReadonlyArray<readonly [string, string]>;
 }
@@ -23,15 +23,15 @@ export interface AnswerLimits {
 /**
  * One HTTP/1.1 request on an open, checked socket, up to the end of the final answer's headers: raw, in order, with
  * duplicates. Nothing is followed, decompressed or read beyond them, and the connection carries no second request. The
- * `signal` ends everything; undici's own time-outs, which each 1xx answer would restart, are off. Throws Failure for
- * what a target does, undici's error for headers that cannot be sent.
+ * `signal` ends everything; undici's own time-outs, which each 1xx answer would restart, are off. Throws RequestFailure
+ * for what a target does, undici's error for headers that cannot be sent.
  */
 export function ask(
   socket: TLSSocket,
   { url, method, headers }: OptionsRequest,
   limits: AnswerLimits,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<AnswerHead> {
   return new Promise((resolve, reject) => {
     let isTaken = false;
     let informational = 0;
@@ -61,9 +61,9 @@ export function ask(
             informational += 1;
             if (informational <= limits.maxInformational) return;
             const detail = `The target sent more than ${limits.maxInformational} informational (1xx) answers.`;
-            reject(new Failure('too_many_informational', detail));
+            reject(new RequestFailure('too_many_informational', detail));
           } else if (status < 200 || status > 599) {
-            reject(new Failure('not_http', `The target answered with status ${status}, which does not exist.`));
+            reject(new RequestFailure('not_http', `The target answered with status ${status}, which does not exist.`));
           } else {
             resolve({ status, headers: pairsOf(controller.rawHeaders as Buffer[]) });
           }
@@ -82,18 +82,19 @@ function pairsOf(raw: readonly Buffer[]): Array<readonly [string, string]> {
 
 function failureOfHttp(error: Error): Error {
   const code = codeOf(error);
-  if (error instanceof Failure || code === 'UND_ERR_INVALID_ARG') return error;
+  if (error instanceof RequestFailure || code === 'UND_ERR_INVALID_ARG') return error;
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLarge();
-  if (code.startsWith('ERR_SSL')) return new Failure('tls_failed', `The target ended the TLS connection (${code}).`);
+  if (code.startsWith('ERR_SSL'))
+    return new RequestFailure('tls_failed', `The target ended the TLS connection (${code}).`);
   // undici reports an unasked 100 or 101 as a socket error with one of two messages, and asserts where it is surprised.
   const isUnread = error.name === 'HTTPParserError' || code === 'ERR_ASSERTION';
   if (isUnread || /^bad (?:response|upgrade)$/.test(error.message)) {
-    return new Failure('not_http', `The target does not answer in HTTP/1.1 (${error.message}).`);
+    return new RequestFailure('not_http', `The target does not answer in HTTP/1.1 (${error.message}).`);
   }
   return closed();
 }
 
 const closed = () =>
-  new Failure('connection_closed', 'The target closed the connection before its answer was complete.');
+  new RequestFailure('connection_closed', 'The target closed the connection before its answer was complete.');
 
-const tooLarge = () => new Failure('headers_too_large', 'The headers of the answer are too large.');
+const tooLarge = () => new RequestFailure('headers_too_large', 'The headers of the answer are too large.');

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 import { checkServerIdentity, connect, type PeerCertificate, type SecureContext, type TLSSocket } from 'node:tls';
 import { networkOf } from './address.js';
-import { codeOf, Failure } from './failure.js';
+import { codeOf, RequestFailure } from './failure.js';
 
 export interface Destination {
   /** The address to dial: checked, never a name. */
@@ -18,7 +18,8 @@ export interface Destination {
 /**
  * Opens TCP to exactly this address; `secured` tells when TLS stands on it. The socket lives no longer than `signal`,
  * half-open or not: descriptors of targets that stall would pile up otherwise. It is one TLS socket from the start,
- * because destroying a plain socket and the TLS socket around it one after the other crashes Node 20. Throws Failure.
+ * because destroying a plain socket and the TLS socket around it one after the other crashes Node 20. Throws
+ * RequestFailure.
  */
 export function dial(destination: Destination, signal: AbortSignal): Promise<TLSSocket> {
   const { address, port, host, secureContext, timeoutMs } = destination;
@@ -40,7 +41,7 @@ export function dial(destination: Destination, signal: AbortSignal): Promise<TLS
 
     const giveUp = () => {
       socket.destroy();
-      reject(new Failure('connection_failed', `${address} did not accept a connection.`));
+      reject(new RequestFailure('connection_failed', `${address} did not accept a connection.`));
     };
     const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs);
     socket.once('connect', () => {
@@ -51,8 +52,8 @@ export function dial(destination: Destination, signal: AbortSignal): Promise<TLS
     socket.on('error', (error) => {
       const failure =
         codeOf(error) === 'ECONNREFUSED'
-          ? new Failure('connection_refused', `Port ${port} of ${address} is closed.`)
-          : new Failure('connection_failed', `${address} cannot be reached (${codeOf(error)}).`);
+          ? new RequestFailure('connection_refused', `Port ${port} of ${address} is closed.`)
+          : new RequestFailure('connection_failed', `${address} cannot be reached (${codeOf(error)}).`);
       reject(failure);
     });
   });
@@ -60,7 +61,7 @@ export function dial(destination: Destination, signal: AbortSignal): Promise<TLS
 
 /**
  * The first connection that one of the addresses accepts, or the milliseconds to wait if `admit` says so before
- * anything was dialled. Each network is admitted once. Throws the Failure of the last address that was tried.
+ * anything was dialled. Each network is admitted once. Throws the RequestFailure of the last address that was tried.
  */
 export async function dialFirst<Socket>(
   candidates: readonly string[],
@@ -68,7 +69,7 @@ export async function dialFirst<Socket>(
   attempt: (address: string, candidatesLeft: number) => Promise<Socket>,
 ): Promise<Socket | number> {
   const admitted = new Set<string>();
-  let failure: Failure | undefined;
+  let failure: RequestFailure | undefined;
   for (const [index, address] of candidates.entries()) {
     const network = networkOf(address);
     const waitMs = admitted.has(network) ? undefined : await admit(network);
@@ -80,11 +81,11 @@ export async function dialFirst<Socket>(
     try {
       return await attempt(address, candidates.length - index);
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
+      if (!(error instanceof RequestFailure)) throw error;
       failure = error;
     }
   }
-  throw failure ?? new Failure('name_not_found', 'The name has no address.');
+  throw failure ?? new RequestFailure('name_not_found', 'The name has no address.');
 }
 
 /** Node 22.23 and some others do not find an IPv6 address in a certificate that is for it (nodejs/node#64144). */
@@ -96,7 +97,7 @@ function checkIdentity(host: string, certificate: PeerCertificate): Error | unde
 
 /**
  * Resolves when the target has proven, in TLS 1.2 or later, that it is the host that `dial` was told. Call it as soon
- * as the socket is there. Throws Failure.
+ * as the socket is there. Throws RequestFailure.
  */
 export function secured(socket: TLSSocket): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -106,13 +107,13 @@ export function secured(socket: TLSSocket): Promise<void> {
   });
 }
 
-function failureOfTls(socket: TLSSocket, code: string): Failure {
+function failureOfTls(socket: TLSSocket, code: string): RequestFailure {
   // Node types this as Error, but it is a code, and unset unless a certificate was looked at and refused.
   if ((socket.authorizationError as unknown) != null) {
-    return new Failure('certificate_invalid', `The certificate is not acceptable (${code}).`);
+    return new RequestFailure('certificate_invalid', `The certificate is not acceptable (${code}).`);
   }
   if (code === 'ECONNRESET' || code === 'EPIPE') return hungUp();
-  return new Failure('tls_failed', `No TLS connection could be made (${code}).`);
+  return new RequestFailure('tls_failed', `No TLS connection could be made (${code}).`);
 }
 
-const hungUp = () => new Failure('connection_closed', 'The target hung up during the TLS handshake.');
+const hungUp = () => new RequestFailure('connection_closed', 'The target hung up during the TLS handshake.');

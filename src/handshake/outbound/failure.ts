@@ -13,9 +13,9 @@ export type FailureReason =
   | 'too_many_informational'
   | 'aborted';
 
-/** Carries a reason through callbacks and streams; it never leaves this folder: safe-request.ts turns it into a value. */
-export class Failure extends Error {
-  override readonly name = 'Failure';
+/** Carries a reason through callbacks and streams. It never leaves this folder: safe-request.ts makes a value of it. */
+export class RequestFailure extends Error {
+  override readonly name = 'RequestFailure';
   readonly reason: FailureReason;
 
   constructor(reason: FailureReason, detail: string) {

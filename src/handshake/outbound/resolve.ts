@@ -1,7 +1,7 @@
 import { promises as dns } from 'node:dns';
 import { isIP } from 'node:net';
 import { isReachable, type AddressRules } from './address.js';
-import { codeOf, Failure } from './failure.js';
+import { codeOf, RequestFailure } from './failure.js';
 
 export interface LookUpSettings {
   /** `ip:port` each; empty means the servers of the system. */
@@ -15,7 +15,7 @@ const meansNoAddress = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 /**
  * All IPv4 addresses of a name, then all its IPv6 addresses. Asks name servers through c-ares and nothing else:
  * `dns.lookup` reads /etc/hosts and search lists, and its few threads are shared with the whole process, so that some
- * dead names hold up everybody. `localhost` never leaves the machine (RFC 6761, section 6.3). Throws Failure.
+ * dead names hold up everybody. `localhost` never leaves the machine (RFC 6761, section 6.3). Throws RequestFailure.
  */
 export async function lookUp(host: string, settings: LookUpSettings, signal: AbortSignal): Promise<string[]> {
   if (isIP(host) !== 0) return [host];
@@ -32,8 +32,8 @@ export async function lookUp(host: string, settings: LookUpSettings, signal: Abo
   const codes = answers.map((answer) => (answer.status === 'rejected' ? codeOf(answer.reason) : 'ENODATA'));
   const broken = codes.find((code) => !meansNoAddress.has(code));
   throw broken === undefined
-    ? new Failure('name_not_found', `The name ${host} has no address.`)
-    : new Failure('name_lookup_failed', `The name servers gave no usable answer for ${host} (${broken}).`);
+    ? new RequestFailure('name_not_found', `The name ${host} has no address.`)
+    : new RequestFailure('name_lookup_failed', `The name servers gave no usable answer for ${host} (${broken}).`);
 }
 
 /** A name may have any number of addresses; trying them all would make the registry a scanner. */

@@ -7,7 +7,7 @@ import { createSecureContext, rootCertificates } from 'node:tls';
 import { createAddressRules, isReachable } from './address.js';
 import { ask, type OptionsRequest } from './ask.js';
 import { dial, dialFirst, secured } from './dial.js';
-import { Failure, type FailureReason } from './failure.js';
+import { RequestFailure, type FailureReason } from './failure.js';
 import { chooseAddresses, lookUp } from './resolve.js';
 import { parseSink, type Sink } from './sink.js';
 
@@ -125,7 +125,7 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
     if (typeof socket === 'number') return { kind: 'held', retryAfterMs: socket };
 
     const { remoteAddress } = socket;
-    if (remoteAddress === undefined) throw new Failure('connection_closed', 'The target hung up at once.');
+    if (remoteAddress === undefined) throw new RequestFailure('connection_closed', 'The target hung up at once.');
     if (!isReachable(addresses.verdictOf(remoteAddress))) return blocked(remoteAddress);
 
     await progress.during('tlsMs', secured(socket));
@@ -138,7 +138,7 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
     const end = new AbortController();
     const progress = new Progress(settings.deadlineMs, end.signal);
     const deadline = setTimeout(() => end.abort(progress.deadlineExceeded()), settings.deadlineMs);
-    const abort = () => end.abort(new Failure('aborted', 'The request was given up by the registry.'));
+    const abort = () => end.abort(new RequestFailure('aborted', 'The request was given up by the registry.'));
     if (request.signal?.aborted) abort();
     request.signal?.addEventListener('abort', abort, { once: true });
 
@@ -149,7 +149,7 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
         : { kind: 'blocked', reason: 'sink_not_allowed', detail: parsed.detail };
       return { ...reply, timing: progress.timing() };
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
+      if (!(error instanceof RequestFailure)) throw error;
       const { remoteAddress } = progress;
       const { reason, message: detail } = error;
       const where = remoteAddress !== undefined && { remoteAddress };
@@ -164,7 +164,7 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
 }
 
 /** Made once: a reason of its own has a stack, which costs more than the rest of the signal. */
-const over = new Failure('aborted', 'The request is over.');
+const over = new RequestFailure('aborted', 'The request is over.');
 
 /** Rejects with the reason when the signal fires. */
 function ended(signal: AbortSignal): Promise<never> {
@@ -215,8 +215,8 @@ class Progress {
     return { ...this.#completed, totalMs: Math.round(performance.now() - this.#startedAt) };
   }
 
-  deadlineExceeded(): Failure {
+  deadlineExceeded(): RequestFailure {
     const detail = `No final answer within ${this.#deadlineMs} ms; the time ended while ${stages[this.#stage]}.`;
-    return new Failure('deadline_exceeded', detail);
+    return new RequestFailure('deadline_exceeded', detail);
   }
 }
