@@ -1,5 +1,5 @@
 import { putOrRemove, type Replica } from '../matching/replica.js';
-import type { GrantState, OriginState, State, Subject, SubscriptionState } from '../matching/state.js';
+import { subjectOfChange, subjectOfState, type State, type StateLine, type Subject } from '../matching/state.js';
 import type { Query, Snapshot } from '../storage/database.js';
 
 /** One entry of the change log, with what became of its subject. */
@@ -129,14 +129,9 @@ export function putStates(
   onFault: (error: unknown) => void,
 ): void {
   for (const text of states) {
-    const state = JSON.parse(text) as State;
-    if (kind === 'origin') {
-      const { name } = state as OriginState;
-      putOrRemove(replica, { kind, tenant: tenantOf(name), origin: name }, state, onFault);
-    } else {
-      const { origin, id, sink } = state as SubscriptionState & GrantState;
-      putOrRemove(replica, kind === 'grant' ? { kind, origin, sink } : { kind, origin, id }, state, onFault);
-    }
+    const line = { kind, state: JSON.parse(text) as State } as StateLine;
+    const owner = line.kind === 'origin' ? tenantOf(line.state.name) : '';
+    putOrRemove(replica, subjectOfState(line, owner), line.state, onFault);
   }
 }
 
@@ -148,13 +143,6 @@ export async function readOwners(query: Query): Promise<Map<string, string>> {
 
 /** A change that cannot be applied is reported, and stops nobody from following. */
 export function applyChange(replica: Replica, change: LoggedChange, onFault: (error: unknown) => void): void {
-  const { state } = change;
-  putOrRemove(replica, subjectOf(change), state === null ? null : (JSON.parse(state) as State), onFault);
-}
-
-/** `grant.revoked` is about a grant. */
-function subjectOf({ kind, tenant, origin, sink, subscription }: LoggedChange): Subject {
-  const what = kind.slice(0, kind.indexOf('.')) as Subject['kind'];
-  if (what === 'origin') return { kind: what, tenant, origin };
-  return what === 'subscription' ? { kind: what, origin, id: subscription ?? '' } : { kind: what, origin, sink };
+  const state = change.state === null ? null : (JSON.parse(change.state) as State);
+  putOrRemove(replica, subjectOfChange(change, change.tenant), state, onFault);
 }

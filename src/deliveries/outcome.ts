@@ -109,7 +109,7 @@ export interface Outcome {
 /** For a 429 that names no time: twice as long each time, until a delivery succeeds. */
 export const firstRestSeconds = 10;
 /** A webhook must not park its senders for years. */
-const longestRestSeconds = 86_400;
+const longestRetryAfterSeconds = 86_400;
 
 /**
  * What is left of `Retry-After` (RFC 9110, section 10.2.3) in seconds: it was one at the least and a day at the most,
@@ -119,7 +119,7 @@ const longestRestSeconds = 86_400;
 export function restOf(retryAfter: string, at: Date | undefined, now: Date): number | undefined {
   const ms = parseRetryAfter(retryAfter, (at ?? now).toUTCString());
   if (ms === undefined) return undefined;
-  const seconds = Math.max(1, Math.min(Math.ceil(ms / 1_000), longestRestSeconds));
+  const seconds = Math.max(1, Math.min(Math.ceil(ms / 1_000), longestRetryAfterSeconds));
   return Math.max(0, Math.ceil(seconds - ageOf(at, now)));
 }
 

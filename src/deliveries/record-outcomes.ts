@@ -25,7 +25,7 @@ export interface Recorded {
 }
 
 /** For a 429 that names no time. */
-const longestRestSeconds = 600;
+const longestBackoffSeconds = 600;
 
 interface Counted {
   origin: string;
@@ -153,7 +153,7 @@ async function holdOrEnd(
     if (isGone(report, row, grant)) retired.push(grant);
     else if (report.restSeconds > 0) rests.push({ grant, seconds: report.restSeconds, isOwn: false });
     else if (report.unnamedRestAge !== undefined && !grant.isheld) {
-      const own = Math.min(firstRestSeconds * 2 ** row.rests, longestRestSeconds);
+      const own = Math.min(firstRestSeconds * 2 ** row.rests, longestBackoffSeconds);
       const seconds = Math.ceil(own - report.unnamedRestAge);
       if (seconds > 0) rests.push({ grant, seconds, isOwn: true });
     }

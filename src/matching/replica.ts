@@ -246,13 +246,17 @@ function sizeOf({ index, suspended }: Home): number {
   return index.size + suspended.size;
 }
 
-/** Removes the subject of a state that this program cannot use: that denies, and the old state might allow. */
+/**
+ * Removes the subject of a state that this program cannot use: that denies, and the old state might allow. No subject is
+ * one that this version does not know.
+ */
 export function putOrRemove(
   replica: Replica,
-  subject: Subject,
+  subject: Subject | undefined,
   state: State | null,
   onFault: (error: unknown) => void,
 ): void {
+  if (subject === undefined) return;
   try {
     replica.put(subject, state);
   } catch (cause) {

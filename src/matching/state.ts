@@ -12,6 +12,37 @@ export type Subject =
 
 export type State = OriginState | SubscriptionState | GrantState;
 
+export type StateLine =
+  | { kind: 'origin'; state: OriginState }
+  | { kind: 'subscription'; state: SubscriptionState }
+  | { kind: 'grant'; state: GrantState };
+
+/** Undefined for a kind that this version does not know. */
+export function subjectOfState({ kind, state }: StateLine, tenant: string): Subject | undefined {
+  switch (kind) {
+    case 'origin':
+      return { kind, tenant, origin: state.name };
+    case 'subscription':
+      return { kind, origin: state.origin, id: state.id };
+    case 'grant':
+      return { kind, origin: state.origin, sink: state.sink };
+    default:
+      return undefined;
+  }
+}
+
+/** The change `grant.revoked` is about a grant. Undefined for a kind that this version does not know. */
+export function subjectOfChange(
+  change: { kind: string; origin: string; sink?: string; subscription?: string | null },
+  tenant: string,
+): Subject | undefined {
+  const { origin, sink, subscription } = change;
+  const kind = change.kind.slice(0, change.kind.indexOf('.'));
+  if (kind === 'origin') return { kind, tenant, origin };
+  if (kind === 'subscription' && subscription) return { kind, origin, id: subscription };
+  return kind === 'grant' && sink ? { kind, origin, sink } : undefined;
+}
+
 export interface OriginState {
   name: string;
   isdefault: boolean;
