@@ -12,7 +12,8 @@ export interface paths {
         };
         /**
          * List subscriptions.
-         * @description Subscribers see their own, admins those of the tenant; oldest first.
+         * @description Subscribers see their own, admins those of the tenant; oldest first. `warnings` are in the answers to one
+         *     subscription only.
          */
         get: operations["getSubscriptions"];
         put?: never;
@@ -721,7 +722,7 @@ export interface components {
             statusdetails: components["schemas"]["StatusDetails"];
             /** @description The client that the subscription belongs to. */
             subscriber: string;
-            /** @description What the profile of the origin makes unlikely in `types` or `source`. */
+            /** @description What the profile of the origin makes unlikely in `types` or `source`. A list of subscriptions leaves it out. */
             warnings?: components["schemas"]["RuleBreach"][];
             suspended?: {
                 at: components["schemas"]["Time"];

@@ -47,7 +47,7 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
     getSubscriptions: async ({ query, principal, address }) => {
       const { cursor, limit = 50, ...where } = query;
       const page = await reader.list(principal, { ...where, after: readListCursor(cursor, address, isUuid), limit });
-      return { status: 200, headers: pageHeaders(address, query, page.next), body: page.entries.map(present) };
+      return { status: 200, headers: pageHeaders(address, query, page.next), body: page.entries.map(membersOf) };
     },
 
     createSubscription: async (call) => {
@@ -84,7 +84,7 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
 
     patchSubscription: (call) =>
       replace(call, (stored) => {
-        const merged = mergePatch(present(stored), call.body) as SubscriptionRequest;
+        const merged = mergePatch(membersOf(stored), call.body) as SubscriptionRequest;
         const faults = checkBody('updateSubscription', merged);
         if (faults.length > 0) throw invalid(faults);
         return merged;
@@ -154,9 +154,16 @@ function answer(subscription: Subscription) {
   return { status: 200 as const, headers: { ETag: versionTag(subscription.version) }, body: present(subscription) };
 }
 
-/** The members of the draft first, then what is added. What is not set is left out. */
-function present(subscription: Subscription): components['schemas']['Subscription'] {
+/** A list leaves the warnings out: to judge a thousand types by a profile takes long, and a page has many times that. */
+function present(subscription: Subscription): Presented {
   const { warnings } = lintSubscription(subscription.profile, subscription);
+  return { ...membersOf(subscription), ...(warnings.length > 0 && { warnings: warnings.map(presentBreach) }) };
+}
+
+type Presented = components['schemas']['Subscription'];
+
+/** The members of the draft first, then what is added. What is not set is left out. */
+function membersOf(subscription: Subscription): Presented {
   const { source, types, subject, filters, credentialType, protocolSettings, config, requestedRate, suspended } =
     subscription;
   return {
@@ -175,7 +182,6 @@ function present(subscription: Subscription): components['schemas']['Subscriptio
     status: subscription.standing.status,
     statusdetails: statusDetails(subscription),
     subscriber: subscription.subscriber,
-    ...(warnings.length === 0 ? {} : { warnings: warnings.map(presentBreach) }),
     ...(suspended === undefined ? {} : { suspended: { ...suspended, at: suspended.at.toISOString() } }),
     createdat: subscription.createdAt.toISOString(),
     updatedat: subscription.updatedAt.toISOString(),

@@ -161,6 +161,18 @@ describe('list', () => {
     expect(seen).toEqual([ids[0], ids[1], ids[3], ids[4]]);
   });
 
+  test('tells nothing of what the profile makes unlikely, as an answer to one subscription does', async () => {
+    await admin.post('/v1/origins').send({ name: 'overheid.example.nl', profile: 'nl-gov' }).expect(201);
+    const made = await register({ origin: 'overheid.example.nl', source: 'urn:nld:oin:1:systeem:BRP' });
+    expect(made.warnings).toMatchObject([{ pointer: '/source', rule: 'nl-gov.source_number', level: 'SHOULD' }]);
+    const { body: one } = await subscriber.get(made.path).expect(200);
+    const { body: listed } = await subscriber.get('/v1/subscriptions?origin=overheid.example.nl').expect(200);
+    const { warnings, ...others } = one;
+    expect(warnings).toEqual(made.warnings);
+    expect(listed).toEqual([others]);
+    await subscriber.delete(made.path).expect(200);
+  });
+
   test('a page keeps its filter, and goes on where it was though entries come and go', async () => {
     const first = await mine.get('/v1/subscriptions').query({ type: 't.two', limit: 1 }).expect(200);
     expect(first.get('Link')).toContain('type=t.two&limit=1&cursor=');
