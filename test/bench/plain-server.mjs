@@ -4,10 +4,13 @@
 import { randomUUID } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import express from 'express';
+import { Agent, fetch } from 'undici';
 import { PrismaClient } from '../../dist/storage/generated/client.js';
 
 const { origin, url } = JSON.parse(process.argv[2]);
 const client = new PrismaClient({ adapter: new PrismaPg({ connectionString: url, max: 20 }) });
+// As the registry does: a connection for each handshake.
+const dispatcher = new Agent({ pipelining: 0 });
 const app = express();
 app.use(express.json());
 app.post('/v1/subscriptions', async (request, response) => {
@@ -35,6 +38,7 @@ app.post('/v1/subscriptions', async (request, response) => {
   );
   const answer = await fetch(sink, {
     method: 'OPTIONS',
+    dispatcher,
     headers: { 'WebHook-Request-Origin': origin, 'WebHook-Request-Rate': '120' },
   });
   await answer.text();

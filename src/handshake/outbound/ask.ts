@@ -67,7 +67,7 @@ export function ask(
           } else {
             resolve({ status, headers: pairsOf(controller.rawHeaders as Buffer[]) });
           }
-          controller.abort(closed());
+          controller.abort(settled);
         },
         onResponseError: (_controller, error) => reject(failureOfHttp(error)),
       },
@@ -93,6 +93,9 @@ function failureOfHttp(error: Error): Error {
   }
   return closed();
 }
+
+/** Nobody sees it, so it is made once: a stack for each request would cost more than the request's headers. */
+const settled = new RequestFailure('aborted', 'The answer is settled.');
 
 const closed = () =>
   new RequestFailure('connection_closed', 'The target closed the connection before its answer was complete.');
