@@ -181,8 +181,8 @@ export const errorCodes = [
 export type ErrorCode = (typeof errorCodes)[number];
 
 /**
- * An error that a caller of the service can do something about. `code` is stable and public, `message` is a sentence for
- * people, `faults` name the places. What HTTP makes of a code is written in http/problem.ts and nowhere else.
+ * An error that a caller of the service can do something about. `code` is stable and public, `message` is a sentence
+ * for people, `faults` name the places. What HTTP makes of a code is written in http/problem.ts and nowhere else.
  */
 export class RegistryError extends Error {
   override readonly name = 'RegistryError';

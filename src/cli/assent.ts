@@ -5,9 +5,9 @@ import { UsageError } from '../errors.js';
 import { profileNames } from '../origins/origin.js';
 
 /**
- * The command line. Arguments are parsed here and handed to one command; what a command returns becomes the exit code, and
- * a UsageError becomes exit code 2. Commands load what they need themselves: `demo` runs a whole registry, `receiver` a
- * webhook; `token` and `validate` use a single part of the registry without a database.
+ * The command line. Arguments are parsed here and handed to one command; what a command returns becomes the exit code,
+ * and a UsageError becomes exit code 2. Commands load what they need themselves: `demo` runs a whole registry,
+ * `receiver` a webhook; `token` and `validate` use a single part of the registry without a database.
  */
 
 type Options = Record<string, { type: 'string'; default: string | string[]; multiple?: true }>;

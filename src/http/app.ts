@@ -83,8 +83,8 @@ function queryTextOf(url: string): string {
 }
 
 /**
- * OPTIONS returns the methods of a path; any other method gets 405 with the same list (RFC 9110 section 15.5.6). Call it
- * after the routes of the path.
+ * OPTIONS returns the methods of a path; any other method gets 405 with the same list (RFC 9110 section 15.5.6). Call
+ * it after the routes of the path.
  */
 export function answerMethods(
   app: Express,

@@ -24,15 +24,19 @@ export interface TokenIssuer {
   keys: KeySource;
 }
 
-export interface AuthenticateSettings {
+/** What holds for the tokens of every issuer. */
+export interface TokenRules {
+  /** Required `typ`. `any` switches the check off for issuers that know no `at+jwt`; their ID tokens then pass too. */
+  tokenType: string;
+  clockToleranceSeconds: number;
+  tenantClaim: string;
+  /** `sub` stands in where a token lacks this claim. */
+  subscriberClaim: string;
+}
+
+export interface AuthenticateSettings extends Partial<TokenRules> {
   /** Each of them is trusted to speak for any tenant. */
   issuers: TokenIssuer[];
-  /** Required `typ`. `any` switches the check off for issuers that know no `at+jwt`; their ID tokens then pass too. */
-  typ?: string;
-  clockToleranceSeconds?: number;
-  tenantClaim?: string;
-  /** `sub` stands in where a token lacks this claim. */
-  subscriberClaim?: string;
   /** Milliseconds since 1970. */
   clock?: () => number;
 }
@@ -51,7 +55,7 @@ const maxNameLength = 200;
  * `unauthenticated`, whose fault names the failed check (`token_expired`, `token_aud`), or `keys_unavailable`.
  */
 export function createAuthenticate(settings: AuthenticateSettings): Authenticate {
-  const { typ = 'at+jwt', clockToleranceSeconds = 5, clock = Date.now } = settings;
+  const { tokenType = 'at+jwt', clockToleranceSeconds = 5, clock = Date.now } = settings;
   const { tenantClaim = 'tenant', subscriberClaim = 'client_id' } = settings;
   const issuers = new Map(settings.issuers.map((entry) => [entry.issuer, entry]));
   if (issuers.size !== settings.issuers.length) throw new Error('A token issuer is configured twice.');
@@ -67,7 +71,7 @@ export function createAuthenticate(settings: AuthenticateSettings): Authenticate
         algorithms: entry.algorithms,
         issuer: entry.issuer,
         audience: entry.audience,
-        ...(typ === 'any' ? {} : { typ }),
+        ...(tokenType === 'any' ? {} : { typ: tokenType }),
         requiredClaims: ['iss', 'aud', 'exp', 'iat'],
         maxTokenAge: maxTokenAgeSeconds,
         clockTolerance: clockToleranceSeconds,

@@ -241,7 +241,9 @@ function textFaults(place: string, values: Readonly<Record<string, unknown>>): F
   });
 }
 
-/** Of a parameter, which comes as text; what is no decimal integer, or no boolean, stays text and is refused as such. */
+/**
+ * Of a parameter, which comes as text; what is no decimal integer, or no boolean, stays text and is refused as such.
+ */
 function valueOf(text: string, type: string | undefined): string | number | boolean {
   if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
   return type === 'boolean' && (text === 'true' || text === 'false') ? text === 'true' : text;

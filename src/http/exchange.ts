@@ -14,7 +14,8 @@ export interface Route {
   bodyLimit: number;
   /**
    * Asked before every event. Its handler reads `query` and `body` itself where it has no faster way, its successes are
-   * counted and not logged, and nothing watches whether the client is still there: each would cost a part of the answer.
+   * counted and not logged, and nothing watches whether the client is still there: each would cost a part of the
+   * answer.
    */
   isHot: boolean;
   headersWithJson: FixedHeaders;
@@ -161,7 +162,9 @@ function signalOfEnd({ socket }: IncomingMessage, response: ServerResponse): Abo
   return gone.signal;
 }
 
-/** A repeated name becomes a list, which no parameter accepts. RegistryError `invalid_request` for bad percent-encoding. */
+/**
+ * A repeated name becomes a list, which no parameter accepts. RegistryError `invalid_request` for bad percent-encoding.
+ */
 function queryOf(text: string): Record<string, unknown> {
   if (text.includes('%')) requireEncoding(text);
   const values: Record<string, unknown> = Object.create(null) as Record<string, unknown>;

@@ -38,9 +38,9 @@ export function createFastPath(
 const batchSize = 64;
 
 /**
- * Collects what arrives in one tick of the event loop, and runs each step for all of it at the end of the tick. The code
- * for a whole request does not fit into the processor's cache; the code of one step does. A match becomes a sixth faster
- * by this, a look-up a tenth. No timer is waited for. Neither step may throw.
+ * Collects what arrives in one tick of the event loop, and runs each step for all of it at the end of the tick. The
+ * code for a whole request does not fit into the processor's cache; the code of one step does. A match becomes a sixth
+ * faster by this, a look-up a tenth. No timer is waited for. Neither step may throw.
  */
 function batchPerTick<Task, Made>(
   make: (task: Task) => Made,

@@ -5,8 +5,8 @@ import type { Preferred } from './exchange.js';
 import type { Principal } from './principal.js';
 
 /**
- * An operation's handler is a function from a request that keeps the contract to an answer that does, whatever transport
- * brought the request. The types of both come from the OpenAPI document.
+ * An operation's handler is a function from a request that keeps the contract to an answer that does, whatever
+ * transport brought the request. The types of both come from the OpenAPI document.
  */
 type Defined<T> = Exclude<T, undefined>;
 type ParametersOf<Id extends OperationId, Place extends string> = operations[Id]['parameters'] extends {

@@ -1,20 +1,16 @@
 import type { JSONWebKeySet } from 'jose';
 import type { Logger } from 'pino';
-import { createAuthenticate, type Authenticate, type TokenIssuer } from './authenticate.js';
+import { createAuthenticate, type Authenticate, type TokenIssuer, type TokenRules } from './authenticate.js';
 import { developmentAudience, openDevelopmentIssuer } from './development-issuer.js';
 import { createRemoteKeySource } from './keys.js';
 import type { Principal } from './principal.js';
 
-export interface IssuerSettings {
+export interface IssuerSettings extends TokenRules {
   /** `jwks` is where the keys of an issuer are. */
   issuers: ReadonlyArray<Omit<TokenIssuer, 'keys'> & { jwks: string }>;
   /** Whether the service issues tokens itself, with a key in the data folder. */
   developmentIssuer: boolean;
   dataFolder: string;
-  tokenType: string;
-  clockToleranceSeconds: number;
-  tenantClaim: string;
-  subscriberClaim: string;
 }
 
 export interface Issuers {
@@ -41,11 +37,8 @@ export async function openIssuers(settings: IssuerSettings, log: Logger): Promis
     keys: development.keySource,
   };
   const authenticate = createAuthenticate({
+    ...settings,
     issuers: own === undefined ? configured : [...configured, own],
-    typ: settings.tokenType,
-    clockToleranceSeconds: settings.clockToleranceSeconds,
-    tenantClaim: settings.tenantClaim,
-    subscriberClaim: settings.subscriberClaim,
   });
   const tokens = createTokenCache(authenticate);
   return { tokens, developmentKeys: development?.jwks };

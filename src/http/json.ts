@@ -73,8 +73,9 @@ interface Walk {
 }
 
 /**
- * What I-JSON (RFC 7493) asks for besides: no name twice and no lone surrogate; and no NUL, which Postgres cannot store.
- * `JSON.parse` alone takes the last of two equal names, and lets the others through. The text is known to be JSON.
+ * What I-JSON (RFC 7493) asks for besides: no name twice and no lone surrogate; and no NUL, which Postgres cannot
+ * store. `JSON.parse` alone takes the last of two equal names, and lets the others through. The text is known to be
+ * JSON.
  */
 export function findFaults(bytes: Buffer): Fault[] {
   const walk: Walk = { json: jsonText(bytes), path: [], faults: [], hasFault: false };

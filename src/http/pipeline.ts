@@ -16,10 +16,10 @@ import { callerRequestIdOf, traceIdOf } from './trace-context.js';
 import { apiHeaders, FixedHeaders, writeStream } from './write-answer.js';
 
 /**
- * Every request passes through here: begin, authenticate, check scope, refuse writes where only reads are allowed, check
- * parameters, read the body, call the handler, check the answer, send it, count and log it. There are two transports,
- * the fast path and Express. They differ in how they find the route, and in when they call the handler. No step returns a
- * promise unless it waits for something.
+ * Every request passes through here: begin, authenticate, check scope, refuse writes where only reads are allowed,
+ * check parameters, read the body, call the handler, check the answer, send it, count and log it. There are two
+ * transports, the fast path and Express. They differ in how they find the route, and in when they call the handler. No
+ * step returns a promise unless it waits for something.
  */
 export interface Pipeline {
   routeOf(operation: Operation): Route;
@@ -43,7 +43,9 @@ export type Made = UntypedAnswer | Promise<UntypedAnswer> | { thrown: unknown };
 
 export interface PipelineSettings {
   handlers: Handlers;
-  /** See `Route.isHot`; with the headers that its answers have in place of those that all answers have, or besides them. */
+  /**
+   * See `Route.isHot`; with the headers that its answers have in place of those that all answers have, or besides them.
+   */
   hot: Partial<Record<Operation['id'], Readonly<Record<string, string>>>>;
   /** Bytes. */
   bodyLimitOf: (operation: Operation) => number;
@@ -257,7 +259,9 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
   return { routeOf, begin, receive, make, send, fail };
 }
 
-/** UUIDs of one process: a random one, with a number at its end. A random one for each would cost a part of a look-up. */
+/**
+ * UUIDs of one process: a random one, with a number at its end. A random one for each would cost a part of a look-up.
+ */
 function createRequestIds(): () => string {
   const process = uuidv7().slice(0, -12);
   let number = 0;

@@ -9,8 +9,8 @@ import type { RegistryClient } from './registry-client.js';
  */
 export interface SinkCredentials {
   /**
-   * That of each pair of a message, which may differ between its events; asks the registry for what is not known. It may
-   * know more than the replica does by then: a sink that it no longer delivers to is taken out of what was matched.
+   * That of each pair of a message, which may differ between its events; asks the registry for what is not known. It
+   * may know more than the replica does by then: a sink that it no longer delivers to is taken out of what was matched.
    */
   of(
     origin: string,

@@ -22,12 +22,12 @@ export type { BatchAnswer, Denied, EventMessage, MatchAnswer, OutcomeReport, Per
 
 /**
  * The registry within a delivery system: a replica that answers in this process with the code of the registry, and this
- * instance's share of the rates. While the registry is away the replica keeps answering, and `age` returns how old it is;
- * a rate can then be used only as far as it was leased, because a rate is never exceeded.
+ * instance's share of the rates. While the registry is away the replica keeps answering, and `age` returns how old it
+ * is; a rate can then be used only as far as it was leased, because a rate is never exceeded.
  *
  * What passes through: changes come in by the feed (replica-sync) into the replica and the file (journal); events are
- * matched against the replica, with credentials from the registry (credentials); each request to a webhook takes a permit
- * (permits, from leases), and what the webhook responded goes back to the registry (outcomes).
+ * matched against the replica, with credentials from the registry (credentials); each request to a webhook takes a
+ * permit (permits, from leases), and what the webhook responded goes back to the registry (outcomes).
  */
 export interface Sender {
   /**

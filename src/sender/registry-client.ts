@@ -52,7 +52,9 @@ export interface RegistryClient {
   call(call: RegistryCall): Promise<Dispatcher.ResponseData['body']>;
   /** Milliseconds that the registry's clock is ahead of this process's; differences below two seconds are none. */
   aheadMs(): number;
-  /** Whether the clock of this process was set since the registry told the time last, so that it has to tell it anew. */
+  /**
+   * Whether the clock of this process was set since the registry told the time last, so that it has to tell it anew.
+   */
   isClockSet(): boolean;
   close(): Promise<void>;
 }

@@ -135,13 +135,13 @@ test.each([['JWT'], ['dpop+jwt'], [undefined]])('a token of the type %s is refus
 test('the long form of the type is the same type, and `any` accepts every type', async () => {
   expect(await verdict(await signed(es256, claims(), { typ: 'application/AT+jwt' }))).toBe('gemeente-utrecht');
   const token = await signed(es256, claims(), { typ: 'JWT' });
-  expect(await verdict(token, authenticator({ typ: 'any' }))).toBe('gemeente-utrecht');
+  expect(await verdict(token, authenticator({ tokenType: 'any' }))).toBe('gemeente-utrecht');
 });
 
 test('an unsigned token is refused', async () => {
   const unsigned = new UnsecuredJWT(claims()).encode();
   expect(await verdict(unsigned)).toBe('token_alg');
-  expect(await verdict(unsigned, authenticator({ typ: 'any' }))).toBe('token_alg');
+  expect(await verdict(unsigned, authenticator({ tokenType: 'any' }))).toBe('token_alg');
 });
 
 test('an HS256 token with the public key as secret is refused', async () => {
