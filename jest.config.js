@@ -1,19 +1,125 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Which files run, and on which database. TEST_SUITE=full is everything; =rest is what `npm test` leaves out of it.
+ * TEST_DATABASE=postgres or =embedded leaves out the other one. Files that are named are run, long or not.
+ */
+const { TEST_SUITE: suite = 'fast', TEST_DATABASE: only } = process.env;
+const isNamed = process.argv.slice(2).some((argument) => /^(\.\/)?test\/|\.test\./.test(argument));
+
+/** They wait, kill or race for long. Each area has tests of the same guarantees that `npm test` runs. */
+const long = [
+  'changes/feed-outage',
+  'changes/feed-writers',
+  'changes/follower',
+  'cli/demo',
+  'clocks',
+  'deliveries/shared-rate',
+  'frozen-process',
+  'handshake/kill',
+  'handshake/races',
+  'outage',
+  'process',
+  'read-only',
+  'readme',
+  'sender/example',
+  'sender/permits',
+  'sender/replica',
+  'stop',
+  'storage/folder-lock',
+  'storage/full-disk',
+  'storage/outage',
+  'storage/session',
+  'storage/tls',
+];
+
+/** About several sessions of a database, which the embedded one does not have. */
+const serverOnly = [
+  'changes/feed-outage',
+  'changes/feed-writers',
+  'changes/follower',
+  'changes/revocation',
+  'clocks',
+  'frozen-process',
+  'handshake/races',
+  'outage',
+  'read-only',
+  'storage/outage',
+  'storage/session',
+  'storage/tls',
+];
+
+/** On the embedded database in `npm test`; all others are on Postgres, which takes half of the processor's time. */
+const embeddedFirst = [
+  'changes/take',
+  'grants/grants',
+  'handshake/callback-page',
+  'origins/origins',
+  'restart',
+  'storage/stream-rows',
+  'storage/tidy',
+  'subscriptions/register',
+];
+
+const root = fileURLToPath(new URL('test/', import.meta.url));
+const names = readdirSync(root, { recursive: true })
+  .filter((path) => path.endsWith('.test.ts'))
+  .map((path) => path.slice(0, -'.test.ts'.length).replaceAll('\\', '/'));
+for (const name of [...long, ...serverOnly, ...embeddedFirst]) {
+  if (!existsSync(`${root}${name}.test.ts`)) throw new Error(`jest.config.js: there is no test/${name}.test.ts`);
+}
+
+const usesDatabase = (name) =>
+  /\/support\/(registry|senders)\.js'/.test(readFileSync(`${root}${name}.test.ts`, 'utf8'));
+const databasesOf = (name) => {
+  if (!usesDatabase(name)) return ['none'];
+  if (serverOnly.includes(name)) return ['postgres'];
+  return embeddedFirst.includes(name) ? ['embedded', 'postgres'] : ['postgres', 'embedded'];
+};
+const isFast = (name, database) =>
+  (isNamed || !long.includes(name)) && database === databasesOf(name).find((each) => (only ?? each) === each);
+const runs = {
+  fast: isFast,
+  full: () => true,
+  rest: (name, database) => !isFast(name, database),
+}[suite];
+
+function project(displayName, more = {}) {
+  const files = names.filter((name) => databasesOf(name).includes(displayName) && runs(name, displayName));
+  if (files.length === 0 || (displayName !== 'none' && (only ?? displayName) !== displayName)) return [];
+  return {
+    displayName,
+    testEnvironment: 'node',
+    roots: ['<rootDir>/test'],
+    testMatch: files.map((name) => `<rootDir>/test/${name}.test.ts`),
+    extensionsToTreatAsEsm: ['.ts'],
+    moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+    transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } }] },
+    setupFiles: ['<rootDir>/test/support/compile-less.mjs'],
+    ...more,
+  };
+}
 
 export default {
-  testEnvironment: 'node',
-  roots: ['<rootDir>/test'],
-  testMatch: ['**/*.test.ts'],
-  extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-  transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } }] },
-  globalSetup: '<rootDir>/test/support/start-database.mjs',
-  globalTeardown: '<rootDir>/test/support/stop-database.mjs',
-  setupFiles: ['<rootDir>/test/support/compile-less.mjs'],
+  projects: [
+    project('none'),
+    project('postgres', {
+      globals: { testDatabase: 'postgres' },
+      globalSetup: '<rootDir>/test/support/start-postgres.mjs',
+      globalTeardown: '<rootDir>/test/support/stop-postgres.mjs',
+    }),
+    project('embedded', {
+      globals: { testDatabase: 'embedded' },
+      globalSetup: '<rootDir>/test/support/embedded-template.mjs',
+    }),
+  ].flat(),
+  // For what hangs. No test depends on how fast the machine is.
+  testTimeout: 120_000,
   testSequencer: '<rootDir>/test/support/longest-first.mjs',
-  testTimeout: 30_000,
   // What a file has loaded is never freed, and the collector goes through all of it again and again.
-  workerIdleMemoryLimit: '250MB',
+  workerIdleMemoryLimit: '700MB',
   // Tests wait for others much of the time.
   maxWorkers: availableParallelism() + 1,
 };

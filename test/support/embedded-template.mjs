@@ -9,12 +9,13 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const cache = join(root, 'node_modules/.cache/assent');
 
 /**
- * Returns the folder of a migrated embedded database. Making one takes 9 s of processor time, so it is kept until a
- * migration or the embedded Postgres changes.
+ * Prepares the folder of a migrated embedded database, which every test file then copies. Making one takes 9 s of
+ * processor time, so it is kept until a migration or the embedded Postgres changes.
  */
-export async function embeddedTemplate() {
+export default async function prepare() {
   const template = join(cache, `template-${fingerprint()}`);
-  if (existsSync(template)) return template;
+  process.env.ASSENT_TEST_FOLDER = template;
+  if (existsSync(template)) return;
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, 'making-'));
   const { openDatabase } = await import('../../dist/storage/database.js');
@@ -28,7 +29,6 @@ export async function embeddedTemplate() {
     if (!['EEXIST', 'ENOTEMPTY'].includes(error.code)) throw error;
     await rm(folder, { recursive: true }); // another run was first
   }
-  return template;
 }
 
 function fingerprint() {
