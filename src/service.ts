@@ -20,8 +20,7 @@ import { createOperations } from './service/operations.js';
 import { createUpkeep } from './service/upkeep.js';
 import { openDatabase, type Database } from './storage/database.js';
 import { awaitMigrations, migrate } from './storage/migrate.js';
-import { createCredentialVault } from './subscriptions/credential-vault.js';
-import { openDevelopmentKeys } from './subscriptions/development-keys.js';
+import { createCredentialVault, openDevelopmentKeys } from './subscriptions/credential-vault.js';
 
 export interface Service {
   /** Everything that the API answers. */

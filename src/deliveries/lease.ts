@@ -1,4 +1,4 @@
-import type { Denial } from '../matching/known-pairs.js';
+import type { Denial } from '../matching/pairs/known-pairs.js';
 import { storedRate, type Rate } from '../origins/rate.js';
 import type { Database, Query } from '../storage/database.js';
 import { inPages, overPages } from '../storage/over-pages.js';

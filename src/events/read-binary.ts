@@ -1,10 +1,9 @@
 import { Buffer, isUtf8 } from 'node:buffer';
-import { limits } from '../limits.js';
-import { watchClaimCheck } from './claim-check.js';
-import { addText, finishDraft, isFirst, addFault, startDraft, type Draft, type ReadEvent } from './draft.js';
-import { decodeHeaderValue } from './header-value.js';
 import { skipSpace, skipValue } from '../http/json-text.js';
+import { limits } from '../limits.js';
+import { addText, finishDraft, isFirst, addFault, startDraft, type Draft, type ReadEvent } from './draft.js';
 import { readingRules as rules } from './profiles/reading-rules.js';
+import { watchClaimCheck } from './read-json.js';
 import { breachOf, type Rule } from './rule.js';
 
 /**
@@ -63,4 +62,42 @@ function findClaimCheck(draft: Draft, body: Uint8Array): void {
   if (!(bytes.includes('"claimCheck') || bytes.includes('\\u')) || !isUtf8(bytes)) return;
   const end = skipValue(bytes, skipSpace(bytes, 0), 0, watchClaimCheck(draft, bytes));
   if (end < 0) draft.claimCheck = undefined;
+}
+
+/**
+ * The value of an attribute from its header: quoted strings are opened, then one round of percent-decoding (HTTP
+ * binding, section 3.1.3.2). Undefined when it holds anything but visible ASCII and inner spaces, an open quote, half
+ * an encoded byte, or bytes that are no UTF-8.
+ */
+export function decodeHeaderValue(value: string): string | undefined {
+  let isPlain = true;
+  for (let at = 0; at < value.length; at += 1) {
+    const code = value.charCodeAt(at);
+    if (!(code >= 0x20 && code < 0x7f)) return undefined;
+    if (code === 0x22 || code === 0x25) isPlain = false;
+  }
+  if (isPlain) return value;
+  const unquoted = value.includes('"') ? unquote(value) : value;
+  if (unquoted === undefined || !unquoted.includes('%')) return unquoted;
+  try {
+    // ECMAScript refuses the same: half an encoded byte, overlong forms, surrogates and everything past U+10FFFF.
+    return decodeURIComponent(unquoted);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Older senders quote, in whole or in part; a backslash escapes only inside of quotes (RFC 7230, section 3.2.6). */
+function unquote(value: string): string | undefined {
+  let result = '';
+  let isInside = false;
+  for (let at = 0; at < value.length; at += 1) {
+    const character = value[at] as string;
+    if (character === '"') isInside = !isInside;
+    else if (character === '\\' && isInside) {
+      at += 1;
+      result += value[at] ?? '';
+    } else result += character;
+  }
+  return isInside ? undefined : result;
 }

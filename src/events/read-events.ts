@@ -1,3 +1,6 @@
+// An HTTP message comes in as headers and bytes and leaves as events or faults: the content mode, then the attributes one
+// by one (`draft.ts`), which hold every MUST of CloudEvents. `validate-event.ts` then holds an event against a profile.
+
 import { Buffer, isUtf8 } from 'node:buffer';
 import type { ErrorCode, Fault } from '../errors.js';
 import { limits } from '../limits.js';

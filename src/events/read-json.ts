@@ -1,7 +1,4 @@
 import { Buffer } from 'node:buffer';
-import { watchClaimCheck } from './claim-check.js';
-import type { DataForm } from './cloud-event.js';
-import { addNative, addNull, addStructure, addText, note, addFault, type Draft } from './draft.js';
 import {
   backslash,
   braceEnd,
@@ -18,8 +15,13 @@ import {
   skipString,
   skipValue,
   type JsonText,
+  type OnMember,
 } from '../http/json-text.js';
+import type { DataForm, ClaimCheck } from './cloud-event.js';
+import { addNative, addNull, addStructure, addText, note, addFault, type Draft } from './draft.js';
+import { parseMediaType } from './media-type.js';
 import { readingRules as rules } from './profiles/reading-rules.js';
+import { isUri } from './uri.js';
 
 /**
  * Above this, plain strings are copied out of the body, so that an attribute does not hold on to the whole of it.
@@ -136,4 +138,20 @@ function readBase64(bytes: Buffer, value: number, draft: Draft): number {
 function plainText({ text }: JsonText, from: number, to: number): string {
   const part = text.slice(from, to);
   return text.length <= sharedBody ? part : Buffer.from(part, 'latin1').toString('latin1');
+}
+
+const firstOfClaimCheck = 0x63;
+
+/** Notes the members of a claim check (INTG-STD-015, R-11) in `holder` while data is skipped; it keeps no values. */
+export function watchClaimCheck(holder: { claimCheck: ClaimCheck | undefined }, bytes: Buffer): OnMember {
+  return (from, to, value) => {
+    if (bytes[from] !== firstOfClaimCheck && bytes[from] !== backslash) return;
+    const name = decodeString(bytes, from, to);
+    if (name !== 'claimCheckUri' && name !== 'claimCheckContentType') return;
+    const claimCheck = (holder.claimCheck ??= { hasUri: false, hasContentType: false });
+    const isText = bytes[value] === quote;
+    const content = isText ? decodeString(bytes, value + 1, skipString(bytes, value + 1) - 1) : '';
+    if (name === 'claimCheckUri') claimCheck.hasUri = isUri(content);
+    else claimCheck.hasContentType = parseMediaType(content) !== undefined;
+  };
 }

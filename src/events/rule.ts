@@ -1,4 +1,5 @@
 import type { Fault } from '../errors.js';
+import type { components } from '../http/contract.gen.js';
 import type { Profile } from '../origins/origin.js';
 import { pointerTo, type EventParts } from './cloud-event.js';
 
@@ -82,4 +83,13 @@ export function isGiven({ attributes, faulty }: EventParts, name: string): boole
 export function textOf(event: EventParts, name: string): string | undefined {
   const value = event.attributes.get(name);
   return typeof value === 'string' ? value : undefined;
+}
+
+/** A broken rule as answers show it; problems have no place for the level, and only MUSTs become problems. */
+export function presentBreach({ pointer, rule, level, detail }: RuleBreach): components['schemas']['RuleBreach'] {
+  return { pointer, rule, level, detail };
+}
+
+export function faultOfBreach({ pointer, rule, detail }: RuleBreach): Fault {
+  return { pointer, rule, detail };
 }

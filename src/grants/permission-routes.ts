@@ -3,7 +3,7 @@ import { brokenParameters } from '../http/contract.js';
 import { contentTag, namesTag } from '../http/entity-tag.js';
 import { ageHeader, type Handlers } from '../http/handler.js';
 import { indexLoading, type Replica } from '../matching/replica.js';
-import { copyBytes, viewOf } from '../matching/write-bytes.js';
+import { copyBytes, viewOf } from '../matching/pairs/write-bytes.js';
 import { parseOriginName } from '../origins/origin-name.js';
 import { presentPermission, type AskedPair } from './permission.js';
 import { PlainPair } from './plain-pair.js';

@@ -1,5 +1,5 @@
 import type { components } from '../http/contract.gen.js';
-import type { Decision, Denial } from '../matching/known-pairs.js';
+import type { Decision, Denial } from '../matching/pairs/known-pairs.js';
 
 /** A sentence for each reason. */
 export const denials: Record<Denial, string> = {

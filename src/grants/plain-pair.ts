@@ -1,5 +1,5 @@
-import { beginHash, finishHash, stepHash } from '../matching/hash.js';
-import { Piece, viewOf, writeText } from '../matching/write-bytes.js';
+import { beginHash, finishHash, stepHash } from '../matching/index/hash.js';
+import { Piece, viewOf, writeText } from '../matching/pairs/write-bytes.js';
 import type { AskedPair } from './permission.js';
 import { isOfOrigin, isPlain, isPlainText, longest } from './read-pairs.js';
 import { mostBesidesPair } from './write-permission.js';

@@ -1,7 +1,7 @@
 import { limits } from '../limits.js';
-import { beginHash, finishHash, stepHash } from '../matching/hash.js';
-import type { AskedPairs } from '../matching/pair-table.js';
-import { viewOf } from '../matching/write-bytes.js';
+import { beginHash, finishHash, stepHash } from '../matching/index/hash.js';
+import type { AskedPairs } from '../matching/pairs/pair-table.js';
+import { viewOf } from '../matching/pairs/write-bytes.js';
 
 const [comma, opening, closing] = Buffer.from(',[]') as unknown as [number, number, number];
 export const beforeOrigin = Buffer.from('{"origin":"');

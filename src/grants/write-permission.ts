@@ -1,8 +1,7 @@
 import { contentTag } from '../http/entity-tag.js';
-import { writeInstant } from '../matching/instant.js';
+import { writeInstant, Piece, writeText } from '../matching/pairs/write-bytes.js';
 import { bases } from '../matching/state.js';
 import type { Replica } from '../matching/replica.js';
-import { Piece, writeText } from '../matching/write-bytes.js';
 import type { Basis } from './grant.js';
 import { presentPermission } from './permission.js';
 

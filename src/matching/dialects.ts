@@ -1,6 +1,6 @@
-import { anchorsOf } from './cesql-anchors.js';
-import { matchesCesql } from './cesql-evaluate.js';
-import { parseCesql } from './cesql-parser.js';
+import { anchorsOf } from './cesql/anchors.js';
+import { matchesCesql } from './cesql/evaluate.js';
+import { parseCesql } from './cesql/parser.js';
 import type { Dialects } from './predicate.js';
 
 /** The dialects beyond the required six. Expressions were parsed at registration, so one that fails here is a fault. */

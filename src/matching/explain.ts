@@ -1,11 +1,96 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ContextAttributes } from '../events/context-attributes.js';
-import { compileCesql } from './cesql-evaluate.js';
-import type { CesqlErrorKind } from './cesql-expression.js';
-import { parseCesql } from './cesql-parser.js';
+import type { components } from '../http/contract.gen.js';
+import type { Principal } from '../http/principal.js';
+import type { Database } from '../storage/database.js';
+import { beforeAllIds } from '../storage/ids.js';
+import { compileCesql } from './cesql/evaluate.js';
+import type { CesqlErrorKind } from './cesql/expression.js';
+import { parseCesql } from './cesql/parser.js';
 import { compileFilter } from './compile-filter.js';
 import { dialects } from './dialects.js';
 import type { Filter } from './filter.js';
 import type { MatchableSubscription } from './predicate.js';
+
+type Explanation = components['schemas']['Explanation'];
+
+/**
+ * Why each subscription of an origin did or did not get an event: all for admins, their own for subscribers. A list for
+ * each event, in order; the events of a batch share what one answer may hold.
+ */
+export type Explain = (
+  principal: Principal,
+  origin: string,
+  events: readonly ContextAttributes[],
+) => Promise<Explanation[][]>;
+
+interface Row {
+  id: string;
+  sink: string;
+  source: string | null;
+  types: string[] | null;
+  subject: string | null;
+  filters: Filter[] | null;
+  suspended: boolean;
+  grantstate: 'live' | 'expired' | 'ended' | 'revoked' | null;
+}
+
+/** In one answer, of the oldest subscriptions; an explanation is for people. */
+const longest = 1_000;
+/** Read at once: some subscriptions have 64 KiB. */
+const pageSize = 100;
+/** Long filters are compiled for it, a thousand of them for seconds; meanwhile everybody else wants answers. */
+const turnMs = 10;
+
+export function createExplain({ client }: Pick<Database, 'client'>): Explain {
+  return async ({ tenant, subscriber, scopes }, origin, events) => {
+    const isAdmin = scopes.has('assent:admin');
+    const explanations = events.map((): Explanation[] => []);
+    let after = beforeAllIds;
+    let left = events.length === 0 ? 0 : Math.floor(longest / events.length);
+    let turn = performance.now();
+    while (left > 0) {
+      const rows = await client.$queryRaw<Row[]>`
+        select s.id, s.sink, s.source, s.types, s.subject, s.filters, s.suspendedat is not null as suspended,
+          case when g.state = 'live' and g.expiresat <= now() then 'expired' else g.state end as grantstate
+        from subscription s left join "grant" g on g.origin = s.origin and g.sink = s.sink
+        where s.tenant = ${tenant} and s.origin = ${origin} and (${isAdmin} or s.subscriber = ${subscriber})
+          and s.id > ${after}::uuid
+        order by s.id limit ${Math.min(left, pageSize)}`;
+      for (const row of rows) {
+        const explain = explainRow(row);
+        for (const [place, event] of events.entries()) {
+          explanations[place]?.push(explain(event));
+          if (performance.now() - turn < turnMs) continue;
+          await setImmediate();
+          turn = performance.now();
+        }
+      }
+      left = rows.length < pageSize ? 0 : left - rows.length;
+      after = rows.at(-1)?.id ?? after;
+    }
+    return explanations;
+  };
+}
+
+function explainRow(row: Row): (event: ContextAttributes) => Explanation {
+  const { id, sink, suspended, grantstate } = row;
+  const failureOf = compileFailure({
+    id,
+    source: row.source ?? undefined,
+    types: row.types ?? undefined,
+    subject: row.subject ?? undefined,
+    filters: row.filters ?? undefined,
+  });
+  const base = { subscription: id, sink };
+  return (event) => {
+    const failure = failureOf(event);
+    if (failure) return { ...base, matched: false, reason: 'filter', ...failure };
+    if (suspended) return { ...base, matched: false, reason: 'suspended' };
+    if (grantstate !== 'live') return { ...base, matched: false, reason: grantstate ?? 'no_grant' };
+    return { ...base, matched: true, reason: 'matched' };
+  };
+}
 
 /**
  * What of a subscription does not hold for an event: the JSON pointer of it, and why where the event does not show it.

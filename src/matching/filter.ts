@@ -3,7 +3,7 @@ import { isAttributeText } from '../events/attribute-text.js';
 import { readingRules } from '../events/profiles/reading-rules.js';
 import { escapePointer, forbiddenNames, isObject } from '../http/json.js';
 import { limits } from '../limits.js';
-import { parseCesql } from './cesql-parser.js';
+import { parseCesql } from './cesql/parser.js';
 
 /** What a leaf compares: attribute names and the values to compare with; every one of them must hold. */
 export type Attributes = Record<string, string>;

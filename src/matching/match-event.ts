@@ -2,7 +2,7 @@ import { RegistryError } from '../errors.js';
 import type { MessageLimits } from '../events/read-events.js';
 import { ageHeader, type Answer, type Call, type Handler } from '../http/handler.js';
 import type { Principal } from '../http/principal.js';
-import type { Explain } from './explain-match.js';
+import type { Explain } from './explain.js';
 import {
   matchMessage,
   originFor,

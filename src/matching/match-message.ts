@@ -1,11 +1,14 @@
+// Events come in, and the webhooks that get them go out. `replica.ts` is what a process knows; it asks `index/` which
+// subscriptions want the event, and `pairs/` whether the origin may send to their sinks. On the way in, `filter.ts` checks
+// filters at registration, `cesql/` compiles the expressions in them, and `explain.ts` says why one does not hold.
+
 import { RegistryError } from '../errors.js';
 import type { ReadEvent } from '../events/draft.js';
-import { faultOfBreach, presentBreach } from '../events/presentation.js';
+import { faultOfBreach, presentBreach, type RuleBreach } from '../events/rule.js';
 import { readEvents, type MessageLimits, type EventRequest } from '../events/read-events.js';
-import type { RuleBreach } from '../events/rule.js';
 import { judgeEvent, validateBatch, type Breaches } from '../events/validate-event.js';
 import type { components } from '../http/contract.gen.js';
-import type { MatchedPair } from './known-pairs.js';
+import type { MatchedPair } from './pairs/known-pairs.js';
 import type { KnownOrigin, Replica } from './replica.js';
 
 type MatchedSink = components['schemas']['MatchedSink'];

@@ -1,7 +1,6 @@
 import { RegistryError, type Fault } from '../errors.js';
-import { faultOfBreach, presentBreach } from '../events/presentation.js';
+import { faultOfBreach, presentBreach, type RuleBreach } from '../events/rule.js';
 import { readEventOf, readEvents, type MessageLimits } from '../events/read-events.js';
-import type { RuleBreach } from '../events/rule.js';
 import { judgeEvent, validateBatch } from '../events/validate-event.js';
 import type { Handlers } from '../http/handler.js';
 import { findFaults } from '../http/json.js';

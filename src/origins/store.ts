@@ -1,3 +1,6 @@
+// Admins write origins and their policy; all other rooms read them. What a hot write remembers of one (`origin-memory.ts`)
+// is compared with the row in the same transaction.
+
 import { RegistryError } from '../errors.js';
 import { pageOf, type ListPage } from '../http/page.js';
 import { recordAudit, type Actor } from '../storage/audit.js';

@@ -1,6 +1,6 @@
 import type { EventRequest } from '../events/read-events.js';
 import type { BatchAnswer, Credential, CredentialOf, MatchAnswer, MatchedMessage } from '../matching/match-message.js';
-import type { MatchedPair } from '../matching/known-pairs.js';
+import type { MatchedPair } from '../matching/pairs/known-pairs.js';
 import type { RegistryClient } from './registry-client.js';
 
 /**

@@ -1,6 +1,6 @@
 import { RegistryError } from '../errors.js';
 import { lintSubscription } from '../events/lint-subscription.js';
-import { faultOfBreach } from '../events/presentation.js';
+import { faultOfBreach } from '../events/rule.js';
 import type { Origin } from '../origins/origin.js';
 import { findDefaultOrigin, findOrigin } from '../origins/store.js';
 import type { Sql } from '../storage/database.js';

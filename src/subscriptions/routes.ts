@@ -1,19 +1,25 @@
+// A request becomes a checked definition (`definition.ts`, `rules.ts`), which is written together with its handshake and
+// its change (`register.ts`, `write-subscription.ts`). Then the handshake is attended to as long as the client waits, and
+// what stands is read (`read-subscription.ts`) and explained (`status-details.ts`).
+
 import type { Fault } from '../errors.js';
+import { lintSubscription } from '../events/lint-subscription.js';
+import { presentBreach } from '../events/rule.js';
 import type { Settled } from '../handshake/handshake.js';
+import { presentHandshake } from '../handshake/presentation.js';
+import type { HandshakeReader } from '../handshake/read-handshake.js';
+import { mergePatch } from '../http/body.js';
 import type { components } from '../http/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
 import { actorOf, parsePrefer, type Call, type Handlers, type Identity } from '../http/handler.js';
-import { mergePatch } from '../http/body.js';
-import { lintSubscription } from '../events/lint-subscription.js';
-import { presentBreach } from '../events/presentation.js';
 import { pageHeaders, readListCursor } from '../http/page.js';
 import { isUuid } from '../storage/ids.js';
 import { invalid, parseDefinition, type FaultOfSink } from './definition.js';
 import type { SubscriptionReader } from './read-subscription.js';
-import type { SubscriptionRequest } from './rules.js';
-import { statusDetails } from './standing.js';
-import type { Subscription } from './subscription.js';
 import type { Caller, Registered, Written } from './register.js';
+import type { SubscriptionRequest } from './rules.js';
+import { statusDetails } from './status-details.js';
+import type { Subscription } from './subscription.js';
 import type { SubscriptionWriter } from './write-subscription.js';
 
 type SubscriptionOperation =
@@ -185,5 +191,58 @@ function membersOf(subscription: Subscription): Presented {
     ...(suspended === undefined ? {} : { suspended: { ...suspended, at: suspended.at.toISOString() } }),
     createdat: subscription.createdAt.toISOString(),
     updatedat: subscription.updatedAt.toISOString(),
+  };
+}
+
+type HandshakeOperation = 'getHandshakes' | 'startHandshake' | 'getHandshake';
+
+export interface HandshakeRoutes extends Pick<SubscriptionRoutes, 'writer' | 'attend'> {
+  reader: SubscriptionReader;
+  handshakes: HandshakeReader;
+}
+
+/** The handshakes of a subscription: whoever may see the one may see the other. */
+export function createHandshakeHandlers(routes: HandshakeRoutes): Handlers<HandshakeOperation> {
+  const { reader, writer, handshakes, attend } = routes;
+  return {
+    getHandshakes: async ({ path, query, principal, address }) => {
+      const subscription = await reader.read(principal, path.id);
+      const after = readListCursor(query.cursor, address, isUuid);
+      const page = await handshakes.list(subscription, after, query.limit ?? 50);
+      const isAdmin = principal.scopes.has('assent:admin');
+      return {
+        status: 200,
+        headers: pageHeaders(address, query, page.next),
+        body: page.entries.map((handshake) => presentHandshake(handshake, isAdmin)),
+      };
+    },
+
+    startHandshake: async (call) => {
+      const { path, principal, header, signal } = call;
+      const started = await writer.askAgain(callerOf(call), path.id, {
+        tenant: principal.tenant,
+        subscriber: principal.subscriber,
+        key: header['idempotency-key'],
+        operation: 'startHandshake',
+        content: path.id,
+      });
+      if (started.handshake !== undefined) await attend(started.handshake, parsePrefer(header['prefer']), signal);
+      const subscription = await reader.read(principal, path.id);
+      const handshake = await handshakes.read(subscription, started.id);
+      return {
+        status: 201,
+        headers: {
+          Location: `${call.address}/${handshake.id}`,
+          ...(started.replayed ? { 'Idempotency-Replayed': 'true' } : {}),
+        },
+        body: presentHandshake(handshake, principal.scopes.has('assent:admin')),
+      };
+    },
+
+    getHandshake: async ({ path, principal }) => {
+      const subscription = await reader.read(principal, path.id);
+      const handshake = await handshakes.read(subscription, path.handshake);
+      return { status: 200, body: presentHandshake(handshake, principal.scopes.has('assent:admin')) };
+    },
   };
 }

@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/postgres.mjs';
 import { compileFilter } from '../../dist/matching/compile-filter.js';
 import { attributesOf } from '../../dist/events/context-attributes.js';
-import { createMatchIndex } from '../../dist/matching/match-index.js';
+import { createMatchIndex } from '../../dist/matching/index/match-index.js';
 import { measureHttp } from './match-http.mjs';
 import { noise } from './measure.mjs';
 import { mixNames, sideMixNames } from './mixes.mjs';

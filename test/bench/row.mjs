@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { compileFilter } from '../../dist/matching/compile-filter.js';
 import { dialects } from '../../dist/matching/dialects.js';
 import { attributesOf } from '../../dist/events/context-attributes.js';
-import { createMatchIndex } from '../../dist/matching/match-index.js';
+import { createMatchIndex } from '../../dist/matching/index/match-index.js';
 import { callsPerSecond, eachMicroseconds, median, memory, percentile } from './measure.mjs';
 import { eachSubscription, eventsOf } from './mixes.mjs';
 import { loadSql } from './sql-question.mjs';

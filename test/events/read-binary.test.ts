@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { decodeHeaderValue } from '../../src/events/header-value.js';
+import { decodeHeaderValue } from '../../src/events/read-binary.js';
 import { binary, eventOf, faultsOf } from './message.js';
 
 const headers = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/a', 'ce-type': 't' };

@@ -3,8 +3,8 @@ import { presentPermission } from '../../src/grants/permission.js';
 import { PlainPair } from '../../src/grants/plain-pair.js';
 import { PlainPairs } from '../../src/grants/read-pairs.js';
 import { tagOfGranted, writeGranted } from '../../src/grants/write-permission.js';
-import { hashBytes } from '../../src/matching/hash.js';
-import { KnownPairs } from '../../src/matching/known-pairs.js';
+import { hashBytes } from '../../src/matching/index/hash.js';
+import { KnownPairs } from '../../src/matching/pairs/known-pairs.js';
 import { bases } from '../../src/matching/state.js';
 
 const id = '0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { anchorsOf } from '../../src/matching/cesql-anchors.js';
-import { matchesCesql } from '../../src/matching/cesql-evaluate.js';
-import type { CesqlValue } from '../../src/matching/cesql-expression.js';
-import { parseCesql } from '../../src/matching/cesql-parser.js';
+import { anchorsOf } from '../../src/matching/cesql/anchors.js';
+import { matchesCesql } from '../../src/matching/cesql/evaluate.js';
+import type { CesqlValue } from '../../src/matching/cesql/expression.js';
+import { parseCesql } from '../../src/matching/cesql/parser.js';
 import type { Anchor } from '../../src/matching/predicate.js';
 
 function read(text: string) {

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { isScalar, parseDocument, visit } from 'yaml';
-import { compileCesql } from '../../src/matching/cesql-evaluate.js';
-import type { CesqlValue } from '../../src/matching/cesql-expression.js';
-import { parseCesql } from '../../src/matching/cesql-parser.js';
+import { compileCesql } from '../../src/matching/cesql/evaluate.js';
+import type { CesqlValue } from '../../src/matching/cesql/expression.js';
+import { parseCesql } from '../../src/matching/cesql/parser.js';
 
 /** The conformance cases of the CloudEvents specification, cesql/cesql_tck; its README tells what the members mean. */
 interface Case {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { compileCesql, matchesCesql } from '../../src/matching/cesql-evaluate.js';
-import { createRun, payFor, type Cesql, type CesqlValue } from '../../src/matching/cesql-expression.js';
-import { compileLike } from '../../src/matching/cesql-like.js';
-import { parseCesql } from '../../src/matching/cesql-parser.js';
+import { compileCesql, matchesCesql } from '../../src/matching/cesql/evaluate.js';
+import { createRun, payFor, type Cesql, type CesqlValue } from '../../src/matching/cesql/expression.js';
+import { compileLike } from '../../src/matching/cesql/like.js';
+import { parseCesql } from '../../src/matching/cesql/parser.js';
 
 type Attributes = Record<string, CesqlValue>;
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { setImmediate as pass } from 'node:timers/promises';
 import { attributesOf } from '../../src/events/context-attributes.js';
-import { createExplain } from '../../src/matching/explain-match.js';
+import { createExplain } from '../../src/matching/explain.js';
 
 import type { Database } from '../../src/storage/database.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { instantText } from '../../src/matching/instant.js';
+import { instantText } from '../../src/matching/pairs/write-bytes.js';
 
 test('instants are written as Date.toISOString writes them', () => {
   const edges = [

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { compileFilter } from '../../src/matching/compile-filter.js';
 import type { Filter } from '../../src/matching/filter.js';
 import { attributesOf, coreNames, type AttributeValue } from '../../src/events/context-attributes.js';
-import { createMatchIndex, type MatchIndex } from '../../src/matching/match-index.js';
+import { createMatchIndex, type MatchIndex } from '../../src/matching/index/match-index.js';
 import type { Dialects, MatchableSubscription } from '../../src/matching/predicate.js';
 import { comparePairs } from '../bench/pairs.mjs';
 

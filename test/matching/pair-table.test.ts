@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { hashBytes } from '../../src/matching/hash.js';
-import { PairTable, word } from '../../src/matching/pair-table.js';
+import { hashBytes } from '../../src/matching/index/hash.js';
+import { PairTable, word } from '../../src/matching/pairs/pair-table.js';
 
 /** A small generator, so that a failure names the seed that brings it back. */
 function numbers(seed: number): (below: number) => number {

@@ -4,8 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCredentialVault, type VaultKey } from '../../src/subscriptions/credential-vault.js';
-import { openDevelopmentKeys } from '../../src/subscriptions/development-keys.js';
+import { createCredentialVault, type VaultKey, openDevelopmentKeys } from '../../src/subscriptions/credential-vault.js';
 
 const context = { tenant: 'a', subscription: 's1' };
 const credential = { credentialtype: 'ACCESSTOKEN', accesstoken: 'planted-é', nested: { list: [1, null] } };

@@ -11,7 +11,7 @@ import {
   typeReverseDomain,
 } from './cloudevents.js';
 import { attributeBytes, brokenClaimCheck, documentedExtensions, isBinaryType, isEnvelopeType } from './envelope.js';
-import { isIntegerText } from './integer-text.js';
+import { isIntegerText } from '../attribute-text.js';
 import { findLeaks } from './internal-host.js';
 import { hasReverseDomain } from './reverse-domain.js';
 import { isCredential, isSensitiveName } from './sensitive-name.js';

@@ -1,4 +1,4 @@
-import { canonicalString, coreNames, type ContextAttributes } from '../events/context-attributes.js';
+import { canonicalString, coreNames, type ContextAttributes } from '../../events/context-attributes.js';
 import {
   all,
   any,

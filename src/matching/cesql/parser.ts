@@ -1,6 +1,9 @@
-import type { Cesql, CesqlFault } from './cesql-expression.js';
-import { findFunction, isFunctionName } from './cesql-functions.js';
-import { CesqlRefusal, defaultCesqlLimits, readTokens, failAt, type CesqlLimits, type Token } from './cesql-lexer.js';
+// The text of an expression becomes tokens (`lexer.ts`), the tokens a tree (here, `expression.ts`), and the tree a function
+// of an event (`evaluate.ts`). `anchors.ts` reads from the tree what an event must have, so that the index can look it up.
+
+import type { Cesql, CesqlFault } from './expression.js';
+import { findFunction, isFunctionName } from './functions.js';
+import { CesqlRefusal, defaultCesqlLimits, readTokens, failAt, type CesqlLimits, type Token } from './lexer.js';
 
 export type ParsedCesql = { expression: Cesql } | { fault: CesqlFault };
 

@@ -1,10 +1,14 @@
+// Subscriptions are compiled into programs (`program.ts`), equal ones into one bundle, and each bundle is found by keys: the
+// rarest thing that an event must have (`anchors.ts`, `keys.ts`). An event is looked up by what it has (`key-search.ts`),
+// and what is left is run (`search.ts`). All of it lies outside of the collected heap (`arena.ts`).
+
 import { Arena } from './arena.js';
 import { Bundles } from './bundles.js';
 import { EventView } from './event-view.js';
 import { KeySearch } from './key-search.js';
 import { Keys } from './keys.js';
-import type { ContextAttributes } from '../events/context-attributes.js';
-import type { Dialects, MatchableSubscription } from './predicate.js';
+import type { ContextAttributes } from '../../events/context-attributes.js';
+import type { Dialects, MatchableSubscription } from '../predicate.js';
 import { compileProgram } from './program.js';
 import { Search } from './search.js';
 import { firstWord, secondWord, StringTable } from './string-table.js';

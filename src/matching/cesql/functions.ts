@@ -1,5 +1,5 @@
-import { readBoolean, readInteger, toBoolean, toInteger, toText } from './cesql-casts.js';
-import { fail, spend, type CesqlRun, type CesqlValue } from './cesql-expression.js';
+import { readBoolean, readInteger, toBoolean, toInteger, toText } from './casts.js';
+import { fail, spend, type CesqlRun, type CesqlValue } from './expression.js';
 
 type Parameter = 'string' | 'integer' | 'any';
 type ArgumentOf<P> = P extends 'string' ? string : P extends 'integer' ? number : CesqlValue;

@@ -1,4 +1,4 @@
-import type { FaultRule } from '../errors.js';
+import type { FaultRule } from '../../errors.js';
 
 /** A value of the CloudEvents SQL Expression Language, CESQL (cesql/spec.md, section 3.1). Integers have 32 bits. */
 export type CesqlValue = string | number | boolean;

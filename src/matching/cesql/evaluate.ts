@@ -1,5 +1,4 @@
-import { arithmetic, inRange, orders } from './cesql-arithmetic.js';
-import { equals, toBoolean, toInteger, toText } from './cesql-casts.js';
+import { equals, toBoolean, toInteger, toText } from './casts.js';
 import {
   createRun,
   fail,
@@ -10,9 +9,9 @@ import {
   type CesqlErrorKind,
   type CesqlRun,
   type CesqlValue,
-} from './cesql-expression.js';
-import { findFunction } from './cesql-functions.js';
-import { compileLike } from './cesql-like.js';
+} from './expression.js';
+import { findFunction } from './functions.js';
+import { compileLike } from './like.js';
 
 /** Context attributes by name: Integer as number, Boolean as boolean, every other type as its canonical string. */
 export interface EventAttributes {
@@ -241,3 +240,29 @@ function compileCall(expression: Cesql & { kind: 'call' }): Evaluate {
     return spend(run, length, 'functionEvaluation') ? apply(values, run) : zero;
   };
 }
+
+export const orders = {
+  '<': (x: number, y: number) => x < y,
+  '<=': (x: number, y: number) => x <= y,
+  '>': (x: number, y: number) => x > y,
+  '>=': (x: number, y: number) => x >= y,
+};
+
+/**
+ * Integers have 32 bits. The text names no value for a result that needs more, so it is the zero value (section 3.3).
+ */
+export function inRange(value: number, run: CesqlRun): number {
+  if (value === (value | 0)) return value | 0;
+  fail(run, 'math');
+  return 0;
+}
+
+export const arithmetic = {
+  '+': (x: number, y: number, run: CesqlRun) => inRange(x + y, run),
+  '-': (x: number, y: number, run: CesqlRun) => inRange(x - y, run),
+  // A product beyond 2 ** 53 is rounded, but it is out of range all the same.
+  '*': (x: number, y: number, run: CesqlRun) => inRange(x * y, run),
+  // Division by zero gives infinity or no number, and neither is in range.
+  '/': (x: number, y: number, run: CesqlRun) => inRange(Math.trunc(x / y), run),
+  '%': (x: number, y: number, run: CesqlRun) => inRange(x % y, run),
+};

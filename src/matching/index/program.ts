@@ -1,4 +1,4 @@
-import type { Attributes, Filter } from './filter.js';
+import type { Attributes, Filter } from '../filter.js';
 import {
   all,
   any,
@@ -11,7 +11,7 @@ import {
   prefix,
   suffix,
 } from './operations.js';
-import { otherDialect, type Dialects, type MatchableSubscription } from './predicate.js';
+import { otherDialect, type Dialects, type MatchableSubscription } from '../predicate.js';
 import type { Symbols } from './symbols.js';
 
 /**

@@ -1,4 +1,4 @@
-import { spend, type CesqlRun } from './cesql-expression.js';
+import { spend, type CesqlRun } from './expression.js';
 
 /** A pattern is read into UTF-16 units, and these two for the wildcards. */
 const one = -1;

@@ -1,4 +1,4 @@
-import { fail, type CesqlRun, type CesqlValue } from './cesql-expression.js';
+import { fail, type CesqlRun, type CesqlValue } from './expression.js';
 
 /** The casts of section 3.7. One that fails leaves a cast error in the run and has the zero value of its type. */
 export function toText(value: CesqlValue): string {

@@ -1,5 +1,5 @@
-import type { FaultRule } from '../errors.js';
-import type { CesqlFault } from './cesql-expression.js';
+import type { FaultRule } from '../../errors.js';
+import type { CesqlFault } from './expression.js';
 
 /**
  * How large an expression may be. `depth` counts parentheses, unary operators, arguments and sets inside each other.
