@@ -4,7 +4,7 @@ import { readConfig } from './config.js';
 import { SetupError } from './errors.js';
 import { createLog } from './http/log.js';
 import { createStartingApp } from './http/operations.js';
-import { close, serve } from './http/server.js';
+import { closeServer, serve } from './http/server.js';
 import { createService } from './service.js';
 
 /** The process: reads the configuration, creates the service, starts it, and stops it on SIGTERM or SIGINT. */
@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   const starting = await serve(createStartingApp(), config.operationsPort, config.operationsHost).catch(
     () => undefined,
   );
-  const service = await createService({ config, log }).finally(async () => starting && close(starting, 0));
+  const service = await createService({ config, log }).finally(async () => starting && closeServer(starting, 0));
   const { url, operationsUrl } = await service.start().catch(async (error: unknown) => {
     await service.stop();
     throw error;

@@ -10,7 +10,7 @@ import type { Worker } from './handshake/worker.js';
 import { loadContract } from './http/contract.js';
 import { openIssuers } from './http/issuers.js';
 import { createMetrics } from './http/metrics.js';
-import { close, createRefuseUnread, serve, urlOf } from './http/server.js';
+import { closeServer, createRefuseUnread, serve, urlOf } from './http/server.js';
 import { createOriginMemory } from './origins/origin-memory.js';
 import { createApi } from './service/api.js';
 import { createAsking, type Asking } from './service/asking.js';
@@ -153,8 +153,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     async stop() {
       aborter.abort();
       const [api, watch] = servers;
-      await Promise.all([...(api ? [close(api, config.stopMs)] : []), ...loops]);
-      if (watch) await close(watch, 0);
+      await Promise.all([...(api ? [closeServer(api, config.stopMs)] : []), ...loops]);
+      if (watch) await closeServer(watch, 0);
       await database.close();
     },
   };

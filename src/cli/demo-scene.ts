@@ -65,11 +65,11 @@ export async function setScene(
     onExchange: (exchange) => void exchanges.push(exchange),
   });
   atEnd(() => webhook.stop());
-  const silent = await listen(createTcpServer((socket) => socket.destroy()));
-  atEnd(() => close(silent));
+  const silent = await listenOnFreePort(createTcpServer((socket) => socket.destroy()));
+  atEnd(() => stopListening(silent));
   let target = '';
-  const front = await listen(createFront(certificate, () => target));
-  atEnd(() => close(front));
+  const front = await listenOnFreePort(createFront(certificate, () => target));
+  atEnd(() => stopListening(front));
   const publicUrl = `https://127.0.0.1:${portOf(front)}`;
 
   const config = readConfig({
@@ -139,14 +139,14 @@ function createFront(certificate: Certificate, target: () => string): Server {
   });
 }
 
-function listen(server: Server): Promise<Server> {
+function listenOnFreePort(server: Server): Promise<Server> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', () => resolve(server));
   });
 }
 
-function close(server: Server): Promise<void> {
+function stopListening(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     if ('closeAllConnections' in server) (server.closeAllConnections as () => void)();

@@ -56,9 +56,9 @@ export const story: readonly Act[] = [
   {
     title: 'The delivery system looks up whether it may send',
     async play(scene, tell) {
-      const { body } = await lookUp(scene, tell, `${scene.webhookUrl}/events`);
+      const { body } = await askPermission(scene, tell, `${scene.webhookUrl}/events`);
       keep(tell, body['allowed'] === true && body['allowedrate'] === 100, 'It may, 100 times a minute.');
-      const other = await lookUp(scene, tell, `${scene.webhookUrl}/nobody-asked`);
+      const other = await askPermission(scene, tell, `${scene.webhookUrl}/nobody-asked`);
       keep(tell, other.body['reason'] === 'no_grant', 'It may not send to an address that never agreed.');
     },
   },
@@ -123,7 +123,7 @@ export const story: readonly Act[] = [
       const answer = await scene.ask('assent:admin', 'POST', path, body);
       tell.answer(answer.status, undefined);
       keep(tell, answer.status === 200, 'The grant is revoked.');
-      const after = await lookUp(scene, tell, sink);
+      const after = await askPermission(scene, tell, sink);
       keep(tell, after.body['reason'] === 'revoked', 'From now on the delivery system may not send there.');
     },
   },
@@ -158,7 +158,7 @@ async function follow(scene: Scene, id: string, until: (now: SubscriptionBody) =
   }
 }
 
-async function lookUp(scene: Scene, tell: Narrator, sink: string) {
+async function askPermission(scene: Scene, tell: Narrator, sink: string) {
   const query = new URLSearchParams({ origin, sink });
   tell.request('GET', `/v1/permissions?origin=${origin}&sink=${sink}`);
   const answer = await scene.ask('assent:deliver', 'GET', `/v1/permissions?${query.toString()}`);

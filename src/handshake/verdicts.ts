@@ -191,17 +191,17 @@ export function describe(verdict: Verdict, facts: Facts): string {
   const { status, allowedOrigin, origin, requestedOriginEchoed } = facts;
   const seen = [
     ...(status === undefined ? [] : [`status ${status}`]),
-    ...(allowedOrigin === undefined ? [] : [`WebHook-Allowed-Origin ${quote(allowedOrigin)}`]),
-    ...(requestedOriginEchoed === undefined ? [] : [`WebHook-Request-Origin ${quote(requestedOriginEchoed)}`]),
+    ...(allowedOrigin === undefined ? [] : [`WebHook-Allowed-Origin ${quoted(allowedOrigin)}`]),
+    ...(requestedOriginEchoed === undefined ? [] : [`WebHook-Request-Origin ${quoted(requestedOriginEchoed)}`]),
   ];
   const { title } = verdicts[verdict];
-  return seen.length === 0 ? title : `${title} Asked by ${quote(origin)}, it answered with ${seen.join(', ')}.`;
+  return seen.length === 0 ? title : `${title} Asked by ${quoted(origin)}, it answered with ${seen.join(', ')}.`;
 }
 
 const maxLength = 200;
 
 /** Control, format (bidirectional) and unpaired characters are written as escapes, so that they cannot fake a line. */
-function quote(value: string): string {
+function quoted(value: string): string {
   const escaped = value
     .slice(0, maxLength)
     .replace(/[\p{C}\p{Zl}\p{Zp}"\\]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);

@@ -95,14 +95,14 @@ const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const documentId = 'openapi';
 
 /** The build lints the document. Ajv's own check costs a third of the loading, and does not look into its schemas. */
-const settings = { strict: false, allErrors: true, verbose: true, validateSchema: false, meta: false };
+const ajvSettings = { strict: false, allErrors: true, verbose: true, validateSchema: false, meta: false };
 
 export function loadContract(): Contract {
   const document = JSON.parse(
     readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8'),
   ) as OpenApiDocument;
-  const bodies = new Ajv2020(settings);
-  const texts = new Ajv2020({ ...settings, useDefaults: true });
+  const bodies = new Ajv2020(ajvSettings);
+  const texts = new Ajv2020({ ...ajvSettings, useDefaults: true });
   for (const ajv of [bodies, texts]) {
     formats.default(ajv);
     ajv.addFormat('date-time', isTimestamp);

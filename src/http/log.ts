@@ -52,15 +52,15 @@ function errorForLog(error: unknown): object {
   const places = stack.replace(message, '').split('\n').slice(1, 12);
   return {
     name,
-    message: messageOf(error),
+    message: loggedMessage(error),
     ...(typeof code === 'string' ? { code } : {}),
     stack: places.map((line) => visible(line.trim())),
-    ...(types.isNativeError(cause) ? { cause: { name: cause.name, message: messageOf(cause) } } : {}),
+    ...(types.isNativeError(cause) ? { cause: { name: cause.name, message: loggedMessage(cause) } } : {}),
   };
 }
 
 /** Prisma repeats the arguments of a call in the message, and Postgres the value that it cannot read. */
-function messageOf({ name, message }: Error): string {
+function loggedMessage({ name, message }: Error): string {
   const text = name === 'PrismaClientValidationError' ? message.replace(/\{\n.*\n\}/s, '{ ... }') : message;
   return visible(text.trim().replace(/: ".*"/gs, ': "..."'));
 }

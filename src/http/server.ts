@@ -112,7 +112,7 @@ const graceMs = 500;
  * Lets requests in flight end, for a while (milliseconds). Whoever is between two requests is not cut off at once: the
  * next one may be on its way already, and is told that it is the last.
  */
-export function close(server: Server, limitMs: number): Promise<void> {
+export function closeServer(server: Server, limitMs: number): Promise<void> {
   const timers = [
     setTimeout(() => server.closeIdleConnections(), Math.min(graceMs, limitMs)),
     setTimeout(() => server.closeAllConnections(), limitMs),

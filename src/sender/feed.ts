@@ -35,7 +35,8 @@ interface Heartbeat {
 
 /** A stream is heard of when it is opened, and then every 15 seconds. */
 const firstMs = 8_000;
-const silenceMs = 40_000;
+/** How long an answer may be silent, of a stream and of a snapshot. */
+export const silenceMs = 40_000;
 /** A page has to be there before a call is given up. */
 const waitSeconds = 8;
 

@@ -22,6 +22,11 @@ export function isFinal(error: unknown): boolean {
   return error instanceof RegistryRefusal && [400, 401, 403, 404].includes(error.status);
 }
 
+/** Milliseconds until the next try: more after each failure, and at random, so that instances do not call together. */
+export function retryDelayMs(failures: number, firstMs: number, longestMs: number, random: () => number): number {
+  return Math.min(firstMs * 2 ** failures, longestMs) * (0.5 + random());
+}
+
 export interface RegistryCall {
   method: 'GET' | 'POST' | 'DELETE';
   /** Below the address of the registry, without a slash at its beginning. */

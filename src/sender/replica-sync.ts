@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Replica } from '../matching/replica.js';
-import { ageIn, HeldBack, isStreamThrough, readPage, readStream, type Batch } from './feed.js';
+import { ageIn, HeldBack, isStreamThrough, readPage, readStream, silenceMs, type Batch } from './feed.js';
 import type { Journal } from './journal.js';
 import { putLine, readLines, type ChangeLine, type Checkpoint, type SnapshotLine } from './lines.js';
-import { isFinal, RegistryRefusal, type RegistryClient } from './registry-client.js';
+import { isFinal, RegistryRefusal, retryDelayMs, type RegistryClient } from './registry-client.js';
 
 /**
  * Keeps a replica of what the registry knows in this process, and on disk if there is a journal.
@@ -50,8 +50,6 @@ interface Waiting {
 
 /** The registry reads all of a snapshot before it sends any of it, for two minutes at the most. */
 const snapshotMs = 130_000;
-/** Of a snapshot. */
-const silenceMs = 40_000;
 const noteEveryMs = 60_000;
 const firstDelayMs = 100;
 const longestDelayMs = 10_000;
@@ -217,7 +215,7 @@ export function createReplicaSync(settings: ReplicaSyncSettings): ReplicaSync {
           }
           if (!isNews) failed(error);
         }
-        const delayMs = Math.min(firstDelayMs * 2 ** failures, longestDelayMs) * (0.5 + random());
+        const delayMs = retryDelayMs(failures, firstDelayMs, longestDelayMs, random);
         failures += 1;
         await sleep(delayMs, undefined, { signal }).catch(() => undefined);
       }

@@ -7,7 +7,7 @@ import { loadContract } from '../../src/http/contract.js';
 import { createFastPath } from '../../src/http/fast-path.js';
 import { actorOf, type Call, type Handlers } from '../../src/http/handler.js';
 import { createPipeline } from '../../src/http/pipeline.js';
-import { close, serve, urlOf } from '../../src/http/server.js';
+import { closeServer, serve, urlOf } from '../../src/http/server.js';
 
 let stopping: AbortController;
 let server: Server;
@@ -51,7 +51,7 @@ beforeEach(async () => {
   const next = (_request: IncomingMessage, response: ServerResponse) => void response.writeHead(404).end();
   server = await serve(createFastPath(pipeline, chosen, next), 0, '127.0.0.1');
 });
-afterEach(() => close(server, 0));
+afterEach(() => closeServer(server, 0));
 
 /** A request whose body is not ended before `end` is called, where there is one. */
 function ask(method: string, path: string) {

@@ -6,12 +6,12 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { HttpExchange } from '../../src/http/exchange.js';
-import { close, serve } from '../../src/http/server.js';
+import { closeServer, serve } from '../../src/http/server.js';
 
 const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
 let server: Server;
-afterEach(() => close(server, 0));
+afterEach(() => closeServer(server, 0));
 
 async function connectTo(listener: RequestListener, limits: object = {}): Promise<Socket> {
   server = Object.assign(await serve(listener, 0, '127.0.0.1'), limits);
