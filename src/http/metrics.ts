@@ -26,7 +26,7 @@ export interface MetricsSources {
 }
 
 /** What is asked for longer than that is not known: whoever fetches the metrics would give up, and get none of them. */
-const patienceMs = 2_000;
+const collectTimeoutMs = 2_000;
 
 /** Every name and label is listed in the README; labels have few values, none of which comes from outside. */
 export function createMetrics(sources: MetricsSources): Metrics {
@@ -61,7 +61,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     help: 'By how much the oldest due handshake is late; NaN while the database does not answer.',
     registers,
     async collect() {
-      const late = sleep(patienceMs, NaN, { ref: false });
+      const late = sleep(collectTimeoutMs, NaN, { ref: false });
       this.set(await Promise.race([lagSeconds().catch(() => NaN), late]));
     },
   });

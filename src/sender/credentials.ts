@@ -22,17 +22,17 @@ export interface SinkCredentials {
   forget(origin: string | undefined, sink: string | undefined): void;
 }
 
-interface Told {
+interface Entry {
   credential: Credential | undefined;
   /** By the clock that only goes forward. */
   until: number;
 }
-type Known = Map<string, Map<string, Told>>;
+type Known = Map<string, Map<string, Entry>>;
 
 /** No feed tells that the registry can read a credential again. */
 const unreadableMs = 60_000;
 /** Characters of the lists of subscriptions that are kept, which are about forty for each of them. */
-const mostKept = 2_000_000;
+const maxKept = 2_000_000;
 
 export function createCredentials(
   client: RegistryClient,
@@ -52,9 +52,9 @@ export function createCredentials(
     const sinks = events.flatMap((event) => event.sinks ?? []);
     const withheld = events.flatMap((event) => event.withheld ?? []);
     const asked: Known = new Map();
-    const note = ({ sink, subscriptions }: MatchAnswer['sinks'][number], one: Told) => {
+    const note = ({ sink, subscriptions }: MatchAnswer['sinks'][number], one: Entry) => {
       const pair = `${origin} ${sink}`;
-      asked.set(pair, (asked.get(pair) ?? new Map<string, Told>()).set(subscriptions.join(), one));
+      asked.set(pair, (asked.get(pair) ?? new Map<string, Entry>()).set(subscriptions.join(), one));
     };
     for (const to of sinks) note(to, { credential: to.sinkcredential, until: Infinity });
     for (const to of withheld) note(to, { credential: 'unreadable', until: performance.now() + unreadableMs });
@@ -65,7 +65,7 @@ export function createCredentials(
   }
 
   function keep(asked: Known): void {
-    if (kept >= mostKept) forgetAll();
+    if (kept >= maxKept) forgetAll();
     for (const [pair, lists] of asked) {
       const before = known.get(pair);
       for (const list of lists.keys()) if (!before?.has(list)) kept += list.length;

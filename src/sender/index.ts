@@ -87,9 +87,9 @@ export interface SenderSettings {
   onFault?: ((error: unknown) => void) | undefined;
 }
 
-const lastWordsMs = 3_000;
+const closeTimeoutMs = 3_000;
 /** A feed that can be read has reported a hold within this time. */
-const toldWithinMs = 60_000;
+const holdReportedWithinMs = 60_000;
 
 /** Throws an Error for settings that make no sense, and for a folder that is in use or cannot be written. */
 export async function createSender(settings: SenderSettings): Promise<Sender> {
@@ -153,7 +153,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     const hold = holds.get(pair);
     if (hold === undefined) return 0;
     const currentAt = performance.now() - sync.age() * 1_000;
-    return currentAt > hold.askedAt + toldWithinMs ? 0 : hold.until;
+    return currentAt > hold.askedAt + holdReportedWithinMs ? 0 : hold.until;
   }
 
   function permission(name: string, sink: string, ownHold = 0): Permission {
@@ -183,7 +183,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
   async function end(): Promise<void> {
     settings.signal?.removeEventListener('abort', onAbort);
     closing.abort(new Error('The sender is closed.'));
-    const timer = setTimeout(() => last.abort(), lastWordsMs);
+    const timer = setTimeout(() => last.abort(), closeTimeoutMs);
     const told = Promise.all(work).then(() => outcomes.flush(last.signal).catch(onFault));
     // At once: nothing is sent any more from now on.
     await Promise.all([permits.close(), told]);

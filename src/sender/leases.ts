@@ -131,7 +131,7 @@ export function recentOf(bucket: Bucket, now: number): number {
 }
 
 /** Requests that may be sent at this moment; shares that are over leave. */
-export function atHand(bucket: Bucket, now: number): number {
+export function available(bucket: Bucket, now: number): number {
   let requests = 0;
   bucket.shares = bucket.shares.filter((share) => {
     if (share.endsAt > now) requests += share.left;

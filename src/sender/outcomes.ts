@@ -27,11 +27,11 @@ export interface Outcomes {
 
 const collectMs = 200;
 const batchSize = 500;
-const mostKept = 10_000;
+const maxKept = 10_000;
 const longestDelayMs = 3_000;
 /** Of the contract. */
-const longestRetryAfter = 100;
-const mostAlike = 1_000_000;
+const maxRetryAfterLength = 100;
+const maxCount = 1_000_000;
 
 interface Kept {
   origin: string;
@@ -72,7 +72,7 @@ export function createOutcomes(
     take(1);
     if (isForgetting) return;
     isForgetting = true;
-    onFault(new Error(`More than ${mostKept} outcomes wait for the registry: the oldest are forgotten.`));
+    onFault(new Error(`More than ${maxKept} outcomes wait for the registry: the oldest are forgotten.`));
   }
 
   /** Resolves at the next report, or when the signal fires. */
@@ -114,14 +114,14 @@ export function createOutcomes(
       const pair = `${origin} ${sink}`;
       const at = new Date(now()).toISOString();
       // What is longer is no time, and would keep the registry from counting the answer.
-      const retryafter = typeof retryAfter === 'string' ? retryAfter.slice(0, longestRetryAfter) : undefined;
+      const retryafter = typeof retryAfter === 'string' ? retryAfter.slice(0, maxRetryAfterLength) : undefined;
       const last = lastOf.get(pair);
       const isAlike = last?.status === status && last.retryafter === retryafter;
-      if (isAlike && last.count < mostAlike) {
+      if (isAlike && last.count < maxCount) {
         Object.assign(last, { at, count: last.count + 1 });
         return;
       }
-      if (kept.length >= mostKept) forgetOldest();
+      if (kept.length >= maxKept) forgetOldest();
       const next: Kept = { origin, sink, status, at, count: 1 };
       if (retryafter !== undefined) next.retryafter = retryafter;
       lastOf.set(pair, next);

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import {
-  atHand,
+  available,
   createBucket,
   leasedMs,
   recentOf,
@@ -64,7 +64,7 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
     if (!held.allowed) return { ...held, allowed: false };
     if (held.allowedrate === '*') return { ...held, allowed: true, giveBack: () => undefined };
     const now = performance.now();
-    if (atHand(bucket, now) === 0) return undefined;
+    if (available(bucket, now) === 0) return undefined;
     const share = bucket.shares.find(({ left }) => left > 0) as Share;
     share.left -= 1;
     recentOf(bucket, now);
@@ -97,7 +97,7 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
     if (isClosed || bucket.asking !== undefined) return;
     clearTimeout(bucket.timer);
     const now = performance.now();
-    const left = atHand(bucket, now);
+    const left = available(bucket, now);
     const recent = Math.floor(recentOf(bucket, now));
     const { allowed, allowedrate } = permission(bucket.origin, bucket.sink);
     // When to ask again was told of the rate that held then.
