@@ -22,7 +22,7 @@ export interface EventParts {
   readonly at: string;
   /** `datacontenttype` included; those that are null in JSON are absent. */
   readonly attributes: ContextAttributes;
-  /** Names that are there with a value at fault, so that nobody takes them for missing; undefined in a CloudEvent. */
+  /** Names that are there with a value at fault, so that they do not count as missing; undefined in a CloudEvent. */
   readonly faulty: ReadonlySet<string> | undefined;
   /** Bytes of the event as it came; in binary mode of the headers that carry attributes, and the body. */
   readonly bytes: number;

@@ -18,7 +18,7 @@ export const core = {
 /** By their numbers less one. */
 export const coreNames = Object.keys(core);
 
-/** The number of an attribute of the specification, 0 of any other. By its length nearly every name is told apart. */
+/** The number of an attribute of the specification, 0 of any other. Length alone tells nearly all names apart. */
 export function coreNumber(name: string): number {
   switch (name.length) {
     case 2:

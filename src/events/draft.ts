@@ -117,7 +117,7 @@ function setContentType(draft: Draft, value: string): boolean {
   return mediaType !== undefined;
 }
 
-/** A native boolean or number; `isInteger` is told by the text of the number where there is one. */
+/** A native boolean or number; `isInteger` comes from the text of the number, where there is one. */
 export function addNative(draft: Draft, name: string, value: number | boolean, isInteger: boolean): void {
   if (!isFirst(draft, name)) return;
   if (coreNumber(name) !== 0) return addFault(draft, rules.attributeType, name);

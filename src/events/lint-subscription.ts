@@ -17,15 +17,15 @@ export function lintSubscription(
   }: Partial<Record<'source' | 'subject', string | undefined>> & { types?: readonly string[] | undefined },
 ): Breaches {
   const breaches: Breaches = { faults: [], warnings: [] };
-  for (const [index, type] of types.entries()) lint(breaches, profile, 'type', type, `/types/${index}`);
+  for (const [index, type] of types.entries()) judgeAttribute(breaches, profile, 'type', type, `/types/${index}`);
   for (const name of ['source', 'subject'] as const) {
     const value = asked[name];
-    if (value !== undefined) lint(breaches, profile, name, value, `/${name}`);
+    if (value !== undefined) judgeAttribute(breaches, profile, name, value, `/${name}`);
   }
   return breaches;
 }
 
-function lint(into: Breaches, profile: Profile, of: JudgedAlone, value: string, pointer: string): void {
+function judgeAttribute(into: Breaches, profile: Profile, of: JudgedAlone, value: string, pointer: string): void {
   const draft = startDraft('structured', '');
   addText(draft, of, value, false);
   add(into.faults, draft.faults, pointer);

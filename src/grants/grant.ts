@@ -1,21 +1,9 @@
-import type { grant as GrantRow } from '../storage/generated/client.js';
+import type { GrantState } from '../matching/state.js';
 import { storedRate, type Rate } from '../origins/rate.js';
-
-/**
- * The fact that an origin may send to a sink. There is one for each pair, and all subscriptions of the pair share it.
- *
- *   live     until `expiresAt`; a renewal moves that on. Past it the grant counts as expired without anybody writing
- *            so.
- *   ended    a refused renewal, a retired target or the last subscription's removal took it. A new consent revives it.
- *   revoked  an admin took it. Only an admin's own request for a handshake, or an agreement, opens the way again.
- *
- * The newest consent sets the rate. Two exceptions: a trickle by policy never displaces a live consent, and a consent
- * found beside a live agreement sets the rate and leaves the agreement's own end in force.
- */
-export type GrantState = 'live' | 'ended' | 'revoked';
+import type { grant as GrantRow } from '../storage/generated/client.js';
 
 /** What it rests on: an answer to OPTIONS, a callback, an agreement, or the origin's policy for unsupported targets. */
-export type Basis = 'response' | 'callback' | 'agreement' | 'policy';
+export type Basis = GrantState['basis'];
 
 export type EndReason = 'renewal_refused' | 'target_gone' | 'no_subscription' | 'reopened';
 
@@ -30,9 +18,20 @@ export function keyOfPair({ origin, sink }: Omit<Pair, 'tenant'>): string {
   return `${origin} ${sink}`;
 }
 
+/**
+ * The fact that an origin may send to a sink. There is one for each pair, and all subscriptions of the pair share it.
+ *
+ *   live     until `expiresAt`; a renewal moves that on. Past it the grant counts as expired without anybody writing
+ *            so.
+ *   ended    a refused renewal, a retired target or the last subscription's removal took it. A new consent revives it.
+ *   revoked  an admin took it. Only an admin's own request for a handshake, or an agreement, opens the way again.
+ *
+ * The newest consent sets the rate. Two exceptions: a trickle by policy never displaces a live consent, and a consent
+ * found beside a live agreement sets the rate and leaves the agreement's own end in force.
+ */
 export interface Grant extends Pair {
   id: string;
-  state: GrantState;
+  state: GrantState['state'];
   endReason: string | undefined;
   basis: Basis;
   /** WebHook-Allowed-Origin as it was answered. */
@@ -60,7 +59,7 @@ export function grantOf(row: GrantRow): Grant {
     origin: row.origin,
     sink: row.sink,
     id: row.id,
-    state: row.state as GrantState,
+    state: row.state as Grant['state'],
     endReason: row.endreason ?? undefined,
     basis: row.basis as Basis,
     allowedOrigin: row.allowedorigin ?? undefined,

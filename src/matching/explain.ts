@@ -39,8 +39,8 @@ interface Row {
 const longest = 1_000;
 /** Read at once: some subscriptions have 64 KiB. */
 const pageSize = 100;
-/** Long filters are compiled for it, a thousand of them for seconds; meanwhile everybody else wants answers. */
-const turnMs = 10;
+/** Long filters are compiled for it, a thousand of them for seconds; other requests get their turn in between. */
+const sliceMs = 10;
 
 export function createExplain({ client }: Pick<Database, 'client'>): Explain {
   return async ({ tenant, subscriber, scopes }, origin, events) => {
@@ -48,7 +48,7 @@ export function createExplain({ client }: Pick<Database, 'client'>): Explain {
     const explanations = events.map((): Explanation[] => []);
     let after = beforeAllIds;
     let left = events.length === 0 ? 0 : Math.floor(longest / events.length);
-    let turn = performance.now();
+    let sliceStart = performance.now();
     while (left > 0) {
       const rows = await client.$queryRaw<Row[]>`
         select s.id, s.sink, s.source, s.types, s.subject, s.filters, s.suspendedat is not null as suspended,
@@ -61,9 +61,9 @@ export function createExplain({ client }: Pick<Database, 'client'>): Explain {
         const explain = explainRow(row);
         for (const [place, event] of events.entries()) {
           explanations[place]?.push(explain(event));
-          if (performance.now() - turn < turnMs) continue;
+          if (performance.now() - sliceStart < sliceMs) continue;
           await setImmediate();
-          turn = performance.now();
+          sliceStart = performance.now();
         }
       }
       left = rows.length < pageSize ? 0 : left - rows.length;

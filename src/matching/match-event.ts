@@ -10,7 +10,7 @@ import {
   type Credential,
   type CredentialOf,
   type MatchedMessage,
-  type Result,
+  type EventResult,
 } from './match-message.js';
 import { indexLoading, type KnownOrigin, type Replica } from './replica.js';
 
@@ -29,7 +29,7 @@ export interface MatchEventSettings {
 }
 
 type MatchCall = Call<'matchEvent'>;
-type MatchAnswer = Answer<'matchEvent'>;
+type MatchEventAnswer = Answer<'matchEvent'>;
 
 const longestWaitMs = 5_000;
 
@@ -54,7 +54,7 @@ export function createMatchEvent(settings: MatchEventSettings): Handler<'matchEv
   };
 }
 
-function answer(settings: MatchEventSettings, call: MatchCall): MatchAnswer | Promise<MatchAnswer> {
+function answer(settings: MatchEventSettings, call: MatchCall): MatchEventAnswer | Promise<MatchEventAnswer> {
   const { principal, query } = call;
   const replica = settings.replica();
   if (replica === undefined) throw indexLoading();
@@ -77,11 +77,11 @@ function complete(
   call: MatchCall,
   origin: KnownOrigin,
   matched: MatchedMessage,
-): MatchAnswer | Promise<MatchAnswer> {
+): MatchEventAnswer | Promise<MatchEventAnswer> {
   const { results } = matched;
   // What is waited for takes time, in which the log goes on.
   const revision = String(settings.position());
-  const write = (credentialOf?: CredentialOf): MatchAnswer => ({
+  const write = (credentialOf?: CredentialOf): MatchEventAnswer => ({
     status: 200,
     headers: ageHeader(settings.age()),
     json: textOfMatch(revision, origin, matched, credentialOf),
@@ -102,7 +102,7 @@ function complete(
 async function credentialsOf(
   settings: MatchEventSettings,
   origin: KnownOrigin,
-  results: readonly Result[],
+  results: readonly EventResult[],
 ): Promise<CredentialOf> {
   const sinks = results.flatMap(({ pairs }) =>
     pairs
@@ -117,7 +117,7 @@ async function addExplanations(
   settings: MatchEventSettings,
   principal: Principal,
   origin: KnownOrigin,
-  results: readonly Result[],
+  results: readonly EventResult[],
 ): Promise<void> {
   const explained = results.flatMap((result) =>
     'event' in result.event && result.faults.length === 0

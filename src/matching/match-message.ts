@@ -18,7 +18,7 @@ export type MatchAnswer = components['schemas']['MatchAnswer'];
 export type BatchAnswer = components['schemas']['BatchAnswer'];
 
 /** What became of one event of a message. */
-export interface Result extends Breaches {
+export interface EventResult extends Breaches {
   event: ReadEvent;
   pairs: readonly MatchedPair[];
   explanations?: Explanation[];
@@ -27,7 +27,7 @@ export interface Result extends Breaches {
 /** A message that was read, judged and matched. */
 export interface MatchedMessage {
   isBatch: boolean;
-  results: Result[];
+  results: EventResult[];
 }
 
 /** As the subscription has it; `unreadable` if no key opens it. */
@@ -76,7 +76,7 @@ export function matchMessage(
   // Step by step for all, and not event by event: the code of a step stays in the processor's cache meanwhile.
   const judgements = read.events.map((event) => judgeEvent(origin.profile, event));
   const results = read.events.map((event, place) => match(replica, origin, event, judgements[place] as Breaches));
-  // The answer has no other place for what a batch should be, and `/events/validate` tells it there too.
+  // The answer has no other place for what a batch should be, and `/events/validate` has it there too.
   for (const { warnings } of results) warnings.unshift(...batch.warnings);
   return { isBatch: true, results };
 }
@@ -86,7 +86,7 @@ function match(
   origin: KnownOrigin,
   event: ReadEvent,
   { faults, warnings }: Breaches,
-): Result {
+): EventResult {
   const isMatched = 'event' in event && faults.length === 0;
   const pairs = isMatched ? replica?.match(origin, event.event.attributes) : undefined;
   return { event, faults, warnings, pairs: pairs ?? noPairs };
@@ -103,7 +103,7 @@ export function textOfMatch(
 ): string {
   // The name is a DNS name, which needs no escapes.
   const head = `{"revision":"${revision}","origin":"${origin.name}",`;
-  if (!isBatch) return `${head}${outcomeText(results[0] as Result, credentialOf)}}`;
+  if (!isBatch) return `${head}${outcomeText(results[0] as EventResult, credentialOf)}}`;
   const texts = results.map((result) =>
     result.faults.length > 0 ? textOf('faults', result.faults.map(presentBreach)) : outcomeText(result, credentialOf),
   );
@@ -111,7 +111,7 @@ export function textOfMatch(
 }
 
 /** The members of the answer to one event. */
-function outcomeText({ pairs, warnings, explanations }: Result, credentialOf: CredentialOf | undefined): string {
+function outcomeText({ pairs, warnings, explanations }: EventResult, credentialOf: CredentialOf | undefined): string {
   let sinks = '';
   let withheld = '';
   for (let place = 0; place < pairs.length; place += 1) {

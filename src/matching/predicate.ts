@@ -37,7 +37,7 @@ export function otherDialect(filter: object): { dialect: string; text: string } 
   return { dialect, text: String(text) };
 }
 
-/** Throws for a dialect that nobody compiles: registration accepts none of those. */
+/** Throws for a dialect without a compiler: registration accepts none of those. */
 export function compileOther(dialects: Dialects, dialect: string, text: string): Predicate {
   const compile = Object.hasOwn(dialects, dialect) ? dialects[dialect] : undefined;
   if (!compile) throw new Error(`There is no compiler for the filter dialect "${dialect}".`);

@@ -10,8 +10,8 @@ import { type GrantState, type OriginState, type State, type Subject, type Subsc
  * What the registry knows, by heart: origins, which subscriptions an event matches, and who may send where. Every
  * process of the registry keeps one, and so does every sender that follows the feed: there is but one way to answer.
  *
- * It is told states, in the order of the log; a state takes the place of the one before, and null is the end. Nothing
- * here waits, so nobody ever sees half of a call. Whether a grant is live is looked at for each question, by the clock
+ * It takes in states, in the order of the log; a state replaces the one before, and null removes it. Nothing here
+ * waits, so no caller ever sees half of a call. Whether a grant is live is looked at for each question, by the clock
  * of the database, because leases end by themselves.
  */
 export interface Replica {
@@ -40,7 +40,7 @@ export interface KnownOrigin extends OriginState {
 }
 
 /** An origin and its index. What belongs to a handle of the index stands in the arrays at its place. */
-interface Home {
+interface IndexedOrigin {
   number: number;
   origin: KnownOrigin;
   index: MatchIndex;
@@ -58,7 +58,7 @@ export interface ReplicaSettings {
 }
 
 export function createReplica({ dialects, now }: ReplicaSettings): Replica {
-  const homes = new Map<string, Home>();
+  const indexed = new Map<string, IndexedOrigin>();
   const pairs = new KnownPairs();
   /** Of each tenant that has any. */
   const subscriptions = new Map<string, number>();
@@ -67,16 +67,16 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
   let originNumber = 0;
 
   function putOrigin(tenant: string, name: string, state: OriginState | null): void {
-    const home = homes.get(name);
+    const entry = indexed.get(name);
     if (state === null) {
-      if (home) {
-        pairs.releaseOrigin(home.number);
-        count(home.origin.tenant, -sizeOf(home));
+      if (entry) {
+        pairs.releaseOrigin(entry.number);
+        count(entry.origin.tenant, -sizeOf(entry));
       }
-      homes.delete(name);
-    } else if (home === undefined) {
+      indexed.delete(name);
+    } else if (entry === undefined) {
       const index = createMatchIndex(dialects);
-      homes.set(name, {
+      indexed.set(name, {
         number: (originNumber += 1),
         origin: { ...state, tenant },
         index,
@@ -86,9 +86,9 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
         protocolSettings: new Map(),
       });
     } else {
-      count(home.origin.tenant, -sizeOf(home));
-      home.origin = { ...state, tenant };
-      count(tenant, sizeOf(home));
+      count(entry.origin.tenant, -sizeOf(entry));
+      entry.origin = { ...state, tenant };
+      count(tenant, sizeOf(entry));
     }
     if (state?.isdefault) defaults.set(tenant, name);
     else if (defaults.get(tenant) === name) defaults.delete(tenant);
@@ -100,71 +100,71 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     else subscriptions.set(tenant, number);
   }
 
-  function putSubscription(home: Home, id: string, state: SubscriptionState | null): void {
-    const size = sizeOf(home);
+  function putSubscription(entry: IndexedOrigin, id: string, state: SubscriptionState | null): void {
+    const size = sizeOf(entry);
     try {
       // First comes, then leaves: a pair that stays the same is never empty in between.
-      const pair = state === null ? 0 : pairs.join(home.number, state.sink, state.suspended);
-      leave(home, id, state !== null && !state.suspended);
-      if (state?.suspended) home.suspended.set(id, pair);
-      else if (state !== null) fileOrForget(home, state, pair);
+      const pair = state === null ? 0 : pairs.join(entry.number, state.sink, state.suspended);
+      leave(entry, id, state !== null && !state.suspended);
+      if (state?.suspended) entry.suspended.set(id, pair);
+      else if (state !== null) addOrRemove(entry, state, pair);
     } finally {
-      count(home.origin.tenant, sizeOf(home) - size);
+      count(entry.origin.tenant, sizeOf(entry) - size);
     }
   }
 
   /** What cannot be indexed leaves nothing behind, neither of itself nor of what it takes the place of. */
-  function fileOrForget(home: Home, state: SubscriptionState, pair: number): void {
+  function addOrRemove(entry: IndexedOrigin, state: SubscriptionState, pair: number): void {
     try {
-      file(home, state, pair);
+      addToIndex(entry, state, pair);
     } catch (error) {
-      const handle = home.index.handleOf(state.id);
-      if (handle !== undefined) withdraw(home, state.id, handle);
+      const handle = entry.index.handleOf(state.id);
+      if (handle !== undefined) removeFromIndex(entry, state.id, handle);
       pairs.leave(pair, false);
       throw error;
     }
   }
 
-  function file(home: Home, state: SubscriptionState, pair: number): void {
-    const handle = home.index.add({
+  function addToIndex(entry: IndexedOrigin, state: SubscriptionState, pair: number): void {
+    const handle = entry.index.add({
       id: state.id,
       source: state.source ?? undefined,
       types: state.types ?? undefined,
       subject: state.subject ?? undefined,
       filters: state.filters ?? undefined,
     });
-    if (handle >= home.pairs.length) home.pairs = grown(home.pairs);
-    home.pairs[handle] = pair;
-    if (state.hascredential) home.credentials.add(handle);
-    else home.credentials.delete(handle);
+    if (handle >= entry.pairs.length) entry.pairs = grown(entry.pairs);
+    entry.pairs[handle] = pair;
+    if (state.hascredential) entry.credentials.add(handle);
+    else entry.credentials.delete(handle);
     const settings = state.protocolsettings ?? {};
-    if (Object.values(settings).some(isSet)) home.protocolSettings.set(handle, settings);
-    else home.protocolSettings.delete(handle);
+    if (Object.values(settings).some(isSet)) entry.protocolSettings.set(handle, settings);
+    else entry.protocolSettings.delete(handle);
   }
 
   /** Takes a subscription from its pair, and from the index unless it comes back there. */
-  function leave(home: Home, id: string, staysInIndex: boolean): void {
-    const resting = home.suspended.get(id);
-    if (resting !== undefined) {
-      home.suspended.delete(id);
-      pairs.leave(resting, true);
+  function leave(entry: IndexedOrigin, id: string, staysInIndex: boolean): void {
+    const pair = entry.suspended.get(id);
+    if (pair !== undefined) {
+      entry.suspended.delete(id);
+      pairs.leave(pair, true);
       return;
     }
-    const handle = home.index.handleOf(id);
+    const handle = entry.index.handleOf(id);
     if (handle === undefined) return;
-    pairs.leave(home.pairs[handle] ?? 0, false);
-    if (!staysInIndex) withdraw(home, id, handle);
+    pairs.leave(entry.pairs[handle] ?? 0, false);
+    if (!staysInIndex) removeFromIndex(entry, id, handle);
   }
 
-  function withdraw(home: Home, id: string, handle: number): void {
-    home.index.remove(id);
-    home.credentials.delete(handle);
-    home.protocolSettings.delete(handle);
+  function removeFromIndex(entry: IndexedOrigin, id: string, handle: number): void {
+    entry.index.remove(id);
+    entry.credentials.delete(handle);
+    entry.protocolSettings.delete(handle);
   }
 
   function numberOf(tenant: string, origin: string): number {
-    const home = homes.get(origin);
-    return home?.origin.tenant === tenant ? home.number : 0;
+    const entry = indexed.get(origin);
+    return entry?.origin.tenant === tenant ? entry.number : 0;
   }
 
   return {
@@ -173,31 +173,31 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
         putOrigin(subject.tenant, subject.origin, state as OriginState | null);
         return;
       }
-      const home = homes.get(subject.origin);
+      const entry = indexed.get(subject.origin);
       // It went with its origin.
-      if (home === undefined) return;
-      if (subject.kind === 'subscription') putSubscription(home, subject.id, state as SubscriptionState | null);
-      else pairs.putGrant(home.number, subject.sink, state as GrantState | null);
+      if (entry === undefined) return;
+      if (subject.kind === 'subscription') putSubscription(entry, subject.id, state as SubscriptionState | null);
+      else pairs.putGrant(entry.number, subject.sink, state as GrantState | null);
     },
 
     origin(tenant, name) {
-      const origin = homes.get(name)?.origin;
+      const origin = indexed.get(name)?.origin;
       return origin?.tenant === tenant ? origin : undefined;
     },
 
-    defaultOrigin: (tenant) => homes.get(defaults.get(tenant) ?? '')?.origin,
+    defaultOrigin: (tenant) => indexed.get(defaults.get(tenant) ?? '')?.origin,
 
     match({ name }, event) {
-      const home = homes.get(name);
-      if (home === undefined) return [];
-      const handles = home.index.match(event);
+      const entry = indexed.get(name);
+      if (entry === undefined) return [];
+      const handles = entry.index.match(event);
       const matches: MatchedPair[] = [];
       if (handles.length === 0) return matches;
       // Of one subscription nothing has to be put together.
       const found = handles.length === 1 ? undefined : new Map<number, MatchedPair>();
       const time = now();
       for (const handle of handles) {
-        const pair = home.pairs[handle] ?? 0;
+        const pair = entry.pairs[handle] ?? 0;
         if (!pairs.isLive(pair, time)) continue;
         let matched = found?.get(pair);
         if (matched === undefined) {
@@ -205,15 +205,15 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
           matches.push(matched);
           found?.set(pair, matched);
         }
-        const id = home.index.idOf(handle);
-        const settings = home.protocolSettings.get(handle);
+        const id = entry.index.idOf(handle);
+        const settings = entry.protocolSettings.get(handle);
         // Ids begin with the time of their making (UUID version 7): the smallest is the oldest.
         if (settings !== undefined && (matched.settingsOf === undefined || id < matched.settingsOf)) {
           matched.protocolSettings = settings;
           matched.settingsOf = id;
         }
         matched.subscriptions.push(id);
-        matched.hasCredential ||= home.credentials.has(handle);
+        matched.hasCredential ||= entry.credentials.has(handle);
       }
       for (const { subscriptions } of matches) if (subscriptions.length > 1) subscriptions.sort();
       return matches;
@@ -233,16 +233,16 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     size: () => {
       let total = 0;
       let { bytes } = pairs;
-      for (const home of homes.values()) {
-        total += sizeOf(home);
-        bytes += home.index.statistics().bytes + home.pairs.length * 4;
+      for (const entry of indexed.values()) {
+        total += sizeOf(entry);
+        bytes += entry.index.statistics().bytes + entry.pairs.length * 4;
       }
       return { subscriptions: total, pairs: pairs.size, bytes };
     },
   };
 }
 
-function sizeOf({ index, suspended }: Home): number {
+function sizeOf({ index, suspended }: IndexedOrigin): number {
   return index.size + suspended.size;
 }
 
@@ -260,8 +260,8 @@ export function putOrRemove(
   try {
     replica.put(subject, state);
   } catch (cause) {
-    const told = subject.kind === 'grant' ? { ...subject, sink: withoutQuery(subject.sink) } : subject;
-    onFault(new Error(`A state could not be taken in: ${JSON.stringify(told)}`, { cause }));
+    const logged = subject.kind === 'grant' ? { ...subject, sink: withoutQuery(subject.sink) } : subject;
+    onFault(new Error(`A state could not be taken in: ${JSON.stringify(logged)}`, { cause }));
     replica.put(subject, null);
   }
 }

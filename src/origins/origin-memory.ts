@@ -1,8 +1,8 @@
 import type { Origin } from './origin.js';
 
 /**
- * Origins as they were when they were last read, so that hot writes need not read them first. Nothing rests on it being
- * true: whoever writes by what is remembered has the database compare `identityOf` in the same transaction, and reads
+ * Origins as they were when they were last read, so that hot writes need not read them first. It need not be
+ * true: a write that uses what is remembered has the database compare `identityOf` in the same transaction, and reads
  * anew where it differs.
  */
 export interface OriginMemory {

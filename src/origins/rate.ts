@@ -8,7 +8,7 @@ const written = /^[ \t]*(\*|[1-9]\d{0,14})[ \t]*$/;
 
 /**
  * Reads a rate as `WebHook-Allowed-Rate` writes it: `*` or a positive integer without sign, fraction, exponent or unit.
- * Anything else is undefined; whoever calls decides what that means, and it never means unlimited.
+ * Anything else is undefined; the caller decides what that means, and it never means unlimited.
  */
 export function parseRate(text: string): Rate | undefined {
   const value = written.exec(text)?.[1];

@@ -29,7 +29,7 @@ export interface Created {
 
 export interface OriginStoreSettings {
   database: Database;
-  /** Takes what rests on an origin with it, in the transaction of its removal; writes to the log, so it comes late. */
+  /** Removes what depends on an origin, in the transaction of its removal; writes to the log, so it comes late. */
   removeDependents: (sql: Sql, actor: Actor, origin: string) => Promise<void>;
   /** Tells that an origin has become different, last in the transaction. */
   announce: (sql: Sql, actor: Actor, origin: string) => Promise<void>;

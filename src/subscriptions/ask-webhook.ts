@@ -11,7 +11,7 @@ import type { Definition, Subscription } from './subscription.js';
 /** What a subscription asks of its webhook, and what it leaves behind; in the transaction of what changes it. */
 
 /** A subscription, as far as its webhook is asked for it. */
-export interface Asking {
+export interface AskedSubscription {
   id: string;
   generation: number;
   definition: Pick<Definition, 'sink' | 'requestedRate'>;
@@ -22,7 +22,7 @@ export interface Asking {
 async function ask(
   sql: Sql,
   actor: Actor,
-  { id, generation, definition, origin }: Asking,
+  { id, generation, definition, origin }: AskedSubscription,
   reason: HandshakeReason,
   handshake: string | undefined,
 ): Promise<string | undefined> {
@@ -41,11 +41,11 @@ async function ask(
 export async function askOnce(
   sql: Sql,
   actor: Actor,
-  asking: Asking,
+  asked: AskedSubscription,
   reason: HandshakeReason,
   handshake?: string,
 ): Promise<string | undefined> {
-  const { id, origin, definition } = asking;
+  const { id, origin, definition } = asked;
   const rate = definition.requestedRate ?? origin.requestedRate ?? null;
   await closeHandshakesOfOtherRate(sql, id, rate);
   const rest = restOf({ tenant: origin.tenant, origin: origin.name, sink: definition.sink });
@@ -53,7 +53,7 @@ export async function askOnce(
     update handshake set requestedrate = ${rate}::int,
       dueat = case when verdict = 'held_by_budget' then dueat else least(dueat, greatest(now(), ${rest})) end
     where subscription = ${id}::uuid and state in ('due', 'asking') and callbackopen returning id`;
-  return open ? open.id : ask(sql, actor, asking, reason, handshake);
+  return open ? open.id : ask(sql, actor, asked, reason, handshake);
 }
 
 /**
@@ -63,13 +63,13 @@ export async function askOnce(
 export async function askForRate(
   sql: Sql,
   actor: Actor,
-  asking: Asking,
+  asked: AskedSubscription,
   reason: HandshakeReason,
 ): Promise<string | undefined> {
-  const { origin, definition } = asking;
+  const { origin, definition } = asked;
   const pair = { tenant: origin.tenant, origin: origin.name, sink: definition.sink };
   await closeUnwantedRenewal(sql, pair, origin.requestedRate ?? null);
-  const handshake = await askOnce(sql, actor, asking, reason);
+  const handshake = await askOnce(sql, actor, asked, reason);
   await renewLater(sql, pair);
   return handshake;
 }

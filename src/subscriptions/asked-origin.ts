@@ -23,7 +23,7 @@ export async function findAskedOrigin(sql: Sql, tenant: string, name: string | u
 }
 
 /**
- * No event that keeps the origin's profile could have such a type or source. What is only unlikely is told when read.
+ * No event that keeps the origin's profile could have such a type or source. What is only unlikely is a warning in the answer.
  */
 export function lint({ profile }: Origin, definition: Definition): void {
   const { faults } = lintSubscription(profile, definition);

@@ -163,8 +163,8 @@ interface SealedRow {
 const pageSize = 1_000;
 
 /**
- * Seals with the present key what an older one sealed, so that the older one can be given up. Whoever changes a
- * credential meanwhile has the last word. Safe in several processes at once.
+ * Seals with the present key what an older one sealed, so that the older one can be given up. A
+ * credential that changes meanwhile stays as it was written. Safe in several processes at once.
  */
 export async function resealCredentials({ query }: Pick<Database, 'query'>, vault: CredentialVault): Promise<Resealed> {
   const result: Resealed = { resealed: 0, unopened: 0, example: undefined };

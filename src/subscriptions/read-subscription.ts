@@ -1,5 +1,5 @@
 import { RegistryError } from '../errors.js';
-import type { Basis, GrantState } from '../grants/grant.js';
+import type { Basis, Grant } from '../grants/grant.js';
 import type { HandshakeReason, HandshakeState, HeaderLine } from '../handshake/handshake.js';
 import type { Verdict } from '../handshake/verdicts.js';
 import { pageOf, type ListPage } from '../http/page.js';
@@ -55,7 +55,7 @@ export function createSubscriptionReader({ client }: Database): SubscriptionRead
   };
 }
 
-/** Admins see the tenant's, subscribers their own; what is somebody else's does not exist. */
+/** Admins see the tenant's, subscribers their own; those of others do not exist. */
 function visibleTo({ tenant, subscriber, scopes }: Principal): Prisma.Sql {
   return scopes.has('assent:admin')
     ? Prisma.sql`s.tenant = ${tenant}`
@@ -88,7 +88,7 @@ async function findSubscription(sql: Sql, principal: Principal, id: string): Pro
   return subscriptionOf(rows[0]);
 }
 
-/** As findSubscription, and nobody else changes it until the transaction ends. */
+/** As findSubscription, and it stays as it is until the transaction ends. */
 export async function lockSubscription(sql: Sql, principal: Principal, id: string): Promise<Subscription> {
   if (isUuid(id)) {
     await sql.$queryRaw`select 1 from subscription s where s.id = ${id}::uuid and ${visibleTo(principal)} for update`;
@@ -107,7 +107,7 @@ type Row = SubscriptionRow & {
   dueat: Date | null;
   waitinguntil: Date | null;
   answerheaders: HeaderLine[] | null;
-  grantstate: GrantState | null;
+  grantstate: Grant['state'] | null;
   basis: Basis;
   allowedrate: string;
   warnings: string[] | null;

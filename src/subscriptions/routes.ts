@@ -134,7 +134,7 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
 }
 
 /**
- * The subscription as it stood when its consent was committed, where nobody has changed it since it was made: what
+ * The subscription as it stood when its consent was committed, if it has not changed since it was made: what
  * reading it would give. Undefined where it must be read.
  */
 function activated({ handshake: id, created }: Registered, settled: Settled | undefined): Subscription | undefined {
@@ -201,7 +201,7 @@ export interface HandshakeRoutes extends Pick<SubscriptionRoutes, 'writer' | 'at
   handshakes: HandshakeReader;
 }
 
-/** The handshakes of a subscription: whoever may see the one may see the other. */
+/** The handshakes of a subscription: who may see the one may see the other. */
 export function createHandshakeHandlers(routes: HandshakeRoutes): Handlers<HandshakeOperation> {
   const { reader, writer, handshakes, attend } = routes;
   return {

@@ -11,13 +11,13 @@ import { limits } from '../limits.js';
 
 export type SubscriptionRequest = components['schemas']['SubscriptionRequest'];
 
-type Check = (value: string, at: string) => Fault[];
+type CheckText = (value: string, at: string) => Fault[];
 
 const fault = (pointer: string, rule: FaultRule, detail: string): Fault[] => [{ pointer, rule, detail }];
 const unknownMember = (at: string) => fault(at, 'member_unknown', 'There is no such member here.');
 const forbiddenName = (at: string) => fault(at, 'name_forbidden', 'A member may not have this name.');
 
-const checkLine: Check = (value, at) => {
+const checkLine: CheckText = (value, at) => {
   if (value === '') return fault(at, 'value_empty', 'The string has at least one character.');
   if (/\p{Cc}/u.test(value)) return fault(at, 'control_character', 'The string has no control characters.');
   return [];
@@ -52,7 +52,7 @@ export function checkSubject(value: string | undefined, at: string): Fault[] {
 }
 
 /** `protocol`, compared with its case. */
-export const checkProtocol: Check = (value, at) => {
+export const checkProtocol: CheckText = (value, at) => {
   if (value === 'HTTP') return [];
   if (value.toUpperCase() === 'HTTP') {
     return fault(at, 'protocol_unknown', 'Values are case-sensitive: write "HTTP" in capital letters.');
@@ -124,7 +124,7 @@ function checkHeaderName(name: string, at: string): Fault[] {
   return fault(at, 'header_reserved', 'The delivery sets this header itself; credentials belong in "sinkcredential".');
 }
 
-const checkHeaderValue: Check = (value, at) => {
+const checkHeaderValue: CheckText = (value, at) => {
   if (Buffer.byteLength(value) > limits.headerBytes) {
     return fault(at, 'too_long', `A header value has at most ${limits.headerBytes} bytes.`);
   }
@@ -166,7 +166,7 @@ const credentialMembers = new Map<string, Readonly<Record<string, CheckSecret>>>
 /** The draft's schema lets it be absent, and then it means "bearer". */
 const optionalMember = 'accesstokentype';
 
-/** `kept` is a credential with nothing but its type: what is stored stays. Whoever calls knows whether there is any. */
+/** `kept` is a credential with nothing but its type: what is stored stays. The caller knows whether there is any. */
 export interface CheckedCredential {
   kind: 'absent' | 'kept' | 'given';
   faults: Fault[];

@@ -24,8 +24,8 @@ export function statusDetails(subscription: Subscription): StatusDetails {
   if (status === 'active' && grant) {
     return {
       ...base,
-      reason: reasons[grant.basis],
-      message: `${bases[grant.basis]} ${origin} may send ${limit(grant.allowedRate)}.`,
+      reason: reasonOfBasis[grant.basis],
+      message: `${sentenceOfBasis[grant.basis]} ${origin} may send ${limit(grant.allowedRate)}.`,
       ...nextOfConsent(standing, grant),
       allowedrate: grant.allowedRate,
       expiresat: grant.expiresAt.toISOString(),
@@ -81,14 +81,14 @@ function nextOfConsent({ handshake }: Standing, { basis, renewAt, expiresAt }: N
   return { next: 'The consent ends.', nextat: expiresAt.toISOString() };
 }
 
-const reasons: Record<Basis, string> = {
+const reasonOfBasis: Record<Basis, string> = {
   response: 'granted',
   callback: 'callback_granted',
   agreement: 'agreement',
   policy: 'granted_by_policy',
 };
 
-const bases: Record<Basis, string> = {
+const sentenceOfBasis: Record<Basis, string> = {
   response: 'The webhook agreed in its answer.',
   callback: 'The webhook agreed by the callback.',
   agreement: 'An admin recorded an agreement.',

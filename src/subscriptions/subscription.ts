@@ -1,6 +1,6 @@
 import type { HandshakeReason, HandshakeState, HeaderLine, StandingGrant } from '../handshake/handshake.js';
 import type { Verdict } from '../handshake/verdicts.js';
-import type { GrantState } from '../grants/grant.js';
+import type { Grant } from '../grants/grant.js';
 import type { Filter } from '../matching/filter.js';
 import type { Profile } from '../origins/origin.js';
 
@@ -56,5 +56,5 @@ export interface Standing {
         answer: HeaderLine[] | undefined;
       }
     | undefined;
-  grant: (StandingGrant & { state: GrantState }) | undefined;
+  grant: (StandingGrant & { state: Grant['state'] }) | undefined;
 }

@@ -19,7 +19,7 @@ const internalEndings: ReadonlySet<string> = new Set([
   'svc',
   'pod',
 ]);
-/** What nobody outside can reach; the IPv6 forms that carry such IPv4 addresses too, which `check` sees by itself. */
+/** What cannot be reached from outside; the IPv6 forms that carry such IPv4 addresses too, which `check` sees by itself. */
 const privateNetworks = new BlockList();
 privateNetworks.addAddress('0.0.0.0');
 privateNetworks.addSubnet('10.0.0.0', 8);
@@ -53,7 +53,7 @@ const containerId = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/;
 const podName = /-(?=\d*[a-z])[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9-])/;
 
 /**
- * What a source tells of the network inside, a sentence each. Its host is looked at closely, and so are those of URLs
+ * What a source discloses of the network inside, a sentence each. Its host is looked at closely, and so are those of URLs
  * inside of it; of the rest only what names a private address, an internal name, a container or a pod in plain words.
  * For a text that is a URI reference.
  */

@@ -182,7 +182,7 @@ const ownRules: readonly Rule[] = [
   ),
 ];
 
-/** Where the standard is stricter than the specification, or sets its own sizes, only its own rule is told. */
+/** Where the standard is stricter than the specification, or sets its own sizes, only its own rule is reported. */
 const replaced: ReadonlySet<Rule> = new Set([nameLength, nameStart, typeReverseDomain, sensitiveName, size]);
 
 export const intgStd015Rules: readonly Rule[] = [

@@ -44,7 +44,7 @@ function partsOf(nss: string): { register: string | undefined; organisation: str
  */
 const nldUrn = /^urn:nld:([^/?#][^?#]*)(?:\?[+=][^/?#][^#]*)?(?:#|$)/i;
 
-/** For a source in the namespace nld, what comes after it; what is wrong with any other is told by `source_urn`. */
+/** For a source in the namespace nld, what comes after it; `source_urn` reports what is wrong with any other. */
 const onUrn =
   (isBroken: (parts: ReturnType<typeof partsOf>) => boolean): Check =>
   (event) => {

@@ -59,7 +59,7 @@ function distinct(list: readonly Anchor[]): readonly Anchor[] {
   return [...new Map(list.map((anchor) => [JSON.stringify(anchor), anchor])).values()];
 }
 
-/** The lists that let the fewest events through, as far as one can tell without events: few anchors and exact ones. */
+/** The lists that let the fewest events through, as far as that is known without events: few anchors and exact ones. */
 function strongest(lists: Anchors): Anchors {
   const weight = (list: readonly Anchor[]) => list.reduce((sum, anchor) => sum + ('exact' in anchor ? 1 : 4), 0);
   return [...lists].sort((one, other) => weight(one) - weight(other)).slice(0, Math.sqrt(maxProduct));

@@ -1,4 +1,4 @@
-import { equals, toBoolean, toInteger, toText } from './casts.js';
+import { equalValues, toBoolean, toInteger, toText } from './casts.js';
 import {
   createRun,
   fail,
@@ -27,7 +27,7 @@ export interface CesqlResult {
 /**
  * A compiled expression. When it returns with an error in the run, its value is the one the text names for the error if
  * the error is its own, and the zero value of its type if it came with an operand (sections 3.2, 3.3 and 4.1). So
- * whoever calls one looks for an error before it uses the value. A failed cast belongs to the operator that needs it.
+ * a caller looks for an error before it uses the value. A failed cast belongs to the operator that needs it.
  */
 type Evaluate = (event: EventAttributes, run: CesqlRun) => CesqlValue;
 
@@ -166,7 +166,7 @@ function compileEquality(left: Evaluate, right: Evaluate, wanted: boolean): Eval
     const x = left(event, run);
     if (run.error !== undefined) return false;
     const y = right(event, run);
-    return run.error === undefined && equals(x, y, run) === wanted;
+    return run.error === undefined && equalValues(x, y, run) === wanted;
   };
 }
 
@@ -206,7 +206,7 @@ function compileIn(expression: Cesql & { kind: 'in' }): Evaluate {
     for (const element of elements) {
       const candidate = element(event, run);
       if (run.error !== undefined) return false;
-      found = equals(candidate, value, run) || found;
+      found = equalValues(candidate, value, run) || found;
     }
     return found;
   };

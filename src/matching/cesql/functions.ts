@@ -30,7 +30,7 @@ function defineVariadic(
 }
 
 /**
- * Section 3.5, and IS_INT and IS_BOOL, which earlier drafts had: they tell whether a cast would succeed. Characters are
+ * Section 3.5, and IS_INT and IS_BOOL, which earlier drafts had: true if a cast would succeed. Characters are
  * code points. The same name may stand here with several numbers of parameters.
  */
 const functions: readonly (readonly [string, CesqlFunction])[] = [

@@ -42,19 +42,19 @@ export function readTokens(text: string, limits: CesqlLimits): Token[] {
   const half = text.search(/\p{Surrogate}/u);
   if (half !== -1) failAt(half, 'text_malformed', 'This is half of a surrogate pair and no character.');
   const tokens: Token[] = [];
-  for (let at = skipSpace(text, 0); at < text.length;) {
+  for (let at = skipBlanks(text, 0); at < text.length;) {
     if (tokens.length === limits.tokens) {
       failAt(at, 'too_many_tokens', `An expression has at most ${limits.tokens} words, values and signs.`);
     }
     const { token, end } = readToken(text, at);
     tokens.push(token);
-    at = skipSpace(text, end);
+    at = skipBlanks(text, end);
   }
   tokens.push({ kind: 'end', text: '', at: text.length });
   return tokens;
 }
 
-function skipSpace(text: string, from: number): number {
+function skipBlanks(text: string, from: number): number {
   space.lastIndex = from;
   space.test(text);
   return space.lastIndex;

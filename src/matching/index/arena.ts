@@ -11,7 +11,7 @@
  * One empty chunk of a size is kept, and made small, so that one block that comes and goes does not take a chunk with
  * it. Chunks are large, so that all that is needed to find them stays in the processor's cache. Growing adds a chunk
  * and copies nothing, with one exception: a dense arena, which has blocks of one size and no gaps between their
- * addresses, begins with one small chunk that is copied until it is large. Nobody keeps a chunk of a dense arena over
+ * addresses, begins with one small chunk that is copied until it is large. No caller keeps a chunk of a dense arena over
  * an allocation. Address 0 is never handed out and stands for "none".
  */
 export const chunkBits = 18;

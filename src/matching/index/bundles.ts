@@ -13,7 +13,7 @@ import type { Symbols } from './symbols.js';
  *
  *   filed   under its keys from its first member on; an event that hits one of them makes the bundle a candidate
  *   moved   one of its keys is asked for more and more, and another choice costs less than half: filed again under that
- *   gone    with its last member, and with it its keys, values and attributes that nobody else has
+ *   gone    with its last member, and with it its keys, values and attributes that no other bundle has
  *
  * Keys are chosen by what is known when the bundle comes, and a key that was rare then can grow popular. Therefore each
  * new bundle makes one other look again: one by chance of those under the key that most ask for among its own. So a key

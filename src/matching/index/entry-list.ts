@@ -49,7 +49,7 @@ export class EntryLists {
     return entry;
   }
 
-  /** Whether another entry stands at the address now; whoever keeps addresses of entries has to note that. */
+  /** Whether another entry stands at the address now; a caller that keeps addresses of entries must note that. */
   remove(list: number, entry: number): boolean {
     const words = this.#arena.chunks[list >>> chunkBits]!;
     const header = list & offsetMask;

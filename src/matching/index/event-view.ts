@@ -22,9 +22,9 @@ const unknown = -2;
 
 /**
  * One event at a time, in the numbers of the index: by number of the attribute its text and the number of its value (0
- * for a value that nobody compares with). The number is guessed by the hash when it is asked for, and the texts are
+ * for a value that no filter compares with). The number is guessed by the hash when it is asked for, and the texts are
  * compared when it matters. Only attributes that some filter names are looked at, so that an event's attributes cost
- * nothing that nobody asked for, and filters on a million names cost nothing for events without them.
+ * nothing that no filter needs, and filters on a million names cost nothing for events without them.
  */
 export class EventView {
   /** Numbers of the attributes that the event has and filters name; the first `count` are of this event. */
@@ -33,7 +33,7 @@ export class EventView {
   readonly texts: (string | undefined)[] = [];
   /** Not for comparing: `has` does that. */
   readonly values: number[] = [];
-  /** Hashes of the texts, where somebody took them. */
+  /** Hashes of the texts that were hashed. */
   readonly hashes: number[] = [];
   readonly #isGuess: boolean[] = [];
   #event: ContextAttributes | undefined;

@@ -47,7 +47,7 @@ export class HashIndex {
   guess(hash: number): number {
     const shard = hash >>> (32 - shardBits);
     const block = this.#shards[shard * 2]!;
-    // Without a block, 0 is the address of one that nobody uses, and of its slots this is the first.
+    // Without a block, 0 is the address of one that is not in use, and of its slots this is the first.
     const slot = block === 0 ? 0 : hash & this.#shards[shard * 2 + 1]!;
     return this.#arena.chunks[block >>> chunkBits]![(block & offsetMask) + slot * 2 + 1]!;
   }

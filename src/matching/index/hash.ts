@@ -1,5 +1,5 @@
 /**
- * Hashes of 32 bits. Seed and multiplier are drawn for each process, so that nobody outside can choose subscriptions or
+ * Hashes of 32 bits. Seed and multiplier are drawn for each process, so that no client can choose subscriptions or
  * events that all fall into one place.
  */
 const [seed = 1, random = 1] = crypto.getRandomValues(new Int32Array(2));

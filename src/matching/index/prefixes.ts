@@ -5,7 +5,7 @@ import { operandShift, operationMask, suffix } from './operations.js';
 
 /**
  * Finds which of many texts some given texts begin with, by hashes that are taken on one way along them; suffixes are
- * read backwards and are prefixes then. `what` tells attribute and direction (keys.ts); each is a set of its own, by a
+ * read backwards and are prefixes then. `what` is the attribute and the direction (keys.ts); each is a set of its own, by a
  * salt that comes in at the end, so that one way along a text is for its beginnings and for the whole of it.
  *
  * Guards make the way short. They stand every 31 characters on the way of every text of the set, further apart from the

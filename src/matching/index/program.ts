@@ -27,7 +27,7 @@ import type { Symbols } from './symbols.js';
  */
 export type Program = number[];
 
-/** The symbols stay acquired until the caller settles them. Throws for a dialect that nobody compiles. */
+/** The symbols stay acquired until the caller settles them. Throws for a dialect without a compiler. */
 export function compileProgram(subscription: MatchableSubscription, symbols: Symbols, dialects: Dialects): Program {
   const { source, types, subject, filters } = subscription;
   const parts: Program[] = [];

@@ -8,7 +8,7 @@ export interface MatchedPair {
   allowedRate: Rate;
   /** RFC 3339. */
   expiresAt: string;
-  /** RFC 3339: the webhook asked for a rest until then. */
+  /** RFC 3339: the webhook asked senders to hold until then. */
   heldUntil: string | undefined;
   subscriptions: string[];
   protocolSettings: Record<string, unknown> | undefined;
@@ -19,7 +19,7 @@ export interface MatchedPair {
 }
 
 /**
- * Why not: no grant, one that is over, all subscriptions of the pair suspended (an agreement needs none), or a rest.
+ * Why not: no grant, one that is over, all subscriptions of the pair suspended (an agreement needs none), or a hold.
  */
 export type Denial = 'no_grant' | 'expired' | 'revoked' | 'ended' | 'suspended' | 'held';
 
@@ -32,13 +32,13 @@ export interface Decision {
     | undefined;
 }
 
-/** A standing is a state and a basis in one number, and never 0. Throws for a state of a later version. */
-function standingOf({ state, basis }: GrantState): number {
+/** State and basis in one number, which is never 0. Throws for a state of a later version. */
+function wordOfGrant({ state, basis }: GrantState): number {
   if (!grantStates.includes(state)) throw new RangeError(`No grant is ${String(state)}.`);
   return 1 + grantStates.indexOf(state) + 4 * bases.indexOf(basis);
 }
-const stateOf = (standing: number) => grantStates[(standing & 3) - 1];
-const basisOf = (standing: number) => bases[standing >>> 2] ?? 'response';
+const stateOf = (ofGrant: number) => grantStates[(ofGrant & 3) - 1];
+const basisOf = (ofGrant: number) => bases[ofGrant >>> 2] ?? 'response';
 
 /**
  * What is known of pairs of origin and sink: the grant, and how many subscriptions hold on to the pair. Origins are
@@ -69,9 +69,9 @@ export class KnownPairs {
 
   putGrant(origin: number, sink: string, state: GrantState | null): void {
     const table = this.#table;
-    const standing = state === null ? 0 : standingOf(state);
+    const ofGrant = state === null ? 0 : wordOfGrant(state);
     const pair = table.acquire(origin, Buffer.from(sink));
-    table.setSmall(pair, word.standing, standing);
+    table.setSmall(pair, word.grant, ofGrant);
     if (state !== null) {
       const rate = storedRate(state.allowedrate);
       table.setLarge(pair, word.rate, rate === '*' ? 0 : rate);
@@ -89,8 +89,8 @@ export class KnownPairs {
 
   /** Whether the grant of a pair is live; who has a subscription that is not suspended needs no more. */
   isLive(pair: number, time: number): boolean {
-    const standing = this.#table.small(pair, word.standing);
-    return stateOf(standing) === 'live' && this.#table.large(pair, word.expiresAt) > time;
+    const ofGrant = this.#table.small(pair, word.grant);
+    return stateOf(ofGrant) === 'live' && this.#table.large(pair, word.expiresAt) > time;
   }
 
   matched(pair: number, time: number): MatchedPair {
@@ -126,19 +126,19 @@ export class KnownPairs {
   /** Undefined if the pair may be sent to; then it has a grant. */
   denial(pair: number, time: number): Denial | undefined {
     const table = this.#table;
-    const standing = pair === 0 ? 0 : table.small(pair, word.standing);
-    if (standing === 0) return 'no_grant';
-    const state = stateOf(standing);
+    const ofGrant = pair === 0 ? 0 : table.small(pair, word.grant);
+    if (ofGrant === 0) return 'no_grant';
+    const state = stateOf(ofGrant);
     if (state !== 'live') return state;
     if (table.large(pair, word.expiresAt) <= time) return 'expired';
     const all = table.small(pair, word.subscriptions);
-    const isSuspended = all === table.small(pair, word.suspended) && (all > 0 || basisOf(standing) !== 'agreement');
+    const isSuspended = all === table.small(pair, word.suspended) && (all > 0 || basisOf(ofGrant) !== 'agreement');
     if (isSuspended) return 'suspended';
     return table.large(pair, word.heldUntil) > time ? 'held' : undefined;
   }
 
   basis(pair: number): GrantState['basis'] {
-    return basisOf(this.#table.small(pair, word.standing));
+    return basisOf(this.#table.small(pair, word.grant));
   }
 
   rate(pair: number): Rate {
@@ -172,6 +172,6 @@ export class KnownPairs {
 
   #releaseEmpty(pair: number): void {
     const table = this.#table;
-    if (table.small(pair, word.subscriptions) === 0 && table.small(pair, word.standing) === 0) table.release(pair);
+    if (table.small(pair, word.subscriptions) === 0 && table.small(pair, word.grant) === 0) table.release(pair);
   }
 }

@@ -14,7 +14,7 @@ export const word = {
   origin: 0,
   length: 1,
   /** Its meaning is the owner's; 0 is none. */
-  standing: 2,
+  grant: 2,
   subscriptions: 3,
   suspended: 4,
   /** Two words each: rates have up to 15 digits, and times are milliseconds since 1970. */
@@ -22,13 +22,13 @@ export const word = {
   expiresAt: 7,
   heldUntil: 9,
   id: 11,
-  /** To the end of the record, which is near enough to come from the memory together with the rest. */
+  /** To the end of the record, which is near enough to come from the memory together with the others. */
   text: 15,
 } as const;
 const highPart = 2 ** 31;
 
 /** Where a number stands: its name would be looked up with every read. */
-export type SmallNumber = (typeof word)['standing' | 'subscriptions' | 'suspended'];
+export type SmallNumber = (typeof word)['grant' | 'subscriptions' | 'suspended'];
 export type LargeNumber = (typeof word)['rate' | 'expiresAt' | 'heldUntil'];
 
 /** What stands at one place of these arrays belongs together. */

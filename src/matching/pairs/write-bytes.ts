@@ -1,6 +1,6 @@
 /**
  * Text is written as bytes here, several characters at a time. A `Piece` is written up to three bytes past its end, so
- * whatever follows is written after it, and whoever makes the memory leaves room for that.
+ * whatever follows is written after it, and the memory must have room for that.
  */
 export class Piece {
   readonly length: number;
@@ -76,7 +76,7 @@ export function writeInstant(time: number, bytes: DataView, at: number): number 
   const end = form.write(bytes, at);
   const day = Math.floor(time / dayMs);
   writeDate(day, bytes, at);
-  // Integers are told to be such: division of others takes several times as long.
+  // `| 0` says that these are integers: division of others takes several times as long.
   const ms = (time - day * dayMs) | 0;
   const seconds = (ms / 1_000) | 0;
   const minutes = (seconds / 60) | 0;
