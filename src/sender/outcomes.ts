@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RegistryRefusal, retryDelayMs, type RegistryClient } from './registry-client.js';
+import { RegistryRefusal, backoffMs, type RegistryClient } from './registry-client.js';
 
 /** What a webhook answered to a delivery. */
 export interface OutcomeReport {
@@ -132,7 +132,7 @@ export function createOutcomes(
     async run(signal) {
       for (let failures = 0; !signal.aborted;) {
         if (kept.length === 0 && underWay === undefined) await nextReport(signal);
-        const delayMs = retryDelayMs(failures, collectMs, longestDelayMs, random);
+        const delayMs = backoffMs(failures, collectMs, longestDelayMs, random);
         await sleep(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
         try {
           await send(signal);

@@ -12,7 +12,7 @@ import {
   type Share,
   type Waiter,
 } from './leases.js';
-import { isFinal, retryDelayMs } from './registry-client.js';
+import { isFinal, backoffMs } from './registry-client.js';
 
 /**
  * Hands out, one request after the other, what this instance has leased of a pair's rate: first come, first served.
@@ -149,7 +149,7 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
           bucket.notBefore = performance.now() + (retryAfterMs ?? (share === undefined ? unknownMs : 0));
         },
         (error: unknown) => {
-          bucket.notBefore = performance.now() + retryDelayMs(bucket.failures, firstDelayMs, longestDelayMs, random);
+          bucket.notBefore = performance.now() + backoffMs(bucket.failures, firstDelayMs, longestDelayMs, random);
           bucket.failures += 1;
           onFault(error);
           if (isFinal(error)) settle(bucket, ({ refuse }) => refuse(error));

@@ -23,7 +23,7 @@ export function isFinal(error: unknown): boolean {
 }
 
 /** Milliseconds until the next try: more after each failure, and at random, so that instances do not call together. */
-export function retryDelayMs(failures: number, firstMs: number, longestMs: number, random: () => number): number {
+export function backoffMs(failures: number, firstMs: number, longestMs: number, random: () => number): number {
   return Math.min(firstMs * 2 ** failures, longestMs) * (0.5 + random());
 }
 

@@ -3,7 +3,7 @@ import type { Replica } from '../matching/replica.js';
 import { ageIn, HeldBack, isStreamThrough, readPage, readStream, silenceMs, type Batch } from './feed.js';
 import type { Journal } from './journal.js';
 import { putLine, readLines, type ChangeLine, type Checkpoint, type SnapshotLine } from './lines.js';
-import { isFinal, RegistryRefusal, retryDelayMs, type RegistryClient } from './registry-client.js';
+import { isFinal, RegistryRefusal, backoffMs, type RegistryClient } from './registry-client.js';
 
 /**
  * Keeps a replica of what the registry knows in this process, and on disk if there is a journal.
@@ -215,7 +215,7 @@ export function createReplicaSync(settings: ReplicaSyncSettings): ReplicaSync {
           }
           if (!isNews) failed(error);
         }
-        const delayMs = retryDelayMs(failures, firstDelayMs, longestDelayMs, random);
+        const delayMs = backoffMs(failures, firstDelayMs, longestDelayMs, random);
         failures += 1;
         await sleep(delayMs, undefined, { signal }).catch(() => undefined);
       }
