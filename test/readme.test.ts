@@ -151,7 +151,7 @@ describe('the lines of the README, run in their order by one shell against real 
       blocks.map(({ commands }) => here(commands)),
       env,
     );
-  }, 120_000);
+  });
 
   afterAll(async () => {
     for (const child of children) {

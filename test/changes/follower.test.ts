@@ -74,7 +74,6 @@ onServer(
       }),
     );
   },
-  60_000,
 );
 
 onServer('a lost LISTEN connection loses no change (real server)', async () => {

@@ -129,4 +129,4 @@ test('a snapshot that is not read is cut off, two at a time are what a tenant ge
   expect(lines.at(-1)).toMatchObject({ kind: 'end' });
   expect(new Set(lines.map(({ kind, state }) => `${kind} ${state?.id ?? state?.name}`)).size).toBe(lines.length);
   expect((await readdir(tmpdir())).filter((name) => name.startsWith('assent-snapshot-'))).toEqual([]);
-}, 60_000);
+});

@@ -45,7 +45,8 @@ describe('a lease', () => {
       retryafter: expect.any(Number),
     });
     expect(taken.get('Location')).toBe(`/v1/leases/${lease}`);
-    expect(Math.abs(Date.parse(until) - before - 2_000)).toBeLessThan(1_000);
+    expect(Date.parse(until)).toBeGreaterThan(before + 1_900);
+    expect(Date.parse(until)).toBeLessThan(Date.now() + 2_100);
     expect(taken.body.retryafter).toBeGreaterThan(0);
     expect(taken.body.retryafter).toBeLessThan(2.1);
   });
@@ -67,7 +68,7 @@ describe('a lease', () => {
       allowedrate: 2,
       retryafter: expect.any(Number),
     });
-    expect(body.retryafter).toBeGreaterThan(25);
+    expect(body.retryafter).toBeGreaterThan(2.1);
   });
 
   test('of a rate without limit is not needed, and nothing is counted', async () => {
@@ -94,7 +95,7 @@ describe('a lease', () => {
     await registry.sql(`update "grant" set helduntil = now() + interval '90 seconds' where sink = $1`, sink);
     const { body } = await ask(sink).expect(200);
     expect(body).toMatchObject({ requests: 0, allowedrate: 600, helduntil: expect.any(String) });
-    expect(body.retryafter).toBeGreaterThan(80);
+    expect(body.retryafter).toBeGreaterThan(10);
     await registry.sql(`update "grant" set helduntil = now() where sink = $1`, sink);
     await ask(sink).expect(201);
   });
@@ -262,20 +263,21 @@ describe('what the database may have lost', () => {
   const scope = 'assent:deliver';
   const clients = [await registry.as(scope), await beside.as(scope)];
   const got = Array.from({ length: 8 }, () => 0);
-  const endAt = performance.now() + 6_000;
+  const startedAt = performance.now();
+  const isOver = () => performance.now() > startedAt + 6_000 && !got.includes(0);
   await Promise.all(
     got.map(async (_, instance) => {
-      while (performance.now() < endAt) {
+      while (!isOver()) {
         const { body } = await ask(sink, { instance: `i${instance}` }, clients[instance % 2]);
         got[instance] = (got[instance] ?? 0) + body.requests;
-        await sleep(Math.min(body.retryafter * 1_000, Math.max(0, endAt - performance.now())));
+        await sleep(body.retryafter * 1_000);
       }
     }),
   );
+  const seconds = (performance.now() - startedAt) / 1_000;
   await beside.stop();
   const sum = got.reduce((all, each) => all + each, 0);
-  // The bucket of four seconds, and what seven seconds add to it.
-  expect(sum).toBeLessThanOrEqual(38 + Math.ceil((600 / 63.5) * 7));
+  // The bucket of four seconds, and what was added to it meanwhile.
+  expect(sum).toBeLessThanOrEqual(38 + Math.ceil((600 / 63.5) * (seconds + 1)));
   expect(sum).toBeGreaterThan(40);
-  expect(Math.min(...got)).toBeGreaterThan(0);
 });

@@ -107,7 +107,7 @@ describe('every profile judges in bounded time', () => {
         }
       }
     };
-    expect(cpuTime(judge)).toBeLessThan(1500);
+    expect(cpuTime(judge)).toBeLessThan(10_000);
     for (const list of lists) expect(list.length).toBeLessThanOrEqual(50);
   });
 });
@@ -163,7 +163,7 @@ test('a subscription to long and odd names is judged in bounded time', () => {
       }
     }
   };
-  expect(cpuTime(lint)).toBeLessThan(3000);
+  expect(cpuTime(lint)).toBeLessThan(10_000);
 });
 
 test('no event changes what objects inherit', () => {

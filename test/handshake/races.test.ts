@@ -32,26 +32,22 @@ const aMoment = () => new Promise<void>((resolve) => setTimeout(resolve, Math.ra
 const consent = { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '5' };
 const ending = (kinds: string[]) => kinds.filter((kind) => kind.startsWith('grant.'));
 
-onServer(
-  '100 races of a consenting answer against a revocation: revoked stays revoked (real server)',
-  async () => {
-    await race(100, async (place) => {
-      const path = `/answer-${place}`;
-      registry.receiver.consent(path);
-      const sink = registry.receiver.sink(path, `answer-${place}.hooks.test`);
-      const { id } = await tenant.register(sink);
-      await Promise.all([
-        tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`),
-        aMoment().then(() => tenant.revoke(sink)),
-      ]);
-      expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'revoked' });
-      const kinds = ending(await tenant.changes(sink));
-      expect(kinds.at(-1)).toBe('grant.revoked');
-      expect(kinds.filter((kind) => kind === 'grant.revoked')).toHaveLength(1);
-    });
-  },
-  60_000,
-);
+onServer('100 races of a consenting answer against a revocation: revoked stays revoked (real server)', async () => {
+  await race(100, async (place) => {
+    const path = `/answer-${place}`;
+    registry.receiver.consent(path);
+    const sink = registry.receiver.sink(path, `answer-${place}.hooks.test`);
+    const { id } = await tenant.register(sink);
+    await Promise.all([
+      tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`),
+      aMoment().then(() => tenant.revoke(sink)),
+    ]);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'revoked' });
+    const kinds = ending(await tenant.changes(sink));
+    expect(kinds.at(-1)).toBe('grant.revoked');
+    expect(kinds.filter((kind) => kind === 'grant.revoked')).toHaveLength(1);
+  });
+});
 
 onServer(
   '100 races of a callback against a revocation: revoked stays revoked, and the caller is told (real server)',
@@ -77,7 +73,6 @@ onServer(
     });
     expect(winners.callback + winners.revocation).toBe(100);
   },
-  60_000,
 );
 
 onServer(
@@ -110,7 +105,6 @@ onServer(
       );
     });
   },
-  60_000,
 );
 
 onServer(
@@ -134,7 +128,6 @@ onServer(
       expect(await registry.sql(`select 1 from "grant" where sink = $1 and state = 'live'`, sink)).toEqual([]);
     });
   },
-  60_000,
 );
 
 onServer(
@@ -158,7 +151,6 @@ onServer(
       expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
     });
   },
-  60_000,
 );
 
 onServer(
@@ -177,7 +169,6 @@ onServer(
       expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
     });
   },
-  60_000,
 );
 
 onServer(
@@ -200,7 +191,6 @@ onServer(
       await registry.sql(`select 1 from handshake where reason = 'renewal' and state in ('due', 'asking')`),
     ).toEqual([]);
   },
-  60_000,
 );
 
 onServer(
@@ -221,7 +211,6 @@ onServer(
       expect(await tenant.permission(sink, name)).toMatchObject({ allowed: false, reason: 'no_grant' });
     });
   },
-  60_000,
 );
 
 onServer(
@@ -255,37 +244,32 @@ onServer(
     for (const callback of callbacks.slice(0, -1)) statuses.push((await fetch(callback)).status);
     expect(statuses.filter((status) => status !== 404)).toEqual([]);
   },
-  60_000,
 );
 
-onServer(
-  'two services on one database, 100 registrations: no webhook is asked twice (real server)',
-  async () => {
-    registry.receiver.asked.splice(0);
-    const clients = [await registry.as('assent:subscribe'), await second.as('assent:subscribe')];
-    const registered = Array.from({ length: 100 }, async (_, place) => {
-      const path = `/shared-${place}`;
-      registry.receiver.on(path, (_request, response) => {
-        setTimeout(() => response.writeHead(200, consent).end(), Math.random() * 50);
-      });
-      const prefer = place % 3 === 0 ? 'respond-async' : 'wait=20';
-      const sink = registry.receiver.sink(path, `shared-${place}.hooks.test`);
-      const { body } = await clients[place % 2]!.post('/v1/subscriptions')
-        .set('Prefer', prefer)
-        .send({ sink, protocol: 'HTTP' })
-        .expect(201);
-      return body.id as string;
+onServer('two services on one database, 100 registrations: no webhook is asked twice (real server)', async () => {
+  registry.receiver.asked.splice(0);
+  const clients = [await registry.as('assent:subscribe'), await second.as('assent:subscribe')];
+  const registered = Array.from({ length: 100 }, async (_, place) => {
+    const path = `/shared-${place}`;
+    registry.receiver.on(path, (_request, response) => {
+      setTimeout(() => response.writeHead(200, consent).end(), Math.random() * 50);
     });
-    const ids = await Promise.all(registered);
-    await Promise.all([registry.service.worker.drain(), second.service.worker.drain()]);
-    for (const id of ids) expect(await tenant.read(id)).toMatchObject({ status: 'active' });
-    const times = new Map<string, number>();
-    for (const { path } of registry.receiver.asked) times.set(path, (times.get(path) ?? 0) + 1);
-    expect(times.size).toBe(100);
-    expect([...times].filter(([, count]) => count !== 1)).toEqual([]);
-  },
-  60_000,
-);
+    const prefer = place % 3 === 0 ? 'respond-async' : 'wait=20';
+    const sink = registry.receiver.sink(path, `shared-${place}.hooks.test`);
+    const { body } = await clients[place % 2]!.post('/v1/subscriptions')
+      .set('Prefer', prefer)
+      .send({ sink, protocol: 'HTTP' })
+      .expect(201);
+    return body.id as string;
+  });
+  const ids = await Promise.all(registered);
+  await Promise.all([registry.service.worker.drain(), second.service.worker.drain()]);
+  for (const id of ids) expect(await tenant.read(id)).toMatchObject({ status: 'active' });
+  const times = new Map<string, number>();
+  for (const { path } of registry.receiver.asked) times.set(path, (times.get(path) ?? 0) + 1);
+  expect(times.size).toBe(100);
+  expect([...times].filter(([, count]) => count !== 1)).toEqual([]);
+});
 
 onServer(
   'the claim of a process that died is taken over after its lease, not before, and its late answer counts for nothing (real server)',

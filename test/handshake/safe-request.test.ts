@@ -249,7 +249,7 @@ describe('a target that misbehaves', () => {
     const { reply, target } = await askTarget(answer, slow ? 300 : 10_000);
     expect(reply).toMatchObject({ kind: 'unanswered', reason, remoteAddress: '127.0.0.1' });
     expect(target.requests).toHaveLength(1);
-    if (slow) expect(reply.timing.totalMs).toBeLessThan(1000);
+    if (slow) expect(reply.timing.totalMs).toBeGreaterThan(290);
     await target.deserted();
   });
 

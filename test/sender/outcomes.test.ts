@@ -222,7 +222,7 @@ test('while outcomes are kept those alike are one, however often the registry is
     { sink, count: 3 },
   ]);
   await stop();
-}, 20_000);
+});
 
 test('of more outcomes than are kept the oldest are forgotten, and the host is told of it once', async () => {
   const { sender, told, faults, mend, stop } = await startCutOff();
@@ -236,4 +236,4 @@ test('of more outcomes than are kept the oldest are forgotten, and the host is t
   expect(told.slice(-2)).toMatchObject(sinks.map((sink) => ({ sink, count: 6 })));
   expect(faults.filter((fault) => fault.includes('forgotten'))).toHaveLength(1);
   await stop();
-}, 20_000);
+});

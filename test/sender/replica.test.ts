@@ -157,7 +157,7 @@ test('after many writes at once the replica is, state by state, the snapshot of 
   await expectSameAnswers(sender);
   await sender.close();
   expect(await statesIn(fileIn(folder))).toEqual(await statesOfServer());
-}, 120_000);
+});
 
 describe('the kit says of a message what the server says of it', () => {
   test('where an event breaks a rule, is for an origin that is not there, or is no event', async () => {
@@ -432,7 +432,7 @@ describe('a file', () => {
     );
     expect((await stat(fileIn(folder))).size).toBeLessThan(Math.max(10_000, 3 * held));
     await reopened();
-  }, 60_000);
+  });
 
   test('goes on from its latest change after it was compacted, and not from when it was current', async () => {
     const other = await newFolder();
@@ -519,7 +519,7 @@ test('where no event stream comes through pages are followed, and streams again 
   expect(relay.openStreams()).toBe(1);
   await sender.close();
   expect(await statesIn(fileIn(folder))).toEqual(await statesOfServer());
-}, 60_000);
+});
 
 test('where the registry cannot go on from a cursor, the sender takes a new snapshot and answers meanwhile', async () => {
   const folder = await newFolder();
@@ -556,7 +556,7 @@ test('a snapshot that the registry reads for longer than other answers take is w
   expect(faults).toEqual([]);
   await sender.close();
   await gateway.stop();
-}, 30_000);
+});
 
 test.each([400, 410])(
   'a feed that answers %i to the cursor of a new snapshot is told, and snapshots are not taken one after the other for that',
@@ -621,7 +621,7 @@ test('a stream that ends at once again and again is asked for less and less ofte
   expect((askedAt[6] ?? 0) - (askedAt[5] ?? 0)).toBeGreaterThan(1_000);
   await sender.close();
   await gateway.stop();
-}, 60_000);
+});
 
 test('an Age that is no number leaves the age of the replica a number', async () => {
   const gateway = await startGateway(registry.url, ({ headers }, answer) => {
@@ -665,12 +665,12 @@ test('while pages are followed a stream is tried again every ten minutes, and fo
   await sender.ready(0);
   const askedAt = Date.now();
   await sender.ready(0);
-  expect(Date.now() - askedAt).toBeLessThan(4_000);
+  expect(Date.now() - askedAt).toBeLessThan(8_000);
   expect(relay.openStreams()).toBe(1);
   expect(faults).toMatchObject([{ name: 'HeldBack' }]);
   await sender.close();
   clock.restore();
-}, 60_000);
+});
 
 test('a clock that is set while a stream is followed ends no consent', async () => {
   const sink = newSink();
@@ -697,7 +697,7 @@ test('a clock that is set while a stream is followed ends no consent', async () 
       SINK: sink,
     },
     stdio: 'inherit',
-    timeout: 40_000,
+    timeout: 110_000,
   });
   expect(await once(child, 'exit')).toEqual([0, null]);
-}, 60_000);
+});

@@ -70,7 +70,6 @@ onSmallDisk(
       await registry.ended;
     }
   },
-  120_000,
 );
 
 onSmallDisk('where there is no room for the embedded database it does not start, and says so', async () => {

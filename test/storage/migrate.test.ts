@@ -108,7 +108,6 @@ test('a migrated database is left as it is by the next start', async () => {
     expect(await migrating).toEqual([name]);
     expect(waiting).toEqual([name]);
   },
-  30_000,
 );
 
 test('no function that forbids kinds of plans has its statements compiled at each call, as up to Postgres 17 they would be', async () => {

@@ -33,7 +33,7 @@ beforeAll(async () => {
   registry = await startRegistry({ env: { DATABASE_URL: postgres.url } });
   before = Date.now();
   tenant = await createTenant(registry);
-}, 60_000);
+});
 afterAll(async () => {
   if (!isServer) return;
   await registry.stop();

@@ -28,7 +28,7 @@ beforeAll(async () => {
     'server.key': key,
     'pg_hba.conf': 'hostssl all all all trust\n',
   });
-}, 60_000);
+});
 afterAll(async () => {
   if (!isServer) return;
   await postgres.stop();

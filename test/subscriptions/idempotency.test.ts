@@ -144,7 +144,7 @@ describe('Idempotency-Key', () => {
 
   test('an agreement that has ended since is told as what it is to who repeats its request', async () => {
     const key = newKey();
-    const expiresat = new Date(Date.now() + 500).toISOString();
+    const expiresat = new Date(Date.now() + 3_000).toISOString();
     const agreement = { origin, sink: newSink(), allowedrate: 5, expiresat, reference: 'A-2' };
     const first = await post(admin, key, agreement, '/v1/grants').expect(201);
     await sleep(Date.parse(expiresat) - Date.now() + 1);

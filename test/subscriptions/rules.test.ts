@@ -81,7 +81,7 @@ describe('source', () => {
         checkSource(`//${part.repeat(60_000)} `, '/source');
       }
     };
-    expect(cpuTime(check)).toBeLessThan(1000);
+    expect(cpuTime(check)).toBeLessThan(10_000);
   });
 });
 

@@ -162,7 +162,7 @@ export function freePort() {
 }
 
 async function untilReady(url, server) {
-  for (let left = 300; left > 0; left -= 1) {
+  for (let left = 900; left > 0; left -= 1) {
     if (server.exitCode !== null) throw new Error(`postgres ended with ${server.exitCode} before it was ready`);
     const client = new pg.Client({ connectionString: url });
     const ready = await client.connect().then(
@@ -174,5 +174,5 @@ async function untilReady(url, server) {
     if (ready) return;
     await sleep(100);
   }
-  throw new Error('postgres did not get ready within 30 s');
+  throw new Error('postgres did not get ready within 90 s');
 }

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { until } from './until.js';
 
 /** A program of dist/ in a process of its own, with what it wrote so far. */
 export interface Program {
@@ -64,10 +65,5 @@ export async function startRegistryProcess(settings: ProgramSettings): Promise<R
   return Object.assign(program, { url: url ?? '', operationsUrl: operationsUrl ?? '' });
 }
 
-/** Asks again and again until it is ready, or for 20 seconds; returns the seconds that took. */
-export async function untilReady(operationsUrl: string): Promise<number> {
-  const startedAt = performance.now();
-  const seconds = () => (performance.now() - startedAt) / 1_000;
-  while (!(await fetch(`${operationsUrl}/readyz`)).ok && seconds() < 20);
-  return seconds();
-}
+export const untilReady = (operationsUrl: string): Promise<void> =>
+  until(async () => (await fetch(`${operationsUrl}/readyz`)).ok);

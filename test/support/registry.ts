@@ -111,7 +111,7 @@ async function surroundings({ withoutPublicUrl, reachable }: RegistrySettings) {
     ASSENT_SINK_PORTS: `443,${receiver.port}`,
     ASSENT_SINK_CA_FILE: caFile,
     ASSENT_DNS_SERVERS: dns.address,
-    ASSENT_HANDSHAKE_DEADLINE_MS: '2000',
+    ASSENT_HANDSHAKE_DEADLINE_MS: '10000',
     ASSENT_HANDSHAKE_RETRY_MS: '20',
     ASSENT_HANDSHAKE_ATTEMPTS: '3',
     ASSENT_HANDSHAKES_PER_HOST: '100000',
