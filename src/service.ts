@@ -11,7 +11,6 @@ import { loadContract } from './http/contract.js';
 import { openIssuers } from './http/issuers.js';
 import { createMetrics } from './http/metrics.js';
 import { closeServer, createRefuseUnread, serve, urlOf } from './http/server.js';
-import { createOriginMemory } from './origins/origin-memory.js';
 import { createApi } from './service/api.js';
 import { createAsking, type Asking } from './service/asking.js';
 import type { Context } from './service/context.js';
@@ -97,15 +96,13 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     feedReaders: () => Object.fromEntries(readerKinds.map((kind) => [kind, readers.count(kind)])),
   });
   const context: Context = { config, log, contract: loadContract(), database, metrics, checkAnswers, stopping };
-  const origins = createOriginMemory();
-  const asking: Asking = createAsking(context, origins, follower);
+  const asking: Asking = createAsking(context, follower);
   const { worker } = asking;
   const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);
   const vault = createCredentialVault(keys);
   const listener = createApi(context, {
     following,
     asking,
-    origins,
     leases: createLeases(database),
     readers,
     vault,

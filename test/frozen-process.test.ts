@@ -8,8 +8,6 @@ import { createTenant, type Tenant } from './support/tenant.js';
 
 /** Two processes on one database, of which one stands still. */
 const onServer = isServer ? test : test.skip;
-/** See append_changes in the database. */
-const logLock = 7_266_112_002;
 
 let registry: Registry;
 let other: RunningRegistry;
@@ -33,7 +31,7 @@ onServer(
   async () => {
     const gate = new pg.Client({ connectionString: registry.env['DATABASE_URL'] });
     await gate.connect();
-    await gate.query(`begin; select pg_advisory_xact_lock(${logLock})`);
+    await gate.query(`begin; select lock_registry('changes')`);
     const token = await createToken(
       { tenant: 'gemeente', subscriber: 'beheer', scopes: ['assent:admin'], minutes: 5 },
       registry.env,
@@ -47,7 +45,7 @@ onServer(
     const waiting = () =>
       registry.sql(
         `select 1 from pg_locks join pg_database d on d.oid = database
-         where datname = current_database() and objid::bigint = ${logLock % 2 ** 32} and not granted`,
+         where datname = current_database() and locktype = 'advisory' and not granted`,
       );
     while ((await waiting()).length === 0) await sleep(10);
 

@@ -199,7 +199,7 @@ onServer(
       tenant.sender.post('/v1/leases').send({ origin: tenant.origin, sink, instance: 'one', requests: 1 });
     const counted = async () => {
       const [row] = await registry.sql<{ sum: number }>(
-        'select sum(each)::int as sum from leasebook, unnest(slots) as each',
+        'select sum(each)::int as sum from lease_pool, unnest(slots) as each',
       );
       return row?.sum ?? 0;
     };

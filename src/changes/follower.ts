@@ -22,7 +22,8 @@ import {
  *   reloading  following, and a new replica is being made to take the place of this one, which cannot be followed on:
  *              the log was forgotten behind it or set back, or the database has another history since a failover
  *
- * Positions become visible in their order (see change.ts), so the highest that a snapshot sees stands for all before.
+ * Positions become visible in their order (see append_changes), so the highest that a snapshot sees stands for
+ * all before.
  */
 export interface Follower {
   /** Loads, then follows until the signal fires. */
@@ -31,11 +32,6 @@ export interface Follower {
   catchUp(): Promise<void>;
   /** Wakes the loop, unless it has come to this position; a hint. */
   wake(position?: bigint): void;
-  /**
-   * Takes in what this process has just committed, if it comes right after what was applied: then nobody need read it.
-   * Otherwise it is read with what lies in between, and the promise is of that.
-   */
-  take(changes: readonly LoggedChange[], after: bigint): Promise<void> | undefined;
   /** True once this position is applied; false after the time. */
   waitFor(position: bigint, timeoutMs: number): Promise<boolean>;
   /**
@@ -74,7 +70,7 @@ interface Standing extends LogBounds {
   position: bigint;
 }
 
-const atOnce = { rows: 1_000, bytes: 8_388_608 };
+const pageLimits = { rows: 1_000, bytes: 8_388_608 };
 
 export function createFollower({ database, createReplica, pollMs, onFault }: FollowerSettings): Follower {
   let standing: Standing | undefined;
@@ -85,7 +81,6 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
   let reading: Promise<void> | undefined;
   let queued: Promise<void> | undefined;
   let isTrusted = false;
-  let isLoading = false;
   let isWoken = false;
   let endRest = () => {};
   const waiting = new Set<() => void>();
@@ -104,20 +99,17 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
   }
 
   async function load(): Promise<void> {
-    isLoading = true;
-    standing = await database
-      .snapshot(async (snapshot) => {
-        const { query } = snapshot;
-        const { now: databaseNow, ...end } = await readEnd(query);
-        aheadMs = databaseNow - performance.now();
-        const replica = createReplica(now);
-        const owners = await readOwners(query);
-        for await (const { kind, states } of readStates(snapshot)) {
-          putStates(replica, kind, states, (name) => owners.get(name) ?? '', onFault);
-        }
-        return { ...end, replica };
-      })
-      .finally(() => (isLoading = false));
+    standing = await database.snapshot(async (snapshot) => {
+      const { query } = snapshot;
+      const { now: databaseNow, ...end } = await readEnd(query);
+      aheadMs = databaseNow - performance.now();
+      const replica = createReplica(now);
+      const owners = await readOwners(query);
+      for await (const { kind, states } of readStates(snapshot)) {
+        putStates(replica, kind, states, (name) => owners.get(name) ?? '', onFault);
+      }
+      return { ...end, replica };
+    });
     readAt = performance.now();
     for (const listener of listeners) listener([], standing.position);
     for (const check of waiting) check();
@@ -131,16 +123,14 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
     if (standing === undefined) return load();
     for (let isMore = true; isMore;) {
       const from = standing.position;
-      const page = await readLog(database.query, from, atOnce);
+      const page = await readLog(database.query, from, pageLimits);
       const { bounds, end, changes, now: databaseNow } = page;
       if (bounds.epoch !== standing.epoch || bounds.horizon > from) return load();
       // A log that ends before what was read of it was set back.
       if (end < from) return load();
       aheadMs = databaseNow - performance.now();
       standing.horizon = bounds.horizon;
-      // Some may have been taken in meanwhile.
-      const { position } = standing;
-      apply(standing, position === from ? changes : changes.filter((change) => change.position > position));
+      apply(standing, changes);
       ({ isMore } = page);
     }
     readAt = performance.now();
@@ -200,19 +190,10 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
 
     wake(position) {
       if (position === undefined) return wake();
-      // What this process wrote is taken in at about the time that it hears of it.
+      // What this process wrote is read at about the time that it hears of it.
       setImmediate(() => {
         if (standing === undefined || standing.position < position) wake();
       });
-    },
-
-    take(changes, after) {
-      if (standing === undefined) return undefined;
-      // Positions say nothing in another history, and what is being loaded may be older than this.
-      if (!isTrusted || isLoading || standing.position !== after) return catchUp();
-      apply(standing, changes);
-      for (const check of waiting) check();
-      return undefined;
     },
 
     waitFor(wanted, timeoutMs) {

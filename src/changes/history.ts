@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { sqlState } from '../storage/database-errors.js';
 import type { Query } from '../storage/database.js';
 
@@ -10,26 +11,31 @@ import type { Query } from '../storage/database.js';
  */
 const present = `case when pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' then null else
   (select system_identifier from pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
-  || '/' || (select oid from pg_database where datname = current_database()) || '/' || 'feed'::regclass::oid end`;
+  || '/' || (select oid from pg_database where datname = current_database()) || '/' || 'feed_state'::regclass::oid end`;
 
 /**
  * Begins a new epoch if the database has another history than the one that was recorded; of several processes one does.
+ * A database that has recorded none keeps its epoch.
  */
 export async function recordHistory(query: Query): Promise<void> {
-  if (!(await differs(query))) return;
+  const cluster = await readPresent(query);
+  if (cluster === undefined) return;
   await query(
-    `update feed set cluster = ${present}, epoch = case when cluster = '' then epoch else gen_random_uuid() end
-     where cluster <> ${present}`,
+    `update feed_state set cluster = $1, epoch = case when cluster = '' then epoch else $2::uuid end where cluster <> $1`,
+    [cluster, randomUUID()],
   );
 }
 
-/** Not where Postgres does not tell: a service may have taken these functions away, or a promotion be under way. */
-async function differs(query: Query): Promise<boolean> {
+/** Undefined where it is as recorded, and where Postgres does not tell: a service may have taken these functions away. */
+async function readPresent(query: Query): Promise<string | undefined> {
   try {
-    const [row] = await query<{ differs: boolean | null }>(`select cluster <> ${present} as differs from feed`);
-    return row?.differs === true;
+    const [row] = await query<{ cluster: string; present: string | null }>(
+      `select cluster, ${present} as present from feed_state`,
+    );
+    return row === undefined || row.present === null || row.present === row.cluster ? undefined : row.present;
   } catch (error) {
-    if (/^(?:42|0A|55)/.test(sqlState(error) ?? '')) return false;
+    // A promotion may be under way.
+    if (/^(?:42|0A|55)/.test(sqlState(error) ?? '')) return undefined;
     throw error;
   }
 }

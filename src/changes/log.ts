@@ -62,7 +62,7 @@ export async function readLog(
        greatest(f.horizon, (select max(position) from change))::text as end,
        (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
        to_char(c.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at
-     from feed f left join lateral (
+     from feed_state f left join lateral (
        select *, count(*) over () as found from (
          select *, sum(bytes) over (order by position rows unbounded preceding) as upto from (
            select *, ${changeOverhead} + octet_length(sink) + coalesce(octet_length(state), 0) as bytes from (
@@ -76,7 +76,7 @@ export async function readLog(
     [String(after), limits.rows, limits.bytes, ...values],
   );
   const [first] = rows;
-  if (first === undefined) throw new Error('The table feed has no row.');
+  if (first === undefined) throw new Error('The table feed_state has no row.');
   const changes = rows.flatMap(({ position, at, tenant, origin, kind, sink, subscription, state }) =>
     position === null ? [] : [{ position: BigInt(position), at, tenant, origin, kind, sink, subscription, state }],
   );
@@ -101,9 +101,9 @@ export async function readEnd(query: Query): Promise<LogBounds & { secret: Buffe
     `select f.epoch::text as epoch, f.horizon::text as horizon, encode(f.secret, 'hex') as secret,
        greatest(f.horizon, coalesce((select max(position) from change), 0))::text as position,
        (extract(epoch from clock_timestamp()) * 1000)::float8 as now
-     from feed f`,
+     from feed_state f`,
   );
-  if (row === undefined) throw new Error('The table feed has no row.');
+  if (row === undefined) throw new Error('The table feed_state has no row.');
   const { epoch, horizon, secret, position, now } = row;
   return { epoch, horizon: BigInt(horizon), secret: Buffer.from(secret, 'hex'), position: BigInt(position), now };
 }
@@ -115,7 +115,7 @@ export async function* readStates(
 ): AsyncGenerator<{ kind: Subject['kind']; states: string[] }> {
   const { where, values } = conditions(of, 1);
   for (const kind of ['origin', 'subscription', 'grant'] as const) {
-    const statement = `select state::text as text from ${kind}state where ${where}true`;
+    const statement = `select state::text as text from ${kind}_state where ${where}true`;
     for await (const states of stream(statement, values)) yield { kind, states };
   }
 }
@@ -137,7 +137,7 @@ export function putStates(
 
 /** Whose each origin is. */
 export async function readOwners(query: Query): Promise<Map<string, string>> {
-  const rows = await query<{ origin: string; tenant: string }>('select origin, tenant from originstate');
+  const rows = await query<{ origin: string; tenant: string }>('select origin, tenant from origin_state');
   return new Map(rows.map(({ origin, tenant }) => [origin, tenant]));
 }
 

@@ -1,22 +1,22 @@
 import type { Query } from '../storage/database.js';
 
-const atOnce = 5_000;
+const most = 5_000;
 
 /**
  * Forgets changes that are older than these hours, oldest first and a few thousand in a statement. The horizon moves in
  * the statement that deletes, so that a reader either finds a change or is told that it is too late.
  */
 export async function forgetChanges(query: Query, hours: number): Promise<void> {
-  for (let gone = atOnce; gone === atOnce;) {
+  for (let gone = most; gone === most;) {
     const [row] = await query<{ gone: number }>(
       // Up to the first one that stays: the time of a change is when its transaction began, so times are not in order.
-      `with batch as (select position, at from change order by position limit ${atOnce}),
+      `with batch as (select position, at from change order by position limit ${most}),
        kept as (select min(position) as position from batch where at >= now() - make_interval(hours => $1::int)),
        last as (
          select max(batch.position) as position from batch, kept
          where kept.position is null or batch.position < kept.position
        ),
-       moved as (update feed set horizon = last.position from last where last.position > horizon returning horizon),
+       moved as (update feed_state set horizon = last.position from last where last.position > horizon returning horizon),
        deleted as (delete from change using moved where change.position <= moved.horizon returning 1)
        select count(*)::int as gone from deleted`,
       [hours],

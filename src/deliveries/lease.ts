@@ -109,17 +109,17 @@ export function createLeases({ query }: Pick<Database, 'query'>): Leases {
 export async function forgetLeases(query: Query): Promise<void> {
   await overPages(
     query,
-    'leaseholder',
-    `delete from leaseholder where ${inPages} and askedat < now() - interval '1 hour'`,
+    'lease_holder',
+    `delete from lease_holder where ${inPages} and askedat < now() - interval '1 hour'`,
   );
-  // Locked one by one: a book that is being written is in use, and its holder may not be there yet.
+  // Locked one by one: a pool that is being written is in use, and its holder may not be there yet.
   await overPages(
     query,
-    'leasebook',
-    `delete from leasebook where pair in (
-       select b.pair from leasebook b
-       where ${inPages} and b.tokensat < now() - interval '1 hour'
-         and not exists (select from leaseholder h where h.pair = b.pair)
+    'lease_pool',
+    `delete from lease_pool where pair in (
+       select p.pair from lease_pool p
+       where ${inPages} and p.tokensat < now() - interval '1 hour'
+         and not exists (select from lease_holder h where h.pair = p.pair)
        for update skip locked)`,
   );
 }

@@ -1,10 +1,9 @@
-import { appendChange } from '../changes/change.js';
 import { keyOfPair } from '../grants/grant.js';
 import { endGrants } from '../grants/write-grant.js';
-import { recordAudits, type Actor } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import type { grant as GrantRow } from '../storage/generated/client.js';
 import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
+import type { Actor, Transaction } from '../storage/transaction.js';
 import { firstRestSeconds, pairReports, type Outcome, type PairReport } from './outcome.js';
 
 /**
@@ -32,14 +31,15 @@ interface Counted {
   sink: string;
   gonecount: bigint;
   gonesince: Date | null;
-  rests: number;
+  holds: number;
 }
 
 type Standing = GrantRow & { goneafter: number; isheld: boolean };
 
-export function createRecordOutcomes({ transaction }: Pick<Database, 'transaction'>): RecordOutcomes {
+export function createRecordOutcomes({ write }: Pick<Database, 'write'>): RecordOutcomes {
   return (actor, outcomes, request) =>
-    transaction(async (sql) => {
+    write(async (tx) => {
+      const { sql } = tx;
       const earlier = await claimKey(sql, request, '');
       if (earlier !== undefined) {
         return { unknown: JSON.parse(earlier || '[]') as number[], replayed: true, held: 0 };
@@ -54,7 +54,7 @@ export function createRecordOutcomes({ transaction }: Pick<Database, 'transactio
           counted.has(keyOfPair(report)) &&
           (report.gone > 0 || report.restSeconds > 0 || report.unnamedRestAge !== undefined),
       );
-      return { unknown, replayed: false, held: await holdOrEnd(sql, actor, telling, counted) };
+      return { unknown, replayed: false, held: await holdOrEnd(tx, actor, telling, counted) };
     });
 }
 
@@ -119,10 +119,10 @@ function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Pro
       gonesince = case when excluded.deliveredat is null and present.gonesince >= (
         select grantedat from "grant" g where g.origin = excluded.origin and g.sink = excluded.sink
       ) then present.gonesince else excluded.gonesince end,
-      rests = case when excluded.deliveredat is null then present.rests else 0 end,
+      holds = case when excluded.deliveredat is null then present.holds else 0 end,
       lastkind = excluded.lastkind, laststatus = excluded.laststatus, lastat = excluded.lastat,
       deliveredat = coalesce(excluded.deliveredat, present.deliveredat)
-    returning origin, sink, gonecount, gonesince, rests`;
+    returning origin, sink, gonecount, gonesince, holds`;
 }
 
 /**
@@ -130,13 +130,13 @@ function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Pro
  * is: others take them so, too.
  */
 async function holdOrEnd(
-  sql: Sql,
+  tx: Transaction,
   actor: Actor,
   reports: readonly PairReport[],
   counted: ReadonlyMap<string, Counted>,
 ): Promise<number> {
   if (reports.length === 0) return 0;
-  const grants = await sql.$queryRaw<Standing[]>`
+  const grants = await tx.sql.$queryRaw<Standing[]>`
     select g.*, o.goneafter, coalesce(g.helduntil > clock_timestamp(), false) as isheld
     from unnest(${reports.map(({ origin }) => origin)}::text[], ${reports.map(({ sink }) => sink)}::text[])
       with ordinality as r (origin, sink, place)
@@ -144,22 +144,23 @@ async function holdOrEnd(
     join origin o on o.name = g.origin
     where g.state = 'live' order by r.place for update of g`;
   const byPair = new Map(grants.map((grant) => [keyOfPair(grant), grant]));
-  const rests: Rest[] = [];
+  const holds: Hold[] = [];
   const retired: Standing[] = [];
   for (const report of reports) {
     const grant = byPair.get(keyOfPair(report));
     const row = counted.get(keyOfPair(report));
     if (grant === undefined || row === undefined) continue;
     if (isGone(report, row, grant)) retired.push(grant);
-    else if (report.restSeconds > 0) rests.push({ grant, seconds: report.restSeconds, isOwn: false });
+    else if (report.restSeconds > 0) holds.push({ grant, seconds: report.restSeconds, isOwn: false });
     else if (report.unnamedRestAge !== undefined && !grant.isheld) {
-      const own = Math.min(firstRestSeconds * 2 ** row.rests, longestBackoffSeconds);
+      const own = Math.min(firstRestSeconds * 2 ** row.holds, longestBackoffSeconds);
       const seconds = Math.ceil(own - report.unnamedRestAge);
-      if (seconds > 0) rests.push({ grant, seconds, isOwn: true });
+      if (seconds > 0) holds.push({ grant, seconds, isOwn: true });
     }
   }
-  const held = await hold(sql, actor, rests);
-  await endGrants(sql, actor, retired, 'target_gone');
+  const held = await hold(tx, actor, holds);
+  const endings = retired.map(({ tenant, origin, sink }) => ({ tenant, origin, sink, reason: 'target_gone' as const }));
+  await endGrants(tx, actor, endings);
   return held;
 }
 
@@ -169,39 +170,30 @@ function isGone(report: PairReport, { gonecount, gonesince }: Counted, { granted
   return gonesince !== null && gonesince >= grantedat && Number(gonecount) >= goneafter;
 }
 
-interface Rest {
+interface Hold {
   grant: Standing;
   seconds: number;
   /** The webhook named no time. */
   isOwn: boolean;
 }
 
-async function hold(sql: Sql, actor: Actor, rests: readonly Rest[]): Promise<number> {
-  if (rests.length === 0) return 0;
-  const own = rests.filter(({ isOwn }) => isOwn).map(({ grant }) => grant);
-  await sql.$executeRaw`
-    update delivery d set rests = d.rests + 1
-    from unnest(${own.map(({ origin }) => origin)}::text[], ${own.map(({ sink }) => sink)}::text[]) as r (origin, sink)
-    where d.origin = r.origin and d.sink = r.sink`;
-  const held = await sql.$queryRaw<GrantRow[]>`
-    update "grant" g set helduntil = clock_timestamp() + make_interval(secs => r.seconds), version = g.version + 1
-    from unnest(${rests.map(({ grant }) => grant.id)}::uuid[], ${rests.map(({ seconds }) => seconds)}::int[]) as r (id, seconds)
-    where g.id = r.id and (g.helduntil is null or g.helduntil < clock_timestamp() + make_interval(secs => r.seconds))
+async function hold(tx: Transaction, actor: Actor, holds: readonly Hold[]): Promise<number> {
+  if (holds.length === 0) return 0;
+  const own = holds.filter(({ isOwn }) => isOwn).map(({ grant }) => grant);
+  await tx.sql.$executeRaw`
+    update delivery d set holds = d.holds + 1
+    from unnest(${own.map(({ origin }) => origin)}::text[], ${own.map(({ sink }) => sink)}::text[]) as h (origin, sink)
+    where d.origin = h.origin and d.sink = h.sink`;
+  const [ids, seconds] = [holds.map(({ grant }) => grant.id), holds.map((each) => each.seconds)];
+  const held = await tx.sql.$queryRaw<GrantRow[]>`
+    update "grant" g set helduntil = statement_timestamp() + make_interval(secs => h.seconds), version = g.version + 1
+    from unnest(${ids}::uuid[], ${seconds}::int[]) as h (id, seconds)
+    where g.id = h.id
+      and (g.helduntil is null or g.helduntil < statement_timestamp() + make_interval(secs => h.seconds))
     returning g.*`;
-  await recordAudits(
-    sql,
-    held.map(({ id, origin, sink, helduntil }) => ({
-      actor,
-      action: 'grant.held',
-      target: `grant:${id}`,
-      detail: { origin, sink, helduntil },
-    })),
-  );
-  if (held.length > 0) {
-    await appendChange(
-      sql,
-      ...held.map(({ tenant, origin, sink }) => ({ kind: 'grant.held' as const, tenant, origin, sink })),
-    );
+  for (const { id, tenant, origin, sink, helduntil } of held) {
+    tx.audit(actor, 'grant.held', `grant:${id}`, { origin, sink, helduntil });
+    tx.change({ kind: 'grant.held', tenant, origin, sink });
   }
   return held.length;
 }

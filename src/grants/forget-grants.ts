@@ -1,7 +1,7 @@
-import { appendChange } from '../changes/change.js';
-import type { Database, Sql } from '../storage/database.js';
+import type { Database } from '../storage/database.js';
+import type { Transaction } from '../storage/transaction.js';
 
-const atOnce = 5_000;
+const most = 5_000;
 
 interface Key {
   origin: string;
@@ -12,19 +12,19 @@ interface Key {
  * A grant that ended, and that no subscription rests on, is of no use to anybody after so many days; nor is what was
  * counted of its deliveries. Everybody who follows the log drops it too. What an admin revoked stays revoked.
  */
-export async function forgetGrants({ query, transaction }: Database, days: number): Promise<void> {
+export async function forgetGrants({ query, write }: Database, days: number): Promise<void> {
   for (let after: Key | undefined = { origin: '', sink: '' }; after !== undefined;) {
     const rows: Array<{ last: Key; dead: Key[] | null }> = await query(
       `with page as materialized (
          select origin, sink, state, endedat, expiresat from "grant" where (origin, sink) > ($1, $2)
-         order by origin, sink limit ${atOnce}
+         order by origin, sink limit ${most}
        )
        select (select row_to_json(k) from (select origin, sink from page order by origin desc, sink desc limit 1) k) as last,
          (select json_agg(row_to_json(k)) from (select origin, sink from page g where ${dead('$3::int')}) k) as dead`,
       [after.origin, after.sink, days],
     );
     const [page] = rows;
-    if (page?.dead) await transaction((sql) => remove(sql, page.dead ?? [], days));
+    if (page?.dead) await write((tx) => remove(tx, page.dead ?? [], days));
     after = page?.last ?? undefined;
   }
 }
@@ -34,8 +34,8 @@ const dead = (days: string) => `
   and not exists (select 1 from subscription s where s.origin = g.origin and s.sink = g.sink)`;
 
 /** Of these, those that nobody brought back meanwhile, locked in the order in which everybody locks them. */
-async function remove(sql: Sql, keys: readonly Key[], days: number): Promise<void> {
-  const rows = await sql.$queryRawUnsafe<Array<Key & { tenant: string }>>(
+async function remove(tx: Transaction, keys: readonly Key[], days: number): Promise<void> {
+  const rows = await tx.sql.$queryRawUnsafe<Array<Key & { tenant: string }>>(
     `with going as materialized (
        select g.origin, g.sink from jsonb_to_recordset($1::jsonb) as k (origin text, sink text)
        join "grant" g on g.origin = k.origin and g.sink = k.sink
@@ -48,6 +48,5 @@ async function remove(sql: Sql, keys: readonly Key[], days: number): Promise<voi
     JSON.stringify(keys),
     days,
   );
-  if (rows.length === 0) return;
-  await appendChange(sql, ...rows.map((row) => ({ ...row, kind: 'grant.ended' as const })));
+  for (const row of rows) tx.change({ ...row, kind: 'grant.ended' });
 }

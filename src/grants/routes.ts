@@ -7,6 +7,7 @@ import { findOrigin } from '../origins/store.js';
 import type { Database, Sql } from '../storage/database.js';
 import { claimKey } from '../storage/idempotency.js';
 import { isUuid } from '../storage/ids.js';
+import type { Transaction } from '../storage/transaction.js';
 import { keyOfPair, type Pair } from './grant.js';
 import { findGrant, lockGrant, type GrantReader, type PresentGrant } from './read-grant.js';
 import { putGrant, releaseGrant, revokeGrant } from './write-grant.js';
@@ -45,7 +46,7 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
     getGrant: async ({ path, principal }) => answer(await grants.read(principal.tenant, path.id)),
 
     createGrant: async (call) => {
-      const { id, replayed } = await database.transaction((sql) => recordAgreement(sql, call, routes));
+      const { id, replayed } = await database.write((tx) => recordAgreement(tx, call, routes));
       const grant = await grants.read(call.principal.tenant, id);
       return {
         status: 201,
@@ -60,23 +61,25 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
 
     revokeGrant: async (call) => {
       const actor = actorOf(call);
-      await database.transaction(async (sql) => {
+      await database.write(async (tx) => {
+        const { sql } = tx;
         // Handshakes before the grant, as everybody takes their locks.
         const pair = await findGrant(sql, actor.tenant, call.path.id);
         await routes.closeHandshakes(sql, pair);
         const grant = await lockGrant(sql, actor.tenant, call.path.id);
         requireConditions(call.header, grant.version);
-        await revokeGrant(sql, actor, pair, call.body.reason);
+        await revokeGrant(tx, actor, pair, call.body.reason);
       });
       return answer(await grants.read(actor.tenant, call.path.id));
     },
 
     releaseGrant: async (call) => {
       const actor = actorOf(call);
-      await database.transaction(async (sql) => {
+      await database.write(async (tx) => {
+        const { sql } = tx;
         const grant = await lockGrant(sql, actor.tenant, call.path.id);
         requireConditions(call.header, grant.version);
-        await releaseGrant(sql, actor, grant);
+        await releaseGrant(tx, actor, grant);
       });
       return answer(await grants.read(actor.tenant, call.path.id));
     },
@@ -85,10 +88,11 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
 
 /** An admin's word, which takes every grant, also one that was revoked. */
 async function recordAgreement(
-  sql: Sql,
+  tx: Transaction,
   call: Call<'createGrant'>,
   routes: GrantRoutes,
 ): Promise<{ id: string; replayed: boolean }> {
+  const { sql } = tx;
   const { tenant, subscriber } = call.principal;
   const { sink, allowedrate, reference, expiresat } = call.body;
   const origin = call.body.origin.toLowerCase();
@@ -107,7 +111,7 @@ async function recordAgreement(
   // What was asked while the grant was being revoked may still be open.
   const revoked = await sql.grant.count({ where: { origin, sink, state: 'revoked' } });
   if (revoked > 0) await routes.closeHandshakes(sql, { tenant, origin, sink });
-  const grant = await putGrant(sql, actorOf(call), {
+  const grant = await putGrant(tx, actorOf(call), {
     tenant,
     origin,
     sink,

@@ -1,13 +1,12 @@
-import { appendChange } from '../changes/change.js';
 import { formatRate, type Rate } from '../origins/rate.js';
-import { recordAudit, recordAudits, type Actor } from '../storage/audit.js';
 import type { Sql } from '../storage/database.js';
 import type { grant as GrantRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../storage/ids.js';
+import { lockRegistry, type Actor, type Transaction } from '../storage/transaction.js';
 import { grantOf, keyOfPair, type Basis, type EndReason, type Grant, type Pair } from './grant.js';
 
-// The arrows of a grant, each one conditional statement in the caller's transaction, which also gets the audit entry and
-// the change. Where the state does not allow the arrow nothing is written.
+// The arrows of a grant, each one conditional statement for any number of pairs, with the audit entry and the change.
+// Where the state does not allow the arrow nothing is written. Rows are locked in the order of origin and sink.
 
 /** What makes a grant live, whoever gave it. */
 export interface Consent extends Pair {
@@ -24,26 +23,64 @@ export interface Consent extends Pair {
   jitter: number;
 }
 
-/** Any state but revoked -> live, or undefined. An agreement is an admin's word and takes a revoked grant too. */
-export async function putGrant(sql: Sql, actor: Actor, consent: Consent): Promise<Grant | undefined> {
-  const { origin, sink, tenant, basis } = consent;
-  const [row] = await sql.$queryRaw<GrantRow[]>`
-    select * from put_grants(${JSON.stringify([consentColumns(actor, consent)])}::jsonb)`;
-  if (row === undefined) return undefined;
-  const grant = grantOf(row);
-  await recordAudit(sql, actor, 'grant.live', `grant:${grant.id}`, {
-    origin,
-    sink,
-    basis,
-    allowedrate: grant.allowedRate,
-    expiresat: grant.expiresAt,
-  });
-  await appendChange(sql, { kind: 'grant.live', tenant, origin, sink });
-  return grant;
+/**
+ * Any state but revoked -> live, for consents whose pairs all differ; an agreement is an admin's word and takes a revoked
+ * grant too. It keeps its end beside another consent, and a trickle by policy does not take the place of a live consent.
+ * Returns the grants that are live now, by `keyOfPair`.
+ */
+export async function putGrants(
+  tx: Transaction,
+  consents: ReadonlyArray<{ actor: Actor; consent: Consent }>,
+): Promise<Map<string, Grant>> {
+  if (consents.length === 0) return new Map();
+  const columns = consents.map(({ actor, consent }) => columnsOf(actor, consent));
+  const rows = await tx.sql.$queryRaw<GrantRow[]>`
+    insert into "grant" as present (origin, sink, id, tenant, state, basis, allowedorigin, allowedrate, requestedrate,
+      warnings, handshake, reference, recordedby, grantedat, expiresat, renewat)
+    select origin, sink, id, tenant, 'live', basis, allowedorigin, allowedrate, requestedrate, warnings, handshake,
+      reference, recordedby, now(), coalesce(until, now() + make_interval(secs => leaseseconds)),
+      now() + make_interval(secs => renewafter)
+    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c (origin text, sink text, id uuid, tenant text,
+      basis text, allowedorigin text, allowedrate text, requestedrate int, warnings text[], handshake uuid,
+      reference text, recordedby text, until timestamptz, leaseseconds int, renewafter int)
+    order by origin collate "C", sink collate "C"
+    on conflict (origin, sink) do update set
+      state = 'live', endreason = null, endedat = null, endedby = null,
+      allowedorigin = excluded.allowedorigin, allowedrate = excluded.allowedrate,
+      requestedrate = excluded.requestedrate, warnings = excluded.warnings, handshake = excluded.handshake,
+      recordedby = excluded.recordedby, grantedat = excluded.grantedat, version = present.version + 1,
+      -- What the webhook asked senders to wait goes on through a renewal, and ends with the grant that it was for.
+      helduntil = case when present.state = 'live' and present.expiresat > now() then present.helduntil end,
+      basis = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > now()
+        and excluded.basis <> 'agreement' then present.basis else excluded.basis end,
+      reference = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > now()
+        and excluded.basis <> 'agreement' then present.reference else excluded.reference end,
+      expiresat = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > now()
+        and excluded.basis <> 'agreement' then present.expiresat else excluded.expiresat end,
+      renewat = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > now()
+        and excluded.basis <> 'agreement' then null else excluded.renewat end
+    where (present.state <> 'revoked' or excluded.basis = 'agreement')
+      and not (excluded.basis = 'policy' and present.basis <> 'policy' and present.state = 'live'
+        and present.expiresat > now())
+    returning *`;
+  const live = new Map(rows.map((row) => [keyOfPair(row), grantOf(row)]));
+  for (const { actor, consent } of consents) {
+    const grant = live.get(keyOfPair(consent));
+    if (grant === undefined) continue;
+    const { origin, sink, tenant, basis, allowedRate, expiresAt } = grant;
+    const detail = { origin, sink, basis, allowedrate: allowedRate, expiresat: expiresAt };
+    tx.audit(actor, 'grant.live', `grant:${grant.id}`, detail);
+    tx.change({ kind: 'grant.live', tenant, origin, sink });
+  }
+  return live;
 }
 
-/** As the function put_grants takes it. */
-export function consentColumns(actor: Actor, consent: Consent) {
+/** As putGrants, for one. */
+export async function putGrant(tx: Transaction, actor: Actor, consent: Consent): Promise<Grant | undefined> {
+  return (await putGrants(tx, [{ actor, consent }])).get(keyOfPair(consent));
+}
+
+function columnsOf(actor: Actor, consent: Consent) {
   const { origin, sink, tenant, basis, warnings, handshake, reference, lease } = consent;
   const seconds = 'seconds' in lease ? lease.seconds : undefined;
   return {
@@ -59,7 +96,7 @@ export function consentColumns(actor: Actor, consent: Consent) {
     allowedrate: formatRate(consent.allowedRate),
     requestedrate: consent.requestedRate,
     recordedby: actor.name,
-    ...('until' in lease ? { until: lease.until } : {}),
+    until: 'until' in lease ? lease.until : undefined,
     leaseseconds: seconds,
     // An agreement has its own end and is not renewed by a handshake.
     renewafter: seconds === undefined ? undefined : Math.floor(seconds * (0.75 + 0.1 * consent.jitter)),
@@ -71,75 +108,64 @@ export function consentColumns(actor: Actor, consent: Consent) {
  * both leave the grant behind, and one that comes while the last one leaves would lose its handshake. Held until the
  * end of the transaction; take it after the subscription's row and before handshakes and grants.
  */
-export async function lockPairs(sql: Sql, ...pairs: Array<Omit<Pair, 'tenant'>>): Promise<void> {
-  const keys = pairs.map(keyOfPair).sort();
-  for (const key of keys) await sql.$queryRaw`select pg_advisory_xact_lock(hashtextextended(${key}, 0))::text`;
+export async function lockPairs(sql: Sql, pairs: ReadonlyArray<Omit<Pair, 'tenant'>>): Promise<void> {
+  if (pairs.length > 0) await lockRegistry(sql, ...pairs.map((pair) => `pair ${keyOfPair(pair)}`));
 }
 
-/** Pairs whose grants end. A grant that is newer than `grantedBefore` stands: it rests on a consent that came later. */
+/** A pair whose grant ends. A grant that is newer than `grantedBefore` stands: it rests on a consent that came later. */
 export interface Ending extends Pair {
+  reason: EndReason;
   grantedBefore?: Date;
 }
 
 /**
- * live -> ended, for any number of pairs. An agreement stands by itself, but not against a webhook that is gone: no
- * paper brings it back (webhook specification, section 2.2: the sender refrains from sending any further). All of them
- * in one call, the last of a transaction: grants are locked in the order in which everybody locks them, and then the
- * log is, of which there is one.
+ * live -> ended. An agreement stands by itself, but not against a webhook that is gone: no paper brings it back (webhook
+ * specification, section 2.2: the sender refrains from sending any further).
  */
 export async function endGrants(
-  sql: Sql,
+  tx: Transaction,
   actor: Omit<Actor, 'tenant'>,
   endings: readonly Ending[],
-  reason: EndReason,
 ): Promise<void> {
   if (endings.length === 0) return;
-  const pairs = endings.map(({ origin, sink, tenant, grantedBefore }) => ({
-    origin,
-    sink,
-    tenant,
-    grantedbefore: grantedBefore,
-  }));
-  const rows = await sql.$queryRaw<GrantRow[]>`
+  const columns = endings.map(({ origin, sink, tenant, reason, grantedBefore }) => {
+    return { origin, sink, tenant, reason, grantedbefore: grantedBefore };
+  });
+  const rows = await tx.sql.$queryRaw<GrantRow[]>`
     with ending as materialized (
-      select g.origin, g.sink
-      from jsonb_to_recordset(${JSON.stringify(pairs)}::jsonb)
-        as e (origin text, sink text, tenant text, grantedbefore timestamptz)
+      select g.origin, g.sink, e.reason
+      from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb)
+        as e (origin text, sink text, tenant text, reason text, grantedbefore timestamptz)
       join "grant" g on g.origin = e.origin and g.sink = e.sink and g.tenant = e.tenant
-      where g.state = 'live' and (g.basis <> 'agreement' or ${reason} = 'target_gone')
+      where g.state = 'live' and (g.basis <> 'agreement' or e.reason = 'target_gone')
         and (e.grantedbefore is null or g.grantedat <= e.grantedbefore)
       order by g.origin collate "C", g.sink collate "C" for update of g
     )
-    update "grant" g set state = 'ended', endreason = ${reason}, endedat = now(), endedby = ${actor.name},
+    update "grant" g set state = 'ended', endreason = e.reason, endedat = now(), endedby = ${actor.name},
       renewat = null, version = g.version + 1
     from ending e where g.origin = e.origin and g.sink = e.sink
     returning g.*`;
-  await tell(sql, actor, rows, 'grant.ended', reason);
-}
-
-/** As endGrants, for one. */
-export function endGrant(sql: Sql, actor: Actor, ending: Ending, reason: EndReason): Promise<void> {
-  return endGrants(sql, actor, [ending], reason);
+  tell(tx, actor, rows, 'grant.ended');
 }
 
 /** live or ended -> revoked. */
-export async function revokeGrant(sql: Sql, actor: Actor, pair: Pair, reason: string): Promise<void> {
-  const rows = await sql.$queryRaw<GrantRow[]>`
+export async function revokeGrant(tx: Transaction, actor: Actor, pair: Pair, reason: string): Promise<void> {
+  const rows = await tx.sql.$queryRaw<GrantRow[]>`
     update "grant" set state = 'revoked', endreason = ${reason}, endedat = now(), endedby = ${actor.name},
       renewat = null, version = version + 1
     where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state <> 'revoked'
     returning *`;
-  await tell(sql, actor, rows, 'grant.revoked', reason);
+  tell(tx, actor, rows, 'grant.revoked');
 }
 
 /** revoked -> ended: an admin lets the webhook be asked again. */
-export async function reopenGrant(sql: Sql, actor: Actor, pair: Pair): Promise<void> {
-  const rows = await sql.$queryRaw<GrantRow[]>`
+export async function reopenGrant(tx: Transaction, actor: Actor, pair: Pair): Promise<void> {
+  const rows = await tx.sql.$queryRaw<GrantRow[]>`
     update "grant" set state = 'ended', endreason = 'reopened', endedat = now(), endedby = ${actor.name},
       version = version + 1
     where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'revoked'
     returning *`;
-  await tell(sql, actor, rows, 'grant.ended', 'reopened');
+  tell(tx, actor, rows, 'grant.ended');
 }
 
 /** A live grant whose renewal was given up is renewed in the middle of what is left of its lease. */
@@ -153,47 +179,52 @@ export async function renewLater(sql: Sql, { tenant, origin, sink }: Pair): Prom
           and h.state in ('due', 'asking', 'waiting'))`;
 }
 
-/** An admin ends the rest that a live grant has. */
-export async function releaseGrant(sql: Sql, actor: Actor, pair: Pair): Promise<void> {
-  const rows = await sql.$queryRaw<GrantRow[]>`
-    update "grant" set helduntil = null, version = version + 1
-    where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'live'
-      and helduntil > clock_timestamp()
-    returning *`;
-  await tell(sql, actor, rows, 'grant.released');
+/** The same for renewals that reached nobody, unless a consent or an agreement came meanwhile, or little is left. */
+export async function renewUnreached(sql: Sql, pairs: readonly Pair[]): Promise<void> {
+  if (pairs.length === 0) return;
+  const columns = pairs.map(({ tenant, origin, sink }) => ({ tenant, origin, sink }));
+  await sql.$executeRaw`
+    update "grant" g set renewat = now() + (g.expiresat - now()) / 2, version = g.version + 1
+    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as p (tenant text, origin text, sink text)
+    where g.origin = p.origin and g.sink = p.sink and g.tenant = p.tenant and g.state = 'live'
+      and g.expiresat > now() + interval '10 minutes' and g.renewat is null and g.basis <> 'agreement'`;
 }
 
-async function tell(
-  sql: Sql,
+/** An admin lets senders go on before the time that the webhook asked for. */
+export async function releaseGrant(tx: Transaction, actor: Actor, pair: Pair): Promise<void> {
+  const rows = await tx.sql.$queryRaw<GrantRow[]>`
+    update "grant" set helduntil = null, version = version + 1
+    where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'live'
+      and helduntil > statement_timestamp()
+    returning *`;
+  tell(tx, actor, rows, 'grant.released');
+}
+
+function tell(
+  tx: Transaction,
   actor: Omit<Actor, 'tenant'>,
   rows: readonly GrantRow[],
   kind: 'grant.ended' | 'grant.revoked' | 'grant.released',
   reason?: string,
-): Promise<void> {
-  if (rows.length === 0) return;
-  await recordAudits(
-    sql,
-    rows.map(({ id, tenant, origin, sink }) => ({
-      actor: { ...actor, tenant },
-      action: kind,
-      target: `grant:${id}`,
-      detail: { origin, sink, reason },
-    })),
-  );
-  await appendChange(sql, ...rows.map(({ tenant, origin, sink }) => ({ kind, tenant, origin, sink })));
+): void {
+  for (const { id, tenant, origin, sink, endreason } of rows) {
+    const detail = { origin, sink, reason: reason ?? (kind === 'grant.released' ? undefined : endreason) };
+    tx.audit({ ...actor, tenant }, kind, `grant:${id}`, detail);
+    tx.change({ kind, tenant, origin, sink });
+  }
 }
 
 /** Grants go with their origin: its name may be registered again, by somebody else. */
-export async function removeGrantsOf(sql: Sql, actor: Actor, origin: string): Promise<void> {
-  const rows = await sql.$queryRaw<GrantRow[]>`
+export async function removeGrantsOf(tx: Transaction, actor: Actor, origin: string): Promise<void> {
+  const rows = await tx.sql.$queryRaw<GrantRow[]>`
     with going as materialized (
       select sink from "grant" where origin = ${origin} and tenant = ${actor.tenant} order by sink collate "C" for update
     )
     delete from "grant" g using going where g.origin = ${origin} and g.sink = going.sink returning g.*`;
-  const live = rows.filter(({ state }) => state === 'live');
-  await tell(sql, actor, live, 'grant.ended', 'origin_removed');
+  const isLive = ({ state }: GrantRow) => state === 'live';
+  tell(tx, actor, rows.filter(isLive), 'grant.ended', 'origin_removed');
   // Nothing ends with the others; but everybody who follows the log drops them too.
-  const over = rows.filter(({ state }) => state !== 'live');
-  if (over.length === 0) return;
-  await appendChange(sql, ...over.map(({ tenant, sink }) => ({ kind: 'grant.ended' as const, tenant, origin, sink })));
+  for (const { tenant, sink } of rows.filter((row) => !isLive(row))) {
+    tx.change({ kind: 'grant.ended', tenant, origin, sink });
+  }
 }

@@ -2,10 +2,10 @@ import { RegistryError, type FaultRule } from '../errors.js';
 import { putGrant } from '../grants/write-grant.js';
 import { parseRate, storedRate, type Rate } from '../origins/rate.js';
 import { findOrigin } from '../origins/store.js';
-import { callback as callbackActor, recordAudit } from '../storage/audit.js';
 import type { Database, Sql } from '../storage/database.js';
 import type { grant as GrantRow, handshake as HandshakeRow } from '../storage/generated/client.js';
 import { beforeAllIds, isUuid } from '../storage/ids.js';
+import { callback as callbackActor } from '../storage/transaction.js';
 import { hashCallbackKey, isSameHash } from './callback-key.js';
 import { judgeOrigin } from './exchange.js';
 import type { HeaderLine } from './handshake.js';
@@ -48,7 +48,8 @@ export function createGrantByCallback({
   return async (request) => {
     // Anybody may call, and guesses are not to hold up what needs a transaction.
     await findByKey(database.client, request);
-    return database.transaction(async (sql) => {
+    return database.write(async (tx) => {
+      const { sql } = tx;
       const handshake = await findByKey(sql, request);
       const { tenant, sink } = handshake;
       const origin = await findOrigin(sql, tenant, handshake.origin);
@@ -67,7 +68,7 @@ export function createGrantByCallback({
       if (granted === 0) return standingGrant(sql, handshake.id);
 
       const actor = callbackActor(tenant, request.requestId);
-      const grant = await putGrant(sql, actor, {
+      const grant = await putGrant(tx, actor, {
         tenant,
         origin: origin.name,
         sink,
@@ -84,10 +85,7 @@ export function createGrantByCallback({
       // A revoked grant: the transaction goes back, and the caller learns no more than anybody.
       if (grant === undefined) throw unknown();
       const target = handshake.subscription ? `subscription:${handshake.subscription}` : `handshake:${handshake.id}`;
-      await recordAudit(sql, actor, 'handshake.granted', target, {
-        handshake: handshake.id,
-        verdict: 'callback_granted',
-      });
+      tx.audit(actor, 'handshake.granted', target, { handshake: handshake.id, verdict: 'callback_granted' });
       return { origin: origin.name, sink, allowedRate: grant.allowedRate, expiresAt: grant.expiresAt, isFirst: true };
     });
   };

@@ -11,11 +11,11 @@ export interface ForgetSettings {
   auditDays: number;
 }
 
-const atOnce = 5_000;
+const most = 5_000;
 
 /**
- * Deletes what is older than it is kept: a key is good for a day, counters for an hour, records as long as the
- * configuration says. Each statement looks at some thousand rows or pages and no more, so that none runs out of time.
+ * Deletes what is older than it is kept: a key is good for a day, a rate window for its minute, a
+ * cool-down for its time, records as long as the configuration says. Each statement looks at some thousand rows or pages and no more, so that none runs out of time.
  */
 export async function forget(database: Database, settings: ForgetSettings): Promise<void> {
   const { retentionDays, feedRetentionHours, auditDays } = settings;
@@ -26,12 +26,9 @@ export async function forget(database: Database, settings: ForgetSettings): Prom
     'idempotency',
     `delete from idempotency where ${inPages} and createdat < now() - interval '1 day'`,
   );
-  await overPages(
-    query,
-    'budget',
-    `delete from budget where ${inPages} and expire < extract(epoch from now() - interval '1 hour') * 1000`,
-  );
-  await overPages(query, 'rest', `delete from rest where ${inPages} and until < now()`);
+  for (const table of ['rate_window', 'cooldown']) {
+    await overPages(query, table, `delete from ${table} where ${inPages} and until < now()`);
+  }
   await forgetAudits(query, auditDays);
   await forgetHandshakes(query, retentionDays);
   await forgetGrants(database, retentionDays);
@@ -53,13 +50,13 @@ async function forgetAudits(query: Query, days: number): Promise<void> {
     );
     if (next === undefined) return;
     ({ tenant } = next);
-    for (let gone = atOnce; gone === atOnce;) {
+    for (let gone = most; gone === most;) {
       const [row] = await query<{ gone: number }>(
         `with gone as (
            delete from audit where tenant = $1 and id in (
              select id from audit where tenant = $1 and id < ${firstIdOf('$2::int')}
                and at < now() - make_interval(days => $2::int)
-             order by id limit ${atOnce})
+             order by id limit ${most})
            returning 1)
          select count(*)::int as gone from gone`,
         [tenant, days],
@@ -75,7 +72,7 @@ async function forgetHandshakes(query: Query, days: number): Promise<void> {
     const rows: Array<{ last: string | null }> = await query(
       `with page as materialized (
          select id, subscription, createdat, finishedat, origin, sink from handshake
-         where id > $1::uuid and id < ${firstIdOf('$2::int')} order by id limit ${atOnce}
+         where id > $1::uuid and id < ${firstIdOf('$2::int')} order by id limit ${most}
        ), gone as (
          delete from handshake h using page p
          where h.id = p.id and p.finishedat < now() - make_interval(days => $2::int)

@@ -1,4 +1,3 @@
-import type { Grant } from '../grants/grant.js';
 import type { Verdict } from './verdicts.js';
 
 /**
@@ -34,6 +33,7 @@ export type HandshakeState =
 export type HandshakeReason = 'registration' | 'change' | 'request' | 'renewal';
 
 export interface Question {
+  id: string;
   tenant: string;
   origin: string;
   sink: string;
@@ -44,11 +44,12 @@ export interface Question {
   startedBy: string;
   /** Requests per minute. */
   requestedRate: number | undefined;
+  /** Of the request that asked for it (W3C Trace Context). */
+  traceparent: string | undefined;
 }
 
 /** A handshake that this process may work on until `leaseduntil`. */
 export interface Claim extends Question {
-  id: string;
   lease: string;
   sinkHost: string;
   /** By the database's clock; a renewal that is refused takes no grant that is newer. */
@@ -63,13 +64,13 @@ export interface BegunAttempt {
   headers: Readonly<Record<string, string>>;
 }
 
-/** A claim with the attempt that is recorded already, to be made at once. */
+/** A claim with the attempt that is recorded already, to be made. */
 export interface Begun {
   claim: Claim;
   attempt: BegunAttempt;
 }
 
-/** Asks at once what `work` has claimed and begun by itself; it is told how many that may be. */
+/** Asks what `work` has claimed by itself; it is told how many that may be. */
 export type Adopt = <Result>(work: (places: number) => Promise<{ begun: Begun[]; result: Result }>) => Promise<Result>;
 
 /** What came of an attempt. */
@@ -77,11 +78,7 @@ export interface Settled {
   verdict: Verdict;
   /** Where the handshake went; undefined if it was not ours to move any more. */
   state: HandshakeState | undefined;
-  /** As it stood when that was committed, where it is known. */
-  standing?: { subscriptionVersion: number; grant: StandingGrant };
 }
-
-export type StandingGrant = Pick<Grant, 'basis' | 'allowedRate' | 'warnings' | 'expiresAt' | 'renewAt'>;
 
 export interface Attempt {
   number: number;

@@ -1,27 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Sql } from '../storage/database.js';
 import { Prisma, type handshake as HandshakeRow } from '../storage/generated/client.js';
-import { uuidv7 } from '../storage/ids.js';
-import type { BegunAttempt, Claim, HandshakeReason, Question } from './handshake.js';
-import { prepareAttempt } from './request-headers.js';
-import { restOf } from './rest.js';
+import { lockRegistry } from '../storage/transaction.js';
+import { prepareAttempt } from './attempt.js';
+import { cooldownOf } from './cooldown.js';
+import type { Begun, BegunAttempt, Claim, HandshakeReason, Question } from './handshake.js';
+import type { RateWindows } from './rate-window.js';
 
 /**
- * The handshake rows as a queue: put in, claim, begin an attempt, hand back. What comes of an attempt: settle.ts. What
- * nobody wants any more: close.ts.
+ * The handshake rows as a queue: put in, claim, hand back. What comes of an attempt: settle.ts. What nobody wants any
+ * more: close.ts.
  */
 export interface Queue {
-  /** Takes due handshakes, and those whose owner died, with a lease. `only` one of them if it is named. */
-  claim(limit: number, only?: string): Promise<Claim[]>;
-  /** Records an attempt before it is made. Undefined if the handshake is no longer ours. */
-  begin(claim: Claim): Promise<BegunAttempt | undefined>;
-  /** Hands it back, to be done after a while; one that was begun and for which nothing was sent was no attempt. */
-  handBack(
-    claim: Claim,
-    afterMs: number,
-    verdict: 'held_by_budget' | 'aborted',
-    unmade?: Pick<BegunAttempt, 'number'>,
-  ): Promise<void>;
+  /** As claimIn, in a transaction of its own. */
+  claim(limit: number, only?: readonly string[]): Promise<Begun[]>;
+  /**
+   * due -> asking: takes due handshakes, and those whose owner died, with a lease, and begins an attempt for each. What
+   * finds no room in its rate windows is put off. `only` among these, where they are named.
+   */
+  claimIn(sql: Sql, limit: number, only?: readonly string[]): Promise<Begun[]>;
+  /** asking -> due: hands it back, to be asked after a while. Nothing was sent, so its attempt was none. */
+  handBack(begun: Begun, afterMs: number, verdict: 'held_by_budget' | 'aborted'): Promise<void>;
   /** Seconds by which the oldest due handshake is late. */
   lagSeconds(): Promise<number>;
   /** True while it is being asked, or will be within that time. */
@@ -30,6 +29,7 @@ export interface Queue {
 
 export interface QueueSettings {
   database: Database;
+  rateWindows: RateWindows;
   publicUrl: string | undefined;
   callbackSeconds: number;
   /** Milliseconds an attempt can take at the most; a lease is longer by a margin for the database. */
@@ -38,23 +38,24 @@ export interface QueueSettings {
   inFlight: { perHost: number; perTenant: number };
 }
 
-const claimLock = 7_266_112_003;
-
 /** Its time has come, or whoever had it died. */
 const isReady = Prisma.sql`(
-  (h.state = 'due' and h.dueat <= now()) or (h.state = 'asking' and h.leaseduntil <= now()))`;
+  (h.state = 'due' and h.dueat <= statement_timestamp())
+  or (h.state = 'asking' and h.leaseduntil <= statement_timestamp()))`;
 
 /**
  * Nobody is asked for a subscription that is suspended, nor to renew what only such subscriptions rest on: that waits.
- * Nor is a webhook that rests, which a question put or claimed at the moment of its answer does not know of. Values and
- * no "exists", which may be planned as one reading of all subscriptions.
+ * Nor is a webhook that cools down, which a question put or claimed at the moment of its answer does not know of. Values
+ * and no "exists", which may be planned as one reading of all subscriptions.
  */
 const isWanted = Prisma.sql`(
   (select s.suspendedat from subscription s where s.id = h.subscription) is null
   and (h.reason <> 'renewal' or (
     select true from subscription s where s.origin = h.origin and s.sink = h.sink and s.suspendedat is null limit 1))
   and coalesce((
-    select r.until from rest r where r.tenant = h.tenant and r.origin = h.origin and r.sink = h.sink) <= now(), true))`;
+    select c.until from cooldown c where c.tenant = h.tenant and c.origin = h.origin and c.sink = h.sink
+  ) <= statement_timestamp(), true))`;
+
 const leaseMarginMs = 20_000;
 
 /** How long a claim holds, for an attempt that can take `deadlineMs` at the most. */
@@ -62,85 +63,120 @@ export function leaseSecondsFor(deadlineMs: number): number {
   return (deadlineMs + leaseMarginMs) / 1_000;
 }
 
+type Candidate = HandshakeRow & { askedrate: number | null };
+
 export function createQueue(settings: QueueSettings): Queue {
-  const { database, publicUrl, callbackSeconds, deadlineMs, inFlight } = settings;
+  const { database, rateWindows, publicUrl, callbackSeconds, deadlineMs, inFlight } = settings;
   const { perHost, perTenant } = inFlight;
   const { client } = database;
-  const leaseSeconds = leaseSecondsFor(deadlineMs);
+
+  /** Those whose turn it is, locked. */
+  function choose(sql: Sql, limit: number, only: readonly string[] | undefined): Promise<Candidate[]> {
+    const isAsked = only === undefined ? Prisma.sql`true` : Prisma.sql`h.id = any (${only}::uuid[])`;
+    return sql.$queryRaw`
+      with busy as materialized (
+        select sinkhost, tenant, count(*) as count from handshake
+        where state = 'asking' and leaseduntil > statement_timestamp() group by sinkhost, tenant
+      ), ready as materialized (
+        select h.id, h.dueat, h.tenant, h.sinkhost,
+          coalesce((select sum(busy.count) from busy where busy.sinkhost = h.sinkhost), 0) as hostbusy,
+          row_number() over (partition by h.tenant, h.sinkhost order by h.dueat, h.id) as ownplace
+        from handshake h where ${isReady} and ${isWanted} and ${isAsked}
+      ), seated as (
+        -- Those that wait for their host take no place of their tenant from the others.
+        select id, dueat, sinkhost, hostbusy, ownplace,
+          coalesce((select sum(busy.count) from busy where busy.tenant = ready.tenant), 0)
+            + row_number() over (partition by tenant order by dueat, id) as tenantplace
+        from ready where hostbusy + ownplace <= ${perHost}
+      ), placed as (
+        -- Nor do those that wait for their tenant take a place of their host from another tenant. Tenants take turns at
+        -- a host, so that nobody waits for all that another one has waiting.
+        select id, dueat,
+          hostbusy + row_number() over (partition by sinkhost order by ownplace, dueat, id) as hostplace
+        from seated where tenantplace <= ${perTenant}
+      ), chosen as materialized (
+        select id from placed where hostplace <= ${perHost} order by dueat, id limit ${limit}
+      )
+      -- A renewal asks for the rate of the consent that it is to renew, which may be newer than the renewal.
+      select h.*, case when h.reason <> 'renewal' then h.requestedrate else (
+        select g.requestedrate from "grant" g where g.origin = h.origin and g.sink = h.sink) end as askedrate
+      from chosen join handshake h on h.id = chosen.id
+      -- Once more: it may have been cancelled, or granted by the callback, since it was chosen.
+      where ${isReady} order by h.dueat, h.id for update of h skip locked`;
+  }
+
+  async function claimIn(sql: Sql, limit: number, only?: readonly string[]): Promise<Begun[]> {
+    if (limit <= 0 || only?.length === 0) return [];
+    // One claim at a time, so that what is in flight for a host and a tenant is counted right over all processes.
+    await lockRegistry(sql, 'claims');
+    const rows = await choose(sql, limit, only);
+    if (rows.length === 0) return [];
+    const questions = rows.map(({ id, tenant, sinkhost }) => ({ id, tenant, sinkHost: sinkhost }));
+    const held = await rateWindows.admit(sql, questions);
+    const lease = randomUUID();
+    const members = rows.map(({ id, askedrate }) => ({ id, askedrate, heldms: held.get(id) }));
+    await sql.$executeRaw`
+      update handshake h set requestedrate = m.askedrate,
+        state = case when m.heldms is null then 'asking' else 'due' end,
+        verdict = case when m.heldms is null then h.verdict else 'held_by_budget' end,
+        dueat = case when m.heldms is null then h.dueat
+          else statement_timestamp() + make_interval(secs => m.heldms / 1000) end,
+        lease = case when m.heldms is null then ${lease}::uuid end,
+        leaseduntil = case when m.heldms is null
+          then statement_timestamp() + make_interval(secs => ${leaseSecondsFor(deadlineMs)}::float8) end,
+        attempts = h.attempts + case when m.heldms is null then 1 else 0 end
+      from jsonb_to_recordset(${JSON.stringify(members)}::jsonb) as m (id uuid, askedrate int, heldms float8)
+      where h.id = m.id`;
+    return beginAttempts(
+      sql,
+      rows.filter(({ id }) => !held.has(id)).map((row) => ({ claim: claimOf(row, lease), number: row.attempts + 1 })),
+    );
+  }
+
+  /** Records attempts before they are made. One of before that has no end died with its process. */
+  async function beginAttempts(sql: Sql, claims: Array<{ claim: Claim; number: number }>): Promise<Begun[]> {
+    const again = claims.filter(({ number }) => number > 1).map(({ claim }) => claim.id);
+    if (again.length > 0) {
+      await sql.$executeRaw`
+        update attempt set finishedat = now(), verdict = 'interrupted'
+        where handshake = any (${again}::uuid[]) and finishedat is null`;
+    }
+    const prepared = claims.map(({ claim, number }) => ({ claim, number, ...prepareAttempt(claim, publicUrl) }));
+    const columns = prepared.map(({ claim, number, recorded, callbackKeyHash }) => ({
+      handshake: claim.id,
+      number,
+      requestheaders: recorded,
+      keyhash: callbackKeyHash && Buffer.from(callbackKeyHash).toString('hex'),
+    }));
+    if (columns.length > 0) {
+      await sql.$executeRaw`
+        insert into attempt (handshake, number, requestheaders, callbackkeyhash, callbackexpiresat)
+        select handshake, number, requestheaders, decode(keyhash, 'hex'), case when keyhash is not null
+          then statement_timestamp() + make_interval(secs => ${callbackSeconds}::float8) end
+        from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb)
+          as a (handshake uuid, number int, requestheaders jsonb, keyhash text)`;
+    }
+    return prepared.map(({ claim, number, headers, callbackKeyHash }) => {
+      const attempt: BegunAttempt = { number, callbackOffered: callbackKeyHash !== undefined, headers };
+      return { claim, attempt };
+    });
+  }
 
   return {
-    claim: (limit, only) =>
-      database.transaction(async (sql) => {
-        // One claim at a time, so that what is in flight for a host and a tenant is counted right over all processes.
-        await sql.$queryRaw`select pg_advisory_xact_lock(${claimLock})::text`;
-        const lease = randomUUID();
-        const rows = await sql.$queryRaw<HandshakeRow[]>`
-          with busy as (
-            select sinkhost, tenant from handshake where state = 'asking' and leaseduntil > now()
-          ), ready as (
-            select id, dueat, tenant, sinkhost,
-              (select count(*) from busy where busy.sinkhost = h.sinkhost) as hostbusy,
-              row_number() over (partition by tenant, sinkhost order by dueat, id) as ownplace
-            from handshake h
-            where ${isReady} and ${isWanted} and (${only ?? null}::uuid is null or id = ${only ?? null}::uuid)
-          ), seated as (
-            -- Those that wait for their host take no place of their tenant from the others.
-            select id, dueat, sinkhost, hostbusy, ownplace,
-              (select count(*) from busy where busy.tenant = ready.tenant)
-                + row_number() over (partition by tenant order by dueat, id) as tenantplace
-            from ready where hostbusy + ownplace <= ${perHost}
-          ), placed as (
-            -- Nor do those that wait for their tenant take a place of their host from another tenant. Tenants take
-            -- turns at a host, so that nobody waits for all that another one has waiting.
-            select id, dueat,
-              hostbusy + row_number() over (partition by sinkhost order by ownplace, dueat, id) as hostplace
-            from seated where tenantplace <= ${perTenant}
-          )
-          update handshake h set state = 'asking', lease = ${lease}::uuid,
-            leaseduntil = now() + make_interval(secs => ${leaseSeconds}::float8),
-            -- A renewal asks for the rate of the consent that it is to renew, which may be newer than the renewal.
-            requestedrate = case when h.reason <> 'renewal' then h.requestedrate else (
-              select g.requestedrate from "grant" g where g.origin = h.origin and g.sink = h.sink) end
-          from (
-            select id from placed where hostplace <= ${perHost}
-            order by dueat, id limit ${limit}
-          ) chosen
-          -- Once more: it may have been cancelled, or granted by the callback, since it was chosen.
-          where h.id = chosen.id and ${isReady}
-          returning h.*`;
-        return rows.map((row) => claimOf(row, lease));
-      }),
+    claim: (limit, only) => database.write(({ sql }) => claimIn(sql, limit, only)),
+    claimIn,
 
-    begin: (claim) =>
-      database.transaction(async (sql) => {
-        const [row] = await sql.$queryRaw<Array<{ attempts: number }>>`
-          update handshake set attempts = attempts + 1
-          where id = ${claim.id}::uuid and lease = ${claim.lease}::uuid and state = 'asking' returning attempts`;
-        if (row === undefined) return undefined;
-        await sql.$executeRaw`
-          update attempt set finishedat = now(), verdict = 'interrupted'
-          where handshake = ${claim.id}::uuid and finishedat is null`;
-
-        const { headers, recorded, callbackKeyHash } = prepareAttempt(claim.id, claim, publicUrl);
-        await sql.$executeRaw`
-          insert into attempt (handshake, number, requestheaders, callbackkeyhash, callbackexpiresat)
-          values (${claim.id}::uuid, ${row.attempts}, ${JSON.stringify(recorded)}::jsonb, ${callbackKeyHash ?? null},
-            case when ${callbackKeyHash === undefined} then null
-              else now() + make_interval(secs => ${callbackSeconds}::int) end)`;
-        return { number: row.attempts, callbackOffered: callbackKeyHash !== undefined, headers };
-      }),
-
-    async handBack(claim, afterMs, verdict, unmade) {
+    async handBack({ claim, attempt }, afterMs, verdict) {
       // One statement: where the handshake is no longer ours, its attempts are not either.
       await client.$executeRaw`
         with back as (
           update handshake set state = 'due', lease = null, leaseduntil = null, verdict = ${verdict},
-            dueat = greatest(now() + make_interval(secs => ${afterMs / 1_000}::float8), ${restOf(claim)}),
-            attempts = attempts - ${unmade === undefined ? 0 : 1}::int
+            dueat = greatest(now() + make_interval(secs => ${afterMs / 1_000}::float8), ${cooldownOf(claim)}),
+            attempts = attempts - 1
           where id = ${claim.id}::uuid and lease = ${claim.lease}::uuid and state = 'asking'
           returning id
         )
-        delete from attempt where handshake in (select id from back) and number = ${unmade?.number ?? null}::int`;
+        delete from attempt where handshake in (select id from back) and number = ${attempt.number}`;
     },
 
     async lagSeconds() {
@@ -159,19 +195,35 @@ export function createQueue(settings: QueueSettings): Queue {
   };
 }
 
-/** Queues a question, at once (a column of milliseconds would round up) or for the end of a rest; returns its id. */
-export async function enqueue(sql: Sql, question: Question, id: string = uuidv7()): Promise<string> {
+/** -> due: puts questions into the queue, for now or for the end of a cool-down. */
+export async function enqueue(sql: Sql, questions: readonly Question[]): Promise<void> {
+  if (questions.length === 0) return;
+  const columns = questions.map((question) => ({
+    id: question.id,
+    tenant: question.tenant,
+    origin: question.origin,
+    sink: question.sink,
+    sinkhost: new URL(question.sink).hostname,
+    subscription: question.subscription,
+    generation: question.generation,
+    reason: question.reason,
+    startedby: question.startedBy,
+    requestedrate: question.requestedRate,
+    traceparent: question.traceparent,
+  }));
   await sql.$executeRaw`
     insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, requestedrate,
-      state, dueat)
-    values (${id}::uuid, ${question.tenant}, ${question.origin}, ${question.sink}, ${new URL(question.sink).hostname},
-      ${question.subscription ?? null}::uuid, ${question.generation ?? null}, ${question.reason}, ${question.startedBy},
-      ${question.requestedRate ?? null}, 'due',
-      greatest(date_trunc('milliseconds', now()), ${restOf(question)}))`;
-  return id;
+      traceparent, state, dueat)
+    select q.id, q.tenant, q.origin, q.sink, q.sinkhost, q.subscription, q.generation, q.reason, q.startedby,
+      q.requestedrate, q.traceparent, 'due',
+      -- A column of milliseconds would round up.
+      greatest(date_trunc('milliseconds', now()), c.until)
+    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as q (id uuid, tenant text, origin text, sink text,
+      sinkhost text, subscription uuid, generation int, reason text, startedby text, requestedrate int, traceparent text)
+    left join cooldown c on c.tenant = q.tenant and c.origin = q.origin and c.sink = q.sink`;
 }
 
-function claimOf(row: HandshakeRow, lease: string): Claim {
+function claimOf(row: Candidate, lease: string): Claim {
   return {
     id: row.id,
     lease,
@@ -183,7 +235,8 @@ function claimOf(row: HandshakeRow, lease: string): Claim {
     generation: row.generation ?? undefined,
     reason: row.reason as HandshakeReason,
     startedBy: row.startedby,
-    requestedRate: row.requestedrate ?? undefined,
+    requestedRate: row.askedrate ?? undefined,
+    traceparent: row.traceparent ?? undefined,
     createdAt: row.createdat,
   };
 }

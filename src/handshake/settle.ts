@@ -1,22 +1,19 @@
-import { endGrant, lockPairs, putGrant, type Consent } from '../grants/write-grant.js';
-import type { OriginMemory } from '../origins/origin-memory.js';
+import { keyOfPair } from '../grants/grant.js';
+import { endGrants, lockPairs, putGrants, renewUnreached, type Consent } from '../grants/write-grant.js';
 import type { Origin } from '../origins/origin.js';
 import { originOf } from '../origins/store.js';
-import { recordAudit, service } from '../storage/audit.js';
+import { createBatcher } from '../storage/batch.js';
 import type { Database, Sql } from '../storage/database.js';
+import { service, type Transaction } from '../storage/transaction.js';
+import { answerColumns } from './attempt.js';
 import { notBefore, retryDelayMs } from './backoff.js';
-import { consentOf, givenBy } from './consent.js';
+import { recordCooldowns } from './cooldown.js';
 import { judge, type Judgement, type Outcome } from './exchange.js';
-import type { BegunAttempt, Claim, HandshakeState, Settled } from './handshake.js';
-import { recordOutcome } from './record-outcome.js';
-import { recordRest, restOf } from './rest.js';
-import type { SettleConsent } from './settle-consent.js';
+import type { Begun, HandshakeState, Settled } from './handshake.js';
 import type { Verdict } from './verdicts.js';
 
 export interface SettleSettings {
   database: Database;
-  origins: OriginMemory;
-  settleConsent: SettleConsent;
   /** How often a webhook is asked that gives no answer. */
   maxAttempts: number;
   retry: { firstMs: number; maxMs: number };
@@ -24,64 +21,78 @@ export interface SettleSettings {
 }
 
 /**
- * Judges an answer and writes what follows from it (attempt, handshake, grant, audit, change) in one transaction: a
- * consent in a batch with others, everything else by itself.
+ * Judges an answer and writes what follows from it: attempt, handshake, cool-down, grant, audit and change, in one
+ * transaction with the other answers of this moment.
  */
-export type Settle = (claim: Claim, attempt: BegunAttempt, reply: Outcome) => Promise<Settled>;
+export type Settle = (begun: Begun, reply: Outcome) => Promise<Settled>;
+
+interface Answered extends Begun {
+  reply: Outcome;
+}
+
+interface Judged extends Answered {
+  /** Undefined where it has gone. */
+  origin: Origin | undefined;
+  judgement: Judgement;
+}
 
 /** What is to be written on the handshake row. */
 type Move =
-  | { state: 'waiting' | 'granted' | 'refused' | 'retired' | 'unreachable'; verdict: Verdict }
-  /** Asked again after so long and, where the webhook gave no answer that ends its rest, not before that is over. */
-  | { state: 'due'; verdict: Verdict; afterMs: number; afterRest: boolean };
+  | { state: Exclude<HandshakeState, 'due' | 'asking' | 'cancelled'>; verdict: Verdict }
+  /** Asked again after so long and, where the webhook gave no answer that ends its cool-down, not before that is over. */
+  | { state: 'due'; verdict: Verdict; afterMs: number; afterCooldown: boolean };
 
-export function createSettle(settings: SettleSettings): Settle {
-  const { database, origins, settleConsent, maxAttempts, retry, random } = settings;
+type Moved = Judged & { origin: Origin; move: Move };
 
-  return async (claim, attempt, reply) => {
-    const origin = origins.recall(claim.tenant, claim.origin);
-    const judgement = judgeReply(claim, origin, reply);
-    if (origin !== undefined && judgement.kind === 'granted') {
-      const settled = await settleConsent({ claim, attempt, reply, judgement, origin });
-      if (settled !== undefined) return settled;
+/** In one transaction. */
+const most = 200;
+
+export function createSettle({ database, maxAttempts, retry, random }: SettleSettings): Settle {
+  const settle = createBatcher<Answered, Settled>({
+    run: (answered) => database.write((tx) => settleAll(tx, answered)),
+    most,
+    // Two answers of one pair are written one after the other: the later one counts.
+    keyOf: ({ claim }) => keyOfPair(claim),
+  });
+  return (begun, reply) => settle({ ...begun, reply });
+
+  async function settleAll(tx: Transaction, answered: readonly Answered[]): Promise<Settled[]> {
+    const { sql } = tx;
+    const judged = await judgeAll(sql, answered);
+    const cooldowns = judged.flatMap(({ claim, judgement }) => {
+      const ms = cooldownAfter(judgement);
+      return ms === undefined ? [] : [{ tenant: claim.tenant, origin: claim.origin, sink: claim.sink, ms }];
+    });
+    await lockPairs(
+      sql,
+      cooldowns.filter(({ ms }) => ms > 0),
+    );
+    await recordAnswers(sql, judged);
+    const failures = await countFailures(sql, judged);
+    const planned = judged.flatMap((each) =>
+      each.origin === undefined
+        ? []
+        : [{ ...each, origin: each.origin, move: nextMove(each, each.origin, failures.get(each.claim.id) ?? 0) }],
+    );
+    const isOurs = await moveHandshakes(sql, planned);
+    // Whoever the handshake belongs to by now: it was said.
+    await recordCooldowns(sql, cooldowns);
+    const moved = planned.filter(({ claim }) => isOurs.has(claim.id));
+    const ends = await settleGrants(tx, moved);
+    for (const { claim } of moved) {
+      const { state, verdict } = ends.get(claim.id) as Move;
+      if (state === 'due' || state === 'waiting') continue;
+      const target = claim.subscription === undefined ? `handshake:${claim.id}` : `subscription:${claim.subscription}`;
+      tx.audit(service(claim.tenant), `handshake.${state}`, target, { handshake: claim.id, verdict });
     }
-    return settleAlone(claim, attempt, reply);
-  };
-
-  function settleAlone(claim: Claim, attempt: BegunAttempt, reply: Outcome): Promise<Settled> {
-    return database.transaction(async (sql) => {
-      const row = await sql.origin.findUnique({ where: { name: claim.origin, tenant: claim.tenant } });
-      const origin = row === null ? undefined : originOf(row);
-      if (origin !== undefined) origins.remember(claim.tenant, claim.origin, origin);
-      const judgement = judgeReply(claim, origin, reply);
-      const restMs = restAfter(judgement);
-      if (restMs !== undefined && restMs > 0) await lockPairs(sql, claim);
-      await recordOutcome(sql, claim, attempt, reply, judgement);
-      const isFailure = judgement.kind === 'postponed' || judgement.kind === 'unreachable';
-      const failures = isFailure ? await countFailures(sql, claim) : 0;
-      const move = nextMove(judgement, attempt, origin, failures);
-      const isMoved = origin !== undefined && (await apply(sql, claim, move, attempt));
-      // Whoever the handshake belongs to by now: it was said.
-      if (restMs !== undefined) await recordRest(sql, claim, restMs);
-      if (origin === undefined || !isMoved) return { verdict: judgement.verdict, state: undefined };
-      const state = await settleGrant(sql, claim, origin, judgement, move);
-      return { verdict: judgement.verdict, state };
+    await settleRenewals(tx, moved, ends);
+    return judged.map(({ claim, judgement }) => {
+      const end = ends.get(claim.id);
+      return { verdict: end?.verdict ?? judgement.verdict, state: end?.state };
     });
   }
 
-  function judgeReply(claim: Claim, origin: Origin | undefined, reply: Outcome): Judgement {
-    return judge(
-      {
-        origin: claim.origin,
-        requestedRate: claim.requestedRate,
-        defaultRate: origin?.defaultRate ?? 1,
-        judgement: origin?.judgement ?? 'strict',
-      },
-      reply,
-    );
-  }
-
-  function nextMove(judgement: Judgement, attempt: BegunAttempt, origin: Origin | undefined, failures: number): Move {
+  function nextMove({ attempt, judgement }: Judged, origin: Origin, failures: number): Move {
     const { kind, verdict } = judgement;
     switch (kind) {
       case 'granted':
@@ -93,95 +104,173 @@ export function createSettle(settings: SettleSettings): Settle {
         return { state: 'refused', verdict };
       case 'withheld':
         if (attempt.callbackOffered) return { state: 'waiting', verdict };
-        return origin !== undefined && givenBy(judgement, origin) !== undefined
+        return givenBy(judgement, origin) !== undefined
           ? { state: 'granted', verdict: 'granted_by_policy' }
           : { state: 'refused', verdict };
       case 'postponed':
       case 'unreachable': {
-        const afterRest = kind === 'unreachable';
-        if (verdict === 'aborted') return { state: 'due', verdict, afterMs: 0, afterRest };
+        const afterCooldown = kind === 'unreachable';
+        if (verdict === 'aborted') return { state: 'due', verdict, afterMs: 0, afterCooldown };
         if (failures >= maxAttempts) return { state: 'unreachable', verdict };
         const delayMs = retryDelayMs(failures, retry, random);
         const afterMs = kind === 'postponed' ? notBefore(judgement.retryAfterMs, delayMs) : delayMs;
-        return { state: 'due', verdict, afterMs, afterRest };
+        return { state: 'due', verdict, afterMs, afterCooldown };
       }
     }
   }
 
-  /** The state in the end. */
-  async function settleGrant(
-    sql: Sql,
-    claim: Claim,
-    origin: Origin,
-    judgement: Judgement,
-    move: Move,
-  ): Promise<HandshakeState> {
-    const given = givenBy(judgement, origin);
-    const { state, verdict } =
-      given === undefined
-        ? move
-        : await putConsent(sql, claim, consentOf(claim, origin, given, random()), judgement, move);
-    if (state !== 'due' && state !== 'waiting') {
-      const target = claim.subscription === undefined ? `handshake:${claim.id}` : `subscription:${claim.subscription}`;
-      await recordAudit(sql, service(claim.tenant), `handshake.${state}`, target, { handshake: claim.id, verdict });
+  /**
+   * Puts what was given on the grants, and returns how the handshakes end, by their ids. A consent that meets a revoked
+   * grant is refused, and so is a trickle that a live consent stands above: there the webhook has said nothing that
+   * grants.
+   */
+  async function settleGrants(tx: Transaction, moved: readonly Moved[]): Promise<Map<string, Move>> {
+    const given = moved.flatMap((each) => {
+      const consent = consentOf(each, random());
+      return consent === undefined ? [] : [{ ...each, actor: service(each.claim.tenant), consent }];
+    });
+    const live = await putGrants(tx, given);
+    const turnedDown = given.filter(({ consent, move }) => move.state === 'granted' && !live.has(keyOfPair(consent)));
+    const ends = new Map(moved.map(({ claim, move }) => [claim.id, move]));
+    if (turnedDown.length === 0) return ends;
+    const rows = await tx.sql.$queryRaw<Array<{ id: string; isrevoked: boolean }>>`
+      select h.id, exists (
+        select 1 from "grant" g where g.origin = h.origin and g.sink = h.sink and g.state = 'revoked') as isrevoked
+      from handshake h where h.id = any (${turnedDown.map(({ claim }) => claim.id)}::uuid[])`;
+    const revoked = new Set(rows.filter(({ isrevoked }) => isrevoked).map(({ id }) => id));
+    for (const { claim, judgement } of turnedDown) {
+      ends.set(claim.id, { state: 'refused', verdict: revoked.has(claim.id) ? 'revoked' : judgement.verdict });
     }
-    if (claim.reason === 'renewal') await settleRenewal(sql, claim, state);
-    return state;
+    const columns = turnedDown.map(({ claim: { id } }) => ({ id, verdict: ends.get(id)?.verdict }));
+    await tx.sql.$executeRaw`
+      update handshake h set state = 'refused', verdict = r.verdict
+      from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as r (id uuid, verdict text) where h.id = r.id`;
+    return ends;
   }
 }
 
-/**
- * A consent that meets a revoked grant is refused, and so is a trickle that a live consent stands above: there the
- * webhook has said nothing that grants.
- */
-async function putConsent(sql: Sql, claim: Claim, consent: Consent, judgement: Judgement, move: Move): Promise<Move> {
-  const grant = await putGrant(sql, service(claim.tenant), consent);
-  if (grant !== undefined || move.state !== 'granted') return move;
-  const { id, origin, sink } = claim;
-  const isRevoked = (await sql.grant.count({ where: { origin, sink, state: 'revoked' } })) > 0;
-  const refused = { state: 'refused', verdict: isRevoked ? 'revoked' : judgement.verdict } as const;
-  await sql.$executeRaw`
-    update handshake set state = ${refused.state}, verdict = ${refused.verdict} where id = ${id}::uuid`;
-  return refused;
-}
-
-/** A refused renewal ends the grant; one that reached nobody is tried again while the lease lasts. */
-async function settleRenewal(sql: Sql, claim: Claim, state: HandshakeState): Promise<void> {
-  const ending = { ...claim, grantedBefore: claim.createdAt };
-  if (state === 'refused') await endGrant(sql, service(claim.tenant), ending, 'renewal_refused');
-  if (state === 'retired') await endGrant(sql, service(claim.tenant), ending, 'target_gone');
-  if (state === 'unreachable') {
-    await sql.$executeRaw`
-      update "grant" set renewat = now() + (expiresat - now()) / 2, version = version + 1
-      where origin = ${claim.origin} and sink = ${claim.sink} and state = 'live' and expiresat > now() + interval '10 minutes'
-        -- Unless a consent or an agreement, which is not renewed, came meanwhile.
-        and renewat is null and basis <> 'agreement'`;
-  }
+async function judgeAll(sql: Sql, answered: readonly Answered[]): Promise<Judged[]> {
+  const names = [...new Set(answered.map(({ claim }) => claim.origin))];
+  const origins = (await sql.origin.findMany({ where: { name: { in: names } } })).map(originOf);
+  return answered.map((each) => {
+    const { claim, reply } = each;
+    const origin = origins.find(({ name, tenant }) => name === claim.origin && tenant === claim.tenant);
+    const criteria = {
+      origin: claim.origin,
+      requestedRate: claim.requestedRate,
+      defaultRate: origin?.defaultRate ?? 1,
+      judgement: origin?.judgement ?? 'strict',
+    };
+    return { ...each, origin, judgement: judge(criteria, reply) };
+  });
 }
 
 /** For how long the webhook wants to be left alone; undefined where it said nothing. */
-function restAfter(judgement: Judgement): number | undefined {
+function cooldownAfter(judgement: Judgement): number | undefined {
   if (judgement.kind === 'unreachable' || judgement.kind === 'blocked') return undefined;
   return judgement.kind === 'postponed' ? notBefore(judgement.retryAfterMs, 0) : 0;
 }
 
-/** How often the webhook gave no answer that could be used; what our own end cut off is not its fault. */
-function countFailures(sql: Sql, { id }: Claim): Promise<number> {
-  return sql.attempt.count({ where: { handshake: id, verdict: { notIn: ['interrupted', 'aborted'] } } });
+/** Kept whoever the handshake belongs to by now: it happened. */
+async function recordAnswers(sql: Sql, judged: readonly Judged[]): Promise<void> {
+  const columns = judged.map(({ claim, attempt, reply, judgement }) => ({
+    handshake: claim.id,
+    ...answerColumns(attempt, reply, judgement),
+  }));
+  await sql.$executeRaw`
+    update attempt a set finishedat = now(), verdict = r.verdict, warnings = r.warnings, status = r.status,
+      answerheaders = r.answerheaders, remoteaddress = r.remoteaddress, timing = r.timing
+    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as r (handshake uuid, number int, verdict text,
+      warnings text[], status int, answerheaders jsonb, remoteaddress text, timing jsonb)
+    where a.handshake = r.handshake and a.number = r.number and a.finishedat is null`;
 }
 
-/** asking -> the next state, if the handshake is still ours. */
-async function apply(sql: Sql, claim: Claim, move: Move, attempt: BegunAttempt): Promise<boolean> {
-  const { state, verdict } = move;
-  const { afterMs, afterRest } = move.state === 'due' ? move : { afterMs: 0, afterRest: false };
-  const moved = await sql.$executeRaw`
-    update handshake set state = ${state}, verdict = ${verdict}, lease = null, leaseduntil = null,
-      dueat = case when ${state} <> 'due' then dueat
-        else greatest(now() + make_interval(secs => ${afterMs / 1_000}::float8), case when ${afterRest} then ${restOf(claim)} end)
-        end,
-      waitinguntil = case when ${state} = 'waiting' then
-        (select callbackexpiresat from attempt where handshake = ${claim.id}::uuid and number = ${attempt.number}) end,
-      finishedat = case when ${state} in ('due', 'waiting') then null else now() end
-    where id = ${claim.id}::uuid and lease = ${claim.lease}::uuid and state = 'asking'`;
-  return moved === 1;
+/** How often each webhook gave no answer that could be used; what our own end cut off is not its fault. */
+async function countFailures(sql: Sql, judged: readonly Judged[]): Promise<Map<string, number>> {
+  const ids = judged
+    .filter(({ judgement: { kind } }) => kind === 'postponed' || kind === 'unreachable')
+    .map(({ claim }) => claim.id);
+  if (ids.length === 0) return new Map();
+  const rows = await sql.$queryRaw<Array<{ handshake: string; failures: number }>>`
+    select handshake, count(*)::int as failures from attempt
+    where handshake = any (${ids}::uuid[]) and verdict not in ('interrupted', 'aborted') group by handshake`;
+  return new Map(rows.map(({ handshake, failures }) => [handshake, failures]));
+}
+
+/** asking -> the next state, of those handshakes that are still ours; returns their ids. */
+async function moveHandshakes(sql: Sql, planned: readonly Moved[]): Promise<Set<string>> {
+  if (planned.length === 0) return new Set();
+  const columns = planned.map(({ claim, attempt, move }) => ({
+    id: claim.id,
+    lease: claim.lease,
+    number: attempt.number,
+    state: move.state,
+    verdict: move.verdict,
+    ...(move.state === 'due' ? { afterms: move.afterMs, aftercooldown: move.afterCooldown } : {}),
+  }));
+  const rows = await sql.$queryRaw<Array<{ id: string }>>`
+    update handshake h set state = m.state, verdict = m.verdict, lease = null, leaseduntil = null,
+      dueat = case when m.state <> 'due' then h.dueat
+        else greatest(now() + make_interval(secs => m.afterms / 1000), case when m.aftercooldown then (
+          select c.until from cooldown c where c.tenant = h.tenant and c.origin = h.origin and c.sink = h.sink) end) end,
+      waitinguntil = case when m.state = 'waiting' then (
+        select a.callbackexpiresat from attempt a where a.handshake = h.id and a.number = m.number) end,
+      finishedat = case when m.state in ('due', 'waiting') then null else now() end
+    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb)
+      as m (id uuid, lease uuid, number int, state text, verdict text, afterms float8, aftercooldown boolean)
+    -- Said so that it is looked up by its id, and not among all that are being asked.
+    where h.id = m.id and h.lease = m.lease and h.state is not distinct from 'asking'
+    returning h.id`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** What a target gives by its answer, or the origin's policy in place of one that does not know the handshake. */
+function givenBy(
+  judgement: Judgement,
+  { unsupportedRate }: Origin,
+): Pick<Consent, 'basis' | 'allowedOrigin' | 'allowedRate' | 'warnings'> | undefined {
+  if (judgement.kind === 'granted') {
+    const { allowedOrigin, allowedRate, warnings } = judgement;
+    return { basis: 'response', allowedOrigin, allowedRate, warnings };
+  }
+  if (judgement.verdict !== 'unsupported' || unsupportedRate === undefined) return undefined;
+  return { basis: 'policy', allowedOrigin: undefined, allowedRate: unsupportedRate, warnings: [] };
+}
+
+/** As it is put on the grant of the pair that was asked for; undefined where nothing is given. */
+function consentOf({ claim, origin, judgement }: Moved, jitter: number): Consent | undefined {
+  const given = givenBy(judgement, origin);
+  if (given === undefined) return undefined;
+  return {
+    tenant: claim.tenant,
+    origin: claim.origin,
+    sink: claim.sink,
+    handshake: claim.id,
+    reference: undefined,
+    ...given,
+    requestedRate: claim.requestedRate,
+    lease: { seconds: origin.leaseSeconds },
+    jitter,
+  };
+}
+
+/** A refused renewal ends the grant; one that reached nobody is tried again while the lease lasts. */
+async function settleRenewals(
+  tx: Transaction,
+  moved: readonly Moved[],
+  ends: ReadonlyMap<string, Move>,
+): Promise<void> {
+  const renewals = moved.map(({ claim }) => claim).filter(({ reason }) => reason === 'renewal');
+  const endedBy = { refused: 'renewal_refused', retired: 'target_gone' } as const;
+  const endings = renewals.flatMap((claim) => {
+    const state = ends.get(claim.id)?.state;
+    if (state !== 'refused' && state !== 'retired') return [];
+    const { tenant, origin, sink, createdAt } = claim;
+    return [{ tenant, origin, sink, reason: endedBy[state], grantedBefore: createdAt }];
+  });
+  await endGrants(tx, { name: 'assent' }, endings);
+  await renewUnreached(
+    tx.sql,
+    renewals.filter(({ id }) => ends.get(id)?.state === 'unreachable'),
+  );
 }

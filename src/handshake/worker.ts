@@ -1,7 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Budgets } from './budgets.js';
-import type { Adopt, BegunAttempt, Claim, Settled } from './handshake.js';
+import type { Adopt, Begun, Claim, Settled } from './handshake.js';
 import type { Queue } from './queue.js';
 import type { SafeRequest } from './outbound/safe-request.js';
 import type { Settle } from './settle.js';
@@ -28,7 +26,8 @@ export interface Worker {
 
 export interface WorkerSettings {
   queue: Queue;
-  budgets: Budgets;
+  /** Milliseconds to wait before a network is dialled, or undefined to go on. */
+  admitNetwork: (network: string) => Promise<number | undefined>;
   request: SafeRequest;
   settle: Settle;
   maxInFlight: number;
@@ -40,7 +39,7 @@ export interface WorkerSettings {
 }
 
 export function createWorker(settings: WorkerSettings): Worker {
-  const { queue, budgets, request, settle, maxInFlight, pollMs, stopMs, onOutcome, onFault } = settings;
+  const { queue, admitNetwork, request, settle, maxInFlight, pollMs, stopMs, onOutcome, onFault } = settings;
   /** What came of it, as far as that is known. */
   const running = new Map<string, Promise<Settled | undefined>>();
   const claiming = new Set<Promise<unknown>>();
@@ -50,38 +49,33 @@ export function createWorker(settings: WorkerSettings): Worker {
   let isStopping = false;
   let polledAt = -Infinity;
 
-  async function handle(claim: Claim): Promise<Settled | undefined> {
+  async function converse(begun: Begun): Promise<Settled | undefined> {
+    const { claim, attempt } = begun;
     const startedAt = performance.now();
-    const heldMs = await budgets.admit(claim);
-    if (heldMs !== undefined) await queue.handBack(claim, heldMs, 'held_by_budget');
-    else if (giveUp.signal.aborted) await queue.handBack(claim, 0, 'aborted');
-    else {
-      const attempt = await queue.begin(claim);
-      return attempt && converse(claim, attempt, startedAt);
+    if (giveUp.signal.aborted) {
+      await queue.handBack(begun, 0, 'aborted');
+      return undefined;
     }
-    return undefined;
-  }
-
-  async function converse(claim: Claim, attempt: BegunAttempt, startedAt: number): Promise<Settled | undefined> {
     const reply = await request({
       url: claim.sink,
       method: 'OPTIONS',
       headers: attempt.headers,
       signal: giveUp.signal,
-      admit: (network) => budgets.admitNetwork(network),
+      admit: admitNetwork,
     });
     if (reply.kind === 'held') {
-      await queue.handBack(claim, reply.retryAfterMs, 'held_by_budget', attempt);
+      await queue.handBack(begun, reply.retryAfterMs, 'held_by_budget');
       return undefined;
     }
-    const settled = await settle(claim, attempt, reply);
+    const settled = await settle(begun, reply);
     onOutcome(claim, settled, (performance.now() - startedAt) / 1_000);
     return settled;
   }
 
   /** A fault of ours is logged; the lease runs out and somebody tries again. */
-  function start(claim: Claim, conversation: Promise<Settled | undefined>): void {
-    const work = conversation
+  function start(begun: Begun): void {
+    const { claim } = begun;
+    const work = converse(begun)
       .catch((error: unknown) => void onFault(error, claim))
       .finally(() => {
         // A process that was frozen for longer than the lease may have asked again: that is under way still.
@@ -97,18 +91,18 @@ export function createWorker(settings: WorkerSettings): Worker {
       polledAt = performance.now();
       return 0;
     }
-    const claims = await queue.claim(free);
+    const claimed = await queue.claim(free);
     polledAt = performance.now();
-    for (const claim of claims) start(claim, handle(claim));
-    return claims.length;
+    claimed.forEach(start);
+    return claimed.length;
   }
 
   /** The claim is under way until it runs, so that a stop in between does not leave it to its lease. */
   async function claimOne(handshake: string): Promise<boolean> {
     if (running.size >= maxInFlight) return false;
-    const work = queue.claim(1, handshake).then(([claim]) => {
-      if (claim) start(claim, handle(claim));
-      return claim !== undefined;
+    const work = queue.claim(1, [handshake]).then((claimed) => {
+      claimed.forEach(start);
+      return claimed.length > 0;
     });
     claiming.add(work);
     return work.finally(() => claiming.delete(work));
@@ -151,14 +145,8 @@ export function createWorker(settings: WorkerSettings): Worker {
 
     async adopt(work) {
       const adopting = work(isStopping ? 0 : Math.max(maxInFlight - running.size, 0)).then(({ begun, result }) => {
-        const startedAt = performance.now();
-        // In the next turn: whoever called has the next batch to send before.
-        for (const { claim, attempt } of begun) {
-          start(
-            claim,
-            nextTurn().then(() => converse(claim, attempt, startedAt)),
-          );
-        }
+        // Later: whoever called has the next batch to send before.
+        setImmediate(() => begun.forEach(start));
         return result;
       });
       const settled = adopting.catch(() => undefined);

@@ -1,4 +1,4 @@
-import type { Actor } from '../storage/audit.js';
+import type { Actor } from '../storage/transaction.js';
 import type { operations } from './contract.gen.js';
 import type { OperationId } from './contract.js';
 import type { Preferred } from './exchange.js';

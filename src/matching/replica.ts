@@ -1,5 +1,5 @@
 import { RegistryError } from '../errors.js';
-import { withoutQuery } from '../storage/audit.js';
+import { withoutQuery } from '../storage/transaction.js';
 import { KnownPairs, type Decision, type MatchedPair } from './pairs/known-pairs.js';
 import type { ContextAttributes } from '../events/context-attributes.js';
 import { createMatchIndex, type MatchIndex } from './index/match-index.js';

@@ -3,11 +3,11 @@
 
 import { RegistryError } from '../errors.js';
 import { pageOf, type ListPage } from '../http/page.js';
-import { recordAudit, type Actor } from '../storage/audit.js';
 import { isUniqueViolation } from '../storage/database-errors.js';
 import type { Database, Sql } from '../storage/database.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
 import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
+import type { Actor, Transaction } from '../storage/transaction.js';
 import type { JudgementPolicy, Origin, OriginPolicy, Profile } from './origin.js';
 import { formatRate, storedRate } from './rate.js';
 
@@ -29,13 +29,11 @@ export interface Created {
 
 export interface OriginStoreSettings {
   database: Database;
-  /** Removes what depends on an origin, in the transaction of its removal; writes to the log, so it comes late. */
-  removeDependents: (sql: Sql, actor: Actor, origin: string) => Promise<void>;
-  /** Tells that an origin has become different, last in the transaction. */
-  announce: (sql: Sql, actor: Actor, origin: string) => Promise<void>;
+  /** Takes what rests on an origin with it, in the transaction of its removal. */
+  removeDependents: (tx: Transaction, actor: Actor, origin: string) => Promise<void>;
 }
 
-export function createOriginStore({ database, removeDependents, announce }: OriginStoreSettings): OriginStore {
+export function createOriginStore({ database, removeDependents }: OriginStoreSettings): OriginStore {
   /** Two things may be there only once: the name of an origin, of which `name` is a new one, and a tenant's default. */
   async function refuseTaken<T>(tenant: string, name: string | undefined, work: () => Promise<T>): Promise<T> {
     try {
@@ -58,12 +56,12 @@ export function createOriginStore({ database, removeDependents, announce }: Orig
   return {
     create: (actor, name, policy, request) =>
       refuseTaken(actor.tenant, name, () =>
-        database.transaction(async (sql) => {
+        database.write(async (tx) => {
+          const { sql } = tx;
           const earlier = await claimKey(sql, request, name);
           if (earlier !== undefined) return { origin: await findOrigin(sql, actor.tenant, earlier), replayed: true };
           const row = await sql.origin.create({ data: { name, tenant: actor.tenant, ...columnsOf(policy) } });
-          await recordAudit(sql, actor, 'origin.created', `origin:${name}`, columnsOf(policy));
-          await announce(sql, actor, name);
+          tell(tx, actor, 'origin.created', name, columnsOf(policy));
           return { origin: originOf(row), replayed: false };
         }),
       ),
@@ -81,21 +79,22 @@ export function createOriginStore({ database, removeDependents, announce }: Orig
 
     replace: (actor, name, policyFor) =>
       refuseTaken(actor.tenant, undefined, () =>
-        database.transaction(async (sql) => {
+        database.write(async (tx) => {
+          const { sql } = tx;
           const policy = policyFor(await lockOrigin(sql, actor.tenant, name));
           await sql.$executeRaw`update origin set updatedat = now() where name = ${name}`;
           const row = await sql.origin.update({
             where: { name },
             data: { ...columnsOf(policy), version: { increment: 1 } },
           });
-          await recordAudit(sql, actor, 'origin.replaced', `origin:${name}`, columnsOf(policy));
-          await announce(sql, actor, name);
+          tell(tx, actor, 'origin.replaced', name, columnsOf(policy));
           return originOf(row);
         }),
       ),
 
     remove: (actor, name, check) =>
-      database.transaction(async (sql) => {
+      database.write(async (tx) => {
+        const { sql } = tx;
         const origin = await lockOrigin(sql, actor.tenant, name);
         check(origin);
         const subscriptions = await sql.subscription.count({ where: { origin: name } });
@@ -106,12 +105,16 @@ export function createOriginStore({ database, removeDependents, announce }: Orig
           );
         }
         await sql.origin.delete({ where: { name } });
-        await recordAudit(sql, actor, 'origin.removed', `origin:${name}`);
-        await removeDependents(sql, actor, name);
-        await announce(sql, actor, name);
+        await removeDependents(tx, actor, name);
+        tell(tx, actor, 'origin.removed', name);
         return origin;
       }),
   };
+}
+
+function tell(tx: Transaction, actor: Actor, action: string, name: string, detail: object = {}): void {
+  tx.audit(actor, action, `origin:${name}`, { ...detail });
+  tx.change({ kind: 'origin.changed', tenant: actor.tenant, origin: name, sink: '' });
 }
 
 /** RegistryError `origin_not_found` for one that is not the tenant's. */

@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http';
 import { createAuditHandlers } from '../changes/audit-routes.js';
-import { announceOrigin } from '../changes/change.js';
 import { createFeedHandlers } from '../changes/feed-routes.js';
 import { createFeed } from '../changes/feed.js';
 import type { Readers } from '../changes/readers.js';
@@ -28,7 +27,6 @@ import { createPipeline } from '../http/pipeline.js';
 import { createExplain } from '../matching/explain.js';
 import { createMatchEvent } from '../matching/match-event.js';
 import { createMatchHandlers } from '../matching/routes.js';
-import type { OriginMemory } from '../origins/origin-memory.js';
 import { createOriginHandlers } from '../origins/routes.js';
 import { createOriginStore } from '../origins/store.js';
 import { createCredentialReader, type CredentialVault } from '../subscriptions/credential-vault.js';
@@ -44,7 +42,6 @@ import type { Following } from './following.js';
 export interface ApiParts {
   following: Following;
   asking: Asking;
-  origins: OriginMemory;
   leases: Leases;
   readers: Readers;
   vault: CredentialVault;
@@ -101,18 +98,17 @@ function findOperations({ operations }: Contract): (id: OperationId) => Operatio
 
 function createHandlers(
   { database, config, log, metrics, stopping }: Context,
-  { following, asking, origins, leases, readers, vault }: ApiParts,
+  { following, asking, leases, readers, vault }: ApiParts,
   operationOf: (id: OperationId) => Operation,
 ): Handlers {
-  const { faultOfSink, worker, writes } = asking;
+  const { faultOfSink, worker, queue } = asking;
   const { follower, age, ageOfDatabase } = following;
   const reader = createSubscriptionReader(database);
   const register = createRegister({
     database,
     vault,
-    origins,
-    writes,
-    publicUrl: config.publicUrl,
+    queue,
+    adopt: worker.adopt,
     perTenant: config.subscriptionsPerTenant,
     subscriptionsOf: (tenant) => follower.replica()?.subscriptionsOf(tenant) ?? 0,
   });
@@ -144,7 +140,7 @@ function createHandlers(
       now: follower.now,
     }),
     ...createOriginHandlers({
-      origins: createOriginStore({ database, removeDependents: removeGrantsOf, announce: announceOrigin }),
+      origins: createOriginStore({ database, removeDependents: removeGrantsOf }),
       checkBody,
     }),
     ...createLeaseHandlers({ leases, onLease: metrics.lease }),

@@ -1,22 +1,18 @@
 import type { Follower } from '../changes/follower.js';
 import type { Fault } from '../errors.js';
 import { createAddressRules } from '../handshake/outbound/address.js';
-import { createBatchWrites, type BatchWrites } from '../handshake/batch-writes.js';
-import { createBudgets } from '../handshake/budgets.js';
-import { createQueue, type Queue } from '../handshake/queue.js';
 import { createSafeRequest, safeRequestDefaults } from '../handshake/outbound/safe-request.js';
-import { createSettleConsent } from '../handshake/settle-consent.js';
+import { createQueue, type Queue } from '../handshake/queue.js';
+import { createRateWindows } from '../handshake/rate-window.js';
 import { createSettle } from '../handshake/settle.js';
 import { parseSink } from '../handshake/outbound/sink.js';
 import { createWorker, type Worker, type WorkerSettings } from '../handshake/worker.js';
-import type { OriginMemory } from '../origins/origin-memory.js';
 import type { Context } from './context.js';
 
 /** What asks webhooks, and writes down what they say. */
 export interface Asking {
   queue: Queue;
   worker: Worker;
-  writes: BatchWrites;
   /** Undefined where the sink may be asked. */
   faultOfSink(sink: string): Omit<Fault, 'pointer'> | undefined;
 }
@@ -25,31 +21,23 @@ const maxBackoffMs = 3_600_000;
 
 export function createAsking(
   { contract, database, config, log, metrics }: Context,
-  origins: OriginMemory,
-  follower: Pick<Follower, 'take' | 'wake'>,
+  follower: Pick<Follower, 'wake'>,
 ): Asking {
   const ownHosts = config.publicUrl === undefined ? [] : [new URL(config.publicUrl).hostname];
   const sinkRules = { addresses: createAddressRules(config), ports: config.sinkPorts, ownHosts };
-  const limits = {
+  const rateWindows = createRateWindows({ perHost: config.handshakesPerHost, perTenant: config.handshakesPerTenant });
+  const queue = createQueue({
     database,
+    rateWindows,
     publicUrl: config.publicUrl,
     callbackSeconds: config.callbackSeconds,
     deadlineMs: config.handshakeDeadlineMs,
     inFlight: { perHost: config.handshakesInFlightPerHost, perTenant: config.handshakesInFlightPerTenant },
-    perMinute: { perHost: config.handshakesPerHost, perTenant: config.handshakesPerTenant },
-  };
-  const queue = createQueue(limits);
-  const writes = createBatchWrites({
-    ...limits,
-    // It is made below, because it settles with these writes.
-    adopt: (work) => worker.adopt(work),
-    follow: follower.take,
   });
-  const onOutcome: WorkerSettings['onOutcome'] = (claim, { verdict, state, standing }, seconds) => {
+  const onOutcome: WorkerSettings['onOutcome'] = (claim, { verdict, state }, seconds) => {
     const { id, tenant, origin, sinkHost, reason, subscription } = claim;
     metrics.handshake({ verdict, reason, seconds });
-    // What was written in a batch is followed with it.
-    if (standing === undefined) follower.wake();
+    follower.wake();
     const ms = Math.round(seconds * 1_000);
     log.info(
       { handshake: id, tenant, subscription, origin, sinkhost: sinkHost, reason, verdict, state, ms },
@@ -58,7 +46,7 @@ export function createAsking(
   };
   const worker = createWorker({
     queue,
-    budgets: createBudgets(limits),
+    admitNetwork: (network) => rateWindows.admitNetwork(database.client, network),
     request: createSafeRequest({
       ...safeRequestDefaults,
       allowedNetworks: config.allowedNetworks,
@@ -72,8 +60,6 @@ export function createAsking(
     }),
     settle: createSettle({
       database,
-      origins,
-      settleConsent: createSettleConsent({ writes, random: Math.random }),
       maxAttempts: config.handshakeAttempts,
       retry: { firstMs: config.handshakeRetryMs, maxMs: maxBackoffMs },
       random: Math.random,
@@ -87,7 +73,6 @@ export function createAsking(
   return {
     queue,
     worker,
-    writes,
     faultOfSink(sink) {
       const parsed = parseSink(sink, sinkRules);
       return parsed.ok ? undefined : { rule: parsed.rule, detail: parsed.detail };

@@ -1,4 +1,4 @@
-import { changeChannel } from '../changes/change.js';
+import { changeChannel } from '../storage/transaction.js';
 import { createFollower, type Follower } from '../changes/follower.js';
 import { dialects } from '../matching/dialects.js';
 import { createReplica } from '../matching/replica.js';
@@ -46,8 +46,11 @@ export function createFollowing({ database, config, log }: Pick<Context, 'databa
       {
         databaseUrl,
         channel: changeChannel,
-        // Whoever may connect to the database may notify.
-        onWake: (payload) => follower.wake(/^\d{1,19}$/.test(payload) ? BigInt(payload) : undefined),
+        onWake: (payload) => {
+          const [schema, position = ''] = payload.split(/ (?=\d{1,19}$)/);
+          // Whoever may connect to the database may notify; and it may have other registries, in other schemas.
+          if (schema === database.schema) follower.wake(position === '' ? undefined : BigInt(position));
+        },
         onConnect: follower.distrust,
         onFault: (error) => log.warn({ err: error }, 'notifications of changes are interrupted'),
       },

@@ -11,9 +11,10 @@ import { PrismaClient } from './generated/client.js';
 import { makeFolder } from './make-folder.js';
 import { streamByCursor, streamOn, type Stream } from './stream-rows.js';
 import { tidy } from './tidy.js';
+import { inTransaction, type Transaction } from './transaction.js';
 import { WatchedPool } from './watched-pool.js';
 
-/** What statements are made with: the client, or a transaction. */
+/** What statements are made with: the client, or the transaction of a decision. */
 export type Sql = Pick<PrismaClient, '$queryRaw' | '$executeRaw'> & Omit<Prisma.TransactionClient, symbol>;
 
 /**
@@ -26,14 +27,16 @@ export interface Database {
   /** Where the data is, for people; without a password. */
   place: string;
   client: PrismaClient;
-  /** Runs work in a transaction, again if Postgres broke it off for another one. No network call belongs inside. */
-  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** Where the tables are. */
+  schema: string;
+  /** Takes a decision: one transaction, again if Postgres broke it off for another. No network call belongs inside. */
+  write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** One statement on the short way, without Prisma: for what is asked so often that the way matters. */
   query: Query;
   /** Work that sees the data as of one moment and changes nothing, for as long as it takes. */
   snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
-  /** Several statements at once, for migrations. */
-  execute(statements: string): Promise<void>;
+  /** For migrations: one transaction that may take its time, without Prisma. */
+  exclusively<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Gives back the room of what was deleted; a server does that by itself. Nothing else is done meanwhile. */
   tidy(): Promise<void>;
   close(): Promise<void>;
@@ -42,6 +45,12 @@ export interface Database {
 export interface Snapshot {
   query: Query;
   stream: Stream;
+}
+
+export interface Session {
+  query: Query;
+  /** Several statements at once. */
+  execute(statements: string): Promise<unknown>;
 }
 
 /** Rows as objects. Prepared once for each connection, so the text has no values in it. */
@@ -78,32 +87,37 @@ async function openServer(url: string, readsOnly: boolean): Promise<Database> {
     const advice = code === protocolViolation ? `. ${withoutPooler}` : '';
     return new SetupError(`${readsOnly ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL'}: ${message || code}${advice}`);
   };
-  // Also where the replica has become a primary: whoever reads it was told not to write.
+  const named = new URL(url).searchParams.get('schema') ?? undefined;
   const settings = [
     mark,
     ...inOneForm,
     patient,
     seesCommits,
+    ...(named === undefined ? [] : [`search_path="${named.replaceAll('"', '""')}"`]),
+    // Also where the replica has become a primary: whoever reads it was told not to write.
     ...(readsOnly ? ['default_transaction_read_only=on'] : []),
   ];
-  const connectionString = withOptions(url, [...settings, ...unlimited]);
-  await executeAlone(connectionString, refuseUnfit).catch((error: Error) => {
+  const patientUrl = withOptions(url, [...settings, ...unlimited]);
+  const alone = <T>(work: (session: Session) => Promise<T>) => onOwnConnection(patientUrl, work);
+  const schema = await alone((session) => prepareSchema(session, named, readsOnly)).catch((error: Error) => {
     throw unusable(error);
   });
   const pool = new WatchedPool({ connectionString: withOptions(url, [...settings, ...limited]), max: mostConnections });
   const closing = new AbortController();
   const watching = pool.watch(closing.signal);
-  const client = new PrismaClient({ adapter: new PrismaPg(pool, { disposeExternalPool: true }) });
+  const client = new PrismaClient({ adapter: new PrismaPg(pool, { schema, disposeExternalPool: true }) });
+  const nameOf = createStatementNames();
   const { host, pathname } = new URL(url);
   return {
     kind: 'server',
-    place: `Postgres at ${host}${pathname}${readsOnly ? ', read only' : ''}`,
+    place: `Postgres at ${host}${pathname}${named === undefined ? '' : `, schema ${schema}`}${readsOnly ? ', read only' : ''}`,
     client,
-    transaction: (work) => transact(client, work),
-    query: unlessOutdated(queryOn(pool)),
-    snapshot: (work) => readAsOfNow(pool, work),
-    execute: (statements) =>
-      executeAlone(connectionString, statements).catch((error: Error) => {
+    schema,
+    write: (work) => transact(client, work),
+    query: unlessOutdated(queryOn(pool, nameOf)),
+    snapshot: (work) => readAsOfNow(pool, nameOf, work),
+    exclusively: (work) =>
+      alone(work).catch((error: Error) => {
         throw unmigratable.includes(sqlState(error) ?? '') ? unusable(error) : error;
       }),
     tidy: async () => undefined,
@@ -114,6 +128,26 @@ async function openServer(url: string, readsOnly: boolean): Promise<Database> {
       clearTimeout(hangUp);
     },
   };
+}
+
+/**
+ * The schema that the tables are in, which is the first of the search path that is there. One that the URL names is made
+ * if it is missing.
+ */
+async function prepareSchema(
+  { query, execute }: Session,
+  named: string | undefined,
+  readsOnly: boolean,
+): Promise<string> {
+  await execute(refuseUnfit);
+  const find = async () =>
+    (await query<{ schema: string | null }>('select current_schema()::text as schema'))[0]?.schema ?? undefined;
+  const found = await find();
+  if (found !== undefined) return found;
+  if (named === undefined) throw new Error('no schema of the search_path exists');
+  if (readsOnly) throw new Error(`there is no schema ${named}`);
+  await execute(`create schema if not exists "${named.replaceAll('"', '""')}"`);
+  return named;
 }
 
 /**
@@ -158,30 +192,36 @@ const takesItsTime = `select set_config(name, '0', true) from pg_settings where 
  * Who has waited for a lock has to see what was committed meanwhile: otherwise a change tells a state of before, which
  * everybody who follows the log then takes for the last one.
  */
-const seesCommits = String.raw`default_transaction_isolation=read\ committed`;
+const seesCommits = 'default_transaction_isolation=read committed';
 
 /** Said last, so that nothing else holds that the server, the user of the database or the URL may be set to. */
 function withOptions(url: string, settings: readonly string[]): string {
   const parsed = new URL(url);
   const given = encodeURIComponent(parsed.searchParams.get('options') ?? '');
-  const options = [given, ...settings.map((setting) => `-c+${encodeURIComponent(setting)}`)].join('+');
+  const options = [given, ...settings.map((setting) => `-c+${encodeURIComponent(escaped(setting))}`)].join('+');
   parsed.search += `${parsed.search === '' ? '?' : '&'}options=${options}`;
   return parsed.href;
 }
 
-/** Names of statements by their text. There are as many as the program has, for none of them has values in it. */
-const names = new Map<string, string>();
+/** Options are parted by spaces (libpq, section 34.1.2). */
+const escaped = (setting: string) => setting.replace(/[\\\s]/g, '\\$&');
 
-/** Named by its text, which is how pg knows that the connection has it prepared already. */
-function queryOn(connection: pg.Pool | pg.PoolClient): Query {
-  return async <Row extends object>(text: string, values: unknown[] = []) => {
-    let name = names.get(text);
-    if (name === undefined) {
-      name = createHash('sha1').update(text).digest('base64');
-      names.set(text, name);
-    }
-    return (await connection.query<Row>({ name, text, values })).rows;
+/** Names statements by their text. There are as many as the program has, for none of them has values in it. */
+function createStatementNames(): (text: string) => string {
+  const names = new Map<string, string>();
+  return (text) => {
+    const known = names.get(text);
+    if (known !== undefined) return known;
+    const name = createHash('sha1').update(text).digest('base64');
+    names.set(text, name);
+    return name;
   };
+}
+
+/** Named, which is how pg knows that the connection has the statement prepared already. */
+function queryOn(connection: pg.Pool | pg.PoolClient, nameOf: (text: string) => string): Query {
+  return async <Row extends object>(text: string, values: unknown[] = []) =>
+    (await connection.query<Row>({ name: nameOf(text), text, values })).rows;
 }
 
 /**
@@ -202,13 +242,17 @@ function unlessOutdated(query: Query): Query {
   };
 }
 
-async function readAsOfNow<T>(pool: pg.Pool, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+async function readAsOfNow<T>(
+  pool: pg.Pool,
+  nameOf: (text: string) => string,
+  work: (snapshot: Snapshot) => Promise<T>,
+): Promise<T> {
   const connection = await pool.connect();
   try {
     // A stream is one statement, and takes as long as there are rows.
     const limits = `set local statement_timeout to 0; ${takesItsTime}`;
     await connection.query(`begin isolation level repeatable read read only; set local timezone to 'UTC'; ${limits}`);
-    const result = await work({ query: queryOn(connection), stream: streamOn(connection) });
+    const result = await work({ query: queryOn(connection, nameOf), stream: streamOn(connection) });
     await connection.query('commit');
     connection.release();
     return result;
@@ -219,13 +263,20 @@ async function readAsOfNow<T>(pool: pg.Pool, work: (snapshot: Snapshot) => Promi
   }
 }
 
-/** On a connection of its own: a migration may take its time, and wait for another process that migrates. */
-async function executeAlone(url: string, statements: string): Promise<void> {
+/** A migration may take its time, and wait for another process that migrates. */
+async function onOwnConnection<T>(url: string, work: (session: Session) => Promise<T>): Promise<T> {
   const connection = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   connection.on('error', () => undefined);
   await connection.connect();
   try {
-    await connection.query(`${takesItsTime}; ${statements}`);
+    await connection.query(`begin; ${takesItsTime}`);
+    const result = await work({
+      query: async <Row extends object>(text: string, values?: unknown[]) =>
+        (await connection.query<Row>(text, values)).rows,
+      execute: (statements) => connection.query(statements),
+    });
+    await connection.query('commit');
+    return result;
   } finally {
     await connection.end();
   }
@@ -258,16 +309,21 @@ async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Database> {
     kind: 'embedded',
     place: `embedded Postgres in ${folder}`,
     client,
-    transaction: (work) => transact(client, work),
+    schema: 'public',
+    write: (work) => transact(client, work),
     query: async <Row>(text: string, values?: unknown[]) => (await pglite.query<Row>(text, values)).rows,
     snapshot: (work) =>
       pglite.transaction((sql) => {
         const query: Query = async <Row>(text: string, values?: unknown[]) => (await sql.query<Row>(text, values)).rows;
         return work({ query, stream: streamByCursor(query) });
       }),
-    execute: async (statements) => {
-      await pglite.exec(statements);
-    },
+    exclusively: (work) =>
+      pglite.transaction((sql) =>
+        work({
+          query: async <Row>(text: string, values?: unknown[]) => (await sql.query<Row>(text, values)).rows,
+          execute: (statements) => sql.exec(statements),
+        }),
+      ),
     tidy: () => tidy(pglite, folder),
     close: async () => {
       closing.abort();
@@ -280,19 +336,10 @@ async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Database> {
 
 const maxTries = 5;
 
-function transact<T>(client: PrismaClient, work: (sql: Sql) => Promise<T>): Promise<T> {
+function transact<T>(client: PrismaClient, work: (tx: Transaction) => Promise<T>): Promise<T> {
   return unlessVictim(() =>
-    client.$transaction((sql) => work(sql as unknown as Sql), { maxWait: 10_000, timeout: 30_000 }),
+    client.$transaction((sql) => inTransaction(sql as unknown as Sql, work), { maxWait: 10_000, timeout: 30_000 }),
   );
-}
-
-/** A function of the database that writes, which makes its one statement a transaction; again if it was a victim. */
-export function callFunction<Row extends object>(
-  { query }: Pick<Database, 'query'>,
-  text: string,
-  values: unknown[],
-): Promise<Row[]> {
-  return unlessVictim(() => query<Row>(text, values));
 }
 
 /** Again where Postgres chose it as the victim of a deadlock, or of a transaction beside it. */

@@ -12,19 +12,50 @@ export interface IdempotentRequest {
 }
 
 /**
- * Claims an Idempotency-Key for the resource that this transaction is about to create. Returns the resource of an
- * earlier request with the same key and content, and undefined if there was none. A concurrent request with the same
- * key waits here until the first one commits. RegistryError `idempotency_key_reused` if the content differs.
+ * Claims Idempotency-Keys, of which no two are the same, for the resources that this transaction is about to create.
+ * Returns, by those resources, what an earlier request with the same key and content created, or the RegistryError
+ * `idempotency_key_reused` where the content differs. Concurrent requests with the same key wait here until the first
+ * one commits. One that is refused anyway claims nothing.
  */
-export async function claimKey(sql: Sql, request: IdempotentRequest, resource: string): Promise<string | undefined> {
-  if (request.key === undefined) return undefined;
-  const { tenant, subscriber, key, operation } = request;
-  const fingerprint = fingerprintOf(request);
-  const claimed = await sql.$executeRaw`
+export async function claimKeys(
+  sql: Sql,
+  claims: ReadonlyArray<{ request: IdempotentRequest; resource: string; isRefused?: boolean }>,
+): Promise<Map<string, string | RegistryError>> {
+  const keyed = claims.flatMap(({ request, resource, isRefused = false }) => {
+    const { tenant, subscriber, key, operation } = request;
+    if (key === undefined) return [];
+    return [{ tenant, subscriber, key, operation, fingerprint: fingerprintOf(request), resource, isRefused }];
+  });
+  if (keyed.length === 0) return new Map();
+  const rows = await sql.$queryRaw<Array<{ resource: string }>>`
     insert into idempotency (tenant, subscriber, key, operation, fingerprint, resource)
-    values (${tenant}, ${subscriber}, ${key}, ${operation}, ${fingerprint}, ${resource})
-    on conflict do nothing`;
-  return claimed === 1 ? undefined : findEarlier(sql, request);
+    select tenant, subscriber, key, operation, decode(fingerprint, 'hex'), resource
+    from jsonb_to_recordset(${JSON.stringify(keyed.filter(({ isRefused }) => !isRefused))}::jsonb)
+      as k (tenant text, subscriber text, key text, operation text, fingerprint text, resource text)
+    order by tenant collate "C", subscriber collate "C", key collate "C"
+    on conflict do nothing returning resource`;
+  const claimed = new Set(rows.map(({ resource }) => resource));
+  const others = keyed.filter(({ resource }) => !claimed.has(resource));
+  if (others.length === 0) return new Map();
+  const earlier = await sql.$queryRaw<Array<{ place: string; resource: string; issame: boolean }>>`
+    select k.resource as place, i.resource,
+      i.operation = k.operation and encode(i.fingerprint, 'hex') = k.fingerprint as issame
+    from jsonb_to_recordset(${JSON.stringify(others)}::jsonb)
+      as k (tenant text, subscriber text, key text, operation text, fingerprint text, resource text)
+    join idempotency i on i.tenant = k.tenant and i.subscriber = k.subscriber and i.key = k.key`;
+  return new Map(earlier.map(({ place, resource, issame }) => [place, issame ? resource : keyReused()]));
+}
+
+/** As claimKeys, for one; throws the error, and returns undefined if there was no earlier request. */
+export async function claimKey(sql: Sql, request: IdempotentRequest, resource: string): Promise<string | undefined> {
+  const earlier = (await claimKeys(sql, [{ request, resource }])).get(resource);
+  if (earlier instanceof RegistryError) throw earlier;
+  return earlier;
+}
+
+/** Two requests that are the same, or should be; undefined for one that never is. */
+export function keyOfRequest({ tenant, subscriber, key }: IdempotentRequest): string | undefined {
+  return key === undefined ? undefined : JSON.stringify([tenant, subscriber, key]);
 }
 
 /** Says which resource it is in the end, or what else is to be known of the answer. */
@@ -36,18 +67,8 @@ export async function noteResource(sql: Sql, request: IdempotentRequest, resourc
     where tenant = ${tenant} and subscriber = ${subscriber} and key = ${key}`;
 }
 
-/** What an earlier request of this key and content created. RegistryError `idempotency_key_reused` if that differs. */
-export async function findEarlier(sql: Sql, request: IdempotentRequest): Promise<string | undefined> {
-  if (request.key === undefined) return undefined;
-  const { tenant, subscriber, key, operation } = request;
-  const earlier = await sql.idempotency.findUnique({ where: { tenant_subscriber_key: { tenant, subscriber, key } } });
-  if (earlier === null) return undefined;
-  if (earlier.operation === operation && fingerprintOf(request).equals(earlier.fingerprint)) return earlier.resource;
-  throw keyReused();
-}
-
-export function fingerprintOf({ content }: IdempotentRequest): Buffer<ArrayBuffer> {
-  return createHash('sha256').update(JSON.stringify(content, inOrder)).digest();
+function fingerprintOf({ content }: IdempotentRequest): string {
+  return createHash('sha256').update(JSON.stringify(content, inOrder)).digest('hex');
 }
 
 /** The members of an object have no order (RFC 8259 section 1). */
@@ -56,7 +77,7 @@ function inOrder(_name: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-export function keyReused(): RegistryError {
+function keyReused(): RegistryError {
   return new RegistryError('idempotency_key_reused', 'This Idempotency-Key stood in a request that was not the same.', {
     faults: [{ pointer: 'header/idempotency-key', rule: 'key_reused', detail: 'Use a new key for a new request.' }],
   });

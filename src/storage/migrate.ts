@@ -3,7 +3,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../errors.js';
 import { sqlState } from './database-errors.js';
-import type { Database } from './database.js';
+import type { Database, Session } from './database.js';
 
 /**
  * Applies prisma/migrations in order, each in one transaction, and keeps the table that `prisma migrate deploy` keeps,
@@ -11,7 +11,6 @@ import type { Database } from './database.js';
  * Processes that start together wait for one another on an advisory lock.
  */
 const folder = new URL('../../prisma/migrations/', import.meta.url);
-const lockId = 7_266_112_001;
 /** Less than a statement of others may take. */
 const patienceMs = 2_000;
 
@@ -41,32 +40,41 @@ export async function migrate(
   onWaiting: (name: string) => void = () => undefined,
 ): Promise<string[]> {
   const migrations = await readMigrations();
-  await underLock(
-    database,
+  await underLock(database, async ({ query, execute }) => {
+    const [table] = await query<{ isthere: boolean }>(
+      `select to_regclass(quote_ident(current_schema()) || '._prisma_migrations') is not null as isthere`,
+    );
     // Where it is there, this asks for no more than the rights to rows, and a database that only reads says so.
-    `if to_regclass('_prisma_migrations') is null then
-      create table _prisma_migrations (
-        id varchar(36) primary key, checksum varchar(64) not null, finished_at timestamptz,
-        migration_name varchar(255) not null, logs text, rolled_back_at timestamptz,
-        started_at timestamptz not null default now(), applied_steps_count integer not null default 0);
-    else
-      update _prisma_migrations set id = id where false;
-    end if;`,
-  );
+    await execute(table?.isthere ? 'update _prisma_migrations set id = id where false' : createTable);
+  });
   const pending = await pendingMigrations(database, migrations);
   for (const { name, sql, checksum } of migrations.filter((migration) => pending.includes(migration.name))) {
     await underLock(
       database,
-      `if not exists (select 1 from _prisma_migrations where migration_name = '${name}' and finished_at is not null) then
-        execute $migration$${sql}$migration$;
-        insert into _prisma_migrations (id, checksum, finished_at, migration_name, applied_steps_count)
-          values ('${randomUUID()}', '${checksum}', now(), '${name}', 1);
-      end if;`,
+      async ({ query, execute }) => {
+        const done = await query(
+          'select 1 from _prisma_migrations where migration_name = $1 and finished_at is not null',
+          [name],
+        );
+        if (done.length > 0) return;
+        await execute(sql);
+        await query(
+          `insert into _prisma_migrations (id, checksum, finished_at, migration_name, applied_steps_count)
+           values ($1, $2, now(), $3, 1)`,
+          [randomUUID(), checksum, name],
+        );
+      },
       () => onWaiting(name),
     );
   }
   return pending;
 }
+
+const createTable = `
+  create table _prisma_migrations (
+    id varchar(36) primary key, checksum varchar(64) not null, finished_at timestamptz,
+    migration_name varchar(255) not null, logs text, rolled_back_at timestamptz,
+    started_at timestamptz not null default now(), applied_steps_count integer not null default 0)`;
 
 /** For a standby, which gets its migrations from its primary: returns when it has them all. */
 export async function awaitMigrations(
@@ -87,14 +95,22 @@ export async function awaitMigrations(
 }
 
 /**
- * A block is one statement and so one transaction, also where several connections are pooled. Whoever waits for a table
- * that a long transaction has, such as a dump, keeps everybody from it who comes later; so they are let pass in between.
+ * Whoever waits for a table that a long transaction has, such as a dump, keeps everybody from it who comes later; so they
+ * are let pass in between.
  */
-async function underLock(database: Database, statements: string, onWaiting?: () => void): Promise<void> {
-  const lock = `perform pg_advisory_xact_lock(${lockId}); set local lock_timeout = ${patienceMs};`;
+async function underLock(
+  database: Database,
+  work: (session: Session) => Promise<void>,
+  onWaiting?: () => void,
+): Promise<void> {
   for (let told = false; ; told = true) {
     try {
-      return await database.execute(`do $block$ begin ${lock} ${statements} end $block$`);
+      return await database.exclusively(async (session) => {
+        await session.execute(`
+          select pg_advisory_xact_lock(hashtextextended(current_schema() || ' migrations', 0));
+          set local lock_timeout = ${patienceMs}`);
+        await work(session);
+      });
     } catch (error) {
       if (sqlState(error) !== '55P03') throw error;
     }

@@ -1,11 +1,12 @@
-import { endGrant, renewLater } from '../grants/write-grant.js';
+import { endGrants, renewLater } from '../grants/write-grant.js';
 import { closeHandshakesOfOtherRate, closeHandshakesOfPair, closeUnwantedRenewal } from '../handshake/close.js';
+import { cooldownOf } from '../handshake/cooldown.js';
 import type { HandshakeReason } from '../handshake/handshake.js';
 import { enqueue } from '../handshake/queue.js';
-import { restOf } from '../handshake/rest.js';
 import type { Origin } from '../origins/origin.js';
-import type { Actor } from '../storage/audit.js';
 import type { Sql } from '../storage/database.js';
+import { uuidv7 } from '../storage/ids.js';
+import type { Actor, Transaction } from '../storage/transaction.js';
 import type { Definition, Subscription } from './subscription.js';
 
 /** What a subscription asks of its webhook, and what it leaves behind; in the transaction of what changes it. */
@@ -24,14 +25,26 @@ async function ask(
   actor: Actor,
   { id, generation, definition, origin }: AskedSubscription,
   reason: HandshakeReason,
-  handshake: string | undefined,
+  handshake: string = uuidv7(),
 ): Promise<string | undefined> {
   const { sink } = definition;
   const revoked = await sql.grant.count({ where: { origin: origin.name, sink, state: 'revoked' } });
   if (revoked > 0) return undefined;
-  const requestedRate = definition.requestedRate ?? origin.requestedRate;
-  const question = { tenant: origin.tenant, origin: origin.name, sink, subscription: id, generation, reason };
-  return enqueue(sql, { ...question, startedBy: actor.name, requestedRate }, handshake);
+  await enqueue(sql, [
+    {
+      id: handshake,
+      tenant: origin.tenant,
+      origin: origin.name,
+      sink,
+      subscription: id,
+      generation,
+      reason,
+      startedBy: actor.name,
+      requestedRate: definition.requestedRate ?? origin.requestedRate,
+      traceparent: actor.traceparent,
+    },
+  ]);
+  return handshake;
 }
 
 /**
@@ -48,10 +61,10 @@ export async function askOnce(
   const { id, origin, definition } = asked;
   const rate = definition.requestedRate ?? origin.requestedRate ?? null;
   await closeHandshakesOfOtherRate(sql, id, rate);
-  const rest = restOf({ tenant: origin.tenant, origin: origin.name, sink: definition.sink });
+  const cooldown = cooldownOf({ tenant: origin.tenant, origin: origin.name, sink: definition.sink });
   const [open] = await sql.$queryRaw<Array<{ id: string }>>`
     update handshake set requestedrate = ${rate}::int,
-      dueat = case when verdict = 'held_by_budget' then dueat else least(dueat, greatest(now(), ${rest})) end
+      dueat = case when verdict = 'held_by_budget' then dueat else least(dueat, greatest(now(), ${cooldown})) end
     where subscription = ${id}::uuid and state in ('due', 'asking') and callbackopen returning id`;
   return open ? open.id : ask(sql, actor, asked, reason, handshake);
 }
@@ -75,8 +88,13 @@ export async function askForRate(
 }
 
 /** The last subscription of a pair takes its questions and its grant along; an agreement stands by itself. */
-export async function releasePair(sql: Sql, actor: Actor, { tenant, origin, sink }: Subscription): Promise<void> {
+export async function releasePair(
+  tx: Transaction,
+  actor: Actor,
+  { tenant, origin, sink }: Subscription,
+): Promise<void> {
+  const { sql } = tx;
   if ((await sql.subscription.count({ where: { origin, sink } })) > 0) return;
   await closeHandshakesOfPair(sql, { tenant, origin, sink });
-  await endGrant(sql, actor, { tenant, origin, sink }, 'no_subscription');
+  await endGrants(tx, actor, [{ tenant, origin, sink, reason: 'no_subscription' }]);
 }

@@ -2,30 +2,58 @@ import { RegistryError } from '../errors.js';
 import { lintSubscription } from '../events/lint-subscription.js';
 import { faultOfBreach } from '../events/rule.js';
 import type { Origin } from '../origins/origin.js';
-import { findDefaultOrigin, findOrigin } from '../origins/store.js';
+import { originOf } from '../origins/store.js';
 import type { Sql } from '../storage/database.js';
+import type { origin as OriginRow } from '../storage/generated/client.js';
 import { invalid } from './definition.js';
 import type { Definition } from './subscription.js';
 
-/** The origin that a request names, or the default of the tenant. RegistryError with the place where there is none. */
-export async function findAskedOrigin(sql: Sql, tenant: string, name: string | undefined): Promise<Origin> {
-  if (name === undefined) {
-    const origin = await findDefaultOrigin(sql, tenant);
-    if (origin) return origin;
-    throw new RegistryError('no_default_origin', 'Name an origin, or have an admin make one the default.', {
-      faults: [{ pointer: '/origin', rule: 'origin_missing', detail: 'The tenant has no default origin.' }],
-    });
-  }
-  return findOrigin(sql, tenant, name).catch((error: unknown) => {
-    if (!(error instanceof RegistryError)) throw error;
-    throw invalid([{ pointer: '/origin', rule: 'origin_unknown', detail: 'The tenant has no origin of this name.' }]);
-  });
+/** The origin that a request names, or the default of the tenant. */
+export interface AskedOrigin {
+  tenant: string;
+  name: string | undefined;
 }
 
 /**
- * No event that keeps the origin's profile could have such a type or source. What is only unlikely is a warning in the answer.
+ * Origins that requests name; they stay until the transaction ends. A RegistryError with the place where there is none.
  */
-export function lint({ profile }: Origin, definition: Definition): void {
+export async function findAskedOrigins(
+  sql: Sql,
+  asked: readonly AskedOrigin[],
+): Promise<(asked: AskedOrigin) => Origin | RegistryError> {
+  const names = [...new Set(asked.flatMap(({ name }) => name ?? []))];
+  const tenants = [...new Set(asked.flatMap(({ tenant, name }) => (name === undefined ? tenant : [])))];
+  const rows = await sql.$queryRaw<OriginRow[]>`
+    select * from origin where name = any (${names}::text[]) or (isdefault and tenant = any (${tenants}::text[]))
+    order by name collate "C" for key share`;
+  const origins = rows.map(originOf);
+  return ({ tenant, name }) => {
+    const isAsked = (origin: Origin) => (name === undefined ? origin.isDefault : origin.name === name);
+    return origins.find((origin) => origin.tenant === tenant && isAsked(origin)) ?? unknownOrigin(name);
+  };
+}
+
+/** As findAskedOrigins, for one; throws the error. */
+export async function findAskedOrigin(sql: Sql, asked: AskedOrigin): Promise<Origin> {
+  const found = (await findAskedOrigins(sql, [asked]))(asked);
+  if (found instanceof RegistryError) throw found;
+  return found;
+}
+
+function unknownOrigin(name: string | undefined): RegistryError {
+  if (name === undefined) {
+    return new RegistryError('no_default_origin', 'Name an origin, or have an admin make one the default.', {
+      faults: [{ pointer: '/origin', rule: 'origin_missing', detail: 'The tenant has no default origin.' }],
+    });
+  }
+  return invalid([{ pointer: '/origin', rule: 'origin_unknown', detail: 'The tenant has no origin of this name.' }]);
+}
+
+/**
+ * The error where no event that keeps the origin's profile could have such a type or source. What is only unlikely is
+ * told when read.
+ */
+export function lint({ profile }: Origin, definition: Definition): RegistryError | undefined {
   const { faults } = lintSubscription(profile, definition);
-  if (faults.length > 0) throw invalid(faults.map(faultOfBreach));
+  return faults.length > 0 ? invalid(faults.map(faultOfBreach)) : undefined;
 }

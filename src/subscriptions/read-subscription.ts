@@ -41,7 +41,7 @@ export function createSubscriptionReader({ client }: Database): SubscriptionRead
         value === undefined ? Prisma.sql`true` : Prisma.sql`${column} = ${value}`;
       const rows = await client.$queryRaw<Row[]>`
         select s.*, standing.*, sender.profile from subscription s
-        join subscriptionstatus standing on standing.id = s.id join origin sender on sender.name = s.origin
+        join subscription_status standing on standing.id = s.id join origin sender on sender.name = s.origin
         where ${visibleTo(principal)}
           and ${equals(Prisma.sql`s.source`, source)} and ${equals(Prisma.sql`s.subject`, subject)}
           and ${equals(Prisma.sql`s.sink`, sink)} and ${equals(Prisma.sql`s.origin`, origin?.toLowerCase())}
@@ -79,7 +79,7 @@ async function findSubscription(sql: Sql, principal: Principal, id: string): Pro
   const rows = isUuid(id)
     ? await sql.$queryRaw<Row[]>`
         select s.*, standing.*, sender.profile from subscription s
-        join subscriptionstatus standing on standing.id = s.id join origin sender on sender.name = s.origin
+        join subscription_status standing on standing.id = s.id join origin sender on sender.name = s.origin
         where s.id = ${id}::uuid and ${visibleTo(principal)}`
     : [];
   if (rows[0] === undefined) {

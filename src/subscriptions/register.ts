@@ -1,30 +1,28 @@
 import { RegistryError } from '../errors.js';
-import type { BatchWrites, Registration } from '../handshake/batch-writes.js';
-import { domainOf } from '../handshake/budgets.js';
-import type { Claim } from '../handshake/handshake.js';
-import { prepareAttempt, type PreparedAttempt } from '../handshake/request-headers.js';
+import { lockPairs } from '../grants/write-grant.js';
+import type { Adopt, Question } from '../handshake/handshake.js';
+import { enqueue, type Queue } from '../handshake/queue.js';
 import type { Principal } from '../http/principal.js';
-import { identityOf, type OriginMemory } from '../origins/origin-memory.js';
-import type { Origin } from '../origins/origin.js';
-import { withoutQuery, type Actor } from '../storage/audit.js';
-import type { Database } from '../storage/database.js';
-import { fingerprintOf, findEarlier, keyReused, type IdempotentRequest } from '../storage/idempotency.js';
+import { createBatcher } from '../storage/batch.js';
+import type { Database, Sql } from '../storage/database.js';
+import { claimKeys, keyOfRequest, type IdempotentRequest } from '../storage/idempotency.js';
 import { uuidv7 } from '../storage/ids.js';
-import { findAskedOrigin, lint } from './asked-origin.js';
+import type { Actor, Transaction } from '../storage/transaction.js';
+import type { Origin } from '../origins/origin.js';
+import { findAskedOrigins, lint } from './asked-origin.js';
 import type { CredentialVault } from './credential-vault.js';
 import { credentialTypeOf, nothingToKeep, type Requested } from './definition.js';
-import type { Subscription } from './subscription.js';
 
 /**
- * Registration: subscription, handshake, audit entry and change, together with whatever else is written at this moment.
- * A handshake that has room in flight begins at once, with its first attempt recorded.
+ * Registration: subscription, handshake, audit entry and change, together with whatever else is registered at this
+ * moment. What finds a place is asked at once, with its first attempt recorded.
  */
 export type Register = (
   caller: Caller,
   requested: Requested,
   request: IdempotentRequest,
-  /** Whether to ask at once, for somebody waits. */
-  atOnce: boolean,
+  /** Somebody waits for the answer of the webhook. */
+  isAwaited: boolean,
 ) => Promise<Registered>;
 
 export interface Caller {
@@ -39,205 +37,163 @@ export interface Written {
 export interface Registered extends Written {
   id: string;
   replayed: boolean;
-  /** As it was written, by this request. */
-  created?: Omit<Subscription, 'standing'>;
 }
 
 export interface RegisterSettings {
   database: Database;
   vault: CredentialVault;
-  origins: OriginMemory;
-  writes: BatchWrites;
-  publicUrl: string | undefined;
+  queue: Pick<Queue, 'claimIn'>;
+  adopt: Adopt;
   /** How many subscriptions a tenant may have, and has by what this process knows. */
   perTenant: number;
   subscriptionsOf: (tenant: string) => number;
 }
 
-interface Member {
+interface Registration {
   id: string;
-  handshake: string;
   caller: Caller;
   requested: Requested;
   sealed: string | undefined;
   request: IdempotentRequest;
-  fingerprint: string | undefined;
-  origin: Origin;
-  atOnce: boolean;
+  isAwaited: boolean;
 }
 
-/** An origin that changes between being read and being written for is read anew. */
-const mostTries = 10;
+type Accepted = Registration & { origin: Origin };
+
+/** In one transaction. */
+const most = 200;
 
 export function createRegister(settings: RegisterSettings): Register {
-  const { database, vault, origins, writes, publicUrl, perTenant, subscriptionsOf } = settings;
+  const { database, vault, queue, adopt, perTenant, subscriptionsOf } = settings;
 
-  /** The attempt is prepared for all of them, and recorded for those that may be asked at once. */
-  function registrationOf(member: Member): Registration {
-    const question = { origin: member.origin.name, requestedRate: askedRateOf(member) };
-    const prepared = prepareAttempt(member.handshake, question, publicUrl);
-    const callbackOffered = prepared.callbackKeyHash !== undefined;
-    const attempt = { number: 1, callbackOffered, headers: prepared.headers };
-    return {
-      columns: columnsOf(member, prepared),
-      key: keyOfRequest(member),
-      begin: (lease, at) => ({ claim: claimOf(member, lease, at), attempt }),
-    };
-  }
+  const register = createBatcher<Registration, Registered | RegistryError>({
+    run: (registrations) => adopt((places) => database.write((tx) => registerAll(tx, registrations, places))),
+    most,
+    // One statement writes no row twice.
+    keyOf: ({ request }) => keyOfRequest(request),
+  });
 
-  function requireRoom(tenant: string): void {
-    if (subscriptionsOf(tenant) < perTenant) return;
-    throw new RegistryError('quota_exceeded', `The tenant has ${perTenant} subscriptions, which is all it may have.`);
-  }
-
-  async function originFor(tenant: string, requested: Requested, isFresh: boolean): Promise<Origin> {
-    const { origin: name, definition } = requested;
-    const remembered = isFresh ? undefined : origins.recall(tenant, name);
-    const origin = remembered ?? (await findAskedOrigin(database.client, tenant, name));
-    if (remembered === undefined) {
-      origins.remember(tenant, name, origin);
-      origins.remember(tenant, origin.name, origin);
-    }
-    try {
-      lint(origin, definition);
-    } catch (error) {
-      // Only what stands now may refuse.
-      if (remembered === undefined) throw error;
-      return originFor(tenant, requested, true);
-    }
-    return origin;
-  }
-
-  return async (caller, requested, request, atOnce) => {
-    const { tenant } = caller.principal;
-    const id = uuidv7();
+  return async (caller, requested, request, isAwaited) => {
     const { credential } = requested;
     if (credential.kind === 'kept') throw nothingToKeep();
+    const id = uuidv7();
+    const { tenant } = caller.principal;
     const sealed =
       credential.kind === 'given' ? await vault.seal(credential.value, { tenant, subscription: id }) : undefined;
-    const fingerprint = request.key === undefined ? undefined : fingerprintOf(request).toString('hex');
-    for (let tries = 0; tries < mostTries; tries += 1) {
-      let origin: Origin;
-      try {
-        requireRoom(tenant);
-        origin = await originFor(tenant, requested, tries > 0);
-      } catch (error) {
-        // Whoever repeats a request hears of what it created, whatever has become of origin and room since.
-        const earlier = await findEarlier(database.client, request);
-        if (earlier === undefined) throw error;
-        return { id: earlier, handshake: undefined, replayed: true };
-      }
-      const handshake = uuidv7();
-      const member = { id, handshake, caller, requested, sealed, request, fingerprint, origin, atOnce };
-      const { outcome, resource, question, at } = await writes.register(registrationOf(member));
-      if (outcome === 'reused') throw keyReused();
-      if (outcome === 'replayed') return { id: resource ?? id, handshake: undefined, replayed: true };
-      if (outcome === 'created') {
-        const created = subscriptionOf(member, new Date(at));
-        return { id, handshake: question ? handshake : undefined, replayed: false, created };
-      }
+    const result = await register({ id, caller, requested, sealed, request, isAwaited });
+    if (result instanceof RegistryError) throw result;
+    return result;
+  };
+
+  /** A registration that is refused does not keep the others back, so its error is its result. */
+  async function registerAll(tx: Transaction, registrations: readonly Registration[], places: number) {
+    const results = new Map<string, Registered | RegistryError>();
+    const findOrigin = await findAskedOrigins(tx.sql, registrations.map(askedOriginOf));
+    const fit: Accepted[] = [];
+    for (const registration of registrations) {
+      const origin = acceptedBy(findOrigin(askedOriginOf(registration)), registration);
+      if (origin instanceof RegistryError) results.set(registration.id, origin);
+      else fit.push({ ...registration, origin });
     }
-    throw new Error('The origin was another one each time that it was written for.');
-  };
+    // Whoever repeats a request hears of what it created, whatever has become of origin and room since.
+    const claims = registrations.map(({ id, request }) => ({ request, resource: id, isRefused: results.has(id) }));
+    for (const [id, earlier] of await claimKeys(tx.sql, claims)) {
+      const replayed = { id: String(earlier), handshake: undefined, replayed: true };
+      results.set(id, earlier instanceof RegistryError ? earlier : replayed);
+    }
+    const created = fit.filter(({ id }) => !results.has(id));
+    const questions = await create(tx, created);
+    const awaited = new Set(created.filter(({ isAwaited }) => isAwaited).map(({ id }) => id));
+    const asked = questions.filter(({ subscription }) => awaited.has(subscription)).map(({ id }) => id);
+    const begun = await queue.claimIn(tx.sql, places, asked);
+    const handshakes = new Map(questions.map(({ id, subscription }) => [subscription, id]));
+    for (const { id } of created) results.set(id, { id, handshake: handshakes.get(id), replayed: false });
+    return { begun, result: registrations.map(({ id }) => results.get(id) as Registered | RegistryError) };
+  }
+
+  function acceptedBy(origin: Origin | RegistryError, { caller, requested }: Registration): Origin | RegistryError {
+    if (origin instanceof RegistryError) return origin;
+    if (subscriptionsOf(caller.principal.tenant) >= perTenant) {
+      return new RegistryError(
+        'quota_exceeded',
+        `The tenant has ${perTenant} subscriptions, which is all it may have.`,
+      );
+    }
+    return lint(origin, requested.definition) ?? origin;
+  }
 }
 
-function keyOfRequest({ request: { tenant, subscriber, key } }: Member): string | undefined {
-  return key === undefined ? undefined : JSON.stringify([tenant, subscriber, key]);
+function askedOriginOf({ caller, requested }: Registration) {
+  return { tenant: caller.principal.tenant, name: requested.origin };
 }
 
-const hex = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString('hex');
-
-function askedRateOf({ requested, origin }: Member): number | undefined {
-  return requested.definition.requestedRate ?? origin.requestedRate;
+/** Subscriptions, and the question that each calls for. Nothing would count where an admin revoked the grant. */
+async function create(
+  tx: Transaction,
+  accepted: readonly Accepted[],
+): Promise<Array<Question & { subscription: string }>> {
+  if (accepted.length === 0) return [];
+  const { sql } = tx;
+  const pairs = accepted.map(({ origin, requested }) => ({ origin: origin.name, sink: requested.definition.sink }));
+  await lockPairs(sql, pairs);
+  await insertSubscriptions(sql, accepted);
+  const revoked = await sql.$queryRaw<Array<{ id: string }>>`
+    select s.id from subscription s join "grant" g on g.origin = s.origin and g.sink = s.sink
+    where s.id = any (${accepted.map(({ id }) => id)}::uuid[]) and g.state = 'revoked'`;
+  const isRevoked = new Set(revoked.map(({ id }) => id));
+  const questions = accepted.filter(({ id }) => !isRevoked.has(id)).map(questionOf);
+  await enqueue(sql, questions);
+  for (const { id, caller, origin, requested } of accepted) {
+    const { sink } = requested.definition;
+    tx.audit(caller.actor, 'subscription.created', `subscription:${id}`, { origin: origin.name, sink });
+    tx.change({ kind: 'subscription.created', tenant: origin.tenant, origin: origin.name, sink, subscription: id });
+  }
+  return questions;
 }
 
-/**
- * As the function takes a member; what is undefined is null there. One literal: spreads would cost more than the rest.
- */
-function columnsOf(member: Member, { recorded, callbackKeyHash }: PreparedAttempt) {
-  const { id, handshake, caller, requested, sealed, request, fingerprint, origin, atOnce } = member;
-  const { definition } = requested;
-  const { sink } = definition;
-  const sinkhost = new URL(sink).hostname;
-  const { originversion, origincreatedat } = identityOf(origin);
+function questionOf({ id, caller, requested, origin }: Accepted) {
+  const { sink, requestedRate } = requested.definition;
   return {
-    id,
-    handshake,
-    atonce: atOnce,
-    audit: uuidv7(),
-    tenant: caller.principal.tenant,
-    subscriber: caller.principal.subscriber,
-    actor: caller.actor.name,
-    requestid: caller.actor.requestId,
-    origin: origin.name,
-    originversion,
-    origincreatedat,
-    sink,
-    sinkhost,
-    domain: domainOf(sinkhost),
-    protocol: definition.protocol,
-    protocolsettings: definition.protocolSettings,
-    source: definition.source,
-    types: definition.types,
-    subject: definition.subject,
-    filters: definition.filters,
-    config: definition.config,
-    sinkcredential: sealed,
-    credentialtype: credentialTypeOf(requested),
-    requestedrate: definition.requestedRate,
-    askedrate: askedRateOf(member),
-    auditdetail: { origin: origin.name, sink: withoutQuery(sink) },
-    // Absent and not null, so that a batch without keys is seen to have none.
-    key: fingerprint === undefined ? undefined : request.key,
-    operation: request.operation,
-    fingerprint,
-    requestheaders: recorded,
-    callbackkeyhash: hex(callbackKeyHash),
-  };
-}
-
-function claimOf(member: Member, lease: string, createdAt: Date): Claim {
-  const { id, handshake, caller, requested, origin } = member;
-  const { sink } = requested.definition;
-  return {
-    id: handshake,
-    lease,
-    tenant: caller.principal.tenant,
+    id: uuidv7(),
+    tenant: origin.tenant,
     origin: origin.name,
     sink,
-    sinkHost: new URL(sink).hostname,
     subscription: id,
     generation: 1,
-    reason: 'registration',
+    reason: 'registration' as const,
     startedBy: caller.actor.name,
-    requestedRate: askedRateOf(member),
-    createdAt,
+    requestedRate: requestedRate ?? origin.requestedRate,
+    traceparent: caller.actor.traceparent,
   };
 }
 
-function subscriptionOf(member: Member, at: Date): Omit<Subscription, 'standing'> {
-  const { id, caller, requested, origin } = member;
-  const { definition } = requested;
-  return {
-    sink: definition.sink,
-    protocol: definition.protocol,
-    protocolSettings: definition.protocolSettings,
-    source: definition.source,
-    types: definition.types,
-    subject: definition.subject,
-    filters: definition.filters,
-    config: definition.config,
-    requestedRate: definition.requestedRate,
-    id,
-    tenant: caller.principal.tenant,
-    subscriber: caller.principal.subscriber,
-    origin: origin.name,
-    profile: origin.profile,
-    credentialType: credentialTypeOf(requested),
-    generation: 1,
-    version: 1,
-    suspended: undefined,
-    createdAt: at,
-    updatedAt: at,
-  };
+async function insertSubscriptions(sql: Sql, accepted: readonly Accepted[]): Promise<void> {
+  const columns = accepted.map(({ id, caller, requested, origin, sealed }) => {
+    const { definition } = requested;
+    return {
+      id,
+      tenant: origin.tenant,
+      subscriber: caller.principal.subscriber,
+      origin: origin.name,
+      sink: definition.sink,
+      protocol: definition.protocol,
+      protocolsettings: definition.protocolSettings,
+      source: definition.source,
+      types: definition.types ?? [],
+      subject: definition.subject,
+      filters: definition.filters,
+      config: definition.config,
+      sinkcredential: sealed,
+      credentialtype: credentialTypeOf(requested),
+      requestedrate: definition.requestedRate,
+    };
+  });
+  await sql.$executeRaw`
+    insert into subscription (id, tenant, subscriber, origin, sink, protocol, protocolsettings, source, types, subject,
+      filters, config, sinkcredential, credentialtype, requestedrate)
+    select id, tenant, subscriber, origin, sink, protocol, protocolsettings, source, types, subject, filters, config,
+      sinkcredential, credentialtype, requestedrate
+    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as s (id uuid, tenant text, subscriber text, origin text,
+      sink text, protocol text, protocolsettings jsonb, source text, types text[], subject text, filters jsonb,
+      config jsonb, sinkcredential text, credentialtype text, requestedrate int)`;
 }

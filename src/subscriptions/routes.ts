@@ -16,7 +16,7 @@ import { pageHeaders, readListCursor } from '../http/page.js';
 import { isUuid } from '../storage/ids.js';
 import { invalid, parseDefinition, type FaultOfSink } from './definition.js';
 import type { SubscriptionReader } from './read-subscription.js';
-import type { Caller, Registered, Written } from './register.js';
+import type { Caller, Written } from './register.js';
 import type { SubscriptionRequest } from './rules.js';
 import { statusDetails } from './status-details.js';
 import type { Subscription } from './subscription.js';
@@ -69,12 +69,10 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
       const waitMs = parsePrefer(call.header['prefer']);
       const registered = await writer.create(callerOf(call), requested, request, waitMs > 0);
       const { id, handshake } = registered;
-      const settled = handshake === undefined ? undefined : await attend(handshake, waitMs, call.signal);
-      const known = activated(registered, settled);
-      const subscription = known ?? (await reader.read(call.principal, id));
+      if (handshake !== undefined) await attend(handshake, waitMs, call.signal);
+      const subscription = await reader.read(call.principal, id);
       return {
         status: 201,
-        isFollowed: known !== undefined,
         body: present(subscription),
         headers: {
           ETag: versionTag(subscription.version),
@@ -131,25 +129,6 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
     if (handshake !== undefined) await attend(handshake, parsePrefer(header['prefer']), signal);
     return answer(await reader.read(principal, path.id));
   }
-}
-
-/**
- * The subscription as it stood when its consent was committed, if it has not changed since it was made: what
- * reading it would give. Undefined where it must be read.
- */
-function activated({ handshake: id, created }: Registered, settled: Settled | undefined): Subscription | undefined {
-  const { standing, verdict } = settled ?? {};
-  if (created === undefined || id === undefined || standing?.subscriptionVersion !== 1) return undefined;
-  const handshake = {
-    id,
-    reason: 'registration' as const,
-    state: 'granted' as const,
-    verdict,
-    dueAt: undefined,
-    waitingUntil: undefined,
-    answer: undefined,
-  };
-  return { ...created, standing: { status: 'active', handshake, grant: { ...standing.grant, state: 'live' } } };
 }
 
 export function callerOf(call: Identity): Caller {

@@ -1,4 +1,4 @@
-import type { HandshakeReason, HandshakeState, HeaderLine, StandingGrant } from '../handshake/handshake.js';
+import type { HandshakeReason, HandshakeState, HeaderLine } from '../handshake/handshake.js';
 import type { Verdict } from '../handshake/verdicts.js';
 import type { Grant } from '../grants/grant.js';
 import type { Filter } from '../matching/filter.js';
@@ -56,5 +56,5 @@ export interface Standing {
         answer: HeaderLine[] | undefined;
       }
     | undefined;
-  grant: (StandingGrant & { state: Grant['state'] }) | undefined;
+  grant: Pick<Grant, 'state' | 'basis' | 'allowedRate' | 'warnings' | 'expiresAt' | 'renewAt'> | undefined;
 }

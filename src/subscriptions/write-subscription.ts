@@ -1,14 +1,12 @@
-import { appendChange, type ChangeKind } from '../changes/change.js';
 import { RegistryError } from '../errors.js';
 import { lockPairs, reopenGrant } from '../grants/write-grant.js';
 import { closeHandshakesOf, closeHandshakesOfPair, closeWaitingRenewal } from '../handshake/close.js';
-import type { Origin } from '../origins/origin.js';
 import { findOrigin } from '../origins/store.js';
-import { recordAudit, type Actor } from '../storage/audit.js';
-import type { Database, Sql } from '../storage/database.js';
+import type { Database } from '../storage/database.js';
 import { Prisma } from '../storage/generated/client.js';
 import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
 import { uuidv7 } from '../storage/ids.js';
+import type { Actor, ChangeKind, Transaction } from '../storage/transaction.js';
 import { askForRate, askOnce, releasePair } from './ask-webhook.js';
 import { findAskedOrigin, lint } from './asked-origin.js';
 import type { CredentialVault } from './credential-vault.js';
@@ -58,18 +56,20 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
     create: register,
 
     async replace({ principal, actor }, id, requestFor) {
-      return database.transaction(async (sql) => {
+      return database.write(async (tx) => {
+        const { sql } = tx;
         const present = await lockSubscription(sql, principal, id);
         const requested = requestFor(present);
         const { definition, credential } = requested;
         if (credential.kind === 'kept') checkKept(present, credential.credentialType, definition.sink);
-        const origin = await originFor(sql, present.tenant, requested.origin);
-        lint(origin, definition);
+        const origin = await findAskedOrigin(sql, { tenant: present.tenant, name: requested.origin });
+        const refused = lint(origin, definition);
+        if (refused !== undefined) throw refused;
         const isOtherPair = origin.name !== present.origin || definition.sink !== present.sink;
         const generation = present.generation + (isOtherPair ? 1 : 0);
         const sealed = await seal(requested, present.tenant, id);
         const isOtherQuestion = isOtherPair || definition.requestedRate !== present.requestedRate;
-        if (isOtherQuestion) await lockPairs(sql, present, { origin: origin.name, sink: definition.sink });
+        if (isOtherQuestion) await lockPairs(sql, [present, { origin: origin.name, sink: definition.sink }]);
         await sql.$executeRaw`update subscription set updatedat = now() where id = ${id}::uuid`;
         await sql.subscription.update({
           where: { id },
@@ -85,7 +85,7 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
         });
         if (isOtherPair) {
           await closeHandshakesOf(sql, id);
-          await releasePair(sql, actor, present);
+          await releasePair(tx, actor, present);
         }
         const handshake =
           isOtherQuestion && present.suspended === undefined
@@ -94,27 +94,29 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
         if (origin.name !== present.origin) {
           // Who follows the old origin alone must hear that it has gone.
           const { tenant, origin: left, sink } = present;
-          await appendChange(sql, { kind: 'subscription.moved', tenant, origin: left, sink, subscription: id });
+          tx.change({ kind: 'subscription.moved', tenant, origin: left, sink, subscription: id });
         }
-        await tell(sql, actor, 'subscription.replaced', { id, origin: origin.name, sink: definition.sink });
+        tell(tx, actor, 'subscription.replaced', { id, origin: origin.name, sink: definition.sink });
         return { handshake };
       });
     },
 
     remove: ({ principal, actor }, id, check) =>
-      database.transaction(async (sql) => {
+      database.write(async (tx) => {
+        const { sql } = tx;
         const present = await lockSubscription(sql, principal, id);
         check(present);
-        await lockPairs(sql, present);
+        await lockPairs(sql, [present]);
         await closeHandshakesOf(sql, id);
         await sql.subscription.delete({ where: { id } });
-        await releasePair(sql, actor, present);
-        await tell(sql, actor, 'subscription.deleted', present);
+        await releasePair(tx, actor, present);
+        tell(tx, actor, 'subscription.deleted', present);
         return present;
       }),
 
     suspend: ({ principal, actor }, id, reason, check) =>
-      database.transaction(async (sql) => {
+      database.write(async (tx) => {
+        const { sql } = tx;
         const present = await lockSubscription(sql, principal, id);
         check(present);
         const by = principal.scopes.has('assent:admin') ? 'admin' : 'subscriber';
@@ -124,12 +126,13 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
             suspendreason = case when suspendedby = 'admin' and ${by} <> 'admin' then suspendreason else ${reason} end,
             suspendedby = case when suspendedby = 'admin' then suspendedby else ${by} end
           where id = ${id}::uuid`;
-        await tell(sql, actor, 'subscription.suspended', present, { reason });
+        tell(tx, actor, 'subscription.suspended', present, { reason });
         return { handshake: undefined };
       }),
 
     resume: ({ principal, actor }, id, reason, check) =>
-      database.transaction(async (sql) => {
+      database.write(async (tx) => {
+        const { sql } = tx;
         const present = await lockSubscription(sql, principal, id);
         check(present);
         if (present.suspended === undefined) return { handshake: undefined };
@@ -139,7 +142,7 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
             'An admin suspended this subscription, and only an admin resumes it.',
           );
         }
-        await lockPairs(sql, present);
+        await lockPairs(sql, [present]);
         // The webhook is asked for this subscription in its place.
         await closeWaitingRenewal(sql, present);
         await sql.$executeRaw`
@@ -157,18 +160,19 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
               order by h.createdat desc, h.id desc limit 1)`;
         const question = { id, generation: present.generation, definition: present, origin };
         const handshake = grant === undefined ? await askForRate(sql, actor, question, 'request') : undefined;
-        await tell(sql, actor, 'subscription.resumed', present, { reason });
+        tell(tx, actor, 'subscription.resumed', present, { reason });
         return { handshake };
       }),
 
     askAgain: ({ principal, actor }, id, request) =>
-      database.transaction(async (sql) => {
+      database.write(async (tx) => {
+        const { sql } = tx;
         const present = await lockSubscription(sql, principal, id);
         const created = uuidv7();
         const earlier = await claimKey(sql, request, created);
         if (earlier !== undefined) return { id: earlier, handshake: undefined, replayed: true };
-        await lockPairs(sql, present);
-        if (principal.scopes.has('assent:admin')) await reopen(sql, actor, present);
+        await lockPairs(sql, [present]);
+        if (principal.scopes.has('assent:admin')) await reopen(tx, actor, present);
         const origin = await findOrigin(sql, present.tenant, present.origin);
         const question = { id, generation: present.generation, definition: present, origin };
         const handshake = await askOnce(sql, actor, question, 'request', created);
@@ -176,7 +180,7 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
           throw new RegistryError('grant_revoked', 'An admin revoked the grant, and only an admin can ask again.');
         }
         if (handshake !== created) await noteResource(sql, request, handshake);
-        await recordAudit(sql, actor, 'handshake.requested', `subscription:${id}`, { handshake });
+        tx.audit(actor, 'handshake.requested', `subscription:${id}`, { handshake });
         return { id: handshake, handshake, replayed: false };
       }),
   };
@@ -185,31 +189,24 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
 /**
  * What was asked while the grant was being revoked may still be open, and counts no more than what was asked before.
  */
-async function reopen(sql: Sql, actor: Actor, pair: Subscription): Promise<void> {
+async function reopen(tx: Transaction, actor: Actor, pair: Subscription): Promise<void> {
+  const { sql } = tx;
   const { origin, sink } = pair;
   const revoked = await sql.grant.count({ where: { origin, sink, state: 'revoked' } });
   if (revoked === 0) return;
   await closeHandshakesOfPair(sql, pair);
-  await reopenGrant(sql, actor, pair);
+  await reopenGrant(tx, actor, pair);
 }
 
-async function tell(
-  sql: Sql,
+function tell(
+  tx: Transaction,
   actor: Actor,
   kind: ChangeKind,
   { id, origin, sink }: { id: string; origin: string; sink: string },
   detail: object = {},
-): Promise<void> {
-  await recordAudit(sql, actor, kind, `subscription:${id}`, { origin, sink, ...detail });
-  await appendChange(sql, { kind, tenant: actor.tenant, origin, sink, subscription: id });
-}
-
-/** The origin stays until the transaction ends. */
-async function originFor(sql: Sql, tenant: string, name: string | undefined): Promise<Origin> {
-  await sql.$queryRaw`
-    select 1 from origin where tenant = ${tenant} and (name = ${name ?? null} or (${name === undefined} and isdefault))
-    for key share`;
-  return findAskedOrigin(sql, tenant, name);
+): void {
+  tx.audit(actor, kind, `subscription:${id}`, { origin, sink, ...detail });
+  tx.change({ kind, tenant: actor.tenant, origin, sink, subscription: id });
 }
 
 /**

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { changeChannel } from '../../dist/changes/change.js';
+import { changeChannel } from '../../dist/storage/transaction.js';
 import { createFollower } from '../../dist/changes/follower.js';
 import { readLog } from '../../dist/changes/log.js';
 import { createToken } from '../../dist/cli/create-token.js';

@@ -19,7 +19,7 @@ const origin = 'a.example.com';
 const postgres = await startPostgres([]);
 const database = await openDatabase({ databaseUrl: postgres.url, dataFolder: '' });
 await migrate(database);
-await database.execute(
+await database.exclusively(({ execute }) => execute(
   `insert into origin (name, tenant, defaultrate, judgement, leaseseconds, profile)
      values ('${origin}', 't', '60', 'strict', 864000, 'cloudevents');
    insert into "grant" (origin, sink, id, tenant, state, basis, allowedrate, recordedby, grantedat, expiresat)
@@ -28,7 +28,7 @@ await database.execute(
    create table bare (id int primary key, n bigint not null);
    insert into bare select n, 0 from generate_series(0, ${pairs}) n;
    analyze`,
-);
+));
 
 /** Statements in a second, and milliseconds at the median and at the 99th percentile. */
 async function run(text, valuesOf) {
@@ -77,8 +77,8 @@ for (const [name, text, valuesOf] of rows) {
   );
 }
 const [size] = await database.query(
-  `select pg_size_pretty(pg_total_relation_size('leasebook')) as books, (select count(*) from leasebook)::int as pairs,
-     pg_size_pretty(pg_total_relation_size('leaseholder')) as holders, (select count(*) from leaseholder)::int as instances`,
+  `select pg_size_pretty(pg_total_relation_size('lease_pool')) as books, (select count(*) from lease_pool)::int as pairs,
+     pg_size_pretty(pg_total_relation_size('lease_holder')) as holders, (select count(*) from lease_holder)::int as instances`,
 );
 console.log(size);
 await database.close();

@@ -61,7 +61,7 @@ onServer('a revocation is seen by polling where notifications do not come', asyn
   await registry.sql(`update "grant" set state = 'revoked' where sink = $1 returning 1`, sink);
   await registry.sql(
     `insert into change (tenant, origin, kind, sink, state) select tenant, origin, 'grant.revoked', sink, state
-     from grantstate where sink = $1 returning 1`,
+     from grant_state where sink = $1 returning 1`,
     sink,
   );
   while (await allows(second, sink));
@@ -70,17 +70,19 @@ onServer('a revocation is seen by polling where notifications do not come', asyn
 });
 
 onServer.each([
-  ['of another server', `update feed set cluster = 'of a backup'`],
+  ['of another server', `update feed_state set cluster = 'of a backup'`],
   [
     'that was restored in place',
-    `create table restored (like feed including all); insert into restored select * from feed;
-     drop table feed; alter table restored rename to feed`,
+    `create table restored (like feed_state including all); insert into restored select * from feed_state;
+     drop table feed_state; alter table restored rename to feed_state`,
   ],
 ])('a database %s gets another epoch as soon as the connection is another one', async (_, restore) => {
   const { cursor: after } = await there.page();
-  const [before] = await registry.sql<{ epoch: string; cluster: string }>('select epoch::text, cluster from feed');
+  const [before] = await registry.sql<{ epoch: string; cluster: string }>(
+    'select epoch::text, cluster from feed_state',
+  );
   expect(before?.cluster).toMatch(/^\d+\/[0-9A-F]{8}\/\d+\/\d+$/);
-  await registry.service.database.execute(restore);
+  await registry.service.database.exclusively(({ execute }) => execute(restore));
   await registry.sql(
     `select pg_terminate_backend(pid)::text from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and query ~ '^(listen |select 1$)'`,
@@ -88,7 +90,7 @@ onServer.each([
   let answer = await there.ask('/v1/changes', { after });
   while (answer.status === 200 || answer.status === 503) answer = await there.ask('/v1/changes', { after });
   expect(answer).toMatchObject({ status: 410, body: { code: 'cursor_of_other_history' } });
-  const [now] = await registry.sql<{ epoch: string; cluster: string }>('select epoch::text, cluster from feed');
+  const [now] = await registry.sql<{ epoch: string; cluster: string }>('select epoch::text, cluster from feed_state');
   const server = (cluster = '') => cluster.split('/').slice(0, 3);
   expect(server(now?.cluster)).toEqual(server(before?.cluster));
   expect(now?.epoch).not.toBe(before?.epoch);

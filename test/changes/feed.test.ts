@@ -121,9 +121,9 @@ describe('pages', () => {
        where position > (select max(position) - 300 from change) returning 1`,
     );
     // Loaded anew, so that nothing of it is in memory.
-    await registry.sql(`update feed set epoch = gen_random_uuid() returning 1`);
+    await registry.sql(`update feed_state set epoch = gen_random_uuid() returning 1`);
     await registry.service.follow();
-    await registry.sql(`update feed set epoch = $1::uuid returning 1`, epochOf(after));
+    await registry.sql(`update feed_state set epoch = $1::uuid returning 1`, epochOf(after));
     await registry.service.follow();
     const [page, revisions] = [await sender.page({ after, limit: 1_000 }), new Set<string>()];
     expect(page.more).toBe(true);
@@ -269,7 +269,7 @@ describe('cursors', () => {
     const [after, stream] = [await end(), await sender.stream()];
     const waiting = sender.ask('/v1/changes', { after, wait: 30 });
     await stream.next();
-    await registry.sql('update feed set epoch = gen_random_uuid() returning 1');
+    await registry.sql('update feed_state set epoch = gen_random_uuid() returning 1');
     await registry.service.follow();
     expect(await waiting).toMatchObject({ status: 410, body: { code: 'cursor_of_other_history' } });
     expect(await stream.ended).toBe(true);
@@ -288,9 +288,9 @@ describe('cursors', () => {
     const ahead = await end();
     await registry.sql('delete from change where position > (select max(position) - 3 from change) returning 1');
     // A process that starts on the restored database knows nothing of the others.
-    await registry.sql('update feed set epoch = gen_random_uuid() returning 1');
+    await registry.sql('update feed_state set epoch = gen_random_uuid() returning 1');
     await registry.service.follow();
-    await registry.sql(`update feed set epoch = $1::uuid returning 1`, epochOf(ahead));
+    await registry.sql(`update feed_state set epoch = $1::uuid returning 1`, epochOf(ahead));
     await registry.service.follow();
     expect(await sender.ask('/v1/changes', { after: ahead })).toMatchObject({
       status: 410,
@@ -346,7 +346,7 @@ test('a change that this program cannot apply denies what it is about, is report
   await tenant.register(right, { types: ['com.example.right'] });
   expect(await matched('com.example.right')).toEqual([right]);
   // The same when all is loaded anew.
-  await registry.sql('update feed set epoch = gen_random_uuid() returning 1');
+  await registry.sql('update feed_state set epoch = gen_random_uuid() returning 1');
   await registry.service.follow();
   expect(faults()).toBe(2);
   expect(await matched('com.example.wrong')).toEqual([]);

@@ -73,10 +73,10 @@ describe('a lease', () => {
 
   test('of a rate without limit is not needed, and nothing is counted', async () => {
     const { sink } = await newSink('*');
-    const [{ books }] = (await registry.sql<{ books: bigint }>('select count(*) as books from leasebook')) as [never];
+    const [{ books }] = (await registry.sql<{ books: bigint }>('select count(*) as books from lease_pool')) as [never];
     const { body } = await ask(sink).expect(200);
     expect(body).toEqual({ origin: tenant.origin, sink, requests: 1_000, allowedrate: '*', unlimited: true });
-    expect(await registry.sql('select count(*) as books from leasebook')).toEqual([{ books }]);
+    expect(await registry.sql('select count(*) as books from lease_pool')).toEqual([{ books }]);
   });
 
   test('takes a changed rate at once', async () => {
@@ -204,10 +204,10 @@ describe('what is handed back', () => {
   test('books and holders that nobody uses are removed, and a lease later is a first one', async () => {
     const { sink } = await newSink();
     await ask(sink).expect(201);
-    await registry.sql(`update leasebook set tokensat = now() - interval '2 hours'`);
-    await registry.sql(`update leaseholder set askedat = now() - interval '2 hours'`);
+    await registry.sql(`update lease_pool set tokensat = now() - interval '2 hours'`);
+    await registry.sql(`update lease_holder set askedat = now() - interval '2 hours'`);
     await registry.service.forget();
-    expect(await registry.sql('select pair from leasebook union select pair from leaseholder')).toEqual([]);
+    expect(await registry.sql('select pair from lease_pool union select pair from lease_holder')).toEqual([]);
     expect((await ask(sink).expect(201)).body.lease).toMatch(/\.1$/);
   });
 });
@@ -216,14 +216,14 @@ test('a pair has a thousand instances at the most that asked lately', async () =
   const { sink } = await newSink();
   await ask(sink, { requests: 1 }).expect(201);
   await registry.sql(
-    `insert into leaseholder select gen_random_uuid(), pair, 'many' || each, 0, leaseslots, leasecounts, null, -1, askedat
-     from (select * from leaseholder order by askedat desc limit 1) one, generate_series(1, 999) each`,
+    `insert into lease_holder select gen_random_uuid(), pair, 'many' || each, 0, leaseslots, leasecounts, null, -1, askedat
+     from (select * from lease_holder order by askedat desc limit 1) one, generate_series(1, 999) each`,
   );
   const late = { requests: 1, instance: 'late' };
   expect((await ask(sink, late).expect(200)).body).toMatchObject({ requests: 0, retryafter: 60 });
   await ask(sink, { requests: 1 }).expect(201);
   await ask(sink, { requests: 1, instance: 'many7' }).expect(201);
-  await registry.sql(`update leaseholder set askedat = now() - interval '6 minutes' where instance = 'many8'`);
+  await registry.sql(`update lease_holder set askedat = now() - interval '6 minutes' where instance = 'many8'`);
   await ask(sink, late).expect(201);
   expect((await ask(sink, { ...late, instance: 'later' }).expect(200)).body.requests).toBe(0);
 });
@@ -235,7 +235,7 @@ describe('what the database may have lost', () => {
     expect((await ask(sink, { requests: 1 }).expect(201)).body.retryafter).toBe(0);
     const sumOf = async () => {
       const sql =
-        'select (select sum(each) from unnest(slots) each) as sum from leasebook order by tokensat desc limit 1';
+        'select (select sum(each) from unnest(slots) each) as sum from lease_pool order by tokensat desc limit 1';
       return Number((await registry.sql<{ sum: bigint }>(sql))[0]?.sum);
     };
     expect(await sumOf()).toBe(1);
@@ -249,7 +249,7 @@ describe('what the database may have lost', () => {
   };
 
   test('in a failover is charged once', () =>
-    isChargedOnce(() => registry.sql('update feed set epoch = gen_random_uuid()')));
+    isChargedOnce(() => registry.sql('update feed_state set epoch = gen_random_uuid()')));
 
   // A server is shared with the tests of other files.
   (isServer ? test.skip : test)('in a crash that the server came back from by itself is charged once', () =>

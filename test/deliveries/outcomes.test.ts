@@ -364,7 +364,7 @@ describe('a rest', () => {
   test('without a named time that is reported late is shorter by that', async () => {
     const { sink } = await newSink();
     await report([{ sink, status: 200 }]);
-    await registry.sql(`update delivery set rests = 3 where sink = $1`, sink);
+    await registry.sql(`update delivery set holds = 3 where sink = $1`, sink);
     await report([-70, -50, -60].map((seconds) => ({ sink, status: 429, at: inSeconds(seconds).toISOString() })));
     expect(Math.abs(secondsUntil((await tenant.permission(sink)).helduntil) - 30)).toBeLessThan(5);
   });
@@ -418,7 +418,7 @@ describe('a rest', () => {
     expect(warned).toMatchObject([
       { accepted: true, warnings: [{ pointer: '/0/retryafter', rule: 'retryafter_malformed' }] },
     ]);
-    await registry.sql(`update delivery set rests = 30 where sink = $1`, sink);
+    await registry.sql(`update delivery set holds = 30 where sink = $1`, sink);
     expect(await rest()).toBe(600);
     await report([{ sink, status: 200 }]);
     expect(await rest()).toBe(10);

@@ -187,7 +187,7 @@ describe('what is handed back too late frees nothing', () => {
   const leased = async (sink: string) =>
     (
       await database.query<{ sum: number }>(
-        `select (select sum(each) from unnest(slots) each)::int as sum from leasebook
+        `select (select sum(each) from unnest(slots) each)::int as sum from lease_pool
          where pair = encode(substr(sha256(convert_to($1 || ' ' || $2, 'UTF8')), 1, 16), 'hex')::uuid`,
         [origin, sink],
       )
@@ -250,7 +250,7 @@ describe('the flow', () => {
     const roomOf = async () =>
       (
         await database.query<{ room: number }>(
-          'select 600 - (select sum(each) from unnest(slots) each)::int as room from leasebook order by tokensat limit 1',
+          'select 600 - (select sum(each) from unnest(slots) each)::int as room from lease_pool order by tokensat limit 1',
         )
       )[0]?.room;
     expect((await take(sink, 'one', 10, startedAt - 2)).granted).toBe(10);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import supertest from 'supertest';
 import { lockPairs } from '../../src/grants/write-grant.js';
-import { recordRest } from '../../src/handshake/rest.js';
+import { recordCooldowns } from '../../src/handshake/cooldown.js';
 import { createGate } from '../support/gate.js';
 import { passCallbacks, passDelays, reachRenewal, passGrant } from '../support/pass-time.js';
 import { isServer, startRegistry, type Registry } from '../support/registry.js';
@@ -217,7 +217,7 @@ describe('another requested rate', () => {
       };
       let work: Promise<void> | undefined;
       let replacing: Promise<unknown> | undefined;
-      await registry.service.database.transaction(async (sql) => {
+      await registry.service.database.write(async ({ sql }) => {
         await sql.$queryRaw`select 1 from handshake where sink = ${beside.sink} for update`;
         // The claim of both has the first, and waits for the other.
         work = drain();
@@ -661,9 +661,9 @@ describe('POST on the handshakes of a subscription', () => {
     registry.receiver.on(path, (_request, response) => response.destroy());
     const { id } = await tenant.register(sink);
     let asking: Promise<unknown> | undefined;
-    await registry.service.database.transaction(async (sql) => {
-      await lockPairs(sql, { origin: tenant.origin, sink });
-      await recordRest(sql, { tenant: 'gemeente', origin: tenant.origin, sink }, 7_200_000);
+    await registry.service.database.write(async ({ sql }) => {
+      await lockPairs(sql, [{ origin: tenant.origin, sink }]);
+      await recordCooldowns(sql, [{ tenant: 'gemeente', origin: tenant.origin, sink, ms: 7_200_000 }]);
       let isOver = false;
       asking = tenant.subscriber
         .post(`/v1/subscriptions/${id}/handshakes`)

@@ -114,10 +114,10 @@ test('audit entries, keys and rests go when they are old, of every tenant', asyn
      values ('aa', 'a', 'old', 'x', '', '', now() - interval '25 hours'), ('aa', 'a', 'new', 'x', '', '', now() - interval '23 hours')`,
   );
   await registry.sql(
-    `insert into rest values ('aa', 'a', 'past', now() - interval '1 second'), ('aa', 'a', 'present', now() + interval '1 hour')`,
+    `insert into cooldown values ('aa', 'a', 'past', now() - interval '1 second'), ('aa', 'a', 'present', now() + interval '1 hour')`,
   );
   await registry.service.forget();
-  expect(await registry.sql(`select sink from rest where tenant = 'aa'`)).toEqual([{ sink: 'present' }]);
+  expect(await registry.sql(`select sink from cooldown where tenant = 'aa'`)).toEqual([{ sink: 'present' }]);
   expect(await registry.sql(`select tenant, target from audit where tenant in ('aa', 'zz') order by 1`)).toEqual([
     { tenant: 'aa', target: '729' },
     { tenant: 'zz', target: '729' },

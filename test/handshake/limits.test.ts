@@ -132,7 +132,7 @@ describe('in flight', () => {
 
 describe('by the minute', () => {
   const minute = async () => {
-    await registry.sql('update budget set expire = 0');
+    await registry.sql('update rate_window set until = now()');
     await passDelays(registry);
   };
   const states = async () => {
@@ -242,12 +242,12 @@ describe('by the minute', () => {
     expect(await states()).toEqual({ 'due connection_failed': 4, 'due held_by_budget': 1 });
     for (const _again of [1, 2, 3]) {
       await registry.sql(`update handshake set dueat = now() where verdict = 'held_by_budget'`);
-      await registry.sql(`update budget set expire = 0 where key not like 'network%'`);
+      await registry.sql(`update rate_window set until = now() where key not like 'network%'`);
       await drain();
     }
     const [handshake] = await tenant.handshakes(held?.id ?? '');
     expect(handshake).toMatchObject({ state: 'due', verdict: 'held_by_budget', attempts: [] });
-    await registry.sql('update budget set expire = 0');
+    await registry.sql('update rate_window set until = now()');
     await registry.sql(`update handshake set dueat = now() where verdict = 'held_by_budget'`);
     await drain();
     const [asked] = await tenant.handshakes(held?.id ?? '');
@@ -257,7 +257,7 @@ describe('by the minute', () => {
 
 test('whoever guesses at callbacks costs no transaction', async () => {
   await start();
-  const begun = jest.spyOn(registry.service.database, 'transaction');
+  const begun = jest.spyOn(registry.service.database, 'write');
   const guess = `/v1/callbacks/019a0000-0000-7000-8000-000000000000?key=${'a'.repeat(43)}`;
   for (const method of ['get', 'post'] as const) await tenant.sender[method](guess).expect(404);
   expect(begun).not.toHaveBeenCalled();

@@ -226,7 +226,7 @@ onServer(
       response.writeHead(200).end();
     });
     let revoking: Promise<void> | undefined;
-    await registry.service.database.transaction(async (sql) => {
+    await registry.service.database.write(async ({ sql }) => {
       await sql.$queryRaw`select 1 from "grant" where sink = ${sink} for update`;
       revoking = tenant.revoke(sink);
       // Until it waits for the grant, having closed the questions that were open; others wait for other locks.

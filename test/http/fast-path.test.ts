@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { pino } from 'pino';
-import type { Actor } from '../../src/storage/audit.js';
+import type { Actor } from '../../src/storage/transaction.js';
 import { loadContract } from '../../src/http/contract.js';
 import { createFastPath } from '../../src/http/fast-path.js';
 import { actorOf, type Call, type Handlers } from '../../src/http/handler.js';

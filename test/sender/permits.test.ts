@@ -195,7 +195,7 @@ test('a permit is not given out of a lease that has ended meanwhile', async () =
 /** How many requests count against the rate. */
 async function counted(sink: string): Promise<number> {
   const [row] = await registry.sql<{ sum: string }>(
-    `select coalesce(sum(c), 0)::text as sum from leasebook, unnest(slots) c where pair =
+    `select coalesce(sum(c), 0)::text as sum from lease_pool, unnest(slots) c where pair =
      (select encode(substr(sha256(convert_to($1 || ' ' || $2, 'UTF8')), 1, 16), 'hex')::uuid)`,
     tenant.origin,
     sink,

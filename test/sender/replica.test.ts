@@ -530,7 +530,7 @@ test('where the registry cannot go on from a cursor, the sender takes a new snap
   relay.cut();
   // What the sender has not seen is forgotten.
   await tenant.revoke(sink);
-  await registry.sql('update feed set horizon = (select max(position) from change)');
+  await registry.sql('update feed_state set horizon = (select max(position) from change)');
   await registry.sql('delete from change');
   await registry.service.follow();
   expect(sender.permission(tenant.origin, sink).allowed).toBe(true);

@@ -101,7 +101,7 @@ onServer(
       current_setting('statement_timeout') as patience`,
     );
     // As a migration does, and a snapshot.
-    await database.execute('select pg_sleep(1.1)');
+    await database.exclusively(({ execute }) => execute('select pg_sleep(1.1)'));
     await database.snapshot(({ query }) => query('select pg_sleep(1.1)::text'));
     const [after] = await database.query(`select current_setting('transaction_timeout') as limit`);
     await database.close();
@@ -119,7 +119,7 @@ onServer(
     const subscriber = await other.as('assent:subscribe');
     const sink = registry.receiver.sink('/slow');
     const register = () => subscriber.post('/v1/subscriptions').send({ sink, origin: tenant.origin, protocol: 'HTTP' });
-    const [refused, listed] = await registry.service.database.transaction(async (sql) => {
+    const [refused, listed] = await registry.service.database.write(async ({ sql }) => {
       await sql.$executeRaw`lock table subscription in access exclusive mode`;
       return Promise.all([register(), subscriber.get('/v1/subscriptions')]);
     });

@@ -40,13 +40,16 @@ test('a stream has every row once and in order, and however many there are, few 
 });
 
 test('streams of one snapshot see the same moment, one after the other', async () => {
-  const statement = 'select cluster as text from feed where true';
+  const statement = 'select cluster as text from feed_state where true';
   const seen = await database.snapshot(async ({ stream, query }) => {
     const states: string[] = [];
     for await (const page of stream(statement, [])) states.push(...page);
-    if (isServer) await database.execute(`update feed set cluster = 'another'`);
+    if (isServer) await database.exclusively(({ execute }) => execute(`update feed_state set cluster = 'another'`));
     for await (const page of stream(statement, [])) states.push(...page);
-    return [...states, ...(await query<{ cluster: string }>('select cluster from feed')).map(({ cluster }) => cluster)];
+    return [
+      ...states,
+      ...(await query<{ cluster: string }>('select cluster from feed_state')).map(({ cluster }) => cluster),
+    ];
   });
   expect(seen).toHaveLength(3);
   expect(new Set(seen).size).toBe(1);

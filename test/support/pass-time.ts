@@ -7,7 +7,7 @@ import type { Registry } from './registry.js';
 
 /** Webhooks that wanted to be left alone may be asked again. */
 export async function passRests({ sql }: Registry): Promise<void> {
-  await sql(`update rest set until = now() - interval '1 millisecond' where until > now()`);
+  await sql(`update cooldown set until = now() - interval '1 millisecond' where until > now()`);
 }
 
 /** Handshakes that wait for their next attempt are due. */

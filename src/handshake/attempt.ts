@@ -1,35 +1,50 @@
-import type { Sql } from '../storage/database.js';
+import { createCallbackKey } from './callback-key.js';
 import type { Judgement, Outcome } from './exchange.js';
-import type { BegunAttempt, Claim } from './handshake.js';
+import type { BegunAttempt, HeaderLine, Question } from './handshake.js';
 
-/** What is kept of an attempt, as columns. */
-export function outcomeColumns(attempt: BegunAttempt, reply: Outcome, judgement: Judgement) {
-  const told = reply.kind === 'answered' ? reply.headers.filter(([name]) => isTelling(name)) : [];
-  const answer = withoutKey(attempt, told);
+/** What an attempt sends, and what is recorded of it. Of the callback's key only a hash is kept. */
+export interface PreparedAttempt {
+  headers: BegunAttempt['headers'];
+  recorded: HeaderLine[];
+  callbackKeyHash: Uint8Array | undefined;
+}
+
+/** Webhook specification, sections 4.1.2 to 4.1.4. No callback is offered where the registry has no public URL. */
+export function prepareAttempt(
+  { id, origin, requestedRate, traceparent }: Question,
+  publicUrl: string | undefined,
+): PreparedAttempt {
+  const lines = (callback: string | undefined) => ({
+    'WebHook-Request-Origin': origin,
+    ...(callback === undefined ? {} : { 'WebHook-Request-Callback': callback }),
+    ...(requestedRate === undefined ? {} : { 'WebHook-Request-Rate': String(requestedRate) }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  });
+  if (publicUrl === undefined) {
+    const headers = lines(undefined);
+    return { headers, recorded: Object.entries(headers), callbackKeyHash: undefined };
+  }
+  const address = `${publicUrl}/v1/callbacks/${id}?key=`;
+  const { key, hash } = createCallbackKey();
   return {
-    verdict: judgement.verdict,
-    warnings: judgement.kind === 'granted' ? judgement.warnings : [],
-    status: reply.kind === 'answered' ? reply.status : null,
-    answerheaders: reply.kind === 'answered' ? answer.map(clip) : null,
-    remoteaddress: 'remoteAddress' in reply ? (reply.remoteAddress ?? null) : null,
-    timing: reply.timing,
+    headers: lines(address + key),
+    recorded: Object.entries(lines(`${address}[secret]`)),
+    callbackKeyHash: hash,
   };
 }
 
-/** Kept whoever the handshake belongs to by now: it happened. */
-export async function recordOutcome(
-  sql: Sql,
-  claim: Claim,
-  attempt: BegunAttempt,
-  reply: Outcome,
-  judgement: Judgement,
-): Promise<void> {
-  const { verdict, warnings, status, answerheaders, remoteaddress, timing } = outcomeColumns(attempt, reply, judgement);
-  await sql.$executeRaw`
-    update attempt set finishedat = now(), verdict = ${verdict}, warnings = ${warnings}::text[], status = ${status}::int,
-      answerheaders = ${answerheaders && JSON.stringify(answerheaders)}::jsonb,
-      remoteaddress = ${remoteaddress}, timing = ${JSON.stringify(timing)}::jsonb
-    where handshake = ${claim.id}::uuid and number = ${attempt.number} and finishedat is null`;
+/** What is kept of an answer, as columns. */
+export function answerColumns(attempt: BegunAttempt, reply: Outcome, judgement: Judgement) {
+  const told = reply.kind === 'answered' ? reply.headers.filter(([name]) => isTelling(name)) : [];
+  return {
+    number: attempt.number,
+    verdict: judgement.verdict,
+    warnings: judgement.kind === 'granted' ? judgement.warnings : [],
+    status: reply.kind === 'answered' ? reply.status : null,
+    answerheaders: reply.kind === 'answered' ? withoutKey(attempt, told).map(clip) : null,
+    remoteaddress: 'remoteAddress' in reply ? (reply.remoteAddress ?? null) : null,
+    timing: reply.timing,
+  };
 }
 
 /** The WebHook headers and a few that explain an answer; never what could hold a secret of the target. */
@@ -57,6 +72,6 @@ function withoutKey({ headers }: BegunAttempt, lines: ReadonlyArray<readonly [st
 }
 
 /** NUL and half surrogates cannot be stored; nothing is worth more than a kilobyte. */
-function clip([name, value]: readonly [string, string]): [string, string] {
+function clip([name, value]: readonly [string, string]): HeaderLine {
   return [name, value.slice(0, 1_024).replaceAll('\0', '').toWellFormed()];
 }

@@ -1,0 +1,646 @@
+-- The registry as it is: 1 Tables, 2 Views, 3 Functions. What a row means, and who moves it between its states, is said in
+-- src/, where the statements are. Everything is created in the first schema of the session's search_path.
+
+-- 1 Tables ----------------------------------------------------------------------------------------------------------
+
+-- A sending system. Its name is the value of WebHook-Request-Origin, in lower case.
+create table origin (
+  name text not null,
+  tenant text not null,
+  isdefault boolean not null default false,
+  requestedrate integer,
+  defaultrate text not null,
+  judgement text not null,
+  unsupportedrate integer,
+  leaseseconds integer not null,
+  profile text not null,
+  -- How often a webhook answers a delivery with 410 Gone before it counts as retired.
+  goneafter integer not null default 1,
+  version integer not null default 1,
+  createdat timestamptz(3) not null default current_timestamp,
+  updatedat timestamptz(3) not null default current_timestamp,
+  constraint origin_pkey primary key (name),
+  constraint origin_requestedrate_check check (requestedrate > 0),
+  constraint origin_defaultrate_check check (defaultrate = '*' or defaultrate ~ '^[1-9][0-9]{0,14}$'),
+  constraint origin_judgement_check check (judgement in ('strict', 'lenient')),
+  constraint origin_unsupportedrate_check check (unsupportedrate > 0),
+  constraint origin_leaseseconds_check check (leaseseconds > 0),
+  constraint origin_goneafter_check check (goneafter > 0)
+);
+create index origin_tenant_name_idx on origin (tenant, name);
+-- At most one default origin for a tenant.
+create unique index origin_default_key on origin (tenant) where isdefault;
+
+-- What a consumer asked for.
+create table subscription (
+  id uuid not null,
+  tenant text not null,
+  subscriber text not null,
+  origin text not null,
+  sink text not null,
+  protocol text not null,
+  protocolsettings jsonb,
+  source text,
+  types text[],
+  subject text,
+  filters jsonb,
+  config jsonb,
+  sinkcredential text,
+  credentialtype text,
+  requestedrate integer,
+  generation integer not null default 1,
+  version integer not null default 1,
+  suspendedat timestamptz(3),
+  suspendedby text,
+  suspendreason text,
+  createdat timestamptz(3) not null default current_timestamp,
+  updatedat timestamptz(3) not null default current_timestamp,
+  constraint subscription_pkey primary key (id),
+  constraint subscription_requestedrate_check check (requestedrate > 0),
+  constraint subscription_suspendedby_check check (suspendedby in ('subscriber', 'admin')),
+  constraint subscription_origin_fkey foreign key (origin) references origin (name) on delete restrict on update restrict
+);
+create index subscription_tenant_id_idx on subscription (tenant, id);
+-- A subscriber lists its own few, however many the other subscribers of its tenant have.
+create index subscription_tenant_subscriber_id_idx on subscription (tenant, subscriber, id);
+create index subscription_origin_sink_idx on subscription (origin, sink);
+
+-- One conversation with one sink for one origin; its row is the queue as well (src/handshake/handshake.ts).
+create table handshake (
+  id uuid not null,
+  tenant text not null,
+  origin text not null,
+  sink text not null,
+  sinkhost text not null,
+  subscription uuid,
+  generation integer,
+  reason text not null,
+  startedby text not null,
+  requestedrate integer,
+  -- Of the request that asked for it (W3C Trace Context); sent along.
+  traceparent text,
+  state text not null,
+  verdict text,
+  attempts integer not null default 0,
+  dueat timestamptz(3),
+  lease uuid,
+  leaseduntil timestamptz(3),
+  waitinguntil timestamptz(3),
+  callbackopen boolean not null default true,
+  createdat timestamptz(3) not null default current_timestamp,
+  finishedat timestamptz(3),
+  constraint handshake_pkey primary key (id),
+  constraint handshake_reason_check check (reason in ('registration', 'change', 'request', 'renewal')),
+  constraint handshake_state_check
+    check (state in ('due', 'asking', 'waiting', 'granted', 'refused', 'unreachable', 'retired', 'cancelled'))
+);
+create index handshake_subscription_id_idx on handshake (subscription, id);
+create index handshake_origin_sink_id_idx on handshake (origin, sink, id);
+create index handshake_open_idx on handshake (dueat) where state in ('due', 'asking', 'waiting');
+-- Who is being asked: few rows, counted for every place that is given.
+create index handshake_asking_idx on handshake (tenant, sinkhost) where state = 'asking';
+-- Nobody is asked twice at the same time: one open question for a subscription, one open renewal for a pair.
+create unique index handshake_subscription_open_key on handshake (subscription) where state in ('due', 'asking');
+create unique index handshake_renewal_open_key on handshake (origin, sink)
+  where reason = 'renewal' and state in ('due', 'asking', 'waiting');
+
+-- One OPTIONS request. Every attempt is written twice: room for the second time beside the first.
+create table attempt (
+  handshake uuid not null,
+  number integer not null,
+  callbackkeyhash bytea,
+  callbackexpiresat timestamptz(3),
+  requestheaders jsonb not null,
+  startedat timestamptz(3) not null default current_timestamp,
+  finishedat timestamptz(3),
+  verdict text,
+  warnings text[],
+  status integer,
+  answerheaders jsonb,
+  remoteaddress text,
+  timing jsonb,
+  constraint attempt_pkey primary key (handshake, number),
+  constraint attempt_handshake_fkey foreign key (handshake) references handshake (id) on delete cascade on update restrict
+) with (fillfactor = 50);
+
+-- Until when a webhook is not asked again, by its latest answer to a handshake (src/handshake/cooldown.ts).
+create table cooldown (
+  tenant text not null,
+  origin text not null,
+  sink text not null,
+  until timestamptz(3) not null,
+  constraint cooldown_pkey primary key (tenant, origin, sink)
+);
+
+-- How many handshakes a tenant, host, domain or network got in its present minute (src/handshake/rate-window.ts).
+create table rate_window (
+  key text not null,
+  points integer not null,
+  until timestamptz(3) not null,
+  constraint rate_window_pkey primary key (key)
+);
+
+-- The fact that an origin may send to a sink, how fast, until when, and on what basis (src/grants/grant.ts).
+create table "grant" (
+  origin text not null,
+  sink text not null,
+  id uuid not null,
+  tenant text not null,
+  state text not null,
+  endreason text,
+  basis text not null,
+  allowedorigin text,
+  allowedrate text not null,
+  requestedrate integer,
+  warnings text[],
+  handshake uuid,
+  reference text,
+  recordedby text not null,
+  grantedat timestamptz(3) not null,
+  expiresat timestamptz(3) not null,
+  renewat timestamptz(3),
+  endedat timestamptz(3),
+  endedby text,
+  version integer not null default 1,
+  -- A webhook that asked senders to wait (429 with Retry-After) gets it from all of them.
+  helduntil timestamptz(3),
+  constraint grant_pkey primary key (origin, sink),
+  constraint grant_state_check check (state in ('live', 'ended', 'revoked')),
+  constraint grant_basis_check check (basis in ('response', 'callback', 'agreement', 'policy')),
+  constraint grant_allowedrate_check check (allowedrate = '*' or allowedrate ~ '^[1-9][0-9]{0,14}$')
+);
+create unique index grant_id_key on "grant" (id);
+create index grant_tenant_id_idx on "grant" (tenant, id);
+create index grant_renewat_idx on "grant" (renewat) where state = 'live';
+
+-- The ordered log of what became different for delivery systems. Positions become visible in their order, because
+-- append_changes alone writes here, under a lock.
+create table change (
+  position bigserial not null,
+  at timestamptz(3) not null default current_timestamp,
+  tenant text not null,
+  origin text not null,
+  kind text not null,
+  sink text not null,
+  subscription uuid,
+  -- What became of the thing that the change is about; null where it is gone.
+  state jsonb,
+  constraint change_pkey primary key (position)
+);
+create index change_tenant_position_idx on change (tenant, position);
+create index change_origin_position_idx on change (origin, position);
+
+-- One row: which history the positions belong to, what protects cursors, and up to where the log was forgotten.
+create table feed_state (
+  id boolean not null default true,
+  epoch uuid not null,
+  cluster text not null,
+  secret bytea not null,
+  horizon bigint not null,
+  constraint feed_state_pkey primary key (id),
+  constraint feed_state_id_check check (id)
+);
+insert into feed_state (epoch, cluster, secret, horizon)
+values (gen_random_uuid(), '', decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'), 0);
+
+-- Who changed what, and when. Nobody looks for an entry without its tenant.
+create table audit (
+  id uuid not null,
+  at timestamptz(3) not null default current_timestamp,
+  tenant text not null,
+  actor text not null,
+  action text not null,
+  target text not null,
+  detail jsonb,
+  requestid text,
+  constraint audit_pkey primary key (tenant, id)
+);
+-- Who looks into what became of one subscription reads its few entries, and not years of them.
+create index audit_tenant_target_id_idx on audit (tenant, target, id);
+
+-- What an Idempotency-Key created, so that a repeated request finds it.
+create table idempotency (
+  tenant text not null,
+  subscriber text not null,
+  key text not null,
+  operation text not null,
+  fingerprint bytea not null,
+  resource text not null,
+  createdat timestamptz(3) not null default current_timestamp,
+  constraint idempotency_pkey primary key (tenant, subscriber, key)
+);
+
+-- What of the rate of a pair was granted in each half second of the last 63.5 s, and how far its queue goes
+-- (src/deliveries/lease.ts has the model). One short row for each pair, written in place: no column that changes is
+-- indexed.
+create table lease_pool (
+  pair uuid not null,
+  tenant text not null,
+  rate bigint not null,
+  slot bigint not null,
+  slots integer[],
+  tokens float8 not null,
+  tokensat timestamptz(6) not null,
+  lastturn timestamptz(6) not null,
+  epoch bigint not null,
+  active integer not null,
+  activebefore integer not null,
+  history uuid not null,
+  constraint lease_pool_pkey primary key (pair)
+) with (fillfactor = 50);
+
+-- A sender's instance at a pair: when its turn is, and its latest four leases, which it may hand back.
+create table lease_holder (
+  id uuid not null,
+  pair uuid not null,
+  instance text not null,
+  number bigint not null,
+  leaseslots bigint[],
+  leasecounts integer[],
+  turn timestamptz(6),
+  epoch bigint not null,
+  askedat timestamptz(6) not null,
+  constraint lease_holder_pkey primary key (id),
+  constraint lease_holder_pair_fkey foreign key (pair) references lease_pool (pair) on delete cascade on update restrict
+) with (fillfactor = 50);
+create unique index lease_holder_pair_instance_key on lease_holder (pair, instance);
+
+-- What senders reported of a pair: one row, however many deliveries. The kinds: src/deliveries/outcome.ts.
+create table delivery (
+  origin text not null,
+  sink text not null,
+  tenant text not null,
+  delivered bigint not null default 0,
+  gone bigint not null default 0,
+  throttled bigint not null default 0,
+  unavailable bigint not null default 0,
+  mediarefused bigint not null default 0,
+  unauthorized bigint not null default 0,
+  redirected bigint not null default 0,
+  rejected bigint not null default 0,
+  failed bigint not null default 0,
+  unanswered bigint not null default 0,
+  -- Since the last success: failures, since when, how many of them 410, the first of these, and holds for which no end was named.
+  failures bigint not null default 0,
+  failingsince timestamptz(3),
+  gonecount bigint not null default 0,
+  gonesince timestamptz(3),
+  holds integer not null default 0,
+  lastkind text not null,
+  laststatus integer,
+  lastat timestamptz(3) not null,
+  deliveredat timestamptz(3),
+  constraint delivery_pkey primary key (origin, sink),
+  constraint delivery_origin_fkey foreign key (origin) references origin (name) on delete cascade on update restrict
+) with (fillfactor = 70);
+
+-- 2 Views -----------------------------------------------------------------------------------------------------------
+
+-- Where a subscription stands, derived from its own state, the grant of its pair and its latest handshake. A renewal
+-- belongs to the pair, not to one subscription, and counts for all of them. What was said of an earlier sink or origin
+-- counts no longer. A webhook that answered a delivery with 410 is retired, until a handshake says something else.
+create view subscription_status as
+select
+  s.id,
+  h.id as handshake,
+  h.state as handshakestate,
+  h.reason as handshakereason,
+  h.verdict,
+  h.attempts,
+  h.dueat,
+  h.waitinguntil,
+  a.answerheaders,
+  g.state as grantstate,
+  g.endreason as grantendreason,
+  g.basis,
+  g.allowedrate,
+  g.warnings,
+  g.expiresat,
+  g.renewat,
+  case
+    when s.suspendedat is not null then 'suspended'
+    when g.state = 'live' and g.expiresat > now() then 'active'
+    when g.state = 'revoked' then 'refused'
+    when h.state in ('due', 'asking', 'waiting') then 'pending'
+    when g.state = 'ended' and g.endreason = 'target_gone' and (h.finishedat is null or h.finishedat <= g.endedat) then 'retired'
+    when g.state = 'live' and (h.state = 'granted' or h.reason = 'renewal' or h.state is null) then 'expired'
+    when h.state in ('refused', 'unreachable', 'retired') then h.state
+    else 'expired'
+  end as status
+from subscription s
+left join "grant" g on g.origin = s.origin and g.sink = s.sink
+left join lateral (
+  select * from (
+    (select * from handshake own
+      where own.subscription = s.id and own.generation = s.generation and own.state <> 'cancelled'
+      order by own.createdat desc, own.id desc limit 1)
+    union all
+    (select * from handshake renewal
+      where renewal.origin = s.origin and renewal.sink = s.sink and renewal.reason = 'renewal' and renewal.state <> 'cancelled'
+        and renewal.createdat >= s.createdat
+      order by renewal.createdat desc, renewal.id desc limit 1)
+  ) latest
+  order by createdat desc, id desc limit 1
+) h on true
+left join attempt a on a.handshake = h.id and a.number = h.attempts;
+
+-- What the log tells about, as it is now: one line of a snapshot each, and what a change carries.
+create view origin_state as
+select o.name as origin, o.tenant, row_to_json(known) as state
+from origin o, lateral (select o.name, o.isdefault, o.profile) known;
+
+create view subscription_state as
+select s.id, s.tenant, s.origin, row_to_json(known) as state
+from subscription s, lateral (
+  select s.id, s.origin, s.sink, s.source, s.types, s.subject, s.filters, s.protocolsettings,
+    s.sinkcredential is not null as hascredential, s.suspendedat is not null as suspended
+) known;
+
+-- Times as everywhere else: clients that hold the contract's date-time to `Z` refuse `+00:00`.
+create view grant_state as
+select g.id, g.origin, g.sink, g.tenant, row_to_json(known) as state
+from "grant" g, lateral (
+  select g.id, g.origin, g.sink, g.state, g.basis, g.allowedrate,
+    to_char(g.expiresat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as expiresat,
+    to_char(g.helduntil at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as helduntil
+) known;
+
+-- 3 Functions -------------------------------------------------------------------------------------------------------
+
+-- Waits for a lock of this registry, by its name, and holds it until the transaction ends. Registries that share a
+-- database, each in a schema of its own, do not wait for each other.
+create function lock_registry(name text) returns void language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || name, 0));
+end
+$$;
+
+-- Appends to the ordered log; the last thing that a transaction does. The lock is held until that commits, so that
+-- positions become visible in their order: a sequence alone would let a reader pass a position that commits late, and
+-- miss it for ever. What a change is about is looked up by its key, whatever a plan that was made while a table was small
+-- would do. A plan of a forbidden kind costs so much that Postgres up to 17 would compile it at each call, hence no JIT.
+-- Whoever is notified is told which registry it is, and up to where.
+create function append_changes(tenants text[], origins text[], kinds text[], sinks text[], subscriptions uuid[])
+returns void language plpgsql
+set timezone = 'UTC' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+  states jsonb[];
+  last bigint;
+begin
+  perform lock_registry('changes');
+  select array_agg((case
+      when c.kind = 'origin.changed' then (select s.state from origin_state s where s.origin = c.origin)
+      when c.subscription is not null
+        then (select case when s.origin = c.origin then s.state end from subscription_state s where s.id = c.subscription)
+      else (select s.state from grant_state s where s.origin = c.origin and s.sink = c.sink)
+    end)::jsonb order by c.place)
+  into states
+  from unnest(tenants, origins, kinds, sinks, subscriptions)
+    with ordinality as c (tenant, origin, kind, sink, subscription, place);
+  with appended as (
+    insert into change (tenant, origin, kind, sink, subscription, state)
+    select c.tenant, c.origin, c.kind, c.sink, c.subscription, c.state
+    from unnest(tenants, origins, kinds, sinks, subscriptions, states)
+      with ordinality as c (tenant, origin, kind, sink, subscription, state, place)
+    order by c.place
+    returning position
+  )
+  select max(position) into last from appended;
+  perform pg_notify('assent_change', current_schema() || ' ' || last);
+end
+$$;
+
+-- A share of the rate of a pair for one instance. `handedback` are leases of the same pair and instance, of each of
+-- which `unused` requests were not sent; a lease is over once something of it was handed back. `moment` is for tests: a
+-- clock that does not turn by itself.
+create function take_lease(
+  by_tenant text, for_origin text, for_sink text, by_instance text, wanted integer,
+  handedback text[], unused integer[], moment timestamptz default null,
+  out denial text, out rate text, out granted integer, out lease text, out until timestamptz,
+  out retryafter float8, out held timestamptz
+) language plpgsql as $$
+declare
+  permit record;
+  pool lease_pool;
+  holder lease_holder;
+  key constant uuid := encode(substr(sha256(convert_to(for_origin || ' ' || for_sink, 'UTF8')), 1, 16), 'hex')::uuid;
+  isnew boolean := false;
+  filled integer[];
+  present bigint;
+  place integer;
+  number bigint;
+  back integer;
+  allback integer := 0;
+  -- Requests: in a minute, in a second, at once, at hand, left in the window; of how many; in the next lease.
+  allowed bigint;
+  pace float8;
+  burst float8;
+  tokens float8;
+  room bigint;
+  sharers integer;
+  need integer;
+  wait float8;
+  fullat timestamptz;
+  -- Which history of the database this is, and when its server last began with what was on the disk.
+  present_history uuid;
+  begunat timestamptz;
+begin
+  granted := 0;
+  select * into permit from "grant" g where g.origin = for_origin and g.sink = for_sink and g.tenant = by_tenant;
+  if not found then denial := 'no_grant'; return; end if;
+  if permit.state <> 'live' then denial := permit.state; return; end if;
+  if permit.expiresat <= coalesce(moment, clock_timestamp()) then denial := 'expired'; return; end if;
+  if not exists (select from subscription s where s.origin = for_origin and s.sink = for_sink and s.suspendedat is null)
+    and (permit.basis <> 'agreement' or exists (select from subscription s where s.origin = for_origin and s.sink = for_sink))
+  then denial := 'suspended'; return; end if;
+  rate := permit.allowedrate;
+  if permit.helduntil > coalesce(moment, clock_timestamp()) then
+    held := permit.helduntil;
+    retryafter := extract(epoch from held - coalesce(moment, clock_timestamp()));
+    return;
+  end if;
+  if rate = '*' then granted := wanted; return; end if;
+
+  select f.epoch into present_history from feed_state f;
+  select * into pool from lease_pool b where b.pair = key for update;
+  if found then
+    -- What a crash of the server loses of this is less than a second, and is made up for below.
+    perform set_config('synchronous_commit', 'off', true);
+  else
+    insert into lease_pool values
+      (key, by_tenant, 0, 0, array_fill(0, array[127]), 0, coalesce(moment, clock_timestamp()), 'epoch', 0, 0, 0, present_history)
+    on conflict do nothing;
+    isnew := found;
+    select * into pool from lease_pool b where b.pair = key for update;
+  end if;
+  -- Not before the lock is held: who waited for it must not write into a slot that has passed.
+  moment := coalesce(moment, clock_timestamp());
+  allowed := least(rate::bigint, 2000000000);
+  pace := allowed / 63.5;
+  burst := greatest(1, ceil(pace * 4));
+  -- Half of it at first: a webhook under steady demand from the beginning would have a hole a minute later.
+  if isnew then pool.tokens := greatest(1, ceil(pace * 2)); end if;
+
+  filled := pool.slots;
+  present := floor(extract(epoch from moment) * 2);
+  if present < pool.slot - 4 then
+    -- The clock was put back. What stands in the window stays there, as if it were granted now.
+    place := least(2000000000, (select sum(each) from unnest(filled) each));
+    filled := array_fill(0, array[127]);
+    filled[1 + present % 127] := place;
+    pool.tokensat := moment;
+    pool.lastturn := moment;
+  elsif present >= pool.slot + 127 then
+    filled := array_fill(0, array[127]);
+  else
+    present := greatest(present, pool.slot);
+    for step in 1 .. (present - pool.slot)::integer loop filled[1 + (pool.slot + step) % 127] := 0; end loop;
+  end if;
+  pool.slot := present;
+  place := 1 + present % 127;
+  -- Where one backend crashes, the server begins anew under the same postmaster, and its statistics do as well.
+  select greatest(pg_postmaster_start_time(), w.stats_reset) into begunat from pg_stat_wal w;
+  if not isnew and (pool.history <> present_history or begunat > greatest(pool.tokensat, moment - interval '64 seconds')) then
+    filled[place] := least(2000000000, filled[place] + least(allowed, burst + ceil(pace)));
+    pool.tokens := 0;
+    pool.tokensat := moment;
+    pool.history := present_history;
+  end if;
+
+  select * into holder from lease_holder h where h.pair = key and h.instance = by_instance;
+  if not found then
+    if (select count(*) from lease_holder h where h.pair = key) >= 1000 then
+      -- Names are anybody's to choose. What has not asked for minutes has neither a turn nor anything to hand back.
+      delete from lease_holder h where h.pair = key and h.askedat < moment - interval '5 minutes';
+      if not found then
+        retryafter := 60;
+        return;
+      end if;
+    end if;
+    holder := row(gen_random_uuid(), key, by_instance, 0, array[0, 0, 0, 0], array[0, 0, 0, 0], null, -1, moment);
+    insert into lease_holder select holder.*;
+  end if;
+  for entry in 1 .. coalesce(cardinality(handedback), 0) loop
+    continue when handedback[entry] !~ '^[0-9a-f-]{36}\.[0-9]{1,15}$' or left(handedback[entry], 36) <> holder.id::text;
+    number := substr(handedback[entry], 38)::bigint;
+    continue when number > holder.number or number <= holder.number - 4;
+    continue when holder.leaseslots[1 + number % 4] <= present - 127;
+    back := least(unused[entry], holder.leasecounts[1 + number % 4]);
+    holder.leasecounts[1 + number % 4] := 0;
+    filled[1 + holder.leaseslots[1 + number % 4] % 127] := filled[1 + holder.leaseslots[1 + number % 4] % 127] - back;
+    allback := allback + back;
+  end loop;
+
+  if pool.rate <> allowed then
+    -- Turns that were given out at another pace hold no longer.
+    pool.rate := allowed;
+    pool.lastturn := moment;
+  end if;
+  pool.lastturn := pool.lastturn - make_interval(secs => allback / pace);
+  fullat := pool.tokensat + make_interval(secs => greatest(0, burst - pool.tokens) / pace);
+  tokens := least(burst, allback
+    + least(burst, pool.tokens + pace * greatest(0, extract(epoch from moment - pool.tokensat))));
+  room := allowed - (select sum(each) from unnest(filled) each);
+
+  -- Who asked within some seconds, to divide by.
+  if pool.epoch <> floor(extract(epoch from moment) / 4) then
+    pool.activebefore := case when pool.epoch = floor(extract(epoch from moment) / 4) - 1 then pool.active else 0 end;
+    pool.active := 0;
+    pool.epoch := floor(extract(epoch from moment) / 4);
+  end if;
+  if holder.epoch <> pool.epoch then
+    holder.epoch := pool.epoch;
+    pool.active := pool.active + 1;
+  end if;
+  sharers := greatest(pool.active, pool.activebefore);
+  -- Nobody was here a while ago: others may be about to come.
+  need := least(wanted, greatest(1, ceil(pace * 2 / case when pool.activebefore = 0 then greatest(8, sharers) else sharers end)));
+
+  -- Who has waited for its turn or brings something along, anybody while nobody waits or those who wait let a second pass.
+  if fullat < moment - interval '1 second' then pool.lastturn := least(pool.lastturn, moment); end if;
+  if pool.lastturn <= moment or holder.turn <= moment or allback > 0 then
+    granted := greatest(0, least(wanted, greatest(need, ceil(tokens / sharers)), floor(tokens + 1e-6), room));
+  end if;
+  if granted > 0 or allback > 0 then
+    pool.tokens := tokens - granted;
+    pool.tokensat := moment;
+  end if;
+  if granted > 0 then
+    holder.number := holder.number + 1;
+    holder.leaseslots[1 + holder.number % 4] := present;
+    holder.leasecounts[1 + holder.number % 4] := granted;
+    filled[place] := filled[place] + granted;
+    lease := holder.id || '.' || holder.number;
+    until := moment + interval '2 seconds';
+  end if;
+
+  -- When to ask again: when there is enough for a lease, behind those who wait.
+  wait := greatest(0, (need - tokens + granted) / pace);
+  if room - granted < 1 then
+    back := 0;
+    for step in 1 .. 127 loop
+      back := back + filled[1 + (present + step) % 127];
+      if room - granted + back >= 1 then
+        wait := greatest(wait, (present + step) / 2.0 - extract(epoch from moment));
+        exit;
+      end if;
+    end loop;
+  end if;
+  if granted = 0 and holder.turn > moment then
+    -- It keeps its turn.
+    retryafter := least(extract(epoch from holder.turn - moment), greatest(wait, 60));
+  elsif granted = wanted or (granted > 0 and tokens - granted >= need and room - granted >= need) then
+    holder.turn := null;
+    retryafter := case when tokens - granted >= need and room - granted >= need then 0
+      else greatest(wait, extract(epoch from pool.lastturn - moment)) end;
+  elsif granted = 0 and holder.turn is not null and (room >= 1 or need / pace > 0.5) then
+    -- Its turn came too early. Where many have turns within one slot that is full, they line up anew instead.
+    holder.turn := moment + make_interval(secs => wait);
+    retryafter := wait;
+  else
+    holder.turn := greatest(pool.lastturn + make_interval(secs => need / pace), moment + make_interval(secs => wait));
+    pool.lastturn := holder.turn;
+    retryafter := least(extract(epoch from holder.turn - moment), greatest(wait, 60));
+  end if;
+  retryafter := ceil(retryafter * 1000) / 1000;
+
+  update lease_pool b set tenant = by_tenant, rate = pool.rate, slot = pool.slot, slots = filled, tokens = pool.tokens, tokensat = pool.tokensat,
+    lastturn = pool.lastturn, epoch = pool.epoch, active = pool.active, activebefore = pool.activebefore, history = pool.history
+  where b.pair = key;
+  update lease_holder h set number = holder.number, leaseslots = holder.leaseslots, leasecounts = holder.leasecounts,
+    turn = holder.turn, epoch = holder.epoch, askedat = moment
+  where h.id = holder.id;
+end
+$$;
+
+-- Takes back what of a lease was not sent, and says how much; null for a lease that is not known.
+create function hand_back_lease(by_tenant text, lease text, unused integer, moment timestamptz default null)
+returns integer language plpgsql as $$
+declare
+  pool lease_pool;
+  holder lease_holder;
+  number bigint;
+  place integer;
+  back integer;
+begin
+  if lease !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.[0-9]{1,15}$' then return null; end if;
+  number := substr(lease, 38)::bigint;
+  place := 1 + number % 4;
+  select b.* into pool from lease_pool b join lease_holder h on h.pair = b.pair
+  where h.id = left(lease, 36)::uuid and b.tenant = by_tenant for update of b;
+  if not found then return null; end if;
+  select * into holder from lease_holder h where h.id = left(lease, 36)::uuid;
+  if number < 1 or number > holder.number then return null; end if;
+  moment := coalesce(moment, clock_timestamp());
+  if number <= holder.number - 4 or holder.leaseslots[place] <= floor(extract(epoch from moment) * 2) - 127
+    or holder.leaseslots[place] <= pool.slot - 127 then return 0; end if;
+  perform set_config('synchronous_commit', 'off', true);
+  back := least(unused, holder.leasecounts[place]);
+  update lease_pool b set tokens = b.tokens + back,
+    lastturn = b.lastturn - make_interval(secs => back * 63.5 / b.rate),
+    slots[1 + holder.leaseslots[place] % 127] = b.slots[1 + holder.leaseslots[place] % 127] - back
+  where b.pair = pool.pair;
+  update lease_holder h set leasecounts[place] = 0 where h.id = holder.id;
+  return back;
+end
+$$;

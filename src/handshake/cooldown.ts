@@ -1,0 +1,52 @@
+import type { Pair } from '../grants/grant.js';
+import type { Sql } from '../storage/database.js';
+import { Prisma } from '../storage/generated/client.js';
+
+/**
+ * A webhook that answers a handshake with 429 or 503 and names a Retry-After cools down until then: nobody asks it for
+ * that pair, on behalf of whichever subscription. Its latest answer counts.
+ *
+ * Call it with the rows of the handshakes that were answered locked, and pairs too where a cool-down begins (lockPairs):
+ * else who registers at this moment would neither see it nor be seen.
+ *
+ * @param answered pairs that all differ, with the milliseconds to wait; 0 for an answer that asks for none
+ */
+export async function recordCooldowns(sql: Sql, answered: ReadonlyArray<Pair & { ms: number }>): Promise<void> {
+  const columns = (entries: typeof answered) =>
+    JSON.stringify(entries.map(({ tenant, origin, sink, ms }) => ({ tenant, origin, sink, ms })));
+  const begun = answered.filter(({ ms }) => ms > 0);
+  const over = answered.filter(({ ms }) => ms === 0);
+  if (over.length > 0) {
+    // Who writes one at this moment knows of a later answer.
+    await sql.$executeRaw`
+      delete from cooldown where (tenant, origin, sink) in (
+        select c.tenant, c.origin, c.sink
+        from jsonb_to_recordset(${columns(over)}::jsonb) as p (tenant text, origin text, sink text)
+        join cooldown c on c.tenant = p.tenant and c.origin = p.origin and c.sink = p.sink
+        for update of c skip locked)`;
+  }
+  if (begun.length > 0) {
+    await sql.$executeRaw`
+      insert into cooldown (tenant, origin, sink, until)
+      select tenant, origin, sink, now() + make_interval(secs => ms / 1000)
+      from jsonb_to_recordset(${columns(begun)}::jsonb) as p (tenant text, origin text, sink text, ms float8)
+      order by tenant, origin, sink
+      on conflict (tenant, origin, sink) do update set until = excluded.until`;
+    // Whoever holds one of these is closing it, or asks already.
+    await sql.$executeRaw`
+      with waiting as materialized (
+        select h.id, c.until
+        from jsonb_to_recordset(${columns(begun)}::jsonb) as p (tenant text, origin text, sink text)
+        join cooldown c on c.tenant = p.tenant and c.origin = p.origin and c.sink = p.sink
+        join handshake h on h.tenant = p.tenant and h.origin = p.origin and h.sink = p.sink
+        where h.state = 'due' and h.dueat < c.until
+        for update of h skip locked
+      )
+      update handshake h set dueat = waiting.until from waiting where h.id = waiting.id`;
+  }
+}
+
+/** Until when the webhook cools down; in the past where that is over, null where nothing is known. */
+export function cooldownOf({ tenant, origin, sink }: Pair): Prisma.Sql {
+  return Prisma.sql`(select until from cooldown where tenant = ${tenant} and origin = ${origin} and sink = ${sink})`;
+}

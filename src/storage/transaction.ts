@@ -1,0 +1,110 @@
+import type { Sql } from './database.js';
+import { uuidv7 } from './ids.js';
+
+/** Who did it: a client by its token, a webhook by its callback, or the service by itself. */
+export interface Actor {
+  tenant: string;
+  name: string;
+  requestId?: string;
+  /** Of the request (W3C Trace Context), to be sent along with what is asked on its behalf. */
+  traceparent?: string;
+}
+
+export const service = (tenant: string): Actor => ({ tenant, name: 'assent' });
+export const callback = (tenant: string, requestId: string): Actor => ({ tenant, name: 'callback', requestId });
+
+/** What can become different for a delivery system. */
+export type ChangeKind =
+  | 'subscription.created'
+  | 'subscription.replaced'
+  | 'subscription.moved'
+  | 'subscription.deleted'
+  | 'subscription.suspended'
+  | 'subscription.resumed'
+  | 'origin.changed'
+  | 'grant.live'
+  | 'grant.ended'
+  | 'grant.revoked'
+  | 'grant.held'
+  | 'grant.released';
+
+export interface Change {
+  kind: ChangeKind;
+  tenant: string;
+  origin: string;
+  /** Empty where the change is of the origin itself. */
+  sink: string;
+  subscription?: string;
+}
+
+/** Wakes followers, with the schema and the position that was reached; a hint, for the log is the truth. */
+export const changeChannel = 'assent_change';
+
+/**
+ * A decision: what it writes by `sql`, the audit entries that say who decided, and the changes that delivery systems
+ * hear of. All of it is committed together. Entries and changes are written when the work is done, because the change
+ * log is locked until the commit (see append_changes in the migration).
+ */
+export interface Transaction {
+  sql: Sql;
+  /** `target` is a kind and an id, `subscription:...`. */
+  audit(actor: Actor, action: string, target: string, detail?: AuditDetail): void;
+  change(change: Change): void;
+}
+
+type AuditDetail = { sink?: string; [member: string]: unknown };
+
+/** Does the work, then writes its audit entries and its changes. */
+export async function inTransaction<T>(sql: Sql, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  const entries: object[] = [];
+  const changes: Change[] = [];
+  const result = await work({
+    sql,
+    audit: (actor, action, target, detail = {}) => void entries.push(entryOf(actor, action, target, detail)),
+    change: (change) => void changes.push(change),
+  });
+  if (entries.length > 0) await writeAudit(sql, entries);
+  if (changes.length > 0) await appendChanges(sql, changes);
+  return result;
+}
+
+/** A sink loses its query: webhooks have their keys there, and entries are kept for years after the subscription. */
+function entryOf(actor: Actor, action: string, target: string, detail: AuditDetail): object {
+  const { sink } = detail;
+  return {
+    id: uuidv7(),
+    tenant: actor.tenant,
+    actor: actor.name,
+    action,
+    target,
+    detail: sink === undefined ? detail : { ...detail, sink: withoutQuery(sink) },
+    requestid: actor.requestId,
+  };
+}
+
+/** A sink as it is recorded. */
+export function withoutQuery(sink: string): string {
+  return sink.replace(/\?.*/s, '?[secret]');
+}
+
+async function writeAudit(sql: Sql, entries: readonly object[]): Promise<void> {
+  await sql.$executeRaw`
+    insert into audit (id, tenant, actor, action, target, detail, requestid)
+    select id, tenant, actor, action, target, detail, requestid
+    from jsonb_to_recordset(${JSON.stringify(entries)}::jsonb)
+      as a (id uuid, tenant text, actor text, action text, target text, detail jsonb, requestid text)`;
+}
+
+async function appendChanges(sql: Sql, changes: readonly Change[]): Promise<void> {
+  const list = (member: (change: Change) => string | null) => changes.map(member);
+  await sql.$queryRaw`select append_changes(
+    ${list(({ tenant }) => tenant)}::text[], ${list(({ origin }) => origin)}::text[], ${list(({ kind }) => kind)}::text[],
+    ${list(({ sink }) => sink)}::text[], ${list(({ subscription }) => subscription ?? null)}::uuid[])::text`;
+}
+
+/** Waits for locks of this registry in the order of their names, and holds them until the transaction ends. */
+export async function lockRegistry(sql: Sql, ...names: string[]): Promise<void> {
+  await sql.$queryRaw`
+    select lock_registry(l.name)::text from unnest(${[...new Set(names)].sort()}::text[]) with ordinality as l (name, place)
+    order by l.place`;
+}
