@@ -13,18 +13,24 @@ import type { RateWindows } from './rate-window.js';
  */
 export interface Queue {
   /** As claimIn, in a transaction of its own. */
-  claim(limit: number, only?: readonly string[]): Promise<Begun[]>;
+  claim(limit: number, only?: readonly string[]): Promise<Claimed>;
   /**
    * due -> asking: takes due handshakes, and those whose owner died, with a lease, and begins an attempt for each. What
    * finds no room in its rate windows is put off. `only` among these, where they are named.
    */
-  claimIn(sql: Sql, limit: number, only?: readonly string[]): Promise<Begun[]>;
+  claimIn(sql: Sql, limit: number, only?: readonly string[]): Promise<Claimed>;
   /** asking -> due: hands it back, to be asked after a while. Nothing was sent, so its attempt was none. */
   handBack(begun: Begun, afterMs: number, verdict: 'held_by_budget' | 'aborted'): Promise<void>;
   /** Seconds by which the oldest due handshake is late. */
   lagSeconds(): Promise<number>;
   /** True while it is being asked, or will be within that time. */
   isOpen(id: string, withinMs: number): Promise<boolean>;
+}
+
+/** `held` were put off, so that others may be next. */
+export interface Claimed {
+  begun: Begun[];
+  held: number;
 }
 
 export interface QueueSettings {
@@ -105,12 +111,12 @@ export function createQueue(settings: QueueSettings): Queue {
       where ${isReady} order by h.dueat, h.id for update of h skip locked`;
   }
 
-  async function claimIn(sql: Sql, limit: number, only?: readonly string[]): Promise<Begun[]> {
-    if (limit <= 0 || only?.length === 0) return [];
+  async function claimIn(sql: Sql, limit: number, only?: readonly string[]): Promise<Claimed> {
+    if (limit <= 0 || only?.length === 0) return { begun: [], held: 0 };
     // One claim at a time, so that what is in flight for a host and a tenant is counted right over all processes.
     await lockRegistry(sql, 'claims');
     const rows = await choose(sql, limit, only);
-    if (rows.length === 0) return [];
+    if (rows.length === 0) return { begun: [], held: 0 };
     const questions = rows.map(({ id, tenant, sinkhost }) => ({ id, tenant, sinkHost: sinkhost }));
     const held = await rateWindows.admit(sql, questions);
     const lease = randomUUID();
@@ -127,10 +133,9 @@ export function createQueue(settings: QueueSettings): Queue {
         attempts = h.attempts + case when m.heldms is null then 1 else 0 end
       from jsonb_to_recordset(${JSON.stringify(members)}::jsonb) as m (id uuid, askedrate int, heldms float8)
       where h.id = m.id`;
-    return beginAttempts(
-      sql,
-      rows.filter(({ id }) => !held.has(id)).map((row) => ({ claim: claimOf(row, lease), number: row.attempts + 1 })),
-    );
+    const admitted = rows.filter(({ id }) => !held.has(id));
+    const claims = admitted.map((row) => ({ claim: claimOf(row, lease), number: row.attempts + 1 }));
+    return { begun: await beginAttempts(sql, claims), held: held.size };
   }
 
   /** Records attempts before they are made. One of before that has no end died with its process. */

@@ -84,25 +84,21 @@ export function createWorker(settings: WorkerSettings): Worker {
     running.set(claim.id, work);
   }
 
-  async function claimDue(): Promise<number> {
+  /** Returns how many were taken from the queue, or put off. */
+  async function claimDue(): Promise<{ begun: number; held: number }> {
     const free = maxInFlight - running.size;
-    if (isStopping) return 0;
-    if (free <= 0) {
-      polledAt = performance.now();
-      return 0;
-    }
-    const claimed = await queue.claim(free);
+    const { begun, held } = isStopping || free <= 0 ? { begun: [], held: 0 } : await queue.claim(free);
     polledAt = performance.now();
-    claimed.forEach(start);
-    return claimed.length;
+    begun.forEach(start);
+    return { begun: begun.length, held };
   }
 
   /** The claim is under way until it runs, so that a stop in between does not leave it to its lease. */
   async function claimOne(handshake: string): Promise<boolean> {
     if (running.size >= maxInFlight) return false;
-    const work = queue.claim(1, [handshake]).then((claimed) => {
-      claimed.forEach(start);
-      return claimed.length > 0;
+    const work = queue.claim(1, [handshake]).then(({ begun }) => {
+      begun.forEach(start);
+      return begun.length > 0;
     });
     claiming.add(work);
     return work.finally(() => claiming.delete(work));
@@ -111,12 +107,13 @@ export function createWorker(settings: WorkerSettings): Worker {
   return {
     async run(signal) {
       while (!signal.aborted) {
-        const claimed = await claimDue().catch((error: unknown) => {
+        const { begun, held } = await claimDue().catch((error: unknown) => {
           onFault(error);
-          return 0;
+          return { begun: 0, held: 0 };
         });
+        if (held > 0) continue;
         // Room became free, or time has passed.
-        const anyWork = claimed > 0 && running.size > 0 ? Promise.race(running.values()) : undefined;
+        const anyWork = begun > 0 && running.size > 0 ? Promise.race(running.values()) : undefined;
         await first(anyWork, pollMs, [signal]);
       }
       isStopping = true;
@@ -155,10 +152,11 @@ export function createWorker(settings: WorkerSettings): Worker {
     },
 
     async drain() {
-      do {
-        await claimDue();
+      for (;;) {
+        const { begun, held } = await claimDue();
+        if (begun + held + running.size === 0) return;
         await Promise.all(running.values());
-      } while ((await claimDue()) > 0 || running.size > 0);
+      }
     },
 
     inFlight: () => running.size,

@@ -105,7 +105,7 @@ export function createRegister(settings: RegisterSettings): Register {
     const questions = await create(tx, created);
     const awaited = new Set(created.filter(({ isAwaited }) => isAwaited).map(({ id }) => id));
     const asked = questions.filter(({ subscription }) => awaited.has(subscription)).map(({ id }) => id);
-    const begun = await queue.claimIn(tx.sql, places, asked);
+    const { begun } = await queue.claimIn(tx.sql, places, asked);
     const handshakes = new Map(questions.map(({ id, subscription }) => [subscription, id]));
     for (const { id } of created) results.set(id, { id, handshake: handshakes.get(id), replayed: false });
     return { begun, result: registrations.map(({ id }) => results.get(id) as Registered | RegistryError) };

@@ -208,8 +208,6 @@ describe('another requested rate', () => {
         await reachRenewal(registry, sink);
         await registry.service.sweep();
       }
-      const beside = consenting();
-      await tenant.register(beside.sink, {}, 'respond-async');
       const waits = `select count(*)::int as count from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`;
       const untilWaiting = async (many: number, unless = () => false) => {
@@ -218,8 +216,8 @@ describe('another requested rate', () => {
       let work: Promise<void> | undefined;
       let replacing: Promise<unknown> | undefined;
       await registry.service.database.write(async ({ sql }) => {
-        await sql.$queryRaw`select 1 from handshake where sink = ${beside.sink} for update`;
-        // The claim of both has the first, and waits for the other.
+        await sql.$executeRaw`lock table rate_window in access exclusive mode`;
+        // The claim has the handshake, and waits.
         work = drain();
         await untilWaiting(1);
         let isOver = false;
