@@ -57,7 +57,7 @@ export async function migrate(
           [name],
         );
         if (done.length > 0) return;
-        await execute(sql);
+        for (const statement of statementsOf(sql)) await execute(statement);
         await query(
           `insert into _prisma_migrations (id, checksum, finished_at, migration_name, applied_steps_count)
            values ($1, $2, now(), $3, 1)`,
@@ -68,6 +68,23 @@ export async function migrate(
     );
   }
   return pending;
+}
+
+/**
+ * A migration's statements, each of which ends where a line ends with a semicolon; bodies of functions stand between `$$`.
+ * One by one, because Citus passes each on to the node that has the schema.
+ */
+function statementsOf(sql: string): string[] {
+  const statements: string[] = [];
+  let statement = '';
+  for (const line of sql.split('\n')) {
+    statement += `${line}\n`;
+    const isInBody = statement.split('$$').length % 2 === 0;
+    if (isInBody || line.startsWith('--') || !line.endsWith(';')) continue;
+    statements.push(statement);
+    statement = '';
+  }
+  return statements;
 }
 
 const createTable = `
