@@ -3,7 +3,7 @@ import { endGrants } from '../grants/write-grant.js';
 import type { Database, Sql } from '../storage/database.js';
 import type { grant as GrantRow } from '../storage/generated/client.js';
 import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
-import type { Actor, Transaction } from '../storage/transaction.js';
+import { databaseTime, type Actor, type Transaction } from '../storage/transaction.js';
 import { firstRestSeconds, pairReports, type Outcome, type PairReport } from './outcome.js';
 
 /**
@@ -69,40 +69,40 @@ async function lockOrigins(sql: Sql, { tenant }: Actor, reports: readonly PairRe
  * Adds to the counters; rows are taken in the order of the reports, as everybody takes them. Of the 410s, those count
  * towards the retirement that came after the present consent: the webhook has answered since.
  */
-function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Promise<Counted[]> {
-  const rows = reports.map(
-    ({ counts, lastKind, lastStatus, succeeded, failures, gone, goneAt, origin, sink }, place) => {
-      return {
-        place,
-        origin,
-        sink,
-        succeeded,
-        failures,
-        gones: gone,
-        // A date may lie in a year that Postgres does not read, but in seconds it has room for all of them.
-        goneat: goneAt && goneAt.getTime() / 1_000,
-        lastkind: lastKind,
-        laststatus: lastStatus,
-        ...counts,
-      };
-    },
-  );
+async function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Promise<Counted[]> {
+  const consents = await findConsents(sql, tenant, reports);
+  await sql.$executeRaw`
+    with overtaken as materialized (
+      select d.origin, d.sink from delivery d
+      join jsonb_to_recordset(${JSON.stringify([...consents.values()])}::jsonb)
+        as c (origin text, sink text, grantedat timestamptz) on c.origin = d.origin and c.sink = d.sink
+      where d.gonesince < c.grantedat order by d.origin collate "C", d.sink collate "C" for update of d
+    )
+    update delivery d set gonecount = 0, gonesince = null
+    from overtaken o where d.origin = o.origin and d.sink = o.sink`;
+  const columns = reports.flatMap((report, place) => {
+    const { counts, lastKind, lastStatus, succeeded, failures, gone, goneAt, origin, sink } = report;
+    const consent = consents.get(keyOfPair(report));
+    if (consent === undefined) return [];
+    const gonecount = goneAt !== undefined && goneAt < consent.grantedat ? 0 : gone;
+    const last = { lastkind: lastKind, laststatus: lastStatus };
+    return [{ place, origin, sink, succeeded, failures, gonecount, ...last, ...counts }];
+  });
+  if (columns.length === 0) return [];
   return sql.$queryRaw<Counted[]>`
     insert into delivery as present (origin, sink, tenant, delivered, gone, throttled, unavailable, mediarefused,
       unauthorized, redirected, rejected, failed, unanswered, failures, failingsince, gonecount, gonesince, lastkind,
       laststatus, lastat, deliveredat)
-    select g.origin, g.sink, g.tenant, coalesce(r.delivered, 0), coalesce(r.gone, 0), coalesce(r.throttled, 0),
-      coalesce(r.unavailable, 0), coalesce(r.mediarefused, 0), coalesce(r.unauthorized, 0), coalesce(r.redirected, 0),
-      coalesce(r.rejected, 0), coalesce(r.failed, 0), coalesce(r.unanswered, 0),
-      r.failures, case when r.failures > 0 then now() end, late.gones, case when late.gones > 0 then now() end,
-      r.lastkind, r.laststatus, now(), case when r.succeeded then now() end
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (place int, origin text, sink text, succeeded boolean,
-      failures bigint, gones bigint, goneat float8, lastkind text, laststatus int, delivered bigint, gone bigint, throttled bigint,
-      unavailable bigint, mediarefused bigint, unauthorized bigint, redirected bigint, rejected bigint, failed bigint,
-      unanswered bigint)
-    join "grant" g on g.origin = r.origin and g.sink = r.sink and g.tenant = ${tenant}
-    cross join lateral (select case when to_timestamp(r.goneat) < g.grantedat then 0 else r.gones end as gones) late
-    order by r.place
+    select origin, sink, ${tenant}, coalesce(delivered, 0), coalesce(gone, 0), coalesce(throttled, 0),
+      coalesce(unavailable, 0), coalesce(mediarefused, 0), coalesce(unauthorized, 0), coalesce(redirected, 0),
+      coalesce(rejected, 0), coalesce(failed, 0), coalesce(unanswered, 0), failures,
+      case when failures > 0 then now() end, gonecount, case when gonecount > 0 then now() end, lastkind, laststatus,
+      now(), case when succeeded then now() end
+    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as r (place int, origin text, sink text,
+      succeeded boolean, failures bigint, gonecount bigint, lastkind text, laststatus int, delivered bigint, gone bigint,
+      throttled bigint, unavailable bigint, mediarefused bigint, unauthorized bigint, redirected bigint,
+      rejected bigint, failed bigint, unanswered bigint)
+    order by place
     on conflict (origin, sink) do update set
       delivered = present.delivered + excluded.delivered, gone = present.gone + excluded.gone,
       throttled = present.throttled + excluded.throttled, unavailable = present.unavailable + excluded.unavailable,
@@ -113,16 +113,22 @@ function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Pro
       failures = excluded.failures + case when excluded.deliveredat is null then present.failures else 0 end,
       failingsince = case when excluded.deliveredat is null then coalesce(present.failingsince, excluded.failingsince)
         else excluded.failingsince end,
-      gonecount = excluded.gonecount + case when excluded.deliveredat is null and present.gonesince >= (
-        select grantedat from "grant" g where g.origin = excluded.origin and g.sink = excluded.sink
-      ) then present.gonecount else 0 end,
-      gonesince = case when excluded.deliveredat is null and present.gonesince >= (
-        select grantedat from "grant" g where g.origin = excluded.origin and g.sink = excluded.sink
-      ) then present.gonesince else excluded.gonesince end,
+      gonecount = excluded.gonecount + case when excluded.deliveredat is null then present.gonecount else 0 end,
+      gonesince = case when excluded.deliveredat is null then coalesce(present.gonesince, excluded.gonesince)
+        else excluded.gonesince end,
       holds = case when excluded.deliveredat is null then present.holds else 0 end,
       lastkind = excluded.lastkind, laststatus = excluded.laststatus, lastat = excluded.lastat,
       deliveredat = coalesce(excluded.deliveredat, present.deliveredat)
     returning origin, sink, gonecount, gonesince, holds`;
+}
+
+/** When each pair that has a grant was granted last, by `keyOfPair`. */
+async function findConsents(sql: Sql, tenant: string, reports: readonly PairReport[]) {
+  const rows = await sql.$queryRaw<Array<{ origin: string; sink: string; grantedat: Date }>>`
+    select g.origin, g.sink, g.grantedat
+    from unnest(${reports.map(({ origin }) => origin)}::text[], ${reports.map(({ sink }) => sink)}::text[]) as r (origin, sink)
+    join "grant" g on g.origin = r.origin and g.sink = r.sink and g.tenant = ${tenant}`;
+  return new Map(rows.map((row) => [keyOfPair(row), row]));
 }
 
 /**
@@ -184,12 +190,13 @@ async function hold(tx: Transaction, actor: Actor, holds: readonly Hold[]): Prom
     update delivery d set holds = d.holds + 1
     from unnest(${own.map(({ origin }) => origin)}::text[], ${own.map(({ sink }) => sink)}::text[]) as h (origin, sink)
     where d.origin = h.origin and d.sink = h.sink`;
-  const [ids, seconds] = [holds.map(({ grant }) => grant.id), holds.map((each) => each.seconds)];
+  const now = (await databaseTime(tx.sql)).getTime();
+  const ids = holds.map(({ grant }) => grant.id);
+  const untils = holds.map(({ seconds }) => new Date(now + seconds * 1_000));
   const held = await tx.sql.$queryRaw<GrantRow[]>`
-    update "grant" g set helduntil = statement_timestamp() + make_interval(secs => h.seconds), version = g.version + 1
-    from unnest(${ids}::uuid[], ${seconds}::int[]) as h (id, seconds)
-    where g.id = h.id
-      and (g.helduntil is null or g.helduntil < statement_timestamp() + make_interval(secs => h.seconds))
+    update "grant" g set helduntil = h.until, version = g.version + 1
+    from unnest(${ids}::uuid[], ${untils}::timestamptz[]) as h (id, until)
+    where g.id = h.id and (g.helduntil is null or g.helduntil < h.until)
     returning g.*`;
   for (const { id, tenant, origin, sink, helduntil } of held) {
     tx.audit(actor, 'grant.held', `grant:${id}`, { origin, sink, helduntil });

@@ -30,7 +30,7 @@ export async function forgetGrants({ query, write }: Database, days: number): Pr
 }
 
 const dead = (days: string) => `
-  case g.state when 'ended' then g.endedat when 'live' then g.expiresat end < now() - make_interval(days => ${days})
+  case when g.state = 'ended' then g.endedat when g.state = 'live' then g.expiresat end < now() - make_interval(days => ${days})
   and not exists (select 1 from subscription s where s.origin = g.origin and s.sink = g.sink)`;
 
 /** Of these, those that nobody brought back meanwhile, locked in the order in which everybody locks them. */

@@ -1,8 +1,8 @@
 import { formatRate, type Rate } from '../origins/rate.js';
 import type { Sql } from '../storage/database.js';
-import type { grant as GrantRow } from '../storage/generated/client.js';
+import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../storage/ids.js';
-import { lockRegistry, type Actor, type Transaction } from '../storage/transaction.js';
+import { databaseTime, halfWay, lockRegistry, type Actor, type Transaction } from '../storage/transaction.js';
 import { grantOf, keyOfPair, type Basis, type EndReason, type Grant, type Pair } from './grant.js';
 
 // The arrows of a grant, each one conditional statement for any number of pairs, with the audit entry and the change.
@@ -38,7 +38,7 @@ export async function putGrants(
     insert into "grant" as present (origin, sink, id, tenant, state, basis, allowedorigin, allowedrate, requestedrate,
       warnings, handshake, reference, recordedby, grantedat, expiresat, renewat)
     select origin, sink, id, tenant, 'live', basis, allowedorigin, allowedrate, requestedrate, warnings, handshake,
-      reference, recordedby, now(), coalesce(until, now() + make_interval(secs => leaseseconds)),
+      reference, recordedby, now(), greatest(until, now() + make_interval(secs => leaseseconds)),
       now() + make_interval(secs => renewafter)
     from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c (origin text, sink text, id uuid, tenant text,
       basis text, allowedorigin text, allowedrate text, requestedrate int, warnings text[], handshake uuid,
@@ -50,18 +50,18 @@ export async function putGrants(
       requestedrate = excluded.requestedrate, warnings = excluded.warnings, handshake = excluded.handshake,
       recordedby = excluded.recordedby, grantedat = excluded.grantedat, version = present.version + 1,
       -- What the webhook asked senders to wait goes on through a renewal, and ends with the grant that it was for.
-      helduntil = case when present.state = 'live' and present.expiresat > now() then present.helduntil end,
-      basis = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > now()
+      helduntil = case when present.state = 'live' and present.expiresat > excluded.grantedat then present.helduntil end,
+      basis = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
         and excluded.basis <> 'agreement' then present.basis else excluded.basis end,
-      reference = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > now()
+      reference = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
         and excluded.basis <> 'agreement' then present.reference else excluded.reference end,
-      expiresat = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > now()
+      expiresat = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
         and excluded.basis <> 'agreement' then present.expiresat else excluded.expiresat end,
-      renewat = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > now()
+      renewat = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
         and excluded.basis <> 'agreement' then null else excluded.renewat end
     where (present.state <> 'revoked' or excluded.basis = 'agreement')
       and not (excluded.basis = 'policy' and present.basis <> 'policy' and present.state = 'live'
-        and present.expiresat > now())
+        and present.expiresat > excluded.grantedat)
     returning *`;
   const live = new Map(rows.map((row) => [keyOfPair(row), grantOf(row)]));
   for (const { actor, consent } of consents) {
@@ -171,7 +171,7 @@ export async function reopenGrant(tx: Transaction, actor: Actor, pair: Pair): Pr
 /** A live grant whose renewal was given up is renewed in the middle of what is left of its lease. */
 export async function renewLater(sql: Sql, { tenant, origin, sink }: Pair): Promise<void> {
   await sql.$executeRaw`
-    update "grant" g set renewat = now() + (expiresat - now()) / 2, version = version + 1
+    update "grant" g set renewat = ${halfWay(await databaseTime(sql), Prisma.sql`g.expiresat`)}, version = version + 1
     where origin = ${origin} and sink = ${sink} and tenant = ${tenant} and state = 'live' and expiresat > now()
       and renewat is null and basis <> 'agreement'
       and not exists (
@@ -184,7 +184,7 @@ export async function renewUnreached(sql: Sql, pairs: readonly Pair[]): Promise<
   if (pairs.length === 0) return;
   const columns = pairs.map(({ tenant, origin, sink }) => ({ tenant, origin, sink }));
   await sql.$executeRaw`
-    update "grant" g set renewat = now() + (g.expiresat - now()) / 2, version = g.version + 1
+    update "grant" g set renewat = ${halfWay(await databaseTime(sql), Prisma.sql`g.expiresat`)}, version = g.version + 1
     from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as p (tenant text, origin text, sink text)
     where g.origin = p.origin and g.sink = p.sink and g.tenant = p.tenant and g.state = 'live'
       and g.expiresat > now() + interval '10 minutes' and g.renewat is null and g.basis <> 'agreement'`;

@@ -1,6 +1,7 @@
 import type { Pair } from '../grants/grant.js';
 import type { Sql } from '../storage/database.js';
 import { Prisma } from '../storage/generated/client.js';
+import { databaseTime, halfWay } from '../storage/transaction.js';
 
 /** What was asked, or is to be, and nobody wants any more; in the transaction of what changes the wish. */
 
@@ -44,7 +45,7 @@ export async function closeUnwantedRenewal(
     Prisma.sql`${renewal} and h.state in ('asking', 'waiting') and ${isUnwanted(Prisma.sql`h.requestedrate`)}`,
   );
   await sql.$executeRaw`
-    update handshake h set dueat = greatest(h.dueat, now() + (g.expiresat - now()) / 2) from "grant" g
+    update handshake h set dueat = greatest(h.dueat, ${halfWay(await databaseTime(sql), Prisma.sql`g.expiresat`)}) from "grant" g
     where ${renewal} and h.state = 'due' and g.origin = h.origin and g.sink = h.sink and g.state = 'live'
       and g.expiresat > now() and ${isUnwanted(Prisma.sql`g.requestedrate`)}`;
 }
@@ -79,7 +80,7 @@ async function holdOpen(sql: Sql, which: Prisma.Sql): Promise<void> {
 async function close(sql: Sql, which: Prisma.Sql): Promise<void> {
   await sql.$executeRaw`
     update handshake h set callbackopen = false, lease = null, leaseduntil = null,
-      finishedat = coalesce(finishedat, now()),
+      finishedat = least(finishedat, now()),
       state = case when state in ('due', 'asking', 'waiting') then 'cancelled' else state end
     where ${which} and callbackopen`;
 }

@@ -1,6 +1,7 @@
 import type { Pair } from '../grants/grant.js';
 import type { Sql } from '../storage/database.js';
 import { Prisma } from '../storage/generated/client.js';
+import { databaseTime } from '../storage/transaction.js';
 
 /**
  * A webhook that answers a handshake with 429 or 503 and names a Retry-After cools down until then: nobody asks it for
@@ -12,10 +13,9 @@ import { Prisma } from '../storage/generated/client.js';
  * @param answered pairs that all differ, with the milliseconds to wait; 0 for an answer that asks for none
  */
 export async function recordCooldowns(sql: Sql, answered: ReadonlyArray<Pair & { ms: number }>): Promise<void> {
-  const columns = (entries: typeof answered) =>
-    JSON.stringify(entries.map(({ tenant, origin, sink, ms }) => ({ tenant, origin, sink, ms })));
-  const begun = answered.filter(({ ms }) => ms > 0);
+  const columns = (entries: readonly object[]) => JSON.stringify(entries);
   const over = answered.filter(({ ms }) => ms === 0);
+  const begun = answered.filter(({ ms }) => ms > 0);
   if (over.length > 0) {
     // Who writes one at this moment knows of a later answer.
     await sql.$executeRaw`
@@ -26,10 +26,12 @@ export async function recordCooldowns(sql: Sql, answered: ReadonlyArray<Pair & {
         for update of c skip locked)`;
   }
   if (begun.length > 0) {
+    const now = (await databaseTime(sql)).getTime();
+    const rows = begun.map((each) => ({ ...each, until: new Date(now + each.ms) }));
     await sql.$executeRaw`
       insert into cooldown (tenant, origin, sink, until)
-      select tenant, origin, sink, now() + make_interval(secs => ms / 1000)
-      from jsonb_to_recordset(${columns(begun)}::jsonb) as p (tenant text, origin text, sink text, ms float8)
+      select tenant, origin, sink, until
+      from jsonb_to_recordset(${columns(rows)}::jsonb) as p (tenant text, origin text, sink text, until timestamptz)
       order by tenant, origin, sink
       on conflict (tenant, origin, sink) do update set until = excluded.until`;
     // Whoever holds one of these is closing it, or asks already.

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Sql } from '../storage/database.js';
 import { Prisma, type handshake as HandshakeRow } from '../storage/generated/client.js';
-import { lockRegistry } from '../storage/transaction.js';
+import { databaseTime, lockRegistry } from '../storage/transaction.js';
 import { prepareAttempt } from './attempt.js';
 import { cooldownOf } from './cooldown.js';
 import type { Begun, BegunAttempt, Claim, HandshakeReason, Question } from './handshake.js';
@@ -69,12 +69,15 @@ export function leaseSecondsFor(deadlineMs: number): number {
   return (deadlineMs + leaseMarginMs) / 1_000;
 }
 
+const after = (now: number, ms: number) => new Date(now + ms);
+
 type Candidate = HandshakeRow & { askedrate: number | null };
 
 export function createQueue(settings: QueueSettings): Queue {
   const { database, rateWindows, publicUrl, callbackSeconds, deadlineMs, inFlight } = settings;
   const { perHost, perTenant } = inFlight;
   const { client } = database;
+  const leaseMs = leaseSecondsFor(deadlineMs) * 1_000;
 
   /** Those whose turn it is, locked. */
   function choose(sql: Sql, limit: number, only: readonly string[] | undefined): Promise<Candidate[]> {
@@ -119,27 +122,40 @@ export function createQueue(settings: QueueSettings): Queue {
     if (rows.length === 0) return { begun: [], held: 0 };
     const questions = rows.map(({ id, tenant, sinkhost }) => ({ id, tenant, sinkHost: sinkhost }));
     const held = await rateWindows.admit(sql, questions);
+    const now = (await databaseTime(sql)).getTime();
     const lease = randomUUID();
-    const members = rows.map(({ id, askedrate }) => ({ id, askedrate, heldms: held.get(id) }));
+    const members = rows.map(({ id, askedrate, attempts, dueat, verdict }) => {
+      const heldMs = held.get(id);
+      return heldMs === undefined
+        ? {
+            id,
+            askedrate,
+            state: 'asking',
+            verdict,
+            dueat,
+            lease,
+            leaseduntil: after(now, leaseMs),
+            attempts: attempts + 1,
+          }
+        : { id, askedrate, state: 'due', verdict: 'held_by_budget', dueat: after(now, heldMs), attempts };
+    });
     await sql.$executeRaw`
-      update handshake h set requestedrate = m.askedrate,
-        state = case when m.heldms is null then 'asking' else 'due' end,
-        verdict = case when m.heldms is null then h.verdict else 'held_by_budget' end,
-        dueat = case when m.heldms is null then h.dueat
-          else statement_timestamp() + make_interval(secs => m.heldms / 1000) end,
-        lease = case when m.heldms is null then ${lease}::uuid end,
-        leaseduntil = case when m.heldms is null
-          then statement_timestamp() + make_interval(secs => ${leaseSecondsFor(deadlineMs)}::float8) end,
-        attempts = h.attempts + case when m.heldms is null then 1 else 0 end
-      from jsonb_to_recordset(${JSON.stringify(members)}::jsonb) as m (id uuid, askedrate int, heldms float8)
+      update handshake h set requestedrate = m.askedrate, state = m.state, verdict = m.verdict, dueat = m.dueat,
+        lease = m.lease, leaseduntil = m.leaseduntil, attempts = m.attempts
+      from jsonb_to_recordset(${JSON.stringify(members)}::jsonb) as m (id uuid, askedrate int, state text, verdict text,
+        dueat timestamptz, lease uuid, leaseduntil timestamptz, attempts int)
       where h.id = m.id`;
     const admitted = rows.filter(({ id }) => !held.has(id));
     const claims = admitted.map((row) => ({ claim: claimOf(row, lease), number: row.attempts + 1 }));
-    return { begun: await beginAttempts(sql, claims), held: held.size };
+    return { begun: await beginAttempts(sql, claims, now), held: held.size };
   }
 
   /** Records attempts before they are made. One of before that has no end died with its process. */
-  async function beginAttempts(sql: Sql, claims: Array<{ claim: Claim; number: number }>): Promise<Begun[]> {
+  async function beginAttempts(
+    sql: Sql,
+    claims: Array<{ claim: Claim; number: number }>,
+    now: number,
+  ): Promise<Begun[]> {
     const again = claims.filter(({ number }) => number > 1).map(({ claim }) => claim.id);
     if (again.length > 0) {
       await sql.$executeRaw`
@@ -151,15 +167,19 @@ export function createQueue(settings: QueueSettings): Queue {
       handshake: claim.id,
       number,
       requestheaders: recorded,
-      keyhash: callbackKeyHash && Buffer.from(callbackKeyHash).toString('hex'),
+      ...(callbackKeyHash === undefined
+        ? {}
+        : {
+            keyhash: Buffer.from(callbackKeyHash).toString('hex'),
+            expiresat: after(now, callbackSeconds * 1_000),
+          }),
     }));
     if (columns.length > 0) {
       await sql.$executeRaw`
         insert into attempt (handshake, number, requestheaders, callbackkeyhash, callbackexpiresat)
-        select handshake, number, requestheaders, decode(keyhash, 'hex'), case when keyhash is not null
-          then statement_timestamp() + make_interval(secs => ${callbackSeconds}::float8) end
+        select handshake, number, requestheaders, decode(keyhash, 'hex'), expiresat
         from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb)
-          as a (handshake uuid, number int, requestheaders jsonb, keyhash text)`;
+          as a (handshake uuid, number int, requestheaders jsonb, keyhash text, expiresat timestamptz)`;
     }
     return prepared.map(({ claim, number, headers, callbackKeyHash }) => {
       const attempt: BegunAttempt = { number, callbackOffered: callbackKeyHash !== undefined, headers };
@@ -203,6 +223,12 @@ export function createQueue(settings: QueueSettings): Queue {
 /** -> due: puts questions into the queue, for now or for the end of a cool-down. */
 export async function enqueue(sql: Sql, questions: readonly Question[]): Promise<void> {
   if (questions.length === 0) return;
+  const [origins, sinks] = [questions.map(({ origin }) => origin), questions.map(({ sink }) => sink)];
+  const cooldowns = await sql.$queryRaw<Array<{ tenant: string; origin: string; sink: string; until: Date }>>`
+    select tenant, origin, sink, until from cooldown where origin = any (${origins}::text[]) and sink = any (${sinks}::text[])`;
+  const keyOf = ({ tenant, origin, sink }: { tenant: string; origin: string; sink: string }) =>
+    JSON.stringify([tenant, origin, sink]);
+  const untils = new Map(cooldowns.map((row) => [keyOf(row), row.until]));
   const columns = questions.map((question) => ({
     id: question.id,
     tenant: question.tenant,
@@ -215,17 +241,17 @@ export async function enqueue(sql: Sql, questions: readonly Question[]): Promise
     startedby: question.startedBy,
     requestedrate: question.requestedRate,
     traceparent: question.traceparent,
+    until: untils.get(keyOf(question)),
   }));
   await sql.$executeRaw`
     insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, requestedrate,
       traceparent, state, dueat)
-    select q.id, q.tenant, q.origin, q.sink, q.sinkhost, q.subscription, q.generation, q.reason, q.startedby,
-      q.requestedrate, q.traceparent, 'due',
+    select id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, requestedrate, traceparent, 'due',
       -- A column of milliseconds would round up.
-      greatest(date_trunc('milliseconds', now()), c.until)
+      greatest(date_trunc('milliseconds', now()), until)
     from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as q (id uuid, tenant text, origin text, sink text,
-      sinkhost text, subscription uuid, generation int, reason text, startedby text, requestedrate int, traceparent text)
-    left join cooldown c on c.tenant = q.tenant and c.origin = q.origin and c.sink = q.sink`;
+      sinkhost text, subscription uuid, generation int, reason text, startedby text, requestedrate int, traceparent text,
+      until timestamptz)`;
 }
 
 function claimOf(row: Candidate, lease: string): Claim {

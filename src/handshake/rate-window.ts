@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { getDomain } from 'tldts';
 import type { Sql } from '../storage/database.js';
+import { databaseTime, lockRegistry } from '../storage/transaction.js';
 
 /**
  * How many handshakes a minute one host, its registrable domain, its network and one tenant get, over all processes: a
@@ -15,7 +16,8 @@ export interface RateWindows {
    */
   admit(sql: Sql, questions: readonly AdmittedQuestion[]): Promise<Map<string, number>>;
   /**
-   * The same for the network that is about to be dialled, a /24 or a /48: milliseconds to wait, or undefined to go on.
+   * The same for the network that is about to be dialled, a /24 or a /48, in a transaction of its own: milliseconds to
+   * wait, or undefined to go on.
    */
   admitNetwork(sql: Sql, network: string): Promise<number | undefined>;
 }
@@ -32,7 +34,7 @@ const leastWaitMs = 500;
 
 /** @param perMinute handshakes of a host and of a tenant; a domain gets twice as many as a host, a network four times */
 export function createRateWindows({ perHost, perTenant }: { perHost: number; perTenant: number }): RateWindows {
-  function windowsOf({ tenant, sinkHost }: AdmittedQuestion): Array<{ key: string; limit: number }> {
+  function windowsOf({ tenant, sinkHost }: AdmittedQuestion): Window[] {
     const domain = domainOf(sinkHost);
     return [
       { key: `tenant:${tenant}`, limit: perTenant },
@@ -42,48 +44,61 @@ export function createRateWindows({ perHost, perTenant }: { perHost: number; per
   }
 
   return {
-    async admit(sql, questions) {
-      const keys = [...new Set(questions.flatMap(windowsOf).map(({ key }) => key))];
-      const rows = await sql.$queryRaw<Array<{ key: string; points: number; leftms: number }>>`
-        select key, points, (extract(epoch from until - statement_timestamp()) * 1000)::float8 as leftms
-        from rate_window where key = any (${keys}::text[]) and until > statement_timestamp()`;
-      const present = new Map(rows.map((row) => [row.key, row]));
-      const taken = new Map<string, number>();
-      const held = new Map<string, number>();
-      for (const question of questions) {
-        const windows = windowsOf(question);
-        const full = windows.find(({ key, limit }) => (present.get(key)?.points ?? 0) + (taken.get(key) ?? 0) >= limit);
-        if (full !== undefined) {
-          held.set(question.id, Math.max(present.get(full.key)?.leftms ?? windowMs, leastWaitMs));
-        } else {
-          for (const { key } of windows) taken.set(key, (taken.get(key) ?? 0) + 1);
-        }
-      }
-      await take(sql, taken);
-      return held;
-    },
+    admit: (sql, questions) =>
+      admitAll(
+        sql,
+        questions.map((question) => ({ id: question.id, windows: windowsOf(question) })),
+      ),
 
     async admitNetwork(sql, network) {
       // On a developer's machine everything is one network.
       if (isLoopback(network)) return undefined;
-      const [row] = await take(sql, new Map([[`network:${network}`, 1]]));
-      if (row === undefined || row.points <= perHost * 4) return undefined;
-      return Math.max(row.leftms, leastWaitMs);
+      const key = `network:${network}`;
+      await lockRegistry(sql, key);
+      return (await admitAll(sql, [{ id: key, windows: [{ key, limit: perHost * 4 }] }])).get(key);
     },
   };
 }
 
-/** A window that is over begins anew. */
-function take(sql: Sql, taken: ReadonlyMap<string, number>): Promise<Array<{ points: number; leftms: number }>> {
-  return sql.$queryRaw`
-    insert into rate_window as present (key, points, until)
-    select key, points, statement_timestamp() + make_interval(secs => ${windowMs / 1_000}::float8)
-    from unnest(${[...taken.keys()]}::text[], ${[...taken.values()]}::int[]) as t (key, points)
-    order by key
-    on conflict (key) do update set
-      points = excluded.points + case when present.until > statement_timestamp() then present.points else 0 end,
-      until = case when present.until > statement_timestamp() then present.until else excluded.until end
-    returning points, (extract(epoch from until - statement_timestamp()) * 1000)::float8 as leftms`;
+interface Window {
+  key: string;
+  /** Handshakes. */
+  limit: number;
+}
+
+/** Under a lock for all these windows. */
+async function admitAll(
+  sql: Sql,
+  asked: ReadonlyArray<{ id: string; windows: Window[] }>,
+): Promise<Map<string, number>> {
+  const keys = [...new Set(asked.flatMap(({ windows }) => windows).map(({ key }) => key))];
+  const rows = await sql.$queryRaw<Array<{ key: string; points: number; until: Date; leftms: number }>>`
+    select key, points, until, (extract(epoch from until - statement_timestamp()) * 1000)::float8 as leftms
+    from rate_window where key = any (${keys}::text[]) and until > statement_timestamp()`;
+  const present = new Map(rows.map((row) => [row.key, row]));
+  const points = new Map(rows.map((row) => [row.key, row.points]));
+  const taken = new Set<string>();
+  const held = new Map<string, number>();
+  for (const { id, windows } of asked) {
+    const full = windows.find(({ key, limit }) => (points.get(key) ?? 0) >= limit);
+    if (full !== undefined) held.set(id, Math.max(present.get(full.key)?.leftms ?? windowMs, leastWaitMs));
+    else {
+      for (const { key } of windows) {
+        points.set(key, (points.get(key) ?? 0) + 1);
+        taken.add(key);
+      }
+    }
+  }
+  const fresh = new Date((await databaseTime(sql)).getTime() + windowMs);
+  const columns = [...taken].map((key) => ({ key, points: points.get(key), until: present.get(key)?.until ?? fresh }));
+  if (columns.length > 0) {
+    await sql.$executeRaw`
+      insert into rate_window (key, points, until)
+      select key, points, until
+      from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as w (key text, points int, until timestamptz)
+      on conflict (key) do update set points = excluded.points, until = excluded.until`;
+  }
+  return held;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Origin } from '../origins/origin.js';
 import { originOf } from '../origins/store.js';
 import { createBatcher } from '../storage/batch.js';
 import type { Database, Sql } from '../storage/database.js';
-import { service, type Transaction } from '../storage/transaction.js';
+import { databaseTime, service, type Transaction } from '../storage/transaction.js';
 import { answerColumns } from './attempt.js';
 import { notBefore, retryDelayMs } from './backoff.js';
 import { recordCooldowns } from './cooldown.js';
@@ -200,24 +200,26 @@ async function countFailures(sql: Sql, judged: readonly Judged[]): Promise<Map<s
 /** asking -> the next state, of those handshakes that are still ours; returns their ids. */
 async function moveHandshakes(sql: Sql, planned: readonly Moved[]): Promise<Set<string>> {
   if (planned.length === 0) return new Set();
+  const now = (await databaseTime(sql)).getTime();
   const columns = planned.map(({ claim, attempt, move }) => ({
     id: claim.id,
     lease: claim.lease,
-    number: attempt.number,
     state: move.state,
     verdict: move.verdict,
-    ...(move.state === 'due' ? { afterms: move.afterMs, aftercooldown: move.afterCooldown } : {}),
+    ...(move.state === 'due' ? { dueat: new Date(now + move.afterMs), aftercooldown: move.afterCooldown } : {}),
+    ...(move.state === 'waiting' ? { number: attempt.number } : {}),
+    ...(move.state === 'due' || move.state === 'waiting' ? {} : { finishedat: new Date(now) }),
   }));
   const rows = await sql.$queryRaw<Array<{ id: string }>>`
     update handshake h set state = m.state, verdict = m.verdict, lease = null, leaseduntil = null,
-      dueat = case when m.state <> 'due' then h.dueat
-        else greatest(now() + make_interval(secs => m.afterms / 1000), case when m.aftercooldown then (
-          select c.until from cooldown c where c.tenant = h.tenant and c.origin = h.origin and c.sink = h.sink) end) end,
-      waitinguntil = case when m.state = 'waiting' then (
-        select a.callbackexpiresat from attempt a where a.handshake = h.id and a.number = m.number) end,
-      finishedat = case when m.state in ('due', 'waiting') then null else now() end
-    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb)
-      as m (id uuid, lease uuid, number int, state text, verdict text, afterms float8, aftercooldown boolean)
+      finishedat = m.finishedat,
+      dueat = greatest(coalesce(m.dueat, h.dueat), (
+        select c.until from cooldown c
+        where m.aftercooldown and c.tenant = h.tenant and c.origin = h.origin and c.sink = h.sink)),
+      waitinguntil = (
+        select a.callbackexpiresat from attempt a where a.handshake = h.id and a.number = m.number)
+    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as m (id uuid, lease uuid, state text, verdict text,
+      dueat timestamptz, aftercooldown boolean, number int, finishedat timestamptz)
     -- Said so that it is looked up by its id, and not among all that are being asked.
     where h.id = m.id and h.lease = m.lease and h.state is not distinct from 'asking'
     returning h.id`;

@@ -35,7 +35,7 @@ async function refuseUncalled(tx: Transaction): Promise<number> {
  */
 async function endOvertaken(tx: Transaction): Promise<number> {
   const rows = await tx.sql.$queryRaw<HandshakeRow[]>`
-    update handshake set state = case state when 'waiting' then 'refused' else 'cancelled' end,
+    update handshake set state = case when state = 'waiting' then 'refused' else 'cancelled' end,
       callbackopen = state = 'waiting', waitinguntil = null, finishedat = now()
     where id in (
       select h.id from "grant" g join handshake h on h.origin = g.origin and h.sink = g.sink

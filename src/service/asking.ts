@@ -46,7 +46,7 @@ export function createAsking(
   };
   const worker = createWorker({
     queue,
-    admitNetwork: (network) => rateWindows.admitNetwork(database.client, network),
+    admitNetwork: (network) => database.write(({ sql }) => rateWindows.admitNetwork(sql, network)),
     request: createSafeRequest({
       ...safeRequestDefaults,
       allowedNetworks: config.allowedNetworks,

@@ -1,4 +1,5 @@
 import type { Sql } from './database.js';
+import { Prisma } from './generated/client.js';
 import { uuidv7 } from './ids.js';
 
 /** Who did it: a client by its token, a webhook by its callback, or the service by itself. */
@@ -100,6 +101,21 @@ async function appendChanges(sql: Sql, changes: readonly Change[]): Promise<void
   await sql.$queryRaw`select append_changes(
     ${list(({ tenant }) => tenant)}::text[], ${list(({ origin }) => origin)}::text[], ${list(({ kind }) => kind)}::text[],
     ${list(({ sink }) => sink)}::text[], ${list(({ subscription }) => subscription ?? null)}::uuid[])::text`;
+}
+
+/**
+ * The time by the database's clock, to the millisecond. Statements that write take times as values, because Citus allows
+ * no function of the clock beside a column or within a CASE.
+ */
+export async function databaseTime(sql: Sql): Promise<Date> {
+  const [row] = await sql.$queryRaw<Array<{ now: number }>>`
+    select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now`;
+  return new Date(row?.now ?? NaN);
+}
+
+/** Half-way from a time to the one in a column. */
+export function halfWay(from: Date, column: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`to_timestamp(${from.getTime() / 1_000}::float8 + extract(epoch from ${column} - ${from}::timestamptz)::float8 / 2)`;
 }
 
 /** Waits for locks of this registry in the order of their names, and holds them until the transaction ends. */

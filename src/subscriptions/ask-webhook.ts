@@ -64,7 +64,7 @@ export async function askOnce(
   const cooldown = cooldownOf({ tenant: origin.tenant, origin: origin.name, sink: definition.sink });
   const [open] = await sql.$queryRaw<Array<{ id: string }>>`
     update handshake set requestedrate = ${rate}::int,
-      dueat = case when verdict = 'held_by_budget' then dueat else least(dueat, greatest(now(), ${cooldown})) end
+      dueat = least(dueat, greatest(now(), ${cooldown}, case when verdict = 'held_by_budget' then dueat end))
     where subscription = ${id}::uuid and state in ('due', 'asking') and callbackopen returning id`;
   return open ? open.id : ask(sql, actor, asked, reason, handshake);
 }

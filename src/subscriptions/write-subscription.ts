@@ -122,7 +122,7 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
         const by = principal.scopes.has('assent:admin') ? 'admin' : 'subscriber';
         // What an admin suspended stays an admin's, whoever says it again.
         await sql.$executeRaw`
-          update subscription set version = version + 1, updatedat = now(), suspendedat = coalesce(suspendedat, now()),
+          update subscription set version = version + 1, updatedat = now(), suspendedat = least(suspendedat, now()),
             suspendreason = case when suspendedby = 'admin' and ${by} <> 'admin' then suspendreason else ${reason} end,
             suspendedby = case when suspendedby = 'admin' then suspendedby else ${by} end
           where id = ${id}::uuid`;

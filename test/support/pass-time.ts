@@ -34,12 +34,14 @@ export async function reachRenewal({ sql }: Registry, sink: string): Promise<voi
 
 /** The grant of a sink has run out; the log is told, for nothing else moves an end. */
 export async function passGrant({ sql, service }: Registry, sink: string): Promise<void> {
-  await sql(`update "grant" set expiresat = now() - interval '1 millisecond', renewat = null where sink = $1`, sink);
-  await sql(
-    `select append_changes(array_agg(tenant), array_agg(origin), array_agg('grant.live'::text), array_agg(sink),
-       array_agg(null::uuid))::text from "grant" where sink = $1`,
+  const rows = await sql<{ tenant: string; origin: string }>(
+    `update "grant" set expiresat = now() - interval '1 millisecond', renewat = null where sink = $1
+     returning tenant, origin`,
     sink,
   );
+  await service.database.write(async (tx) => {
+    for (const row of rows) tx.change({ kind: 'grant.live', ...row, sink });
+  });
   await service.follow();
 }
 
