@@ -636,11 +636,12 @@ begin
     or holder.leaseslots[place] <= pool.slot - 127 then return 0; end if;
   perform set_config('synchronous_commit', 'off', true);
   back := least(unused, holder.leasecounts[place]);
-  update lease_pool b set tokens = b.tokens + back,
-    lastturn = b.lastturn - make_interval(secs => back * 63.5 / b.rate),
-    slots[1 + holder.leaseslots[place] % 127] = b.slots[1 + holder.leaseslots[place] % 127] - back
+  pool.slots[1 + holder.leaseslots[place] % 127] := pool.slots[1 + holder.leaseslots[place] % 127] - back;
+  update lease_pool b set tokens = pool.tokens + back, lastturn = pool.lastturn - make_interval(secs => back * 63.5 / pool.rate),
+    slots = pool.slots
   where b.pair = pool.pair;
-  update lease_holder h set leasecounts[place] = 0 where h.id = holder.id;
+  holder.leasecounts[place] := 0;
+  update lease_holder h set leasecounts = holder.leasecounts where h.id = holder.id;
   return back;
 end
 $$;
