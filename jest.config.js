@@ -53,7 +53,6 @@ const serverOnly = [
 
 /** On the embedded database in `npm test`; all others are on Postgres, which takes half of the processor's time. */
 const embeddedFirst = [
-  'changes/take',
   'grants/grants',
   'handshake/callback-page',
   'origins/origins',

@@ -19,8 +19,9 @@ const origin = 'a.example.com';
 const postgres = await startPostgres([]);
 const database = await openDatabase({ databaseUrl: postgres.url, dataFolder: '' });
 await migrate(database);
-await database.exclusively(({ execute }) => execute(
-  `insert into origin (name, tenant, defaultrate, judgement, leaseseconds, profile)
+await database.exclusively(({ execute }) =>
+  execute(
+    `insert into origin (name, tenant, defaultrate, judgement, leaseseconds, profile)
      values ('${origin}', 't', '60', 'strict', 864000, 'cloudevents');
    insert into "grant" (origin, sink, id, tenant, state, basis, allowedrate, recordedby, grantedat, expiresat)
      select '${origin}', 'https://webhook.example.com/' || n, gen_random_uuid(), 't', 'live', 'agreement', '100000000', 'x', now(),
@@ -28,7 +29,8 @@ await database.exclusively(({ execute }) => execute(
    create table bare (id int primary key, n bigint not null);
    insert into bare select n, 0 from generate_series(0, ${pairs}) n;
    analyze`,
-));
+  ),
+);
 
 /** Statements in a second, and milliseconds at the median and at the 99th percentile. */
 async function run(text, valuesOf) {
