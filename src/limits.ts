@@ -17,6 +17,8 @@ export const limits = {
   /** Filters in all, those inside of others included. */
   filters: 100,
   filterDepth: 32,
+  /** A CESQL expression. `depth` counts parentheses, unary operators, arguments and sets inside each other. */
+  expression: { characters: 32_768, tokens: 512, depth: 32 },
   headers: 50,
   headerBytes: 4_096,
   configBytes: 8_192,

@@ -1,5 +1,5 @@
 import { RegistryError } from '../errors.js';
-import { lintSubscription } from '../events/lint-subscription.js';
+import { lintSubscription } from '../events/validate-event.js';
 import { faultOfBreach } from '../events/rule.js';
 import type { Origin } from '../origins/origin.js';
 import { originOf } from '../origins/store.js';

@@ -3,7 +3,7 @@
 // what stands is read (`read-subscription.ts`) and explained (`status-details.ts`).
 
 import type { Fault } from '../errors.js';
-import { lintSubscription } from '../events/lint-subscription.js';
+import { lintSubscription } from '../events/validate-event.js';
 import { presentBreach } from '../events/rule.js';
 import type { Settled } from '../handshake/handshake.js';
 import { presentHandshake } from '../handshake/presentation.js';

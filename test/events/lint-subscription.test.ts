@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { lintSubscription } from '../../src/events/lint-subscription.js';
+import { lintSubscription } from '../../src/events/validate-event.js';
 import type { Profile } from '../../src/origins/origin.js';
 
 type Asked = Parameters<typeof lintSubscription>[1];

@@ -10,8 +10,6 @@ export interface CesqlLimits {
   depth: number;
 }
 
-export const defaultCesqlLimits: CesqlLimits = { characters: 32_768, tokens: 512, depth: 32 };
-
 /** `text` is the value for a string, the upper-case form for a keyword, and else what was written. */
 export interface Token {
   kind: 'word' | 'keyword' | 'string' | 'symbol' | 'end';

@@ -1,9 +1,10 @@
 // The text of an expression becomes tokens (`lexer.ts`), the tokens a tree (here, `expression.ts`), and the tree a function
 // of an event (`evaluate.ts`). `anchors.ts` reads from the tree what an event must have, so that the index can look it up.
 
+import { limits } from '../../limits.js';
 import type { Cesql, CesqlFault } from './expression.js';
 import { findFunction, isFunctionName } from './functions.js';
-import { CesqlRefusal, defaultCesqlLimits, readTokens, failAt, type CesqlLimits, type Token } from './lexer.js';
+import { CesqlRefusal, readTokens, failAt, type CesqlLimits, type Token } from './lexer.js';
 
 export type ParsedCesql = { expression: Cesql } | { fault: CesqlFault };
 
@@ -13,10 +14,10 @@ export type ParsedCesql = { expression: Cesql } | { fault: CesqlFault };
  */
 export function parseCesql(
   text: string,
-  limits: Partial<CesqlLimits> = {},
+  own: Partial<CesqlLimits> = {},
   options: { functions: 'known' | 'any' } = { functions: 'known' },
 ): ParsedCesql {
-  const checked = { ...defaultCesqlLimits, ...limits };
+  const checked = { ...limits.expression, ...own };
   try {
     const tokens = readTokens(text, checked);
     const reader: Reader = { tokens, place: 0, depth: checked.depth, known: options.functions === 'known' };
