@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { Scope } from './log.js';
+import type { FeedScope } from './log.js';
 
 /** A place in the log: everything up to the position was seen. Positions say nothing in another history. */
 export interface Place {
@@ -17,7 +17,7 @@ const sealBytes = 16;
  * was read, and a seal that binds them to the tenant, in base64url. The seal keeps a reader from places that it was
  * never given, and one tenant from the cursors of another.
  */
-export function writeCursor(secret: Buffer, { tenant, origin }: Scope, { epoch, position }: Place): string {
+export function writeCursor(secret: Buffer, { tenant, origin }: FeedScope, { epoch, position }: Place): string {
   const place = Buffer.alloc(placeBytes);
   place.write(epoch.replaceAll('-', ''), 'hex');
   place.writeBigInt64BE(position, placeBytes - 8);
@@ -31,7 +31,7 @@ export function writeCursor(secret: Buffer, { tenant, origin }: Scope, { epoch, 
  */
 export function readCursor(
   secret: Buffer,
-  { tenant, origin }: Scope,
+  { tenant, origin }: FeedScope,
   cursor: string,
 ): Place | 'of_other_origin' | undefined {
   const bytes = Buffer.from(cursor, 'base64url');

@@ -6,7 +6,7 @@ import { parseOriginName } from '../origins/origin-name.js';
 import { asUnavailable } from '../storage/database-errors.js';
 import type { Database } from '../storage/database.js';
 import type { Feed, Page, Reader } from './feed.js';
-import type { Scope } from './log.js';
+import type { FeedScope } from './log.js';
 import type { Readers } from './readers.js';
 import { writeSnapshot, type Write } from './snapshot.js';
 
@@ -79,7 +79,7 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
 }
 
 /** Nothing would ever happen to an origin of a name that none can have. */
-function scopeOf({ principal, query }: Call<'getChanges'> | Call<'getSnapshot'>): Scope {
+function scopeOf({ principal, query }: Call<'getChanges'> | Call<'getSnapshot'>): FeedScope {
   const origin = query.origin === undefined ? undefined : parseOriginName(query.origin);
   if (origin?.ok === false) {
     throw brokenParameters([{ pointer: 'query/origin', rule: origin.rule, detail: origin.detail }]);

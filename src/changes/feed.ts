@@ -3,7 +3,7 @@ import { indexLoading } from '../matching/replica.js';
 import type { Query } from '../storage/database.js';
 import { readCursor, writeCursor } from './cursor.js';
 import type { Follower } from './follower.js';
-import { readLog, type LoggedChange, type Scope } from './log.js';
+import { readLog, type LoggedChange, type FeedScope } from './log.js';
 import { createRing, type RingLimits } from './ring.js';
 
 /**
@@ -16,7 +16,7 @@ export interface Feed {
    * a cursor unknown to the tenant, or of another origin; `cursor_too_old`, `cursor_of_other_history`, `index_loading`;
    * `revision_not_reached` where a replica of the database is behind the cursor.
    */
-  open(scope: Scope, cursor: string | undefined, place: string): Promise<Reader>;
+  open(scope: FeedScope, cursor: string | undefined, place: string): Promise<Reader>;
 }
 
 export interface Reader {
@@ -93,7 +93,7 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
     throw indexLoading();
   }
 
-  function textOf(change: LoggedChange, scope: Scope): TextOfChange {
+  function textOf(change: LoggedChange, scope: FeedScope): TextOfChange {
     const made = scope.origin === undefined ? texts.tenant : texts.origin;
     const known = made.get(change);
     if (known !== undefined) return known;
@@ -114,7 +114,7 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
     return text;
   }
 
-  function createReader(scope: Scope, own: { epoch: string; position: bigint }): Reader {
+  function createReader(scope: FeedScope, own: { epoch: string; position: bigint }): Reader {
     const { tenant } = scope;
     const known = setBacks;
     const goTo = (position: bigint) => {

@@ -24,7 +24,7 @@ export interface LogBounds {
 }
 
 /** A tenant, or one origin of it. */
-export interface Scope {
+export interface FeedScope {
   tenant: string;
   origin?: string | undefined;
 }
@@ -53,7 +53,7 @@ export async function readLog(
   query: Query,
   after: bigint,
   limits: PageLimits,
-  of?: Scope,
+  of?: FeedScope,
 ): Promise<{ bounds: LogBounds; end: bigint; now: number; changes: LoggedChange[]; isMore: boolean }> {
   const { where, values } = conditions(of, 4);
   const rows = await query<LogRow>(
@@ -89,7 +89,7 @@ export async function readLog(
 export const changeOverhead = 350;
 
 /** Written out for each scope, because a condition that may be absent keeps Postgres from its indexes. */
-function conditions(of: Scope | undefined, first: number): { where: string; values: string[] } {
+function conditions(of: FeedScope | undefined, first: number): { where: string; values: string[] } {
   if (of === undefined) return { where: '', values: [] };
   if (of.origin === undefined) return { where: `tenant = $${first} and `, values: [of.tenant] };
   return { where: `tenant = $${first} and origin = $${first + 1} and `, values: [of.tenant, of.origin] };
@@ -111,7 +111,7 @@ export async function readEnd(query: Query): Promise<LogBounds & { secret: Buffe
 /** Everything that a replica holds, as JSON, many at once; origins first, in the order that it can be put. */
 export async function* readStates(
   { stream }: Snapshot,
-  of?: Scope,
+  of?: FeedScope,
 ): AsyncGenerator<{ kind: Subject['kind']; states: string[] }> {
   const { where, values } = conditions(of, 1);
   for (const kind of ['origin', 'subscription', 'grant'] as const) {

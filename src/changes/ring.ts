@@ -1,5 +1,5 @@
 import type { Place } from './cursor.js';
-import { changeOverhead, type LoggedChange, type Scope } from './log.js';
+import { changeOverhead, type LoggedChange, type FeedScope } from './log.js';
 
 /** The latest changes, in memory: everything behind `from` up to `end`. The oldest go when there are too many. */
 export interface Ring {
@@ -10,7 +10,7 @@ export interface Ring {
   /** Forgets everything; what comes next comes after this position. */
   reset(position: bigint): void;
   /** Changes behind a position that is not before `from`, with the position up to which was looked. */
-  read(scope: Scope, after: bigint, limit: number): { changes: LoggedChange[]; position: Place['position'] };
+  read(scope: FeedScope, after: bigint, limit: number): { changes: LoggedChange[]; position: Place['position'] };
 }
 
 export interface RingLimits {

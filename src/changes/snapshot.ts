@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { RegistryError } from '../errors.js';
 import type { Database } from '../storage/database.js';
 import { writeCursor } from './cursor.js';
-import { readEnd, readStates, type Scope } from './log.js';
+import { readEnd, readStates, type FeedScope } from './log.js';
 
 /** Sends text; resolves when there is room for more, rejects when the reader has gone. */
 export type Write = (text: string) => Promise<void>;
@@ -24,7 +24,7 @@ const readingMs = 120_000;
  */
 export async function writeSnapshot(
   database: Database,
-  scope: Scope,
+  scope: FeedScope,
   write: Write,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,6 +1,6 @@
-import { createCallbackKey } from './callback-key.js';
-import type { Judgement, Outcome } from './exchange.js';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { BegunAttempt, HeaderLine, Question } from './handshake.js';
+import type { FinalReply, Judgement } from './judgement.js';
 
 /** What an attempt sends, and what is recorded of it. Of the callback's key only a hash is kept. */
 export interface PreparedAttempt {
@@ -34,7 +34,7 @@ export function prepareAttempt(
 }
 
 /** What is kept of an answer, as columns. */
-export function answerColumns(attempt: BegunAttempt, reply: Outcome, judgement: Judgement) {
+export function answerColumns(attempt: BegunAttempt, reply: FinalReply, judgement: Judgement) {
   const told = reply.kind === 'answered' ? reply.headers.filter(([name]) => isTelling(name)) : [];
   return {
     number: attempt.number,
@@ -74,4 +74,19 @@ function withoutKey({ headers }: BegunAttempt, lines: ReadonlyArray<readonly [st
 /** NUL and half surrogates cannot be stored; nothing is worth more than a kilobyte. */
 function clip([name, value]: readonly [string, string]): HeaderLine {
   return [name, value.slice(0, 1_024).replaceAll('\0', '').toWellFormed()];
+}
+
+/** 256 random bits. Only its hash is stored, so that nobody who reads the database can grant. */
+export function createCallbackKey(): { key: string; hash: Uint8Array<ArrayBuffer> } {
+  const key = randomBytes(32).toString('base64url');
+  return { key, hash: hashCallbackKey(key) };
+}
+
+export function hashCallbackKey(key: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(createHash('sha256').update(key).digest());
+}
+
+/** In constant time. */
+export function isSameHash(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
 }

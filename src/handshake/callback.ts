@@ -6,8 +6,8 @@ import type { Database, Sql } from '../storage/database.js';
 import type { grant as GrantRow, handshake as HandshakeRow } from '../storage/generated/client.js';
 import { beforeAllIds, isUuid } from '../storage/ids.js';
 import { callback as callbackActor } from '../storage/transaction.js';
-import { hashCallbackKey, isSameHash } from './callback-key.js';
-import { judgeOrigin } from './exchange.js';
+import { hashCallbackKey, isSameHash } from './attempt.js';
+import { judgeOrigin } from './judgement.js';
 import type { HeaderLine } from './handshake.js';
 
 export interface CallbackGrant {

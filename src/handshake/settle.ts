@@ -8,7 +8,7 @@ import { databaseTime, service, type Transaction } from '../storage/transaction.
 import { answerColumns } from './attempt.js';
 import { notBefore, retryDelayMs } from './backoff.js';
 import { recordCooldowns } from './cooldown.js';
-import { judge, type Judgement, type Outcome } from './exchange.js';
+import { judge, type Judgement, type FinalReply } from './judgement.js';
 import type { Begun, HandshakeState, Settled } from './handshake.js';
 import type { Verdict } from './verdicts.js';
 
@@ -24,10 +24,10 @@ export interface SettleSettings {
  * Judges an answer and writes what follows from it: attempt, handshake, cool-down, grant, audit and change, in one
  * transaction with the other answers of this moment.
  */
-export type Settle = (begun: Begun, reply: Outcome) => Promise<Settled>;
+export type Settle = (begun: Begun, reply: FinalReply) => Promise<Settled>;
 
 interface Answered extends Begun {
-  reply: Outcome;
+  reply: FinalReply;
 }
 
 interface Judged extends Answered {

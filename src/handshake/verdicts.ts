@@ -1,4 +1,4 @@
-import type { Judgement, Warning } from './exchange.js';
+import type { Judgement, Warning } from './judgement.js';
 
 /** What the registry itself has to say about a handshake or a grant, beside what an answer meant. */
 export type RegistryVerdict =

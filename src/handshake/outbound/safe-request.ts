@@ -1,11 +1,11 @@
 /**
  * Everything that the registry sends to an address somebody registered passes here, in this order: the sink as text
  * (sink.ts), its name and the addresses behind it (resolve.ts, address.ts), TCP and TLS to one of them (dial.ts), one
- * OPTIONS request (ask.ts). It ends as a Reply. The folder imports nothing else of `handshake/`.
+ * OPTIONS request (send-request.ts). It ends as a Reply. The folder imports nothing else of `handshake/`.
  */
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { createAddressRules, isReachable } from './address.js';
-import { ask, type OptionsRequest } from './ask.js';
+import { sendRequest, type OptionsRequest } from './send-request.js';
 import { dial, dialFirst, secured } from './dial.js';
 import { RequestFailure, type FailureReason } from './failure.js';
 import { chooseAddresses, lookUp } from './resolve.js';
@@ -130,7 +130,7 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
 
     await progress.during('tlsMs', secured(socket));
     const request = { url: sink.uri, method, headers: { 'User-Agent': settings.userAgent, ...headers } };
-    const answer = await progress.during('answerMs', ask(socket, request, settings, signal));
+    const answer = await progress.during('answerMs', sendRequest(socket, request, settings, signal));
     return { kind: 'answered', ...answer, remoteAddress };
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { judge, type Criteria } from '../../src/handshake/exchange.js';
+import { judge, type Criteria } from '../../src/handshake/judgement.js';
 import { cpuTime } from '../support/cpu-time.js';
 
 type Headers = ReadonlyArray<readonly [string, string]>;

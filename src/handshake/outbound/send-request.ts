@@ -26,7 +26,7 @@ export interface AnswerLimits {
  * `signal` ends everything; undici's own time-outs, which each 1xx answer would restart, are off. Throws RequestFailure
  * for what a target does, undici's error for headers that cannot be sent.
  */
-export function ask(
+export function sendRequest(
   socket: TLSSocket,
   { url, method, headers }: OptionsRequest,
   limits: AnswerLimits,

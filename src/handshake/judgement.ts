@@ -3,10 +3,10 @@ import { parseRetryAfter } from './backoff.js';
 import type { FailureReason } from './outbound/failure.js';
 import type { Reply } from './outbound/safe-request.js';
 
-/** A reply that is an outcome; one that was held is none. */
-export type Outcome = Exclude<Reply, { kind: 'held' }>;
+/** A reply that can be judged; a request that was held was never sent. */
+export type FinalReply = Exclude<Reply, { kind: 'held' }>;
 
-/** What an outcome is judged by: what was asked of the target, and how strictly. Rates are per minute. */
+/** What a reply is judged by: what was asked of the target, and how strictly. Rates are per minute. */
 export interface Criteria {
   origin: string;
   /** The value of WebHook-Request-Rate, if it was sent. */
@@ -70,7 +70,7 @@ export type Judgement =
  * What the reply to a validation request means (webhook specification, section 4.2). A status can refuse or postpone;
  * on every other final status the headers alone decide, because a status never is consent.
  */
-export function judge(criteria: Criteria, reply: Outcome): Judgement {
+export function judge(criteria: Criteria, reply: FinalReply): Judgement {
   if (reply.kind === 'blocked') return { kind: 'blocked', verdict: reply.reason };
   if (reply.kind === 'unanswered') return { kind: 'unreachable', verdict: reply.reason };
   const { status } = reply;
