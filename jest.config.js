@@ -3,7 +3,8 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Which files run, and on which database. TEST_SUITE=full is everything; =rest is what `npm test` leaves out of it.
+ * Which files run, and on which database. TEST_SUITE=full is everything; =rest is what `npm test` leaves out of it; =citus
+ * is what runs in schemas of the cluster that TEST_CITUS_URL names.
  * TEST_DATABASE=postgres or =embedded leaves out the other one. Files that are named are run, long or not.
  */
 const { TEST_SUITE: suite = 'fast', TEST_DATABASE: only } = process.env;
@@ -62,6 +63,22 @@ const embeddedFirst = [
   'subscriptions/register',
 ];
 
+/** In schemas of a Citus cluster: their own, and those that say what a registry does all day. */
+const onCitus = [
+  'citus/schemas',
+  'deliveries/leases',
+  'deliveries/outcomes',
+  'grants/grants',
+  'handshake/callback',
+  'handshake/renewal',
+  'origins/origins',
+  'subscriptions/subscriptions',
+];
+if (suite === 'citus' && !process.env.TEST_CITUS_URL) {
+  console.log('TEST_CITUS_URL names no Citus cluster, so nothing is tested in one.');
+  process.exit(0);
+}
+
 const root = fileURLToPath(new URL('test/', import.meta.url));
 const names = readdirSync(root, { recursive: true })
   .filter((path) => path.endsWith('.test.ts'))
@@ -73,6 +90,8 @@ for (const name of [...long, ...serverOnly, ...embeddedFirst]) {
 const usesDatabase = (name) =>
   /\/support\/(registry|senders)\.js'/.test(readFileSync(`${root}${name}.test.ts`, 'utf8'));
 const databasesOf = (name) => {
+  if (suite === 'citus' || name.startsWith('citus/'))
+    return suite === 'citus' && onCitus.includes(name) ? ['citus'] : [];
   if (!usesDatabase(name)) return ['none'];
   if (serverOnly.includes(name)) return ['postgres'];
   return embeddedFirst.includes(name) ? ['embedded', 'postgres'] : ['postgres', 'embedded'];
@@ -83,6 +102,7 @@ const runs = {
   fast: isFast,
   full: () => true,
   rest: (name, database) => !isFast(name, database),
+  citus: () => true,
 }[suite];
 
 function project(displayName, more = {}) {
@@ -109,6 +129,7 @@ export default {
       globalSetup: '<rootDir>/test/support/start-postgres.mjs',
       globalTeardown: '<rootDir>/test/support/stop-postgres.mjs',
     }),
+    project('citus', { globals: { testDatabase: 'citus' } }),
     project('embedded', {
       globals: { testDatabase: 'embedded' },
       globalSetup: '<rootDir>/test/support/embedded-template.mjs',

@@ -249,7 +249,7 @@ describe('what the database may have lost', () => {
   };
 
   test('in a failover is charged once', () =>
-    isChargedOnce(() => registry.sql('update feed_state set epoch = gen_random_uuid()')));
+    isChargedOnce(() => registry.sql('update feed_state set epoch = $1::uuid', randomUUID())));
 
   // A server is shared with the tests of other files.
   (isServer ? test.skip : test)('in a crash that the server came back from by itself is charged once', () =>

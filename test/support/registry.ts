@@ -54,7 +54,9 @@ export interface RegistrySettings {
 }
 
 /** The tests of this file run on a Postgres server, and not on the embedded one: jest.config.js. */
-export const isServer = (globalThis as { testDatabase?: string }).testDatabase === 'postgres';
+const { testDatabase } = globalThis as { testDatabase?: 'postgres' | 'embedded' | 'citus' };
+
+export const isServer = testDatabase === 'postgres' || testDatabase === 'citus';
 
 export async function startRegistry(settings: RegistrySettings = {}): Promise<Registry> {
   const { receiver, dns, env, dismantle } = settings.beside
@@ -134,13 +136,18 @@ export async function copyDatabase(folder: string): Promise<{ url: string | unde
     return { url: undefined, drop: async () => undefined };
   }
   const name = `assent_${randomUUID().replaceAll('-', '')}`;
-  const server = process.env['ASSENT_TEST_SERVER'] ?? '';
+  const server = process.env[testDatabase === 'citus' ? 'TEST_CITUS_URL' : 'ASSENT_TEST_SERVER'] ?? '';
   const execute = async (statement: string) => {
     const client = new pg.Client({ connectionString: server });
     await client.connect();
     await client.query(statement);
     await client.end();
   };
+  if (testDatabase === 'citus') {
+    const url = new URL(server);
+    url.searchParams.set('schema', name);
+    return { url: url.href, drop: () => execute(`drop schema ${name} cascade`) };
+  }
   await execute(`create database ${name} template ${process.env['ASSENT_TEST_TEMPLATE']}`);
   return {
     url: Object.assign(new URL(server), { pathname: `/${name}` }).href,
