@@ -48,6 +48,7 @@ const serverOnly = [
   'outage',
   'read-only',
   'storage/outage',
+  'storage/schema',
   'storage/session',
   'storage/tls',
 ];

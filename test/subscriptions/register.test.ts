@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { exhaust } from '../support/pass-time.js';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
 
 let registry: Registry;
@@ -35,6 +36,26 @@ test('a webhook that consents makes the subscription active in one request, and 
     .query({ origin: 'eventemitter.example.com', sink })
     .expect(200);
   expect(permission.body).toMatchObject({ allowed: true, allowedrate: 100, basis: 'response' });
+});
+
+test('the trace of whoever asks for a handshake goes along with the question, and with its retries', async () => {
+  const path = '/traced';
+  registry.receiver.on(path, (_request, response) => response.destroy());
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  const sink = registry.receiver.sink(path);
+  const { body } = await subscriber
+    .post('/v1/subscriptions')
+    .set({ traceparent, Prefer: 'respond-async' })
+    .send({ sink, protocol: 'HTTP' })
+    .expect(201);
+  const traces = () =>
+    registry.receiver.asked.flatMap((asked) => (asked.path === path ? asked.headers.traceparent : []));
+  await exhaust(registry);
+  expect(traces()).toEqual([traceparent, traceparent, traceparent]);
+
+  registry.receiver.consent(path);
+  await subscriber.post(`/v1/subscriptions/${body.id}/handshakes`).set('Prefer', 'wait=10').expect(201);
+  expect(traces()).toEqual([traceparent, traceparent, traceparent, undefined]);
 });
 
 test('a tenant has no more subscriptions than it may have, suspended ones among them', async () => {
