@@ -92,12 +92,12 @@ function walkValue(walk: Walk, at: number): number {
     const plainEnd = skipPlain(bytes, at + 1);
     if (bytes[plainEnd] === quote) return plainEnd + 1;
     const end = skipString(bytes, plainEnd);
-    note(walk, textFault(decodeString(bytes, at + 1, end - 1)));
+    report(walk, textFault(decodeString(bytes, at + 1, end - 1)));
     return end;
   }
   if (first !== brace && first !== bracket) return skipValue(bytes, at);
   if (path.length < limits.bodyDepth) return walkContainer(walk, at);
-  note(walk, { rule: 'too_deep', detail: `The body is nested more than ${limits.bodyDepth} deep.` });
+  report(walk, { rule: 'too_deep', detail: `The body is nested more than ${limits.bodyDepth} deep.` });
   return skipDeep(bytes, at);
 }
 
@@ -115,7 +115,7 @@ function walkContainer(walk: Walk, from: number): number {
       const isPlain = skipPlain(bytes, at + 1) === end - 1;
       const name = isPlain ? json.text.slice(at + 1, end - 1) : decodeString(bytes, at + 1, end - 1);
       path[last] = name;
-      note(walk, textFault(name) ?? nameFault(name, names));
+      report(walk, textFault(name) ?? nameFault(name, names));
       names.add(name);
       // Behind the colon.
       at = skipSpace(bytes, skipSpace(bytes, end) + 1);
@@ -127,7 +127,7 @@ function walkContainer(walk: Walk, from: number): number {
   return at + 1;
 }
 
-function note(walk: Walk, fault: Omit<Fault, 'pointer'> | undefined): void {
+function report(walk: Walk, fault: Omit<Fault, 'pointer'> | undefined): void {
   if (fault === undefined || walk.hasFault) return;
   const pointer = walk.path.map((step) => `/${typeof step === 'string' ? escapePointer(step) : step}`).join('');
   walk.faults.push({ pointer, ...fault });

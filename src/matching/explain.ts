@@ -36,7 +36,7 @@ interface Row {
 }
 
 /** In one answer, of the oldest subscriptions; an explanation is for people. */
-const longest = 1_000;
+const mostExplanations = 1_000;
 /** Read at once: some subscriptions have 64 KiB. */
 const pageSize = 100;
 /** Long filters are compiled for it, a thousand of them for seconds; other requests get their turn in between. */
@@ -47,7 +47,7 @@ export function createExplain({ client }: Pick<Database, 'client'>): Explain {
     const isAdmin = scopes.has('assent:admin');
     const explanations = events.map((): Explanation[] => []);
     let after = beforeAllIds;
-    let left = events.length === 0 ? 0 : Math.floor(longest / events.length);
+    let left = events.length === 0 ? 0 : Math.floor(mostExplanations / events.length);
     let sliceStart = performance.now();
     while (left > 0) {
       const rows = await client.$queryRaw<Row[]>`

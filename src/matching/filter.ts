@@ -41,14 +41,14 @@ interface Walk {
   readonly faults: Fault[];
 }
 
-function note(walk: Walk, pointer: string, rule: FaultRule, detail: string): undefined {
+function report(walk: Walk, pointer: string, rule: FaultRule, detail: string): undefined {
   if (walk.faults.length < limits.faults) walk.faults.push({ pointer, rule, detail });
 }
 
 /** What is at fault is noted and left out: the result is thrown away then. */
 function parseList(walk: Walk, value: unknown, at: string, depth: number): Filter[] {
   if (!Array.isArray(value)) {
-    note(walk, at, 'type', 'This is an array of filters, such as [{ "exact": { "type": "com.example.created" } }].');
+    report(walk, at, 'type', 'This is an array of filters, such as [{ "exact": { "type": "com.example.created" } }].');
     return [];
   }
   const filters: Filter[] = [];
@@ -62,16 +62,16 @@ function parseList(walk: Walk, value: unknown, at: string, depth: number): Filte
 
 function parseFilter(walk: Walk, value: unknown, at: string, depth: number): Filter | undefined {
   walk.left -= 1;
-  if (walk.left < 0) return note(walk, at, 'too_many_filters', `There are at most ${limits.filters} filters in all.`);
+  if (walk.left < 0) return report(walk, at, 'too_many_filters', `There are at most ${limits.filters} filters in all.`);
   if (depth > limits.filterDepth)
-    return note(walk, at, 'too_deep', `Filters stand at most ${limits.filterDepth} deep.`);
+    return report(walk, at, 'too_deep', `Filters stand at most ${limits.filterDepth} deep.`);
   if (!isObject(value)) {
-    return note(walk, at, 'type', 'A filter is an object with one member, which names the dialect.');
+    return report(walk, at, 'type', 'A filter is an object with one member, which names the dialect.');
   }
   const names = Object.keys(value);
-  if (names.length === 0) return note(walk, at, 'dialect_missing', `A filter names a dialect. ${supported}`);
+  if (names.length === 0) return report(walk, at, 'dialect_missing', `A filter names a dialect. ${supported}`);
   if (names.some((name) => outdated.includes(name))) {
-    return note(
+    return report(
       walk,
       at,
       'shape_outdated',
@@ -79,7 +79,7 @@ function parseFilter(walk: Walk, value: unknown, at: string, depth: number): Fil
     );
   }
   if (names.length > 1) {
-    note(walk, at, 'dialect_repeated', 'A filter has one dialect; put several filters into the array or into "all".');
+    report(walk, at, 'dialect_repeated', 'A filter has one dialect; put several filters into the array or into "all".');
   }
   // All of them are read, so that the faults inside come at once too.
   const [filter] = names.map((name) => parseDialect(walk, name, value[name], `${at}/${escapePointer(name)}`, depth));
@@ -99,43 +99,43 @@ function parseDialect(walk: Walk, name: string, value: unknown, at: string, dept
     case 'any':
       return { any: parseNested(walk, value, at, depth) };
     case 'not': {
-      if (Array.isArray(value)) return note(walk, at, 'type', '"not" takes one filter, not an array of filters.');
+      if (Array.isArray(value)) return report(walk, at, 'type', '"not" takes one filter, not an array of filters.');
       const filter = parseFilter(walk, value, at, depth + 1);
       return filter && { not: filter };
     }
     case 'sql':
       return parseSql(walk, value, at);
     default:
-      if (forbiddenNames.has(name)) return note(walk, at, 'name_forbidden', 'A member may not have this name.');
-      return note(walk, at, 'dialect_unknown', `This is not the name of a filter dialect. ${supported}`);
+      if (forbiddenNames.has(name)) return report(walk, at, 'name_forbidden', 'A member may not have this name.');
+      return report(walk, at, 'dialect_unknown', `This is not the name of a filter dialect. ${supported}`);
   }
 }
 
 /** The faults of an expression name the character, counted from 1, at which it goes wrong. */
 function parseSql(walk: Walk, value: unknown, at: string): Filter | undefined {
-  if (typeof value !== 'string') return note(walk, at, 'type', 'A CloudEvents SQL expression is a string.');
+  if (typeof value !== 'string') return report(walk, at, 'type', 'A CloudEvents SQL expression is a string.');
   const parsed = parseCesql(value);
   if ('expression' in parsed) return { sql: value };
   const { fault } = parsed;
-  return note(walk, at, fault.rule, `At character ${fault.at + 1}: ${fault.detail}`);
+  return report(walk, at, fault.rule, `At character ${fault.at + 1}: ${fault.detail}`);
 }
 
 function parseNested(walk: Walk, value: unknown, at: string, depth: number): Filter[] {
   if (Array.isArray(value) && value.length === 0) {
-    note(walk, at, 'filters_empty', 'There must be at least one filter in the array.');
+    report(walk, at, 'filters_empty', 'There must be at least one filter in the array.');
   }
   return parseList(walk, value, at, depth + 1);
 }
 
 function parseAttributes(walk: Walk, value: unknown, at: string): Attributes {
   if (!isObject(value)) {
-    note(walk, at, 'type', 'This is an object of attribute names and the strings to compare with.');
+    report(walk, at, 'type', 'This is an object of attribute names and the strings to compare with.');
     return {};
   }
   const names = Object.keys(value);
-  if (names.length === 0) note(walk, at, 'attributes_empty', 'Name at least one attribute to compare.');
+  if (names.length === 0) report(walk, at, 'attributes_empty', 'Name at least one attribute to compare.');
   if (names.length === 2 && names.includes('value') && (names.includes('property') || names.includes('attribute'))) {
-    note(walk, at, 'shape_outdated', 'Write the attribute as the name of the member: { "type": "com.example." }.');
+    report(walk, at, 'shape_outdated', 'Write the attribute as the name of the member: { "type": "com.example." }.');
     return {};
   }
   for (const name of names) parseAttribute(walk, name, value[name], `${at}/${escapePointer(name)}`);
@@ -143,16 +143,21 @@ function parseAttributes(walk: Walk, value: unknown, at: string): Attributes {
 }
 
 function parseAttribute(walk: Walk, name: string, value: unknown, at: string): void {
-  if (name === '') note(walk, at, 'name_empty', 'The name of an attribute has at least one character.');
+  if (name === '') report(walk, at, 'name_empty', 'The name of an attribute has at least one character.');
   else if (name === 'data')
-    note(walk, at, 'name_reserved', 'Filters compare attributes; "data" is none and never can be.');
+    report(walk, at, 'name_reserved', 'Filters compare attributes; "data" is none and never can be.');
   else if (!/^[a-z0-9]+$/.test(name)) {
-    note(walk, at, 'name_malformed', 'The name of a CloudEvents attribute has lower-case letters a-z and digits only.');
+    report(
+      walk,
+      at,
+      'name_malformed',
+      'The name of a CloudEvents attribute has lower-case letters a-z and digits only.',
+    );
   }
-  if (typeof value !== 'string') note(walk, at, 'type', 'Attributes are compared with a string.');
-  else if (value === '') note(walk, at, 'value_empty', 'A filter compares with a value of at least one character.');
+  if (typeof value !== 'string') report(walk, at, 'type', 'Attributes are compared with a string.');
+  else if (value === '') report(walk, at, 'value_empty', 'A filter compares with a value of at least one character.');
   else if (!isAttributeText(value)) {
     const { id, sentence } = readingRules.attributeText;
-    note(walk, at, id, `No event has such a value. ${sentence}`);
+    report(walk, at, id, `No event has such a value. ${sentence}`);
   }
 }

@@ -105,7 +105,9 @@ export function textOfMatch(
   const head = `{"revision":"${revision}","origin":"${origin.name}",`;
   if (!isBatch) return `${head}${outcomeText(results[0] as EventResult, credentialOf)}}`;
   const texts = results.map((result) =>
-    result.faults.length > 0 ? textOf('faults', result.faults.map(presentBreach)) : outcomeText(result, credentialOf),
+    result.faults.length > 0
+      ? memberText('faults', result.faults.map(presentBreach))
+      : outcomeText(result, credentialOf),
   );
   return `${head}"events":[${texts.map((text) => `{${text}}`).join(',')}]}`;
 }
@@ -123,8 +125,8 @@ function outcomeText({ pairs, warnings, explanations }: EventResult, credentialO
   let text = `"sinks":[${sinks.slice(1)}]`;
   // Among the others a sender that does not know of it would deliver there without the credential.
   if (withheld !== '') text += `,"withheld":[${withheld.slice(1)}]`;
-  if (warnings.length > 0) text += `,${textOf('warnings', warnings.map(presentBreach))}`;
-  return explanations === undefined ? text : `${text},${textOf('explanations', explanations)}`;
+  if (warnings.length > 0) text += `,${memberText('warnings', warnings.map(presentBreach))}`;
+  return explanations === undefined ? text : `${text},${memberText('explanations', explanations)}`;
 }
 
 function sinkText(pair: MatchedPair, credential?: Credential): string {
@@ -133,11 +135,11 @@ function sinkText(pair: MatchedPair, credential?: Credential): string {
   // Ids are UUIDs, which need no escapes.
   let text = `"sink":${JSON.stringify(sink)},"subscriptions":["${subscriptions.join('","')}"],"allowedrate":${rate},"expiresat":"${expiresAt}","contentmode":"${protocolSettings?.['contentmode'] === 'binary' ? 'binary' : 'structured'}"`;
   if (heldUntil !== undefined) text += `,"helduntil":"${heldUntil}"`;
-  if (protocolSettings !== undefined) text += `,${textOf('protocolsettings', protocolSettings)}`;
-  return credential === undefined ? text : `${text},${textOf('sinkcredential', credential)}`;
+  if (protocolSettings !== undefined) text += `,${memberText('protocolsettings', protocolSettings)}`;
+  return credential === undefined ? text : `${text},${memberText('sinkcredential', credential)}`;
 }
 
-function textOf(name: Member, value: unknown): string {
+function memberText(name: Member, value: unknown): string {
   return `"${name}":${JSON.stringify(value)}`;
 }
 

@@ -41,13 +41,13 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
       const isTaken = name !== undefined && (await database.client.origin.findUnique({ where: { name } })) !== null;
-      const standing = isTaken ? undefined : await findDefaultOrigin(database.client, tenant);
+      const present = isTaken ? undefined : await findDefaultOrigin(database.client, tenant);
       const [code, pointer, detail] = isTaken
         ? (['origin_exists', '/name', `${name} is registered already.`] as const)
         : ([
             'default_origin_exists',
             '/isdefault',
-            `The default origin is ${standing?.name ?? 'another one'}; make that one no default first.`,
+            `The default origin is ${present?.name ?? 'another one'}; make that one no default first.`,
           ] as const);
       throw new RegistryError(code, detail, { cause: error, faults: [{ pointer, rule: code, detail }] });
     }

@@ -10,7 +10,7 @@ import { storedRate } from '../origins/rate.js';
 import type { Database, Sql } from '../storage/database.js';
 import { Prisma, type subscription as SubscriptionRow } from '../storage/generated/client.js';
 import { isUuid } from '../storage/ids.js';
-import type { Standing, Status, Subscription, SuspendedBy } from './subscription.js';
+import type { Status, Subscription, SubscriptionStatus, SuspendedBy } from './subscription.js';
 
 export interface SubscriptionQuery {
   source?: string;
@@ -40,13 +40,13 @@ export function createSubscriptionReader({ client }: Database): SubscriptionRead
       const equals = (column: Prisma.Sql, value: string | undefined) =>
         value === undefined ? Prisma.sql`true` : Prisma.sql`${column} = ${value}`;
       const rows = await client.$queryRaw<Row[]>`
-        select s.*, standing.*, sender.profile from subscription s
-        join subscription_status standing on standing.id = s.id join origin sender on sender.name = s.origin
+        select s.*, derived.*, sender.profile from subscription s
+        join subscription_status derived on derived.id = s.id join origin sender on sender.name = s.origin
         where ${visibleTo(principal)}
           and ${equals(Prisma.sql`s.source`, source)} and ${equals(Prisma.sql`s.subject`, subject)}
           and ${equals(Prisma.sql`s.sink`, sink)} and ${equals(Prisma.sql`s.origin`, origin?.toLowerCase())}
           and ${equals(Prisma.sql`s.subscriber`, subscriber)}
-          and ${mayBe(status)} and ${equals(Prisma.sql`standing.status`, status)}
+          and ${mayBe(status)} and ${equals(Prisma.sql`derived.status`, status)}
           and (${type ?? null}::text is null or s.types @> array[${type ?? null}::text])
           and (${after ?? null}::uuid is null or s.id > ${after ?? null}::uuid)
         order by s.id limit ${limit + 1}`;
@@ -78,8 +78,8 @@ function mayBe(status: Status | undefined): Prisma.Sql {
 async function findSubscription(sql: Sql, principal: Principal, id: string): Promise<Subscription> {
   const rows = isUuid(id)
     ? await sql.$queryRaw<Row[]>`
-        select s.*, standing.*, sender.profile from subscription s
-        join subscription_status standing on standing.id = s.id join origin sender on sender.name = s.origin
+        select s.*, derived.*, sender.profile from subscription s
+        join subscription_status derived on derived.id = s.id join origin sender on sender.name = s.origin
         where s.id = ${id}::uuid and ${visibleTo(principal)}`
     : [];
   if (rows[0] === undefined) {
@@ -140,11 +140,11 @@ function subscriptionOf(row: Row): Subscription {
         : { at: row.suspendedat, by: row.suspendedby as SuspendedBy, reason: row.suspendreason ?? '' },
     createdAt: row.createdat,
     updatedAt: row.updatedat,
-    standing: standingOf(row),
+    ...statusOf(row),
   };
 }
 
-function standingOf(row: Row): Standing {
+function statusOf(row: Row): SubscriptionStatus {
   return {
     status: row.status,
     handshake:

@@ -164,7 +164,7 @@ function membersOf(subscription: Subscription): Presented {
     ...(config === undefined ? {} : { config }),
     origin: subscription.origin,
     ...(requestedRate === undefined ? {} : { requestedrate: requestedRate }),
-    status: subscription.standing.status,
+    status: subscription.status,
     statusdetails: statusDetails(subscription),
     subscriber: subscription.subscriber,
     ...(suspended === undefined ? {} : { suspended: { ...suspended, at: suspended.at.toISOString() } }),

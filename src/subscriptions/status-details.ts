@@ -2,16 +2,15 @@ import type { Basis } from '../grants/grant.js';
 import { nextOf, observed } from '../handshake/presentation.js';
 import { describe, verdicts, warnings as warningSentences } from '../handshake/verdicts.js';
 import type { components } from '../http/contract.gen.js';
-import type { Standing, Subscription } from './subscription.js';
+import type { Subscription, SubscriptionStatus } from './subscription.js';
 
 type StatusDetails = components['schemas']['StatusDetails'];
 
 const askAgain = 'Nothing by itself. Ask again with POST on the handshakes of the subscription.';
 
-/** Why a subscription stands where it stands: a stable code, a sentence, and what happens next and when. */
+/** Why a subscription has its status: a stable code, a sentence, and what happens next and when. */
 export function statusDetails(subscription: Subscription): StatusDetails {
-  const { origin, standing, suspended } = subscription;
-  const { status, handshake, grant } = standing;
+  const { origin, status, handshake, grant, suspended } = subscription;
   const base = handshake === undefined ? {} : { handshake: handshake.id };
   if (suspended) {
     return {
@@ -26,7 +25,7 @@ export function statusDetails(subscription: Subscription): StatusDetails {
       ...base,
       reason: reasonOfBasis[grant.basis],
       message: `${sentenceOfBasis[grant.basis]} ${origin} may send ${limit(grant.allowedRate)}.`,
-      ...nextOfConsent(standing, grant),
+      ...nextOfConsent(handshake, grant),
       allowedrate: grant.allowedRate,
       expiresat: grant.expiresAt.toISOString(),
       ...(grant.warnings.length === 0 ? {} : { warnings: grant.warnings.map(warningOf) }),
@@ -69,7 +68,10 @@ export function statusDetails(subscription: Subscription): StatusDetails {
 }
 
 /** An agreement is not renewed. What is renewed has no time for that any more, and a handshake that is open instead. */
-function nextOfConsent({ handshake }: Standing, { basis, renewAt, expiresAt }: NonNullable<Standing['grant']>) {
+function nextOfConsent(
+  handshake: SubscriptionStatus['handshake'],
+  { basis, renewAt, expiresAt }: NonNullable<SubscriptionStatus['grant']>,
+) {
   const renewal = basis !== 'agreement' && handshake?.reason === 'renewal' ? handshake : undefined;
   const askedAt = renewAt ?? (renewal?.state === 'due' ? renewal.dueAt : undefined);
   if (askedAt) return { next: 'The consent is renewed by another handshake.', nextat: askedAt.toISOString() };

@@ -22,7 +22,7 @@ export interface Definition {
  * A stored subscription. `generation` counts the pairs of origin and sink that it has had: what belongs to an earlier
  * one counts no longer. `version` counts all changes.
  */
-export interface Subscription extends Definition {
+export interface Subscription extends Definition, SubscriptionStatus {
   id: string;
   tenant: string;
   subscriber: string;
@@ -35,7 +35,6 @@ export interface Subscription extends Definition {
   suspended: { at: Date; by: SuspendedBy; reason: string } | undefined;
   createdAt: Date;
   updatedAt: Date;
-  standing: Standing;
 }
 
 export type SuspendedBy = 'subscriber' | 'admin';
@@ -43,7 +42,7 @@ export type SuspendedBy = 'subscriber' | 'admin';
 export type Status = 'pending' | 'active' | 'refused' | 'unreachable' | 'suspended' | 'expired' | 'retired';
 
 /** What the status is derived from: the grant of the pair and the latest handshake. */
-export interface Standing {
+export interface SubscriptionStatus {
   status: Status;
   handshake:
     | {

@@ -46,7 +46,7 @@ export function readBoolean(text: string): boolean | undefined {
 }
 
 /** `left = right`: the left value is cast to the type of the right one. IN casts elements to that of its operand. */
-export function equalValues(left: CesqlValue, right: CesqlValue, run: CesqlRun): boolean {
+export function areEqual(left: CesqlValue, right: CesqlValue, run: CesqlRun): boolean {
   if (typeof right === 'string') return toText(left) === right;
   return typeof right === 'number' ? toInteger(left, run) === right : toBoolean(left, run) === right;
 }

@@ -1,4 +1,4 @@
-import { equalValues, toBoolean, toInteger, toText } from './casts.js';
+import { areEqual, toBoolean, toInteger, toText } from './casts.js';
 import {
   createRun,
   fail,
@@ -166,7 +166,7 @@ function compileEquality(left: Evaluate, right: Evaluate, wanted: boolean): Eval
     const x = left(event, run);
     if (run.error !== undefined) return false;
     const y = right(event, run);
-    return run.error === undefined && equalValues(x, y, run) === wanted;
+    return run.error === undefined && areEqual(x, y, run) === wanted;
   };
 }
 
@@ -206,7 +206,7 @@ function compileIn(expression: Cesql & { kind: 'in' }): Evaluate {
     for (const element of elements) {
       const candidate = element(event, run);
       if (run.error !== undefined) return false;
-      found = equalValues(candidate, value, run) || found;
+      found = areEqual(candidate, value, run) || found;
     }
     return found;
   };

@@ -35,7 +35,7 @@ function defineVariadic(
  */
 const functions: readonly (readonly [string, CesqlFunction])[] = [
   ['ABS', define(['integer'], 0, ([x], run) => absolute(x, run))],
-  ['LENGTH', define(['string'], 0, ([x]) => lengthOf(x))],
+  ['LENGTH', define(['string'], 0, ([x]) => lengthOfText(x))],
   ['CONCAT', defineVariadic(['string'], (values) => values.join(''))],
   [
     'CONCAT_WS',
@@ -79,7 +79,7 @@ function join(delimiter: string, values: readonly string[], run: CesqlRun): stri
   return spend(run, repeated, 'functionEvaluation') ? values.join(delimiter) : '';
 }
 
-function lengthOf(text: string): number {
+function lengthOfText(text: string): number {
   let length = 0;
   for (let at = 0; at < text.length; at = advance(text, at, 1)) length += 1;
   return length;
@@ -99,13 +99,13 @@ function left(text: string, count: number, run: CesqlRun): string {
 }
 
 function right(text: string, count: number, run: CesqlRun): string {
-  if (count >= 0) return text.slice(advance(text, 0, lengthOf(text) - count));
+  if (count >= 0) return text.slice(advance(text, 0, lengthOfText(text) - count));
   fail(run, 'functionEvaluation');
   return text;
 }
 
 function substring(text: string, position: number, count: number | undefined, run: CesqlRun): string {
-  const length = lengthOf(text);
+  const length = lengthOfText(text);
   if (Math.abs(position) > length || (count !== undefined && count < 0)) {
     fail(run, 'functionEvaluation');
     return '';

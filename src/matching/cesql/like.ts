@@ -27,12 +27,12 @@ function readPattern(pattern: string): number[] {
 export function likeEnds(pattern: string): { exact: string } | { prefix: string; suffix: string } {
   const units = readPattern(pattern);
   const first = units.findIndex((unit) => unit < 0);
-  if (first === -1) return { exact: textOf(units) };
+  if (first === -1) return { exact: textOfUnits(units) };
   const last = units.findLastIndex((unit) => unit < 0);
-  return { prefix: textOf(units.slice(0, first)), suffix: textOf(units.slice(last + 1)) };
+  return { prefix: textOfUnits(units.slice(0, first)), suffix: textOfUnits(units.slice(last + 1)) };
 }
 
-function textOf(units: number[]): string {
+function textOfUnits(units: number[]): string {
   return units.map((unit) => String.fromCharCode(unit)).join('');
 }
 

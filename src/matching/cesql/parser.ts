@@ -20,7 +20,7 @@ export function parseCesql(
   const checked = { ...limits.expression, ...own };
   try {
     const tokens = readTokens(text, checked);
-    const reader: Reader = { tokens, place: 0, depth: checked.depth, known: options.functions === 'known' };
+    const reader: TokenReader = { tokens, place: 0, depth: checked.depth, known: options.functions === 'known' };
     const expression = parseExpression(reader, 1, 0);
     const rest = peek(reader);
     if (rest.kind !== 'end') {
@@ -37,7 +37,7 @@ export function parseCesql(
   }
 }
 
-interface Reader {
+interface TokenReader {
   readonly tokens: readonly Token[];
   place: number;
   readonly depth: number;
@@ -56,7 +56,7 @@ const powers: ReadonlyMap<string, number> = new Map([
   ...['LIKE', 'IN', 'NOT'].map((operator) => [operator, 5] as const),
 ]);
 
-function parseExpression(reader: Reader, depth: number, above: number): Cesql {
+function parseExpression(reader: TokenReader, depth: number, above: number): Cesql {
   let left = parseOperand(reader, depth);
   for (;;) {
     const { kind, text } = peek(reader);
@@ -89,13 +89,13 @@ function operation(text: string, left: Cesql, right: Cesql): Cesql {
   }
 }
 
-function parseLikeOrIn(reader: Reader, operand: Cesql, depth: number): Cesql {
+function parseLikeOrIn(reader: TokenReader, operand: Cesql, depth: number): Cesql {
   const not = take(reader, 'keyword', 'NOT');
   const found = readLikeOrIn(reader, operand, depth);
   return not ? { kind: 'not', operand: found } : found;
 }
 
-function readLikeOrIn(reader: Reader, operand: Cesql, depth: number): Cesql {
+function readLikeOrIn(reader: TokenReader, operand: Cesql, depth: number): Cesql {
   if (take(reader, 'keyword', 'LIKE')) {
     const { kind, text, at } = peek(reader);
     if (kind !== 'string') failAt(at, 'pattern_expected', 'LIKE takes a pattern in quotes and nothing else.');
@@ -110,7 +110,7 @@ function readLikeOrIn(reader: Reader, operand: Cesql, depth: number): Cesql {
   return { kind: 'in', operand, set: parseList(reader, open, depth) };
 }
 
-function parseOperand(reader: Reader, depth: number): Cesql {
+function parseOperand(reader: TokenReader, depth: number): Cesql {
   const token = next(reader);
   const { kind, text, at } = token;
   if (depth > reader.depth) failAt(at, 'too_deep', `Expressions stand at most ${reader.depth} deep in each other.`);
@@ -142,7 +142,7 @@ function parseOperand(reader: Reader, depth: number): Cesql {
 }
 
 /** Where an operand begins, a sign right before digits is theirs, so that -2147483648 can be written (section 2.2). */
-function parseSign(reader: Reader, sign: Token, depth: number): Cesql {
+function parseSign(reader: TokenReader, sign: Token, depth: number): Cesql {
   const digits = peek(reader);
   if (isInteger(digits) && digits.at === sign.at + 1) {
     reader.place += 1;
@@ -153,7 +153,7 @@ function parseSign(reader: Reader, sign: Token, depth: number): Cesql {
   return { kind: 'minus', operand: parseOperand(reader, depth + 1) };
 }
 
-function parseWord(reader: Reader, word: Token, depth: number): Cesql {
+function parseWord(reader: TokenReader, word: Token, depth: number): Cesql {
   if (isInteger(word)) return integer('', word);
   const open = peek(reader);
   if (!take(reader, 'symbol', '(')) return { kind: 'attribute', name: attributeName(word) };
@@ -167,7 +167,7 @@ function parseWord(reader: Reader, word: Token, depth: number): Cesql {
 }
 
 /** One expression or more and the closing parenthesis. */
-function parseList(reader: Reader, open: Token, depth: number): Cesql[] {
+function parseList(reader: TokenReader, open: Token, depth: number): Cesql[] {
   const list: Cesql[] = [];
   do list.push(parseExpression(reader, depth + 1, 0));
   while (take(reader, 'symbol', ','));
@@ -194,7 +194,7 @@ function integer(sign: string, { text, at }: Token): Cesql {
   return { kind: 'literal', value };
 }
 
-function close(reader: Reader, open: Token): void {
+function close(reader: TokenReader, open: Token): void {
   if (take(reader, 'symbol', ')')) return;
   const { kind, at } = peek(reader);
   if (kind === 'end') failAt(open.at, 'parenthesis_unclosed', 'The parenthesis that opens here is never closed.');
@@ -202,17 +202,17 @@ function close(reader: Reader, open: Token): void {
 }
 
 /** `end` stays where it is, however often it is read. */
-function peek(reader: Reader): Token {
+function peek(reader: TokenReader): Token {
   return reader.tokens[Math.min(reader.place, reader.tokens.length - 1)] as Token;
 }
 
-function next(reader: Reader): Token {
+function next(reader: TokenReader): Token {
   const token = peek(reader);
   reader.place += 1;
   return token;
 }
 
-function take(reader: Reader, kind: Token['kind'], text: string): boolean {
+function take(reader: TokenReader, kind: Token['kind'], text: string): boolean {
   const token = peek(reader);
   if (token.kind !== kind || token.text !== text) return false;
   reader.place += 1;
