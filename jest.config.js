@@ -16,11 +16,16 @@ const long = [
   'changes/feed-writers',
   'changes/follower',
   'cli/demo',
+  'cli/validate-files',
   'clocks',
   'deliveries/shared-rate',
+  'events/schema',
   'frozen-process',
   'handshake/kill',
   'handshake/races',
+  'http/warm-up',
+  'matching/explain-match',
+  'matching/pair-table',
   'outage',
   'process',
   'read-only',
@@ -54,15 +59,7 @@ const serverOnly = [
 ];
 
 /** On the embedded database in `npm test`; all others are on Postgres, which takes half of the processor's time. */
-const embeddedFirst = [
-  'grants/grants',
-  'handshake/callback-page',
-  'origins/origins',
-  'restart',
-  'storage/stream-rows',
-  'storage/tidy',
-  'subscriptions/register',
-];
+const embeddedFirst = ['grants/grants', 'restart', 'storage/stream-rows', 'storage/tidy'];
 
 /** In schemas of a Citus cluster: their own, and those that say what a registry does all day. */
 const onCitus = [

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createToken } from '../src/cli/create-token.js';
 import { startRegistryProcess, type RunningRegistry } from './support/process.js';
-import { isServer, startRegistry, type Registry } from './support/registry.js';
+import { startRegistry, type Registry } from './support/registry.js';
 import { createTenant, type Tenant } from './support/tenant.js';
 import { startAhead } from './support/turn-clock.js';
 
 /** A process whose clock is minutes ahead, beside one whose clock is right. */
-const onServer = isServer ? test : test.skip;
 
 let registry: Registry;
 let ahead: RunningRegistry;
@@ -14,7 +13,6 @@ let tenant: Tenant;
 let sink: string;
 
 beforeAll(async () => {
-  if (!isServer) return;
   registry = await startRegistry();
   tenant = await createTenant(registry);
   registry.receiver.consent('/events');
@@ -22,7 +20,6 @@ beforeAll(async () => {
   ahead = await startRegistryProcess({ env: { ...registry.env, NODE_OPTIONS: startAhead(240_000) } });
 });
 afterAll(async () => {
-  if (!isServer) return;
   ahead.child.kill('SIGKILL');
   await ahead.ended;
   await registry.stop();
@@ -38,7 +35,7 @@ async function ask(method: string, path: string, body?: object, type = 'applicat
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 const secondsUntil = (time: string) => (Date.parse(time) - Date.now()) / 1_000;
 
-onServer('a rest that a webhook asked for is as long as it is, whichever process hears of it', async () => {
+test('a rest that a webhook asked for is as long as it is, whichever process hears of it', async () => {
   await tenant.register(sink);
   const outcome = { origin: tenant.origin, sink, status: 429, retryafter: '60', at: inMs(0) };
   expect((await ask('POST', '/v1/deliveries/outcomes', [outcome])).body).toEqual([{ accepted: true }]);
@@ -46,13 +43,13 @@ onServer('a rest that a webhook asked for is as long as it is, whichever process
   expect(secondsUntil(body[0].helduntil)).toBeGreaterThan(50);
 });
 
-onServer('an agreement that ends in minutes can be recorded by any process', async () => {
+test('an agreement that ends in minutes can be recorded by any process', async () => {
   const agreement = { origin: tenant.origin, allowedrate: 5, reference: 'A-1', expiresat: inMs(120_000) };
   const { status } = await ask('POST', '/v1/grants', { ...agreement, sink: registry.receiver.sink('/agreed') });
   expect(status).toBe(201);
 });
 
-onServer('when something was changed is told by the database, whichever process changes it', async () => {
+test('when something was changed is told by the database, whichever process changes it', async () => {
   const patch = 'application/merge-patch+json';
   const { id } = await tenant.register(sink);
   const subscription = await ask('PATCH', `/v1/subscriptions/${id}`, { types: ['com.example.a'] }, patch);
@@ -62,7 +59,7 @@ onServer('when something was changed is told by the database, whichever process 
   }
 });
 
-onServer('a webhook that is still being asked is told as such by any process', async () => {
+test('a webhook that is still being asked is told as such by any process', async () => {
   let answer = () => {};
   const isAsked = new Promise<void>((resolve) => {
     registry.receiver.on('/held', (_request, response) => {

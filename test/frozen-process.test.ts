@@ -3,61 +3,55 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { createToken } from '../src/cli/create-token.js';
 import { startRegistryProcess, type RunningRegistry } from './support/process.js';
-import { isServer, startRegistry, type Registry } from './support/registry.js';
+import { startRegistry, type Registry } from './support/registry.js';
 import { createTenant, type Tenant } from './support/tenant.js';
 
 /** Two processes on one database, of which one stands still. */
-const onServer = isServer ? test : test.skip;
 
 let registry: Registry;
 let other: RunningRegistry;
 let tenant: Tenant;
 
 beforeAll(async () => {
-  if (!isServer) return;
   registry = await startRegistry();
   tenant = await createTenant(registry);
   other = await startRegistryProcess({ env: registry.env });
 });
 afterAll(async () => {
-  if (!isServer) return;
   other.child.kill('SIGKILL');
   await other.ended;
   await registry.stop();
 });
 
-onServer(
-  'a process that is frozen in the middle of a change keeps no change of the others from being made',
-  async () => {
-    const gate = new pg.Client({ connectionString: registry.env['DATABASE_URL'] });
-    await gate.connect();
-    await gate.query(`begin; select lock_registry('changes')`);
-    const token = await createToken(
-      { tenant: 'gemeente', subscriber: 'beheer', scopes: ['assent:admin'], minutes: 5 },
-      registry.env,
-    );
-    const change = fetch(`${other.url}/v1/origins/${tenant.origin}`, {
-      method: 'PATCH',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/merge-patch+json' },
-      body: '{"requestedrate":60}',
-    });
-    // Others wait for locks as well: workers for their claims, tests in databases of their own.
-    const waiting = () =>
-      registry.sql(
-        `select 1 from pg_locks join pg_database d on d.oid = database
+test('a process that is frozen in the middle of a change keeps no change of the others from being made', async () => {
+  const gate = new pg.Client({ connectionString: registry.env['DATABASE_URL'] });
+  await gate.connect();
+  await gate.query(`begin; select lock_registry('changes')`);
+  const token = await createToken(
+    { tenant: 'gemeente', subscriber: 'beheer', scopes: ['assent:admin'], minutes: 5 },
+    registry.env,
+  );
+  const change = fetch(`${other.url}/v1/origins/${tenant.origin}`, {
+    method: 'PATCH',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/merge-patch+json' },
+    body: '{"requestedrate":60}',
+  });
+  // Others wait for locks as well: workers for their claims, tests in databases of their own.
+  const waiting = () =>
+    registry.sql(
+      `select 1 from pg_locks join pg_database d on d.oid = database
          where datname = current_database() and locktype = 'advisory' and not granted`,
-      );
-    while ((await waiting()).length === 0) await sleep(10);
+    );
+  while ((await waiting()).length === 0) await sleep(10);
 
-    // What holds up everybody is its own now, and it does nothing more.
-    other.child.kill('SIGSTOP');
-    await gate.query('commit');
-    await gate.end();
-    await tenant.admin.post('/v1/origins').send({ name: 'second.example.com' }).expect(201);
+  // What holds up everybody is its own now, and it does nothing more.
+  other.child.kill('SIGSTOP');
+  await gate.query('commit');
+  await gate.end();
+  await tenant.admin.post('/v1/origins').send({ name: 'second.example.com' }).expect(201);
 
-    other.child.kill('SIGCONT');
-    expect((await change).status).toBe(503);
-    const { body } = await tenant.admin.get(`/v1/origins/${tenant.origin}`).expect(200);
-    expect(body.requestedrate).toBe(120);
-  },
-);
+  other.child.kill('SIGCONT');
+  expect((await change).status).toBe(503);
+  const { body } = await tenant.admin.get(`/v1/origins/${tenant.origin}`).expect(200);
+  expect(body.requestedrate).toBe(120);
+});

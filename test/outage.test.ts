@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import supertest, { type Response } from 'supertest';
 import { startPostgres, type Postgres } from './support/postgres.mjs';
-import { isServer, startRegistry, type Registry } from './support/registry.js';
+import { startRegistry, type Registry } from './support/registry.js';
 import { createTenant, type Tenant } from './support/tenant.js';
 import { until } from './support/until.js';
 
@@ -17,7 +17,6 @@ let tenant: Tenant;
 let sink: string;
 
 beforeAll(async () => {
-  if (!isServer) return;
   // Commits are written before they are acknowledged, as in production; only the disk itself is not waited for.
   postgres = await startPostgres(['fsync = off', 'full_page_writes = off']);
   registry = await startRegistry({
@@ -32,7 +31,6 @@ beforeAll(async () => {
   await tenant.register(sink, { types: ['com.example.secret'], sinkcredential });
 });
 afterAll(async () => {
-  if (!isServer) return;
   await postgres.stop();
   await registry.stop();
 });
@@ -107,8 +105,7 @@ async function isWhole(): Promise<boolean> {
   return body.sinks?.length === 1 && headers['age'] === undefined && ready.status === 200;
 }
 
-const onServer = isServer ? test : test.skip;
-onServer.each([
+test.each([
   ['stopped', () => postgres.crash(), () => postgres.restart()],
   ['frozen', async () => postgres.freeze(), async () => postgres.thaw()],
 ])(
@@ -192,7 +189,7 @@ onServer.each([
   timeoutMs,
 );
 
-onServer(
+test(
   'what a crash of one backend may have lost of leases is charged, once',
   async () => {
     const lease = () =>
@@ -221,7 +218,7 @@ onServer(
   timeoutMs,
 );
 
-onServer(
+test(
   'more requests than a frozen Postgres has connections for are all answered, however many come',
   async () => {
     postgres.freeze();

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createFeedReader, type FeedReader } from '../support/feed-reader.js';
-import { isServer, startRegistry, type Registry } from '../support/registry.js';
+import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
 /** Two services on one database; the embedded database has only one process. */
-const onServer = isServer ? test : test.skip;
 const seconds = Number(process.env['ASSENT_TEST_SECONDS'] ?? 4);
 let registry: Registry;
 let second: Registry;
@@ -14,7 +13,6 @@ let here: FeedReader;
 let there: FeedReader;
 
 beforeAll(async () => {
-  if (!isServer) return;
   registry = await startRegistry({ env: { ASSENT_POLL_MS: '1000', ASSENT_FEED_HEARTBEAT_SECONDS: '1' } });
   second = await startRegistry({ beside: registry });
   await Promise.all([registry.service.follow(), second.service.follow()]);
@@ -41,7 +39,7 @@ async function allows(where: Registry, sink: string): Promise<boolean> {
   return body.allowed as boolean;
 }
 
-onServer('a revocation is seen by another process, in its look-ups and its streams', async () => {
+test('a revocation is seen by another process, in its look-ups and its streams', async () => {
   const sink = await register();
   const stream = await there.stream();
   await stream.next();
@@ -52,7 +50,7 @@ onServer('a revocation is seen by another process, in its look-ups and its strea
   stream.close();
 });
 
-onServer('a revocation is seen by polling where notifications do not come', async () => {
+test('a revocation is seen by polling where notifications do not come', async () => {
   const sink = await register();
   const stream = await there.stream();
   await stream.next();
@@ -69,7 +67,7 @@ onServer('a revocation is seen by polling where notifications do not come', asyn
   stream.close();
 });
 
-onServer.each([
+test.each([
   ['of another server', `update feed_state set cluster = 'of a backup'`],
   [
     'that was restored in place',
@@ -99,7 +97,7 @@ onServer.each([
   expect((await here.page({ after: (await here.snapshot()).at(-1).cursor })).changes).toEqual([]);
 });
 
-onServer(
+test(
   'fifty writers, two processes, and four readers that reconnect at random: each has every change once, in order',
   async () => {
     const { cursor } = await here.page();

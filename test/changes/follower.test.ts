@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { isServer, startRegistry, type Client, type Registry } from '../support/registry.js';
+import { startRegistry, type Client, type Registry } from '../support/registry.js';
 
 /** Two services on one database; the embedded database has only one process. */
-const onServer = isServer ? test : test.skip;
 const origin = 'eventemitter.example.com';
 /** 30 for the long form. */
 const seconds = Number(process.env['ASSENT_TEST_SECONDS'] ?? 0);
@@ -11,7 +10,6 @@ let second: Registry;
 let subscriber: Client;
 
 beforeAll(async () => {
-  if (!isServer) return;
   registry = await startRegistry({ env: { ASSENT_POLL_MS: '1000' } });
   second = await startRegistry({ beside: registry });
   const admin = await registry.as('assent:admin');
@@ -46,37 +44,31 @@ async function register(type: string, by: Client = subscriber): Promise<string> 
   return body.id as string;
 }
 
-onServer(
-  'what is registered with one process is matched by another, at the revision that the first one tells (real server)',
-  async () => {
-    const id = await register('com.example.there');
-    const here = await match(registry, 'com.example.there');
-    expect(here.sinks).toMatchObject([{ subscriptions: [id] }]);
-    const there = await match(second, 'com.example.there', here.revision);
-    expect(there.sinks).toMatchObject([{ subscriptions: [id] }]);
-    expect(BigInt(there.revision)).toBeGreaterThanOrEqual(BigInt(here.revision));
-  },
-);
+test('what is registered with one process is matched by another, at the revision that the first one tells', async () => {
+  const id = await register('com.example.there');
+  const here = await match(registry, 'com.example.there');
+  expect(here.sinks).toMatchObject([{ subscriptions: [id] }]);
+  const there = await match(second, 'com.example.there', here.revision);
+  expect(there.sinks).toMatchObject([{ subscriptions: [id] }]);
+  expect(BigInt(there.revision)).toBeGreaterThanOrEqual(BigInt(here.revision));
+});
 
-onServer(
-  'of two processes that register at the same time each knows at once what it has answered (real server)',
-  async () => {
-    const processes = [registry, second];
-    await Promise.all(
-      Array.from({ length: 40 }, async (_, writer) => {
-        const by = processes[writer % 2] ?? registry;
-        const client = await by.as('assent:subscribe');
-        for (let turn = 0; turn < 5; turn += 1) {
-          const type = `com.example.at${writer}-${turn}`;
-          const id = await register(type, client);
-          expect((await match(by, type)).sinks).toMatchObject([{ subscriptions: [id] }]);
-        }
-      }),
-    );
-  },
-);
+test('of two processes that register at the same time each knows at once what it has answered', async () => {
+  const processes = [registry, second];
+  await Promise.all(
+    Array.from({ length: 40 }, async (_, writer) => {
+      const by = processes[writer % 2] ?? registry;
+      const client = await by.as('assent:subscribe');
+      for (let turn = 0; turn < 5; turn += 1) {
+        const type = `com.example.at${writer}-${turn}`;
+        const id = await register(type, client);
+        expect((await match(by, type)).sinks).toMatchObject([{ subscriptions: [id] }]);
+      }
+    }),
+  );
+});
 
-onServer('a lost LISTEN connection loses no change (real server)', async () => {
+test('a lost LISTEN connection loses no change', async () => {
   const killed = await registry.sql<{ ended: boolean }>(
     `select pg_terminate_backend(pid) as ended from pg_stat_activity
      where datname = current_database() and query like 'listen %' or query = 'select 1' and datname = current_database()`,
@@ -87,8 +79,8 @@ onServer('a lost LISTEN connection loses no change (real server)', async () => {
   expect((await match(second, 'com.example.silent', revision)).sinks).toMatchObject([{ subscriptions: [id] }]);
 });
 
-onServer(
-  'fifty concurrent writers lose no change: in the end both processes match what the database holds (real server)',
+test(
+  'fifty concurrent writers lose no change: in the end both processes match what the database holds',
   async () => {
     const kept: string[] = [];
     const until = performance.now() + seconds * 1_000;

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { isServer, startRegistry, type Client, type Registry } from '../support/registry.js';
+import { startRegistry, type Client, type Registry } from '../support/registry.js';
 import { startSilentProxy, type SilentProxy } from '../support/silent-proxy.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
 /** Three services on one database: one that writes, one that listens, one that no notification reaches. */
-const onServer = isServer ? test : test.skip;
 /** So long that what is known in a third of it was heard of. */
 const longPollMs = 60_000;
 const pollMs = 500;
@@ -16,7 +15,6 @@ let proxy: SilentProxy;
 let tenant: Tenant;
 
 beforeAll(async () => {
-  if (!isServer) return;
   registry = await startRegistry();
   tenant = await createTenant(registry);
   const env = { ASSENT_POLL_MS: String(longPollMs) };
@@ -25,7 +23,6 @@ beforeAll(async () => {
   polling = await startRegistry({ beside: registry, env: { ASSENT_POLL_MS: String(pollMs), DATABASE_URL: proxy.url } });
 });
 afterAll(async () => {
-  if (!isServer) return;
   await Promise.all([listening?.stop(), polling?.stop()]);
   await proxy?.stop();
   await registry?.stop();
@@ -54,7 +51,7 @@ async function granted(path: string) {
   return { sink, senders };
 }
 
-onServer.each([
+test.each([
   ['an admin takes away', 'revoked', async (sink: string) => tenant.revoke(sink)],
   [
     'a renewal is refused for',
@@ -75,7 +72,7 @@ onServer.each([
     },
   ],
 ])(
-  'what %s is refused by a process that listens without a poll, and by one that cannot listen at its next poll (real server)',
+  'what %s is refused by a process that listens without a poll, and by one that cannot listen at its next poll',
   async (_what, reason, takeAway) => {
     const { sink, senders } = await granted(`/${reason}`);
     const keptBefore = proxy.kept();

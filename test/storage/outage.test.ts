@@ -7,11 +7,10 @@ import supertest, { type Response } from 'supertest';
 import { asUnavailable } from '../../src/storage/database-errors.js';
 import { freePort, startPostgres, type Postgres } from '../support/postgres.mjs';
 import { untilReady } from '../support/process.js';
-import { isServer, startRegistry, type Client, type Registry } from '../support/registry.js';
+import { startRegistry, type Client, type Registry } from '../support/registry.js';
 
 // Commits are written before they are acknowledged, as in production; only the disk itself is not waited for.
 const serverSettings = ['fsync = off', 'full_page_writes = off'];
-const onServer = isServer ? test : test.skip;
 
 let postgres: Postgres;
 let registry: Registry;
@@ -20,7 +19,6 @@ let subscriber: Client;
 let sink: string;
 
 beforeAll(async () => {
-  if (!isServer) return;
   postgres = await startPostgres(serverSettings);
   registry = await startRegistry({ env: { DATABASE_URL: postgres.url, ASSENT_STOP_SECONDS: '3' } });
   [admin, subscriber] = await Promise.all([registry.as('assent:admin'), registry.as('assent:subscribe')]);
@@ -29,7 +27,6 @@ beforeAll(async () => {
   sink = registry.receiver.sink('/events');
 });
 afterAll(async () => {
-  if (!isServer) return;
   await postgres.stop();
   await registry.stop();
 });
@@ -58,7 +55,7 @@ function expectUnavailable(responses: readonly Response[]): void {
   }
 }
 
-onServer('while Postgres is stopped every request that needs it is answered 503 with Retry-After', async () => {
+test('while Postgres is stopped every request that needs it is answered 503 with Retry-After', async () => {
   await postgres.crash();
   expectUnavailable(await Promise.all(everyKind()));
   const { body } = await supertest(registry.operationsUrl).get('/readyz').expect(503);
@@ -71,53 +68,50 @@ onServer('while Postgres is stopped every request that needs it is answered 503 
   await subscriber.get('/v1/subscriptions').expect(200);
 });
 
-onServer(
-  'a crash of Postgres under load loses nothing that was acknowledged, and a repeated key creates nothing twice',
-  async () => {
-    const acknowledged = new Map<string, string>();
-    const statuses = new Set<number>();
-    const register = async (key: string) => {
-      const response = await subscriber
-        .post('/v1/subscriptions')
-        .set({ 'Idempotency-Key': key, Prefer: 'respond-async' })
-        .send({ sink, protocol: 'HTTP', source: `urn:load:${key}` });
-      statuses.add(response.status);
-      if (response.status === 201) {
-        expect(acknowledged.get(key) ?? response.body.id).toBe(response.body.id);
-        acknowledged.set(key, response.body.id);
-      } else expectUnavailable([response]);
-    };
-    const keys: string[] = [];
-    for (let round = 0; round < 3; round += 1) {
-      let isOver = false;
-      const clients = Array.from({ length: 8 }, async () => {
-        while (!isOver) {
-          const key = randomUUID();
-          keys.push(key);
-          await register(key);
-        }
-      });
-      const enough = acknowledged.size + 30;
-      while (acknowledged.size < enough) await supertest(registry.operationsUrl).get('/livez');
-      await postgres.crash();
-      isOver = true;
-      await Promise.all(clients);
-      await postgres.restart();
-      await untilReady(registry.operationsUrl);
-    }
-    for (const key of keys) await register(key);
+test('a crash of Postgres under load loses nothing that was acknowledged, and a repeated key creates nothing twice', async () => {
+  const acknowledged = new Map<string, string>();
+  const statuses = new Set<number>();
+  const register = async (key: string) => {
+    const response = await subscriber
+      .post('/v1/subscriptions')
+      .set({ 'Idempotency-Key': key, Prefer: 'respond-async' })
+      .send({ sink, protocol: 'HTTP', source: `urn:load:${key}` });
+    statuses.add(response.status);
+    if (response.status === 201) {
+      expect(acknowledged.get(key) ?? response.body.id).toBe(response.body.id);
+      acknowledged.set(key, response.body.id);
+    } else expectUnavailable([response]);
+  };
+  const keys: string[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    let isOver = false;
+    const clients = Array.from({ length: 8 }, async () => {
+      while (!isOver) {
+        const key = randomUUID();
+        keys.push(key);
+        await register(key);
+      }
+    });
+    const enough = acknowledged.size + 30;
+    while (acknowledged.size < enough) await supertest(registry.operationsUrl).get('/livez');
+    await postgres.crash();
+    isOver = true;
+    await Promise.all(clients);
+    await postgres.restart();
+    await untilReady(registry.operationsUrl);
+  }
+  for (const key of keys) await register(key);
 
-    expect(statuses).toEqual(new Set([201, 503]));
-    expect(acknowledged.size).toBe(keys.length);
-    const rows = await registry.sql<{ id: string; source: string }>(`
+  expect(statuses).toEqual(new Set([201, 503]));
+  expect(acknowledged.size).toBe(keys.length);
+  const rows = await registry.sql<{ id: string; source: string }>(`
       select id::text, source from subscription where source like 'urn:load:%'`);
-    const stored = new Map(rows.map(({ id, source }) => [source.slice('urn:load:'.length), id]));
-    expect(rows).toHaveLength(keys.length);
-    expect(stored).toEqual(acknowledged);
-  },
-);
+  const stored = new Map(rows.map(({ id, source }) => [source.slice('urn:load:'.length), id]));
+  expect(rows).toHaveLength(keys.length);
+  expect(stored).toEqual(acknowledged);
+});
 
-onServer('while Postgres stands still, more requests than there are connections are all answered 503', async () => {
+test('while Postgres stands still, more requests than there are connections are all answered 503', async () => {
   await Promise.all(everyKind());
   postgres.freeze();
   const responses = await Promise.all(Array.from({ length: 5 }, everyKind).flat());
@@ -132,7 +126,6 @@ onServer('while Postgres stands still, more requests than there are connections 
 describe('while Postgres lets nobody into the database', () => {
   let elsewhere: pg.Client;
   beforeAll(async () => {
-    if (!isServer) return;
     elsewhere = new pg.Client({
       connectionString: Object.assign(new URL(postgres.url), { pathname: '/template1' }).href,
     });
@@ -140,7 +133,7 @@ describe('while Postgres lets nobody into the database', () => {
   });
   afterAll(() => elsewhere?.end());
 
-  (isServer ? test.each : test.skip.each)([
+  test.each([
     [
       'as it is closed',
       'alter database postgres allow_connections false',
@@ -172,7 +165,7 @@ describe('while Postgres lets nobody into the database', () => {
   });
 });
 
-onServer('a Postgres that stands still does not keep the service from stopping', async () => {
+test('a Postgres that stands still does not keep the service from stopping', async () => {
   const other = await startRegistry({ env: { DATABASE_URL: postgres.url, ASSENT_STOP_SECONDS: '3' } });
   postgres.freeze();
   await other.service.stop();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openDatabase } from '../../src/storage/database.js';
 import { startPooler } from '../support/pooler.js';
 import { startPostgres, type Postgres } from '../support/postgres.mjs';
-import { isServer, startRegistry, type Registry } from '../support/registry.js';
+import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
 /** As a package sets up Postgres on a machine that is not in UTC, by an administrator with habits. */
@@ -20,7 +20,6 @@ const habits = [
   'intervalstyle = sql_standard',
   'extra_float_digits = -15',
 ];
-const onServer = isServer ? test : test.skip;
 
 let postgres: Postgres;
 let registry: Registry;
@@ -28,19 +27,17 @@ let tenant: Tenant;
 let before: number;
 
 beforeAll(async () => {
-  if (!isServer) return;
   postgres = await startPostgres(habits);
   registry = await startRegistry({ env: { DATABASE_URL: postgres.url } });
   before = Date.now();
   tenant = await createTenant(registry);
 });
 afterAll(async () => {
-  if (!isServer) return;
   await registry.stop();
   await postgres.stop();
 });
 
-onServer('times are what they are, in whatever time zone and style the server tells them', async () => {
+test('times are what they are, in whatever time zone and style the server tells them', async () => {
   registry.receiver.consent('/events');
   const sink = registry.receiver.sink('/events');
   const registered = await tenant.register(sink);
@@ -63,7 +60,7 @@ onServer('times are what they are, in whatever time zone and style the server te
   );
 });
 
-onServer('what many do at once to one webhook is told as it is in the end, and refused to none of them', async () => {
+test('what many do at once to one webhook is told as it is in the end, and refused to none of them', async () => {
   registry.receiver.consent('/many', { rate: '600' });
   const sink = registry.receiver.sink('/many');
   await tenant.register(sink);
@@ -82,55 +79,48 @@ onServer('what many do at once to one webhook is told as it is in the end, and r
   expect(await tenant.permission(sink)).toMatchObject({ allowedrate, expiresat });
 });
 
-onServer(
-  'options of the URL hold beside those that the program needs, and do not make a replica writable',
-  async () => {
-    const url = new URL(postgres.url);
-    const habits = [
-      'timezone=Asia/Tokyo',
-      'default_transaction_read_only=off',
-      'work_mem=7MB',
-      'statement_timeout=5ms',
-      'transaction_timeout=1s',
-    ];
-    url.searchParams.set('options', habits.map((habit) => `-c ${habit}`).join(' '));
-    const database = await openDatabase({ databaseUrl: undefined, replicaUrl: url.href, dataFolder: '' });
-    const [row] = await database.query(
-      `select current_setting('timezone') as zone, current_setting('default_transaction_read_only') as "readOnly",
+test('options of the URL hold beside those that the program needs, and do not make a replica writable', async () => {
+  const url = new URL(postgres.url);
+  const habits = [
+    'timezone=Asia/Tokyo',
+    'default_transaction_read_only=off',
+    'work_mem=7MB',
+    'statement_timeout=5ms',
+    'transaction_timeout=1s',
+  ];
+  url.searchParams.set('options', habits.map((habit) => `-c ${habit}`).join(' '));
+  const database = await openDatabase({ databaseUrl: undefined, replicaUrl: url.href, dataFolder: '' });
+  const [row] = await database.query(
+    `select current_setting('timezone') as zone, current_setting('default_transaction_read_only') as "readOnly",
       current_setting('work_mem') as memory, current_setting('transaction_isolation') as isolation,
       current_setting('statement_timeout') as patience`,
-    );
-    // As a migration does, and a snapshot.
-    await database.exclusively(({ execute }) => execute('select pg_sleep(1.1)'));
-    await database.snapshot(({ query }) => query('select pg_sleep(1.1)::text'));
-    const [after] = await database.query(`select current_setting('transaction_timeout') as limit`);
-    await database.close();
-    expect(row).toEqual({ zone: 'UTC', readOnly: 'on', memory: '7MB', isolation: 'read committed', patience: '8s' });
-    expect(after).toEqual({ limit: '1s' });
-  },
-);
+  );
+  // As a migration does, and a snapshot.
+  await database.exclusively(({ execute }) => execute('select pg_sleep(1.1)'));
+  await database.snapshot(({ query }) => query('select pg_sleep(1.1)::text'));
+  const [after] = await database.query(`select current_setting('transaction_timeout') as limit`);
+  await database.close();
+  expect(row).toEqual({ zone: 'UTC', readOnly: 'on', memory: '7MB', isolation: 'read committed', patience: '8s' });
+  expect(after).toEqual({ limit: '1s' });
+});
 
-onServer(
-  'a limit of the server for whole transactions, which holds from Postgres 17 on, is told as a database that is too slow',
-  async () => {
-    const url = new URL(postgres.url);
-    url.searchParams.set('options', '-c transaction_timeout=500ms');
-    const other = await startRegistry({ env: { DATABASE_URL: url.href }, beside: registry });
-    const subscriber = await other.as('assent:subscribe');
-    const sink = registry.receiver.sink('/slow');
-    const register = () => subscriber.post('/v1/subscriptions').send({ sink, origin: tenant.origin, protocol: 'HTTP' });
-    const [refused, listed] = await registry.service.database.write(async ({ sql }) => {
-      await sql.$executeRaw`lock table subscription in access exclusive mode`;
-      return Promise.all([register(), subscriber.get('/v1/subscriptions')]);
-    });
-    for (const { status, body } of [refused, listed])
-      expect([status, body.code]).toEqual([503, 'database_unavailable']);
-    expect((await register()).status).toBe(201);
-    await other.stopService();
-  },
-);
+test('a limit of the server for whole transactions, which holds from Postgres 17 on, is told as a database that is too slow', async () => {
+  const url = new URL(postgres.url);
+  url.searchParams.set('options', '-c transaction_timeout=500ms');
+  const other = await startRegistry({ env: { DATABASE_URL: url.href }, beside: registry });
+  const subscriber = await other.as('assent:subscribe');
+  const sink = registry.receiver.sink('/slow');
+  const register = () => subscriber.post('/v1/subscriptions').send({ sink, origin: tenant.origin, protocol: 'HTTP' });
+  const [refused, listed] = await registry.service.database.write(async ({ sql }) => {
+    await sql.$executeRaw`lock table subscription in access exclusive mode`;
+    return Promise.all([register(), subscriber.get('/v1/subscriptions')]);
+  });
+  for (const { status, body } of [refused, listed]) expect([status, body.code]).toEqual([503, 'database_unavailable']);
+  expect((await register()).status).toBe(201);
+  await other.stopService();
+});
 
-onServer.each([
+test.each([
   ['refuse', 'DATABASE_URL: unsupported startup parameter: options. Where a pooler'],
   ['drop', 'DATABASE_URL: the settings of the session got lost on the way. Where a pooler'],
 ] as const)('where a pooler may %s the settings of a session nothing starts', async (habit, message) => {

@@ -7,18 +7,16 @@ import { openDatabase } from '../../src/storage/database.js';
 import { createAuthority } from '../support/certificates.js';
 import { createFeedReader } from '../support/feed-reader.js';
 import { startPostgres, type Postgres } from '../support/postgres.mjs';
-import { isServer, startRegistry } from '../support/registry.js';
+import { startRegistry } from '../support/registry.js';
 import { createTenant } from '../support/tenant.js';
 
 /** A Postgres that takes nothing but TLS, with a certificate for its address. */
-const onServer = isServer ? test : test.skip;
 let postgres: Postgres;
 let folder: string;
 const root = () => join(folder, 'root.pem');
 const otherRoot = () => join(folder, 'other.pem');
 
 beforeAll(async () => {
-  if (!isServer) return;
   folder = await mkdtemp(join(tmpdir(), 'assent-tls-'));
   const [authority, other] = await Promise.all([createAuthority('Of the database'), createAuthority('Somebody else')]);
   await Promise.all([writeFile(root(), authority.cert), writeFile(otherRoot(), other.cert)]);
@@ -30,7 +28,6 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  if (!isServer) return;
   await postgres.stop();
   await rm(folder, { recursive: true });
 });
@@ -52,7 +49,7 @@ async function refusalOf(databaseUrl: string): Promise<string | undefined> {
   }
 }
 
-onServer('a registry that checks the certificate against the right root does all it does by TLS', async () => {
+test('a registry that checks the certificate against the right root does all it does by TLS', async () => {
   const url = urlWith({ sslmode: 'verify-full', sslrootcert: root() });
   const registry = await startRegistry({ env: { DATABASE_URL: url } });
   const tenant = await createTenant(registry);
@@ -72,33 +69,30 @@ onServer('a registry that checks the certificate against the right root does all
   expect(encrypted).toEqual(encrypted.map(() => true));
 });
 
-onServer(
-  'another root, a name that is not in the certificate and no TLS at all are refused, and it is said why',
-  async () => {
-    const verifyFull = { sslmode: 'verify-full', sslrootcert: root() };
-    expect(await refusalOf(urlWith(verifyFull))).toBeUndefined();
-    expect(await refusalOf(urlWith({ sslmode: 'no-verify' }))).toBeUndefined();
-    for (const parameters of [{ ...verifyFull, sslrootcert: otherRoot() }, { sslmode: 'verify-full' }]) {
-      // Node 26 goes on with what else could be tried.
-      expect(await refusalOf(urlWith(parameters))).toMatch(
-        /^DATABASE_URL: unable to verify the first certificate($|; if the root CA is installed locally, )/,
-      );
-    }
-    expect(await refusalOf(urlWith(verifyFull, 'localhost'))).toMatch(
-      /^DATABASE_URL: Hostname\/IP does not match certificate's altnames: Host: localhost\. /,
+test('another root, a name that is not in the certificate and no TLS at all are refused, and it is said why', async () => {
+  const verifyFull = { sslmode: 'verify-full', sslrootcert: root() };
+  expect(await refusalOf(urlWith(verifyFull))).toBeUndefined();
+  expect(await refusalOf(urlWith({ sslmode: 'no-verify' }))).toBeUndefined();
+  for (const parameters of [{ ...verifyFull, sslrootcert: otherRoot() }, { sslmode: 'verify-full' }]) {
+    // Node 26 goes on with what else could be tried.
+    expect(await refusalOf(urlWith(parameters))).toMatch(
+      /^DATABASE_URL: unable to verify the first certificate($|; if the root CA is installed locally, )/,
     );
-    for (const parameters of [{}, { sslmode: 'disable' }] as Array<Record<string, string>>) {
-      expect(await refusalOf(urlWith(parameters))).toMatch(
-        /^DATABASE_URL: no pg_hba\.conf entry for host "127\.0\.0\.1", .*, no encryption$/,
-      );
-    }
-    expect(await refusalOf(urlWith({ ...verifyFull, sslrootcert: join(folder, 'nothing.pem') }))).toMatch(
-      /^DATABASE_URL: ENOENT: .*nothing\.pem'$/,
+  }
+  expect(await refusalOf(urlWith(verifyFull, 'localhost'))).toMatch(
+    /^DATABASE_URL: Hostname\/IP does not match certificate's altnames: Host: localhost\. /,
+  );
+  for (const parameters of [{}, { sslmode: 'disable' }] as Array<Record<string, string>>) {
+    expect(await refusalOf(urlWith(parameters))).toMatch(
+      /^DATABASE_URL: no pg_hba\.conf entry for host "127\.0\.0\.1", .*, no encryption$/,
     );
-  },
-);
+  }
+  expect(await refusalOf(urlWith({ ...verifyFull, sslrootcert: join(folder, 'nothing.pem') }))).toMatch(
+    /^DATABASE_URL: ENOENT: .*nothing\.pem'$/,
+  );
+});
 
-onServer('whoever asks for TLS does without a database rather than without that', async () => {
+test('whoever asks for TLS does without a database rather than without that', async () => {
   const plain = await startPostgres();
   const refusal = await refusalOf(`${plain.url}?sslmode=no-verify`);
   await plain.stop();
