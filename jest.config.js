@@ -134,7 +134,7 @@ export default {
     }),
   ].flat(),
   // For what hangs. No test depends on how fast the machine is.
-  testTimeout: 120_000,
+  testTimeout: 600_000,
   testSequencer: '<rootDir>/test/support/longest-first.mjs',
   // What a file has loaded is never freed, and the collector goes through all of it again and again.
   workerIdleMemoryLimit: '700MB',

@@ -17,7 +17,7 @@ import { freePort } from './postgres.mjs';
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const origin = 'eventemitter.example.com';
-const deadlineMs = 2_000;
+const deadlineMs = 10_000;
 /** Of a claim whose process died: the deadline of an attempt and the margin of handshake/queue.ts. */
 const leaseMs = deadlineMs + 20_000;
 
