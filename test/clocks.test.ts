@@ -35,7 +35,7 @@ async function ask(method: string, path: string, body?: object, type = 'applicat
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 const secondsUntil = (time: string) => (Date.parse(time) - Date.now()) / 1_000;
 
-test('a rest that a webhook asked for is as long as it is, whichever process hears of it', async () => {
+test('a hold that a webhook asked for is as long as it is, whichever process hears of it', async () => {
   await tenant.register(sink);
   const outcome = { origin: tenant.origin, sink, status: 429, retryafter: '60', at: inMs(0) };
   expect((await ask('POST', '/v1/deliveries/outcomes', [outcome])).body).toEqual([{ accepted: true }]);

@@ -5,7 +5,7 @@ import { brokenBody } from '../http/body.js';
 import { findFaults } from '../http/json.js';
 import type { Principal } from '../http/principal.js';
 import { limits } from '../limits.js';
-import { ageOf, kindOf, restOf, type Outcome } from './outcome.js';
+import { ageOf, kindOf, holdSecondsOf, type Outcome } from './outcome.js';
 import type { DeliveryReader } from './read-deliveries.js';
 import type { RecordOutcomes } from './record-outcomes.js';
 
@@ -93,9 +93,9 @@ function read(entry: Entry, index: number, now: Date): { outcome: Outcome; warni
   // A leap second is a time for the contract, and none for JavaScript.
   const at = Number.isNaN(named.getTime()) ? undefined : named;
   const asks = (status === 429 || status === 503) && entry.retryafter !== undefined;
-  const restSeconds = asks ? restOf(String(entry.retryafter), at, now) : undefined;
+  const holdSeconds = asks ? holdSecondsOf(String(entry.retryafter), at, now) : undefined;
   const detail = 'It is neither a number of seconds nor an HTTP date, so it counts as absent.';
-  const isMalformed = asks && restSeconds === undefined;
+  const isMalformed = asks && holdSeconds === undefined;
   return {
     outcome: {
       index,
@@ -106,7 +106,7 @@ function read(entry: Entry, index: number, now: Date): { outcome: Outcome; warni
       count,
       at,
       ageSeconds: ageOf(at, now),
-      restSeconds,
+      holdSeconds,
     },
     warnings: isMalformed ? [{ pointer: `/${index}/retryafter`, rule: 'retryafter_malformed', detail }] : [],
   };

@@ -6,7 +6,7 @@ import { parseRetryAfter } from '../handshake/backoff.js';
  *
  *   delivered                the failures since the last success are forgotten
  *   gone                     410: so many in a row as the origin's policy says, and the webhook is retired
- *   throttled, unavailable   429, and 503 that names a time: every sender rests until then
+ *   throttled, unavailable   429, and 503 that names a time: every sender holds back until then
  *   the others               counted, and shown to the subscriber with advice
  */
 export const outcomeKinds = [
@@ -56,8 +56,8 @@ export const outcomeSentences: Record<OutcomeKind, Sentences> = {
     advice: 'Register the sink that replaces this one, or stop answering 410 and ask for another handshake.',
   },
   throttled: {
-    title: 'The webhook has too many requests (429) and gets a rest.',
-    advice: 'Answer the next handshake with a lower WebHook-Allowed-Rate, and say with Retry-After how long to rest.',
+    title: 'The webhook has too many requests (429). Senders hold back.',
+    advice: 'Answer the next handshake with a lower WebHook-Allowed-Rate, and say with Retry-After how long to wait.',
   },
   unavailable: {
     title: 'The webhook is unavailable at present (503).',
@@ -102,12 +102,12 @@ export interface Outcome {
   at: Date | undefined;
   /** How long ago the answer came; 0 if that was not said. */
   ageSeconds: number;
-  /** What is left of the seconds for which the webhook asked to be left alone; 0 if they are over. */
-  restSeconds: number | undefined;
+  /** What is left of the seconds that the webhook asked senders to hold; 0 if they are over. */
+  holdSeconds: number | undefined;
 }
 
 /** For a 429 that names no time: twice as long each time, until a delivery succeeds. */
-export const firstRestSeconds = 10;
+export const firstHoldSeconds = 10;
 /** A webhook must not park its senders for years. */
 const longestRetryAfterSeconds = 86_400;
 
@@ -116,7 +116,7 @@ const longestRetryAfterSeconds = 86_400;
  * and runs from `at`, when the answer came, or from now; a date is measured against the same. 0 if it is over,
  * undefined if it is neither form.
  */
-export function restOf(retryAfter: string, at: Date | undefined, now: Date): number | undefined {
+export function holdSecondsOf(retryAfter: string, at: Date | undefined, now: Date): number | undefined {
   const ms = parseRetryAfter(retryAfter, (at ?? now).toUTCString());
   if (ms === undefined) return undefined;
   const seconds = Math.max(1, Math.min(Math.ceil(ms / 1_000), longestRetryAfterSeconds));
@@ -139,10 +139,10 @@ export interface PairReport {
   gone: number;
   /** The latest time at which a 410 behind the last success came; undefined if one of them named none. */
   goneAt: Date | undefined;
-  /** What is left of the longest rest that was asked for; 0 if nothing is. */
-  restSeconds: number;
-  /** The age of the latest answer that calls for a rest and names no time. */
-  unnamedRestAge: number | undefined;
+  /** What is left of the longest hold that was asked for; 0 if nothing is. */
+  holdSeconds: number;
+  /** The age of the latest answer that calls for a hold and names no time. */
+  unnamedHoldAge: number | undefined;
   lastKind: OutcomeKind;
   lastStatus: number | undefined;
 }
@@ -163,20 +163,20 @@ const nothing = {
   failures: 0,
   gone: 0,
   goneAt: undefined,
-  restSeconds: 0,
-  unnamedRestAge: undefined,
+  holdSeconds: 0,
+  unnamedHoldAge: undefined,
   lastKind: 'delivered' as const,
   lastStatus: undefined,
 };
 
-function add(before: PairReport, { kind, status, count, at, ageSeconds, restSeconds }: Outcome): PairReport {
+function add(before: PairReport, { kind, status, count, at, ageSeconds, holdSeconds }: Outcome): PairReport {
   const counts = { ...before.counts, [kind]: (before.counts[kind] ?? 0) + count };
   const last = { counts, lastKind: kind, lastStatus: status === 'error' ? undefined : status };
-  // A rest that was asked for stands, whatever else got through.
+  // A hold that was asked for stands, whatever else got through.
   if (kind === 'delivered') {
     return { ...before, ...last, succeeded: true, failures: 0, gone: 0, goneAt: undefined };
   }
-  const isUnnamed = kind === 'throttled' && restSeconds === undefined;
+  const isUnnamed = kind === 'throttled' && holdSeconds === undefined;
   return {
     ...before,
     ...last,
@@ -184,8 +184,8 @@ function add(before: PairReport, { kind, status, count, at, ageSeconds, restSeco
     ...(kind === 'gone'
       ? { gone: before.gone + count, goneAt: before.gone === 0 ? at : later(before.goneAt, at) }
       : {}),
-    restSeconds: Math.max(before.restSeconds, restSeconds ?? 0),
-    ...(isUnnamed ? { unnamedRestAge: Math.min(before.unnamedRestAge ?? Infinity, ageSeconds) } : {}),
+    holdSeconds: Math.max(before.holdSeconds, holdSeconds ?? 0),
+    ...(isUnnamed ? { unnamedHoldAge: Math.min(before.unnamedHoldAge ?? Infinity, ageSeconds) } : {}),
   };
 }
 

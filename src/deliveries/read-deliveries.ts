@@ -17,8 +17,8 @@ export function createDeliveryReader({ client }: Pick<Database, 'client'>): Deli
       const [held] = await client.$queryRaw<Array<{ helduntil: Date }>>`
         select helduntil from "grant" where origin = ${origin} and sink = ${sink} and tenant = ${tenant}
           and state = 'live' and helduntil > now()`;
-      const rest = held === undefined ? {} : { helduntil: held.helduntil.toISOString() };
-      if (row === null) return { origin, sink, counts: {}, failures: 0, ...rest };
+      const hold = held === undefined ? {} : { helduntil: held.helduntil.toISOString() };
+      if (row === null) return { origin, sink, counts: {}, failures: 0, ...hold };
       const lastKind = row.lastkind as OutcomeKind;
       const { title, advice } = outcomeSentences[lastKind];
       return {
@@ -31,7 +31,7 @@ export function createDeliveryReader({ client }: Pick<Database, 'client'>): Deli
         lastkind: lastKind,
         lastat: row.lastat.toISOString(),
         ...(isAdmin && row.laststatus !== null ? { laststatus: row.laststatus } : {}),
-        ...rest,
+        ...hold,
         message: title,
         ...(advice === '' ? {} : { advice }),
       };

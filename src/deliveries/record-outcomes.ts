@@ -4,7 +4,7 @@ import type { Database, Sql } from '../storage/database.js';
 import type { grant as GrantRow } from '../storage/generated/client.js';
 import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
 import { databaseTime, type Actor, type Transaction } from '../storage/transaction.js';
-import { firstRestSeconds, pairReports, type Outcome, type PairReport } from './outcome.js';
+import { firstHoldSeconds, pairReports, type Outcome, type PairReport } from './outcome.js';
 
 /**
  * Takes a report into account: the counters of its pairs in one statement, and what follows for grants, in one
@@ -19,7 +19,7 @@ export type RecordOutcomes = (
 export interface Recorded {
   unknown: number[];
   replayed: boolean;
-  /** Grants that got a rest. */
+  /** Grants that got a hold. */
   held: number;
 }
 
@@ -34,7 +34,7 @@ interface Counted {
   holds: number;
 }
 
-type Standing = GrantRow & { goneafter: number; isheld: boolean };
+type GrantWithPolicy = GrantRow & { goneafter: number; isheld: boolean };
 
 export function createRecordOutcomes({ write }: Pick<Database, 'write'>): RecordOutcomes {
   return (actor, outcomes, request) =>
@@ -52,7 +52,7 @@ export function createRecordOutcomes({ write }: Pick<Database, 'write'>): Record
       const telling = reports.filter(
         (report) =>
           counted.has(keyOfPair(report)) &&
-          (report.gone > 0 || report.restSeconds > 0 || report.unnamedRestAge !== undefined),
+          (report.gone > 0 || report.holdSeconds > 0 || report.unnamedHoldAge !== undefined),
       );
       return { unknown, replayed: false, held: await holdOrEnd(tx, actor, telling, counted) };
     });
@@ -132,7 +132,7 @@ async function findConsents(sql: Sql, tenant: string, reports: readonly PairRepo
 }
 
 /**
- * What 410, 429 and 503 do to live grants; returns how many got a rest. All of them are locked before the change log
+ * What 410, 429 and 503 do to live grants; returns how many got a hold. All of them are locked before the change log
  * is: others take them so, too.
  */
 async function holdOrEnd(
@@ -142,7 +142,7 @@ async function holdOrEnd(
   counted: ReadonlyMap<string, Counted>,
 ): Promise<number> {
   if (reports.length === 0) return 0;
-  const grants = await tx.sql.$queryRaw<Standing[]>`
+  const grants = await tx.sql.$queryRaw<GrantWithPolicy[]>`
     select g.*, o.goneafter, coalesce(g.helduntil > clock_timestamp(), false) as isheld
     from unnest(${reports.map(({ origin }) => origin)}::text[], ${reports.map(({ sink }) => sink)}::text[])
       with ordinality as r (origin, sink, place)
@@ -151,16 +151,16 @@ async function holdOrEnd(
     where g.state = 'live' order by r.place for update of g`;
   const byPair = new Map(grants.map((grant) => [keyOfPair(grant), grant]));
   const holds: Hold[] = [];
-  const retired: Standing[] = [];
+  const retired: GrantWithPolicy[] = [];
   for (const report of reports) {
     const grant = byPair.get(keyOfPair(report));
     const row = counted.get(keyOfPair(report));
     if (grant === undefined || row === undefined) continue;
     if (isGone(report, row, grant)) retired.push(grant);
-    else if (report.restSeconds > 0) holds.push({ grant, seconds: report.restSeconds, isOwn: false });
-    else if (report.unnamedRestAge !== undefined && !grant.isheld) {
-      const own = Math.min(firstRestSeconds * 2 ** row.holds, longestBackoffSeconds);
-      const seconds = Math.ceil(own - report.unnamedRestAge);
+    else if (report.holdSeconds > 0) holds.push({ grant, seconds: report.holdSeconds, isOwn: false });
+    else if (report.unnamedHoldAge !== undefined && !grant.isheld) {
+      const own = Math.min(firstHoldSeconds * 2 ** row.holds, longestBackoffSeconds);
+      const seconds = Math.ceil(own - report.unnamedHoldAge);
       if (seconds > 0) holds.push({ grant, seconds, isOwn: true });
     }
   }
@@ -171,13 +171,17 @@ async function holdOrEnd(
 }
 
 /** Again by the grant as it is locked now: a consent may have come after the counting. */
-function isGone(report: PairReport, { gonecount, gonesince }: Counted, { grantedat, goneafter }: Standing): boolean {
+function isGone(
+  report: PairReport,
+  { gonecount, gonesince }: Counted,
+  { grantedat, goneafter }: GrantWithPolicy,
+): boolean {
   if (report.gone === 0 || (report.goneAt !== undefined && report.goneAt < grantedat)) return false;
   return gonesince !== null && gonesince >= grantedat && Number(gonecount) >= goneafter;
 }
 
 interface Hold {
-  grant: Standing;
+  grant: GrantWithPolicy;
   seconds: number;
   /** The webhook named no time. */
   isOwn: boolean;

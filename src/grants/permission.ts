@@ -8,7 +8,7 @@ export const denials: Record<Denial, string> = {
   revoked: 'An admin took the grant away.',
   ended: 'The consent is over.',
   suspended: 'Every subscription to this sink is suspended.',
-  held: 'The webhook asked for a rest; its consent stands. Send later.',
+  held: 'The webhook asked senders to wait; its consent stands. Send later.',
 };
 
 /** What a look-up asks for; the token tells the tenant. */
@@ -29,8 +29,8 @@ export function presentPermission(
     const answer = { origin, sink, allowed: false, reason, message: denials[reason] };
     if (grant === undefined) return answer;
     const until = reason === 'held' ? grant.heldUntil : undefined;
-    const rest = until === undefined ? {} : { helduntil: new Date(until).toISOString() };
-    return { ...answer, grant: grant.id, ...rest };
+    const hold = until === undefined ? {} : { helduntil: new Date(until).toISOString() };
+    return { ...answer, grant: grant.id, ...hold };
   }
   return {
     origin,

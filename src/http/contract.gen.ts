@@ -260,7 +260,7 @@ export interface paths {
          * Report what became of deliveries.
          * @description Each entry stands for itself: one that breaks a rule spoils no other. 2xx ends a series of failures. 410 retires
          *     the webhook when it comes as often in a row as the origin's `goneafter` says: the grant ends, and so do
-         *     agreements. 429, and 503 with `Retry-After`, give the webhook a rest from every sender. The others are counted,
+         *     agreements. 429, and 503 with `Retry-After`, make every sender hold back. The others are counted,
          *     and shown to the subscribers with advice.
          */
         post: operations["reportOutcomes"];
@@ -391,8 +391,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End a rest.
-         * @description Senders may send again before the rest is over that the webhook asked for. Where it has none, nothing changes.
+         * End a hold.
+         * @description Senders may send again before the hold that the webhook asked for is over. Without a hold, nothing changes.
          */
         post: operations["releaseGrant"];
         delete?: never;
@@ -971,7 +971,7 @@ export interface components {
             lastat?: components["schemas"]["Time"];
             /** @description For admins. */
             laststatus?: number;
-            /** @description The webhook asked every sender for a rest until then. */
+            /** @description The webhook asked every sender to wait until then. */
             helduntil?: components["schemas"]["Time"];
             message?: string;
             /** @description What to change. */
@@ -1021,11 +1021,11 @@ export interface components {
             basis?: components["schemas"]["GrantBasis"];
             /** @description The id of the grant. */
             grant?: string;
-            /** @description The webhook asked every sender for a rest until then. */
+            /** @description The webhook asked every sender to wait until then. */
             helduntil?: components["schemas"]["Time"];
             /**
              * @description Why not: `no_grant`, `expired`, `revoked`, `ended`, `suspended` (every subscription to this sink is suspended),
-             *     or `held` (the webhook asked for a rest until `helduntil`; the consent stands, send later).
+             *     or `held` (the webhook asked senders to wait until `helduntil`; the consent stands, send later).
              */
             reason?: string;
             /** @description The reason, for people. */
@@ -1045,7 +1045,7 @@ export interface components {
             /**
              * Format: date-time
              * @description When the answer came, by the clock of the sender; who has no clock that is right leaves it out. A 410 from
-             *     before the present consent does not count against it, and of a rest what has passed since then is over.
+             *     before the present consent does not count against it, and of a hold, the time since then has passed.
              */
             at?: string;
             /**
@@ -1125,7 +1125,7 @@ export interface components {
              *     earlier keeps it and gets nothing while others wait.
              */
             retryafter?: number;
-            /** @description The webhook asked every sender for a rest until then. */
+            /** @description The webhook asked every sender to wait until then. */
             helduntil?: components["schemas"]["Time"];
         };
         /**
@@ -1192,7 +1192,7 @@ export interface components {
             endedat?: components["schemas"]["Time"];
             /** @description As `recordedby`, of the end. */
             endedby?: string;
-            /** @description The webhook asked every sender for a rest until then. */
+            /** @description The webhook asked every sender to wait until then. */
             helduntil?: components["schemas"]["Time"];
         };
         /** @description A grant by agreement between organisations, without a handshake. */
@@ -1301,7 +1301,7 @@ export interface components {
             subscriptions: string[];
             allowedrate: components["schemas"]["Rate"];
             expiresat: components["schemas"]["Time"];
-            /** @description The webhook asked for a rest until then; deliver later. */
+            /** @description The webhook asked senders to wait until then; deliver later. */
             helduntil?: components["schemas"]["Time"];
             /**
              * @description How the webhook wants its events.
@@ -1428,7 +1428,7 @@ export interface components {
             expiresat: components["schemas"]["Time"];
             /**
              * Format: date-time
-             * @description The webhook asked for a rest until then.
+             * @description The webhook asked senders to wait until then.
              */
             helduntil?: string | null;
         };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { presentPermission } from '../grants/permission.js';
-import { firstRestSeconds, restOf } from '../deliveries/outcome.js';
+import { firstHoldSeconds, holdSecondsOf } from '../deliveries/outcome.js';
 import { dialects } from '../matching/dialects.js';
 import { matchMessage, originFor, textOfMatch, type BatchAnswer, type MatchAnswer } from '../matching/match-message.js';
 import { createReplica, indexLoading } from '../matching/replica.js';
@@ -166,8 +166,8 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
   }
 
   function hold({ origin: of, sink, status, retryAfter }: OutcomeReport): void {
-    const named = retryAfter ? restOf(retryAfter, undefined, new Date(now())) : undefined;
-    const seconds = status === 429 ? (named ?? firstRestSeconds) : named;
+    const named = retryAfter ? holdSecondsOf(retryAfter, undefined, new Date(now())) : undefined;
+    const seconds = status === 429 ? (named ?? firstHoldSeconds) : named;
     if (seconds === undefined) return;
     for (const pair of holds.keys()) if (heldUntil(pair) <= now()) holds.delete(pair);
     const pair = `${of} ${sink}`;

@@ -90,7 +90,7 @@ describe('a lease', () => {
     expect((await ask(sink, { instance: 'two' }).expect(201)).body).toMatchObject({ allowedrate: 6_000 });
   });
 
-  test('is held back while the webhook rests', async () => {
+  test('is held back during a hold', async () => {
     const { sink } = await newSink();
     await registry.sql(`update "grant" set helduntil = now() + interval '90 seconds' where sink = $1`, sink);
     const { body } = await ask(sink).expect(200);

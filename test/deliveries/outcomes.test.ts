@@ -316,7 +316,7 @@ describe('410 Gone', () => {
   });
 });
 
-describe('a rest', () => {
+describe('a hold', () => {
   const retryAfters: Array<[string, () => string | number, number]> = [
     ['seconds', () => '120', 120],
     ['seconds as a number', () => 120, 120],
@@ -377,15 +377,15 @@ describe('a rest', () => {
     expect(await tenant.permission(sink)).toMatchObject({ reason: 'held' });
   });
 
-  test('is never made shorter by another report', async () => {
+  test('is never shortened by a later report', async () => {
     const { sink } = await newSink();
-    const restOf = async (...entries: object[]) => {
+    const holdOf = async (...entries: object[]) => {
       await report(entries.map((entry) => ({ sink, status: 429, ...entry })));
       return secondsUntil((await tenant.permission(sink)).helduntil);
     };
-    expect(await restOf({ retryafter: '600' }, { retryafter: '5' })).toBeGreaterThan(590);
-    expect(await restOf({ retryafter: '5' }, { status: 200 })).toBeGreaterThan(590);
-    expect(await restOf({ retryafter: '1200' })).toBeGreaterThan(1_190);
+    expect(await holdOf({ retryafter: '600' }, { retryafter: '5' })).toBeGreaterThan(590);
+    expect(await holdOf({ retryafter: '5' }, { status: 200 })).toBeGreaterThan(590);
+    expect(await holdOf({ retryafter: '1200' })).toBeGreaterThan(1_190);
     expect(await kinds(sink)).toEqual(['grant.live', 'grant.held', 'grant.held']);
   });
 
@@ -406,22 +406,22 @@ describe('a rest', () => {
 
   test('for which a 429 names no time is ten seconds, then twice as long, until a success', async () => {
     const { sink } = await newSink();
-    const rest = async (entry: object = {}) => {
+    const hold = async (entry: object = {}) => {
       await registry.sql(`update "grant" set helduntil = now() where sink = $1`, sink);
       await report([{ sink, status: 429, ...entry }]);
       // A second report of the same burst changes nothing.
       await report([{ sink, status: 429 }]);
       return Math.round(secondsUntil((await tenant.permission(sink)).helduntil) / 10) * 10;
     };
-    expect([await rest(), await rest(), await rest()]).toEqual([10, 20, 40]);
+    expect([await hold(), await hold(), await hold()]).toEqual([10, 20, 40]);
     const warned = await report([{ sink, status: 429, retryafter: '1.5' }]);
     expect(warned).toMatchObject([
       { accepted: true, warnings: [{ pointer: '/0/retryafter', rule: 'retryafter_malformed' }] },
     ]);
     await registry.sql(`update delivery set holds = 30 where sink = $1`, sink);
-    expect(await rest()).toBe(600);
+    expect(await hold()).toBe(600);
     await report([{ sink, status: 200 }]);
-    expect(await rest()).toBe(10);
+    expect(await hold()).toBe(10);
   });
 
   test('goes on through a renewed consent, and is over with the grant that it was for', async () => {
@@ -454,7 +454,7 @@ describe('a rest', () => {
     await tenant.sender.post('/v1/leases').send(lease).expect(201);
     const [entry] = (await tenant.admin.get('/v1/audit').query({ limit: 1 }).expect(200)).body;
     expect(entry).toMatchObject({ action: 'grant.released', actor: 'beheer', target: `grant:${id}` });
-    // Where there is no rest nothing is written.
+    // Without a hold, nothing is written.
     await release(tenant.admin).expect(200);
     expect(await kinds(sink)).toEqual(['grant.live', 'grant.held', 'grant.released']);
   });

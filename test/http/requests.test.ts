@@ -101,7 +101,7 @@ const lookUps: Array<[string, number, () => Sent]> = [
   ],
   ['an origin in capitals', 200, () => ({ query: asked(sinks.live, origin.toUpperCase()) })],
   ['a revoked grant', 200, () => ({ query: asked(sinks.revoked) })],
-  ['a rest', 200, () => ({ query: asked(sinks.held) })],
+  ['a hold', 200, () => ({ query: asked(sinks.held) })],
   ['a pair that nobody knows', 200, () => ({ query: asked(sinks.unknown) })],
   ['another tenant', 200, () => ({ query: asked(sinks.live), as: 'stranger' })],
   ['an admin', 200, () => ({ query: asked(sinks.live), as: 'admin' })],

@@ -90,7 +90,7 @@ test('the sender of the README has at most 40 lines', () => {
   expect(program.trim().split('\n').length).toBeLessThanOrEqual(40);
 });
 
-test('it delivers to those who want it and agreed, once, not faster than they said, and rests where it is asked to', async () => {
+test('it delivers to those who want it and agreed, once, not faster than they said, and waits where it is asked to', async () => {
   const limited = await newWebhook('/limited', '30', 'com.example.many');
   const sinkcredential = {
     credentialtype: 'ACCESSTOKEN',
@@ -147,7 +147,7 @@ test('it delivers to those who want it and agreed, once, not faster than they sa
   expect(body.counts).toEqual({ delivered: 1, throttled: 1 });
 });
 
-test('it waits for the end of a rest although its clock is ahead', async () => {
+test('it waits for the end of a hold although its clock is ahead', async () => {
   const tired = await newWebhook('/ahead', '*', 'com.example.ahead', { answers: [[429, { 'Retry-After': '3' }]] });
   const { output } = await run([eventOf('ahead', 'com.example.ahead')], {}, [startAhead(3_600_000)]);
   expect(output).toBe(`${tired.sink} delivered\n`);

@@ -36,12 +36,12 @@ async function countsOf(id: string): Promise<Record<string, number>> {
   return body.counts;
 }
 
-test('a webhook that asks for a rest gets it from this sender at once, and from the others as soon as the feed tells it', async () => {
+test('a webhook that asks for a hold gets it from this sender at once, and from the others as soon as the feed reports it', async () => {
   const { sink } = await newSink();
   const [one, two] = [await senders.startCurrent(), await senders.startCurrent()];
   one.report({ origin: tenant.origin, sink, status: 429, retryAfter: '120' });
   expect(await one.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'held' });
-  // The same answer as the registry gives, also while only this sender knows of the rest.
+  // The same answer as the registry gives, also while only this sender knows of the hold.
   expect(one.permission(tenant.origin, sink).allowed).toBe(true);
   for (;;) {
     const permit = await two.acquire(tenant.origin, sink);
@@ -55,7 +55,7 @@ test('a webhook that asks for a rest gets it from this sender at once, and from 
   await Promise.all([one.close(), two.close()]);
 });
 
-test('a rest that an admin ends is over for the sender that reported it too', async () => {
+test('a hold that an admin ends is over for the sender that reported it too', async () => {
   const { sink } = await newSink();
   const sender = await senders.startCurrent();
   sender.report({ origin: tenant.origin, sink, status: 429, retryAfter: '45' });
@@ -69,8 +69,8 @@ test('a rest that an admin ends is over for the sender that reported it too', as
 
 test.each([
   ['kept to its end while the registry is away', ['3600']],
-  ['not made shorter by the answer to another delivery while the registry is away', ['3600', '1']],
-])('a rest is %s', async (_, answers) => {
+  ['not shortened by the answer to another delivery while the registry is away', ['3600', '1']],
+])('a hold is %s', async (_, answers) => {
   const { sink } = await newSink();
   const sender = await senders.startCurrent({ registry: relay.url });
   relay.cut();
@@ -100,7 +100,7 @@ test.each([
   await sender.close();
 });
 
-test('a rest of which the feed tells nothing for a minute is over for the sender that reported it too', async () => {
+test('a hold that the feed does not report for a minute is over for the sender that reported it too', async () => {
   const clock = createClock();
   const gateway = await startGateway(registry.url, ({ url }, answer) => {
     if (url !== '/v1/deliveries/outcomes') return false;
@@ -145,7 +145,7 @@ test('an outcome that the registry does not take is told to the host, and spoils
   expect(String(senders.faults[0])).toContain('nobody.example.com');
 });
 
-test('a 429 is counted, and gives a rest, whatever its Retry-After holds', async () => {
+test('a 429 is counted, and starts a hold, whatever its Retry-After holds', async () => {
   const { id, sink } = await newSink();
   const sender = await senders.startCurrent();
   sender.report({ origin: tenant.origin, sink, status: 429, retryAfter: 'later '.repeat(30) });
@@ -154,7 +154,7 @@ test('a 429 is counted, and gives a rest, whatever its Retry-After holds', async
   expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'held' });
 });
 
-test('a rest is not cut short by a sender whose clock is an hour late', async () => {
+test('a hold is not cut short by a sender whose clock is an hour late', async () => {
   const { sink } = await newSink();
   const program = `
     const { KIT, REGISTRY, TOKEN, OUTCOME } = process.env;

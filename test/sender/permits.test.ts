@@ -111,7 +111,7 @@ test('who waits for a permit of a low rate goes on when the rate is raised', asy
   await sender.close();
 });
 
-test('a rest that a lease tells of earlier than the feed is told, and is over when an admin ends it', async () => {
+test('a hold comes with a lease before the feed reports it, and is over when an admin ends it', async () => {
   const { sink } = await newSink('600');
   const sender = await senders.startCurrent({ registry: relay.url });
   relay.holdStreams();
