@@ -64,7 +64,7 @@ export interface FollowerSettings {
   onFault: (error: unknown) => void;
 }
 
-interface Standing extends LogBounds {
+interface Loaded extends LogBounds {
   secret: Buffer;
   replica: Replica;
   position: bigint;
@@ -73,7 +73,7 @@ interface Standing extends LogBounds {
 const pageLimits = { rows: 1_000, bytes: 8_388_608 };
 
 export function createFollower({ database, createReplica, pollMs, onFault }: FollowerSettings): Follower {
-  let standing: Standing | undefined;
+  let loaded: Loaded | undefined;
   let readAt = -Infinity;
   let failsSince: number | undefined;
   /** From the time of this process, which no step of its clock moves, to that of the database; milliseconds. */
@@ -82,16 +82,16 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
   let queued: Promise<void> | undefined;
   let isTrusted = false;
   let isWoken = false;
-  let endRest = () => {};
+  let endPause = () => {};
   const waiting = new Set<() => void>();
   const listeners = new Set<Listener>();
   const now = () => performance.now() + aheadMs;
   const wake = () => {
     isWoken = true;
-    endRest();
+    endPause();
   };
 
-  function apply(to: Standing, changes: readonly LoggedChange[]): void {
+  function apply(to: Loaded, changes: readonly LoggedChange[]): void {
     for (const change of changes) applyChange(to.replica, change, onFault);
     const after = to.position;
     to.position = changes.at(-1)?.position ?? after;
@@ -99,7 +99,7 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
   }
 
   async function load(): Promise<void> {
-    standing = await database.snapshot(async (snapshot) => {
+    loaded = await database.snapshot(async (snapshot) => {
       const { query } = snapshot;
       const { now: databaseNow, ...end } = await readEnd(query);
       aheadMs = databaseNow - performance.now();
@@ -111,7 +111,7 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
       return { ...end, replica };
     });
     readAt = performance.now();
-    for (const listener of listeners) listener([], standing.position);
+    for (const listener of listeners) listener([], loaded.position);
     for (const check of waiting) check();
   }
 
@@ -120,17 +120,17 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
       isTrusted = true;
       await recordHistory(database.query);
     }
-    if (standing === undefined) return load();
+    if (loaded === undefined) return load();
     for (let isMore = true; isMore;) {
-      const from = standing.position;
+      const from = loaded.position;
       const page = await readLog(database.query, from, pageLimits);
       const { bounds, end, changes, now: databaseNow } = page;
-      if (bounds.epoch !== standing.epoch || bounds.horizon > from) return load();
+      if (bounds.epoch !== loaded.epoch || bounds.horizon > from) return load();
       // A log that ends before what was read of it was set back.
       if (end < from) return load();
       aheadMs = databaseNow - performance.now();
-      standing.horizon = bounds.horizon;
-      apply(standing, changes);
+      loaded.horizon = bounds.horizon;
+      apply(loaded, changes);
       ({ isMore } = page);
     }
     readAt = performance.now();
@@ -160,30 +160,30 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
   }
 
   /** Without the machinery of signals and promised timers, which takes longer than what is waited for. */
-  function rest(signal: AbortSignal): Promise<void> {
+  function pause(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      endRest = () => {
+      endPause = () => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', endRest);
+        signal.removeEventListener('abort', endPause);
         resolve();
       };
-      const timer = setTimeout(endRest, pollMs);
-      signal.addEventListener('abort', endRest);
-      if (signal.aborted) endRest();
+      const timer = setTimeout(endPause, pollMs);
+      signal.addEventListener('abort', endPause);
+      if (signal.aborted) endPause();
     });
   }
 
   return {
     async run(signal) {
       while (!signal.aborted) {
-        // Before the work: who wakes while it goes on leaves out the rest that follows.
+        // Before the work: a wake-up during it skips the pause that follows.
         isWoken = false;
         try {
           await catchUp();
         } catch (error) {
           if (!signal.aborted) onFault(error);
         }
-        if (!isWoken) await rest(signal);
+        if (!isWoken) await pause(signal);
       }
     },
     catchUp,
@@ -192,12 +192,12 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
       if (position === undefined) return wake();
       // What this process wrote is read at about the time that it hears of it.
       setImmediate(() => {
-        if (standing === undefined || standing.position < position) wake();
+        if (loaded === undefined || loaded.position < position) wake();
       });
     },
 
     waitFor(wanted, timeoutMs) {
-      const isThere = () => standing !== undefined && standing.position >= wanted;
+      const isThere = () => loaded !== undefined && loaded.position >= wanted;
       if (isThere()) return Promise.resolve(true);
       wake();
       return new Promise((resolve) => {
@@ -218,9 +218,9 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
       wake();
     },
     now,
-    replica: () => standing?.replica,
-    position: () => standing?.position,
-    bounds: () => standing,
+    replica: () => loaded?.replica,
+    position: () => loaded?.position,
+    bounds: () => loaded,
     secondsBehind: () => (performance.now() - readAt) / 1_000,
     secondsFailing: () => (failsSince === undefined ? 0 : (performance.now() - failsSince) / 1_000),
   };

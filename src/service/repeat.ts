@@ -8,10 +8,10 @@ export async function repeat(
   onFault: (error: unknown) => void,
   firstMs = 0,
 ): Promise<void> {
-  const rest = (ms: number) => sleep(ms, undefined, { signal }).catch(() => undefined);
-  if (firstMs > 0) await rest(firstMs);
+  const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => undefined);
+  if (firstMs > 0) await pause(firstMs);
   while (!signal.aborted) {
     await work().catch((error: unknown) => signal.aborted || onFault(error));
-    await rest(everyMs);
+    await pause(everyMs);
   }
 }

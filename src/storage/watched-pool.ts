@@ -122,9 +122,9 @@ function createLine(connectionString: string) {
     hangUp,
     async isThere(): Promise<boolean> {
       const over = new AbortController();
-      const rest = (ms: number) => sleep(ms, false, { signal: over.signal });
-      // The second rest is for an answer that has come and was not read yet, because the process was busy.
-      const late = rest(patienceMs).then(() => rest(patienceMs / 3));
+      const pause = (ms: number) => sleep(ms, false, { signal: over.signal });
+      // The second pause is for an answer that has come and was not read yet, because the process was busy.
+      const late = pause(patienceMs).then(() => pause(patienceMs / 3));
       late.catch(() => undefined);
       const isThere = await Promise.race([ask(over.signal).then(yes, isAnswer), late]);
       over.abort();
