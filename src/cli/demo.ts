@@ -50,7 +50,7 @@ export const story: readonly Act[] = [
     title: 'The grant is on record',
     async play(scene, tell) {
       const [grant] = await grantsOf(scene, tell, `${scene.webhookUrl}/events`);
-      keep(tell, grant?.['state'] === 'live' && grant['basis'] === 'response', 'It is live and rests on the answer.');
+      keep(tell, grant?.['state'] === 'live' && grant['basis'] === 'response', 'It is live and based on the answer.');
     },
   },
   {

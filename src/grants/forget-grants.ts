@@ -9,7 +9,7 @@ interface Key {
 }
 
 /**
- * A grant that ended, and that no subscription rests on, is of no use to anybody after so many days; nor is what was
+ * A grant that ended, and that no subscription needs, is of no use to anybody after so many days; nor is what was
  * counted of its deliveries. Everybody who follows the log drops it too. What an admin revoked stays revoked.
  */
 export async function forgetGrants({ query, write }: Database, days: number): Promise<void> {

@@ -2,7 +2,7 @@ import type { GrantState } from '../matching/state.js';
 import { storedRate, type Rate } from '../origins/rate.js';
 import type { grant as GrantRow } from '../storage/generated/client.js';
 
-/** What it rests on: an answer to OPTIONS, a callback, an agreement, or the origin's policy for unsupported targets. */
+/** What it is based on: an answer to OPTIONS, a callback, an agreement, or the origin's policy for unsupported targets. */
 export type Basis = GrantState['basis'];
 
 export type EndReason = 'renewal_refused' | 'target_gone' | 'no_subscription' | 'reopened';
@@ -48,7 +48,7 @@ export interface Grant extends Pair {
   renewAt: Date | undefined;
   endedAt: Date | undefined;
   endedBy: string | undefined;
-  /** The webhook asked every sender for a rest until then. */
+  /** The webhook asked every sender to wait until then. */
   heldUntil: Date | undefined;
   version: number;
 }

@@ -112,7 +112,7 @@ export async function lockPairs(sql: Sql, pairs: ReadonlyArray<Omit<Pair, 'tenan
   if (pairs.length > 0) await lockRegistry(sql, ...pairs.map((pair) => `pair ${keyOfPair(pair)}`));
 }
 
-/** A pair whose grant ends. A grant that is newer than `grantedBefore` stands: it rests on a consent that came later. */
+/** A pair whose grant ends. A grant that is newer than `grantedBefore` stands: it is based on a consent that came later. */
 export interface Ending extends Pair {
   reason: EndReason;
   grantedBefore?: Date;

@@ -5,7 +5,7 @@ import { beforeAllIds } from '../storage/ids.js';
 import { inPages, overPages } from '../storage/over-pages.js';
 
 export interface ForgetSettings {
-  /** For handshakes, and for grants that nobody rests on. */
+  /** For handshakes, and for grants that no subscription needs. */
   retentionDays: number;
   feedRetentionHours: number;
   auditDays: number;
@@ -66,7 +66,7 @@ async function forgetAudits(query: Query, days: number): Promise<void> {
   }
 }
 
-/** The latest handshake of a subscription stays, and the one that a grant rests on. */
+/** The latest handshake of a subscription stays, and the one that a grant is based on. */
 async function forgetHandshakes(query: Query, days: number): Promise<void> {
   for (let after: string | undefined = beforeAllIds; after !== undefined;) {
     const rows: Array<{ last: string | null }> = await query(

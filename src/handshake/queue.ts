@@ -50,7 +50,7 @@ const isReady = Prisma.sql`(
   or (h.state = 'asking' and h.leaseduntil <= statement_timestamp()))`;
 
 /**
- * Nobody is asked for a subscription that is suspended, nor to renew what only such subscriptions rest on: that waits.
+ * Nobody is asked for a subscription that is suspended, nor to renew a grant that only such subscriptions need: that waits.
  * Nor is a webhook that cools down, which a question put or claimed at the moment of its answer does not know of. Values
  * and no "exists", which may be planned as one reading of all subscriptions.
  */

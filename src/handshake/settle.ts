@@ -165,7 +165,7 @@ async function judgeAll(sql: Sql, answered: readonly Answered[]): Promise<Judged
   });
 }
 
-/** For how long the webhook wants to be left alone; undefined where it said nothing. */
+/** For how long the webhook wants to cool down; undefined where it said nothing. */
 function cooldownAfter(judgement: Judgement): number | undefined {
   if (judgement.kind === 'unreachable' || judgement.kind === 'blocked') return undefined;
   return judgement.kind === 'postponed' ? notBefore(judgement.retryAfterMs, 0) : 0;

@@ -50,7 +50,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a subscription.
-         * @description The last subscription of an origin to a sink takes the grant with it, unless that rests on an agreement. The
+         * @description The last subscription of an origin to a sink takes the grant with it, unless that is based on an agreement. The
          *     answer is the subscription as it was.
          */
         delete: operations["deleteSubscription"];
@@ -554,7 +554,7 @@ export interface paths {
          *
          *     Each change carries the whole state of its subject at that moment, or `null` if it is gone, so applying one twice
          *     does no harm. Take over the cursor of every page and heartbeat: it moves on when others change something, and one
-         *     that rests for longer than changes are kept answers 410.
+         *     that stays unused for longer than changes are kept answers 410.
          *
          *     Sinks and `protocolsettings`, headers among them, are told to every token with `assent:deliver`, and stay in the
          *     log for as long as changes are kept; what is secret belongs into `sinkcredential`, which is not in the log.
@@ -657,7 +657,7 @@ export interface components {
                 code: string;
                 message: string;
             }[];
-            /** @description The handshake that this rests on. */
+            /** @description The handshake that this is based on. */
             handshake?: string;
         };
         /** @description A place that breaks a rule of events. */
@@ -1179,7 +1179,7 @@ export interface components {
             requestedrate?: components["schemas"]["RequestedRate"];
             /** @description Codes of what its answer left to be desired. */
             warnings?: string[];
-            /** @description The handshake that it rests on. */
+            /** @description The handshake that it is based on. */
             handshake?: string;
             /** @description The agreement, for example its file number. */
             reference?: string;

@@ -29,7 +29,7 @@ export interface Created {
 
 export interface OriginStoreSettings {
   database: Database;
-  /** Takes what rests on an origin with it, in the transaction of its removal. */
+  /** Takes what depends on an origin with it, in the transaction of its removal. */
   removeDependents: (tx: Transaction, actor: Actor, origin: string) => Promise<void>;
 }
 

@@ -299,7 +299,7 @@ describe('another requested rate', () => {
     ['closes, also where it was named while suspended,', true],
   ])(
     '%s the callback of a renewal with the old one, and the consent that stands is renewed later',
-    async (_, rests) => {
+    async (_, isSuspended) => {
       const { path, sink } = consenting();
       const { id } = await tenant.register(sink, { requestedrate: 100 });
       const callbacks: URL[] = [];
@@ -312,9 +312,9 @@ describe('another requested rate', () => {
       await drain();
       const say = (what: string) =>
         tenant.subscriber.post(`/v1/subscriptions/${id}/${what}`).send({ reason: 'too much' }).expect(200);
-      if (rests) await say('suspend');
+      if (isSuspended) await say('suspend');
       await tenant.replace(id, { sink, requestedrate: 5 });
-      if (rests) await say('resume');
+      if (isSuspended) await say('resume');
       const call = async (callback?: URL) =>
         (await tenant.sender.post(`${callback?.pathname}${callback?.search}`)).status;
       expect(await call(callbacks[0])).toBe(404);
@@ -593,8 +593,8 @@ describe('POST on the handshakes of a subscription', () => {
   test.each([
     ['a consent', 200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '9' }, true],
     ['a refusal', 302, { Location: 'https://localhost/' }, true],
-    ['a shorter rest', 429, { 'Retry-After': '0' }, true],
-    ['a longer rest', 429, { 'Retry-After': '7200' }, false],
+    ['a shorter cool-down', 429, { 'Retry-After': '0' }, true],
+    ['a longer cool-down', 429, { 'Retry-After': '7200' }, false],
   ])('of two answers that cross the latest counts: %s', async (_title, status, headers, isAsked) => {
     const path = `/crossing-${(count += 1)}`;
     const sink = registry.receiver.sink(path);
@@ -619,7 +619,7 @@ describe('POST on the handshakes of a subscription', () => {
     if (!isAsked) expect(Date.parse(handshake.nextat)).toBeGreaterThan(Date.now() + 7_100_000);
   });
 
-  test('an attempt without an answer, and one that nobody ended, keep to the rest that was asked for meanwhile', async () => {
+  test('an attempt without an answer, and one that nobody ended, keep to the cool-down that was asked for meanwhile', async () => {
     const path = `/silent-${(count += 1)}`;
     const sink = registry.receiver.sink(path);
     const [reached, released] = [createGate(), createGate()];
@@ -653,28 +653,31 @@ describe('POST on the handshakes of a subscription', () => {
   });
 
   // The embedded database has one connection.
-  (isServer ? test : test.skip)('a question that is put while a rest is being written is due after it', async () => {
-    const path = `/change-${(count += 1)}`;
-    const sink = registry.receiver.sink(path);
-    registry.receiver.on(path, (_request, response) => response.destroy());
-    const { id } = await tenant.register(sink);
-    let asking: Promise<unknown> | undefined;
-    await registry.service.database.write(async ({ sql }) => {
-      await lockPairs(sql, [{ origin: tenant.origin, sink }]);
-      await recordCooldowns(sql, [{ tenant: 'gemeente', origin: tenant.origin, sink, ms: 7_200_000 }]);
-      let isOver = false;
-      asking = tenant.subscriber
-        .post(`/v1/subscriptions/${id}/handshakes`)
-        .set('Prefer', 'respond-async')
-        .expect(201)
-        .then(() => (isOver = true));
-      const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      while (!isOver && (await registry.sql(waits)).length === 0);
-    });
-    await asking;
-    const [handshake] = await tenant.handshakes(id);
-    expect(Date.parse(handshake.nextat)).toBeGreaterThan(Date.now() + 7_100_000);
-  });
+  (isServer ? test : test.skip)(
+    'a question that is put while a cool-down is being written is due after it',
+    async () => {
+      const path = `/change-${(count += 1)}`;
+      const sink = registry.receiver.sink(path);
+      registry.receiver.on(path, (_request, response) => response.destroy());
+      const { id } = await tenant.register(sink);
+      let asking: Promise<unknown> | undefined;
+      await registry.service.database.write(async ({ sql }) => {
+        await lockPairs(sql, [{ origin: tenant.origin, sink }]);
+        await recordCooldowns(sql, [{ tenant: 'gemeente', origin: tenant.origin, sink, ms: 7_200_000 }]);
+        let isOver = false;
+        asking = tenant.subscriber
+          .post(`/v1/subscriptions/${id}/handshakes`)
+          .set('Prefer', 'respond-async')
+          .expect(201)
+          .then(() => (isOver = true));
+        const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        while (!isOver && (await registry.sql(waits)).length === 0);
+      });
+      await asking;
+      const [handshake] = await tenant.handshakes(id);
+      expect(Date.parse(handshake.nextat)).toBeGreaterThan(Date.now() + 7_100_000);
+    },
+  );
 
   test('while the webhook is being asked it is not asked a second time', async () => {
     const { sink, reached, released, rates } = held();

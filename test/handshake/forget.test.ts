@@ -47,7 +47,7 @@ async function oldHandshake(subscription: string | null, sink: string, daysAgo: 
   return id;
 }
 
-test('of handshakes those go that are old, but for the latest of a subscription and the one that a grant rests on', async () => {
+test('of handshakes those go that are old, but for the latest of a subscription and the one that a grant is based on', async () => {
   const [one, other, removed] = [await register(), await register(), await register()];
   const gone = [await oldHandshake(one.id, one.sink, 100), await oldHandshake(null, one.sink, 91)];
   const kept = [await oldHandshake(one.id, one.sink, 80)];
@@ -99,7 +99,7 @@ test('a grant that ended long ago goes where nobody subscribes, and all who foll
   expect(sinks).toContain(subscribed.sink);
 });
 
-test('audit entries, keys and rests go when they are old, of every tenant', async () => {
+test('audit entries, keys and cool-downs go when they are old, of every tenant', async () => {
   const insert = (name: string, daysAgo: number) =>
     registry.sql(
       `insert into audit (id, at, tenant, actor, action, target)

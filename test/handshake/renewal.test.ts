@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createGate } from '../support/gate.js';
-import { exhaust, passCallbacks, passGrant, passRests, reachRenewal } from '../support/pass-time.js';
+import { exhaust, passCallbacks, passCooldowns, passGrant, reachRenewal } from '../support/pass-time.js';
 import { isServer, startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
@@ -176,7 +176,7 @@ describe('renewal', () => {
     });
     await startRenewal(sink);
     await drain();
-    await passRests(registry);
+    await passCooldowns(registry);
     await tenant.replace(id, { sink, requestedrate: 5 });
     await exhaust(registry);
     expect(rates).toEqual(['120', '5', '5']);
@@ -221,7 +221,7 @@ describe('renewal', () => {
       await startRenewal(sink);
       await drain();
       registry.receiver.consent(path, { rate: '30' });
-      await passRests(registry);
+      await passCooldowns(registry);
       await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
       const { expiresat } = await tenant.grant(sink);
 

@@ -5,14 +5,14 @@ import type { Registry } from './registry.js';
  * to now is the same as a clock that has come there; a millisecond more, because the columns round to that.
  */
 
-/** Webhooks that wanted to be left alone may be asked again. */
-export async function passRests({ sql }: Registry): Promise<void> {
+/** Webhooks that cool down may be asked again. */
+export async function passCooldowns({ sql }: Registry): Promise<void> {
   await sql(`update cooldown set until = now() - interval '1 millisecond' where until > now()`);
 }
 
 /** Handshakes that wait for their next attempt are due. */
 export async function passDelays(registry: Registry): Promise<void> {
-  await passRests(registry);
+  await passCooldowns(registry);
   await registry.sql(`update handshake set dueat = now() - interval '1 millisecond' where state = 'due'`);
 }
 
