@@ -104,7 +104,7 @@ export class DirectRequest extends IncomingMessage {
   override push(part: unknown, encoding?: BufferEncoding): boolean {
     const take = this.#take;
     if (take === undefined) return super.push(part, encoding);
-    // A connection may rest for long after this.
+    // A connection may be idle for long after this.
     if (part === null) this.#take = ended;
     take(part as Buffer | null);
     return true;

@@ -251,14 +251,14 @@ try {
     console.log(`${' '.repeat(9)} statement sent to follower                   ${ms(statement)}`);
     console.log(`${' '.repeat(9)} statement sent to commit                     ${ms(writing)}`);
   }
-  if (!values.delay) await measureRest(delay);
+  if (!values.delay) await measureOthers(delay);
 } finally {
   await database.close();
   await postgres.stop();
   await rm(folder, { recursive: true, force: true });
 }
 
-async function measureRest(delay) {
+async function measureOthers(delay) {
   const server = await measureServer(postgres.url, folder, database);
   console.log(`100 streams, 2,000 changes/s for 5 s: all there after ${server.steadySeconds.toFixed(1)} s`);
   console.log(`100 streams, a burst: ${Math.round(server.fanOut)} changes/s sent`);

@@ -111,7 +111,7 @@ test('the end is not told of a body that was cut off', async () => {
   expect(told).toEqual(['ab']);
 });
 
-test('nothing holds on to a request that was read while its connection rests', async () => {
+test('nothing holds on to a request that was read while its connection is idle', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   let request: WeakRef<DirectRequest> | undefined;

@@ -281,7 +281,7 @@ test('a client that sends its headers one byte at a time is cut off, and so is o
   expect(silent.answer).toMatch(/^HTTP\/1.1 408 /);
 });
 
-test('a connection rests for longer than proxies keep theirs', async () => {
+test('an idle connection is kept for longer than proxies keep theirs', async () => {
   for (const url of [
     `${registry.url}/v1/subscriptions`,
     `${registry.url}/v1/match`,

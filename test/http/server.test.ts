@@ -51,7 +51,7 @@ test('who takes nothing of an answer is cut off', async () => {
   expect(served.bytesRead).toBe(request.length);
 });
 
-test('who waits for an answer is not cut off, and who has it may rest for a while', async () => {
+test('a client that waits for a response is not disconnected, and one that has it may be idle for a while', async () => {
   const socket = await connectTo((_, response) => void setTimeout(() => response.end('late'), 500), limits);
   socket.write(request);
   const text = Buffer.concat(await socket.toArray()).toString();

@@ -140,8 +140,8 @@ test('an origin takes everything of its own along, and comes back empty', () => 
   for (const each of origins) {
     replica.put({ kind: 'grant', origin: each, sink: 'https://h.example.com/' }, grant(each, ''));
     replica.put({ kind: 'subscription', origin: each, id: 'an' }, subscription('an', each, 'https://h.example.com/'));
-    const resting = subscription('other', each, 'https://h.example.com/', { suspended: true });
-    replica.put({ kind: 'subscription', origin: each, id: 'other' }, resting);
+    const suspended = subscription('other', each, 'https://h.example.com/', { suspended: true });
+    replica.put({ kind: 'subscription', origin: each, id: 'other' }, suspended);
   }
   replica.put({ kind: 'origin', tenant: 'd', origin }, { name: origin, isdefault: true, profile: 'belgif' });
   expect(['a', 'b', 'd'].map((tenant) => replica.subscriptionsOf(tenant))).toEqual([0, 2, 2]);
