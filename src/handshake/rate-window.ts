@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { getDomain } from 'tldts';
-import type { Sql } from '../storage/database.js';
+import type { Database, Sql } from '../storage/database.js';
 import { databaseTime, lockRegistry } from '../storage/transaction.js';
 
 /**
@@ -19,7 +19,7 @@ export interface RateWindows {
    * The same for the network that is about to be dialled, a /24 or a /48, in a transaction of its own: milliseconds to
    * wait, or undefined to go on.
    */
-  admitNetwork(sql: Sql, network: string): Promise<number | undefined>;
+  admitNetwork({ write }: Pick<Database, 'write'>, network: string): Promise<number | undefined>;
 }
 
 export interface AdmittedQuestion {
@@ -50,12 +50,15 @@ export function createRateWindows({ perHost, perTenant }: { perHost: number; per
         questions.map((question) => ({ id: question.id, windows: windowsOf(question) })),
       ),
 
-    async admitNetwork(sql, network) {
+    async admitNetwork({ write }, network) {
       // On a developer's machine everything is one network.
       if (isLoopback(network)) return undefined;
       const key = `network:${network}`;
-      await lockRegistry(sql, key);
-      return (await admitAll(sql, [{ id: key, windows: [{ key, limit: perHost * 4 }] }])).get(key);
+      const held = await write(async ({ sql }) => {
+        await lockRegistry(sql, key);
+        return admitAll(sql, [{ id: key, windows: [{ key, limit: perHost * 4 }] }]);
+      });
+      return held.get(key);
     },
   };
 }

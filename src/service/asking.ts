@@ -46,7 +46,7 @@ export function createAsking(
   };
   const worker = createWorker({
     queue,
-    admitNetwork: (network) => database.write(({ sql }) => rateWindows.admitNetwork(sql, network)),
+    admitNetwork: (network) => rateWindows.admitNetwork(database, network),
     request: createSafeRequest({
       ...safeRequestDefaults,
       allowedNetworks: config.allowedNetworks,
