@@ -1,4 +1,5 @@
 import type { Database } from '../storage/database.js';
+import { Prisma } from '../storage/generated/client.js';
 import type { Transaction } from '../storage/transaction.js';
 
 const most = 5_000;
@@ -20,8 +21,8 @@ export async function forgetGrants({ query, write }: Database, days: number): Pr
          order by origin, sink limit ${most}
        )
        select (select row_to_json(k) from (select origin, sink from page order by origin desc, sink desc limit 1) k) as last,
-         (select json_agg(row_to_json(k)) from (select origin, sink from page g where ${dead('$3::int')}) k) as dead`,
-      [after.origin, after.sink, days],
+         (select json_agg(row_to_json(k)) from (select origin, sink from page g where ${dead(days)}) k) as dead`,
+      [after.origin, after.sink],
     );
     const [page] = rows;
     if (page?.dead) await write((tx) => remove(tx, page.dead ?? [], days));
@@ -29,24 +30,22 @@ export async function forgetGrants({ query, write }: Database, days: number): Pr
   }
 }
 
-const dead = (days: string) => `
+/** @param days a number of the configuration */
+const dead = (days: number) => `
   case when g.state = 'ended' then g.endedat when g.state = 'live' then g.expiresat end < now() - make_interval(days => ${days})
   and not exists (select 1 from subscription s where s.origin = g.origin and s.sink = g.sink)`;
 
 /** Of these, those that nobody brought back meanwhile, locked in the order in which everybody locks them. */
 async function remove(tx: Transaction, keys: readonly Key[], days: number): Promise<void> {
-  const rows = await tx.sql.$queryRawUnsafe<Array<Key & { tenant: string }>>(
-    `with going as materialized (
-       select g.origin, g.sink from jsonb_to_recordset($1::jsonb) as k (origin text, sink text)
+  const rows = await tx.sql.$queryRaw<Array<Key & { tenant: string }>>`
+    with going as materialized (
+       select g.origin, g.sink from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as k (origin text, sink text)
        join "grant" g on g.origin = k.origin and g.sink = k.sink
-       where ${dead('$2::int')} order by g.origin collate "C", g.sink collate "C" for update of g
+       where ${Prisma.raw(dead(days))} order by g.origin collate "C", g.sink collate "C" for update of g
      ), uncounted as (
        delete from delivery d using going where d.origin = going.origin and d.sink = going.sink
      )
      delete from "grant" g using going where g.origin = going.origin and g.sink = going.sink
-     returning g.origin, g.sink, g.tenant`,
-    JSON.stringify(keys),
-    days,
-  );
+     returning g.origin, g.sink, g.tenant`;
   for (const row of rows) tx.change({ ...row, kind: 'grant.ended' });
 }

@@ -3,7 +3,7 @@ import { pageOf, type ListPage } from '../http/page.js';
 import type { Database, Sql } from '../storage/database.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { isUuid } from '../storage/ids.js';
-import { grantOf, type Grant } from './grant.js';
+import { grantOf, type Grant, type Pair } from './grant.js';
 
 /** A grant as it reads now: past its end it is expired, whatever its row says. */
 export type PresentState = Grant['state'] | 'expired';
@@ -29,10 +29,10 @@ type Row = GrantRow & { present: PresentState };
 const present = Prisma.sql`case when state = 'live' and expiresat <= now() then 'expired' else state end`;
 
 export function createGrantReader(database: Database): GrantReader {
-  const { client } = database;
+  const { client, sql } = database;
   return {
     async read(tenant, id) {
-      return presentGrant(await findGrant(client, tenant, id));
+      return presentGrant(await findGrant(sql, tenant, id));
     },
 
     async list({ tenant, origin, sink, state, after, limit }) {
@@ -47,6 +47,11 @@ export function createGrantReader(database: Database): GrantReader {
       return pageOf(rows.map(presentGrant), limit, (grant) => grant.id);
     },
   };
+}
+
+/** The grant of a pair, whoever's. */
+export async function findGrantOf(sql: Sql, { origin, sink }: Omit<Pair, 'tenant'>): Promise<GrantRow | undefined> {
+  return (await sql.$queryRaw<GrantRow[]>`select * from "grant" where origin = ${origin} and sink = ${sink}`)[0];
 }
 
 /** RegistryError `grant_not_found` for one that is not the tenant's. */

@@ -9,7 +9,7 @@ import { claimKey } from '../storage/idempotency.js';
 import { isUuid } from '../storage/ids.js';
 import type { Transaction } from '../storage/transaction.js';
 import { keyOfPair, type Pair } from './grant.js';
-import { findGrant, lockGrant, type GrantReader, type PresentGrant } from './read-grant.js';
+import { findGrant, findGrantOf, lockGrant, type GrantReader, type PresentGrant } from './read-grant.js';
 import { putGrant, releaseGrant, revokeGrant } from './write-grant.js';
 
 type GrantOperation = 'getGrants' | 'createGrant' | 'getGrant' | 'revokeGrant' | 'releaseGrant';
@@ -102,15 +102,14 @@ async function recordAgreement(
   const key = call.header['idempotency-key'];
   const request = { tenant, subscriber, key, operation: 'createGrant', content: call.body };
   const earlier = await claimKey(sql, request, keyOfPair({ origin, sink }));
-  const recorded =
-    earlier === undefined ? null : await sql.grant.findUnique({ where: { origin_sink: { origin, sink } } });
-  if (recorded !== null) return { id: recorded.id, replayed: true };
+  const recorded = earlier === undefined ? undefined : await findGrantOf(sql, { origin, sink });
+  if (recorded !== undefined) return { id: recorded.id, replayed: true };
   const until = new Date(expiresat);
   // Not before: whoever repeats a request hears of what it recorded, although that has ended since.
   checkAgreement(sink, until, routes);
   // What was asked while the grant was being revoked may still be open.
-  const revoked = await sql.grant.count({ where: { origin, sink, state: 'revoked' } });
-  if (revoked > 0) await routes.closeHandshakes(sql, { tenant, origin, sink });
+  if ((await findGrantOf(sql, { origin, sink }))?.state === 'revoked')
+    await routes.closeHandshakes(sql, { tenant, origin, sink });
   const grant = await putGrant(tx, actorOf(call), {
     tenant,
     origin,

@@ -47,7 +47,7 @@ export function createGrantByCallback({
 }): GrantByCallback {
   return async (request) => {
     // Anybody may call, and guesses are not to hold up what needs a transaction.
-    await findByKey(database.client, request);
+    await findByKey(database.sql, request);
     return database.write(async (tx) => {
       const { sql } = tx;
       const handshake = await findByKey(sql, request);
@@ -92,7 +92,7 @@ export function createGrantByCallback({
 }
 
 /** Every unexpired key of the handshake is compared, so that the time tells nothing. */
-async function findByKey(sql: Pick<Sql, '$queryRaw'>, { handshake, key }: CallbackRequest): Promise<Attempted> {
+async function findByKey(sql: Sql, { handshake, key }: CallbackRequest): Promise<Attempted> {
   const rows = await sql.$queryRaw<Attempted[]>`
     select h.*, a.callbackkeyhash, a.requestheaders from handshake h join attempt a on a.handshake = h.id
     where h.id = ${isUuid(handshake) ? handshake : beforeAllIds}::uuid

@@ -76,7 +76,7 @@ type Candidate = HandshakeRow & { askedrate: number | null };
 export function createQueue(settings: QueueSettings): Queue {
   const { database, rateWindows, publicUrl, callbackSeconds, deadlineMs, inFlight } = settings;
   const { perHost, perTenant } = inFlight;
-  const { client } = database;
+  const { sql: statements } = database;
   const leaseMs = leaseSecondsFor(deadlineMs) * 1_000;
 
   /** Those whose turn it is, locked. */
@@ -193,7 +193,7 @@ export function createQueue(settings: QueueSettings): Queue {
 
     async handBack({ claim, attempt }, afterMs, verdict) {
       // One statement: where the handshake is no longer ours, its attempts are not either.
-      await client.$executeRaw`
+      await statements.$executeRaw`
         with back as (
           update handshake set state = 'due', lease = null, leaseduntil = null, verdict = ${verdict},
             dueat = greatest(now() + make_interval(secs => ${afterMs / 1_000}::float8), ${cooldownOf(claim)}),
@@ -205,14 +205,14 @@ export function createQueue(settings: QueueSettings): Queue {
     },
 
     async lagSeconds() {
-      const [row] = await client.$queryRaw<Array<{ seconds: number }>>`
+      const [row] = await statements.$queryRaw<Array<{ seconds: number }>>`
         select coalesce(extract(epoch from now() - min(coalesce(leaseduntil, dueat))), 0)::float8 as seconds from handshake h
         where ${isReady} and ${isWanted}`;
       return row?.seconds ?? 0;
     },
 
     async isOpen(id, withinMs) {
-      const rows = await client.$queryRaw<unknown[]>`
+      const rows = await statements.$queryRaw<unknown[]>`
         select 1 from handshake h where id = ${id}::uuid and ${isWanted}
           and (state = 'asking' or (state = 'due' and dueat <= now() + make_interval(secs => ${withinMs / 1_000}::float8)))`;
       return rows.length > 0;

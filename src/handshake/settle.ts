@@ -4,6 +4,7 @@ import type { Origin } from '../origins/origin.js';
 import { originOf } from '../origins/store.js';
 import { createBatcher } from '../storage/batch.js';
 import type { Database, Sql } from '../storage/database.js';
+import type { origin as OriginRow } from '../storage/generated/client.js';
 import { databaseTime, service, type Transaction } from '../storage/transaction.js';
 import { answerColumns } from './attempt.js';
 import { notBefore, retryDelayMs } from './backoff.js';
@@ -151,7 +152,8 @@ export function createSettle({ database, maxAttempts, retry, random }: SettleSet
 
 async function judgeAll(sql: Sql, answered: readonly Answered[]): Promise<Judged[]> {
   const names = [...new Set(answered.map(({ claim }) => claim.origin))];
-  const origins = (await sql.origin.findMany({ where: { name: { in: names } } })).map(originOf);
+  const rows = await sql.$queryRaw<OriginRow[]>`select * from origin where name = any (${names}::text[])`;
+  const origins = rows.map(originOf);
   return answered.map((each) => {
     const { claim, reply } = each;
     const origin = origins.find(({ name, tenant }) => name === claim.origin && tenant === claim.tenant);

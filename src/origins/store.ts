@@ -41,7 +41,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
       const isTaken = name !== undefined && (await database.client.origin.findUnique({ where: { name } })) !== null;
-      const present = isTaken ? undefined : await findDefaultOrigin(database.client, tenant);
+      const present = isTaken ? undefined : await findDefaultOrigin(database.sql, tenant);
       const [code, pointer, detail] = isTaken
         ? (['origin_exists', '/name', `${name} is registered already.`] as const)
         : ([
@@ -60,13 +60,20 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
           const { sql } = tx;
           const earlier = await claimKey(sql, request, name);
           if (earlier !== undefined) return { origin: await findOrigin(sql, actor.tenant, earlier), replayed: true };
-          const row = await sql.origin.create({ data: { name, tenant: actor.tenant, ...columnsOf(policy) } });
+          const [row] = await sql.$queryRaw<[OriginRow]>`
+            insert into origin (name, tenant, isdefault, requestedrate, defaultrate, judgement, unsupportedrate, leaseseconds,
+              profile, goneafter)
+            select ${name}, ${actor.tenant}, isdefault, requestedrate, defaultrate, judgement, unsupportedrate, leaseseconds,
+              profile, goneafter
+            from jsonb_to_record(${JSON.stringify(columnsOf(policy))}::jsonb) as p (isdefault boolean, requestedrate int,
+              defaultrate text, judgement text, unsupportedrate int, leaseseconds int, profile text, goneafter int)
+            returning *`;
           tell(tx, actor, 'origin.created', name, columnsOf(policy));
           return { origin: originOf(row), replayed: false };
         }),
       ),
 
-    read: (tenant, name) => findOrigin(database.client, tenant, name),
+    read: (tenant, name) => findOrigin(database.sql, tenant, name),
 
     async list(tenant, after, limit) {
       const rows = await database.client.origin.findMany({
@@ -82,11 +89,13 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
         database.write(async (tx) => {
           const { sql } = tx;
           const policy = policyFor(await lockOrigin(sql, actor.tenant, name));
-          await sql.$executeRaw`update origin set updatedat = now() where name = ${name}`;
-          const row = await sql.origin.update({
-            where: { name },
-            data: { ...columnsOf(policy), version: { increment: 1 } },
-          });
+          const [row] = await sql.$queryRaw<[OriginRow]>`
+            update origin o set isdefault = p.isdefault, requestedrate = p.requestedrate, defaultrate = p.defaultrate,
+              judgement = p.judgement, unsupportedrate = p.unsupportedrate, leaseseconds = p.leaseseconds,
+              profile = p.profile, goneafter = p.goneafter, version = o.version + 1, updatedat = now()
+            from jsonb_to_record(${JSON.stringify(columnsOf(policy))}::jsonb) as p (isdefault boolean, requestedrate int,
+              defaultrate text, judgement text, unsupportedrate int, leaseseconds int, profile text, goneafter int)
+            where o.name = ${name} returning o.*`;
           tell(tx, actor, 'origin.replaced', name, columnsOf(policy));
           return originOf(row);
         }),
@@ -97,14 +106,15 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
         const { sql } = tx;
         const origin = await lockOrigin(sql, actor.tenant, name);
         check(origin);
-        const subscriptions = await sql.subscription.count({ where: { origin: name } });
+        const [{ subscriptions }] = await sql.$queryRaw<[{ subscriptions: number }]>`
+          select count(*)::int as subscriptions from subscription where origin = ${name}`;
         if (subscriptions > 0) {
           throw new RegistryError(
             'origin_in_use',
             `${subscriptions} subscription(s) name this origin; remove them first.`,
           );
         }
-        await sql.origin.delete({ where: { name } });
+        await sql.$executeRaw`delete from origin where name = ${name}`;
         await removeDependents(tx, actor, name);
         tell(tx, actor, 'origin.removed', name);
         return origin;
@@ -119,15 +129,15 @@ function tell(tx: Transaction, actor: Actor, action: string, name: string, detai
 
 /** RegistryError `origin_not_found` for one that is not the tenant's. */
 export async function findOrigin(sql: Sql, tenant: string, name: string): Promise<Origin> {
-  const row = await sql.origin.findUnique({ where: { name, tenant } });
-  if (row === null) throw new RegistryError('origin_not_found', 'The tenant has no origin of this name.');
+  const [row] = await sql.$queryRaw<OriginRow[]>`select * from origin where name = ${name} and tenant = ${tenant}`;
+  if (row === undefined) throw new RegistryError('origin_not_found', 'The tenant has no origin of this name.');
   return originOf(row);
 }
 
 /** The origin that subscriptions take which name none; undefined if the tenant has none. */
 export async function findDefaultOrigin(sql: Sql, tenant: string): Promise<Origin | undefined> {
-  const row = await sql.origin.findFirst({ where: { tenant, isdefault: true } });
-  return row === null ? undefined : originOf(row);
+  const [row] = await sql.$queryRaw<OriginRow[]>`select * from origin where tenant = ${tenant} and isdefault`;
+  return row === undefined ? undefined : originOf(row);
 }
 
 async function lockOrigin(sql: Sql, tenant: string, name: string): Promise<Origin> {

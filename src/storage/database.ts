@@ -6,26 +6,35 @@ import { SetupError } from '../errors.js';
 import { asUnavailable, isVictim, sqlState } from './database-errors.js';
 import { requireRoom, writeWithRoom, type OnRoom } from './disk-room.js';
 import { lockFolder } from './folder-lock.js';
-import { PrismaClient, type Prisma } from './generated/client.js';
+import { Prisma, PrismaClient } from './generated/client.js';
 import { makeFolder } from './make-folder.js';
 import { streamByCursor, streamOn, type Stream } from './stream-rows.js';
 import { tidy } from './tidy.js';
 import { inTransaction, type Transaction } from './transaction.js';
 import { WatchedPool } from './watched-pool.js';
 
-/** What statements are made with: the client, or the transaction of a decision. */
-export type Sql = Pick<PrismaClient, '$queryRaw' | '$executeRaw'> & Omit<Prisma.TransactionClient, symbol>;
+/**
+ * Statements as templates, in a transaction or each by itself. Planned anew each time: a plan that was made while a table
+ * was small would read all of it when it is large.
+ */
+export interface Sql {
+  $queryRaw<Rows>(text: TemplateStringsArray, ...values: unknown[]): Promise<Rows>;
+  /** Returns how many rows were written. */
+  $executeRaw(text: TemplateStringsArray, ...values: unknown[]): Promise<number>;
+}
 
 /**
- * Postgres, on a server or embedded in the process (PGlite in the data folder). The rest of the program sees one Prisma
- * client and does not know which. Lists and single rows are read through Prisma's methods; every arrow of a state
- * machine is one conditional SQL statement, because what it guards must hold in the database and not in this process.
+ * Postgres, on a server or embedded in the process (PGlite in the data folder). The rest of the program sees one
+ * interface and does not know which. Lists are read through Prisma's methods; every arrow of a state machine is one
+ * conditional SQL statement, because what it guards must hold in the database and not in this process.
  */
 export interface Database {
   kind: 'server' | 'embedded';
   /** Where the data is, for people; without a password. */
   place: string;
+  /** Prisma's, for reading. */
   client: PrismaClient;
+  sql: Sql;
   /** Where the tables are. */
   schema: string;
   /** Takes a decision: one transaction, again if Postgres broke it off for another. No network call belongs inside. */
@@ -111,8 +120,9 @@ async function openServer(url: string, readsOnly: boolean): Promise<Database> {
     kind: 'server',
     place: `Postgres at ${host}${pathname}${named === undefined ? '' : `, schema ${schema}`}${readsOnly ? ', read only' : ''}`,
     client,
+    sql: sqlOn((text, values) => pool.query(text, values)),
     schema,
-    write: (work) => transact(client, work),
+    write: (work) => unlessVictim(() => transactOn(pool, work)),
     query: unlessOutdated(queryOn(pool, nameOf)),
     snapshot: (work) => readAsOfNow(pool, nameOf, work),
     exclusively: (work) =>
@@ -308,8 +318,9 @@ async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Database> {
     kind: 'embedded',
     place: `embedded Postgres in ${folder}`,
     client,
+    sql: sqlOn(runOn(pglite)),
     schema: 'public',
-    write: (work) => transact(client, work),
+    write: (work) => unlessVictim(() => pglite.transaction((sql) => inTransaction(sqlOn(runOn(sql)), work))),
     query: async <Row>(text: string, values?: unknown[]) => (await pglite.query<Row>(text, values)).rows,
     snapshot: (work) =>
       pglite.transaction((sql) => {
@@ -335,10 +346,47 @@ async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Database> {
 
 const maxTries = 5;
 
-function transact<T>(client: PrismaClient, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  return unlessVictim(() =>
-    client.$transaction((sql) => inTransaction(sql as unknown as Sql, work), { maxWait: 10_000, timeout: 30_000 }),
-  );
+async function transactOn<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  const connection = await pool.connect();
+  try {
+    await connection.query('begin');
+    const sql = sqlOn((text, values) => connection.query(text, values));
+    const result = await inTransaction(sql, work);
+    await connection.query('commit');
+    connection.release();
+    return result;
+  } catch (error) {
+    // One that fails at this is closed.
+    await connection.query('rollback').then(
+      () => connection.release(),
+      () => connection.release(true),
+    );
+    throw error;
+  }
+}
+
+type Run = (text: string, values: unknown[]) => Promise<{ rows: unknown[]; rowCount: number | null }>;
+
+function sqlOn(run: Run): Sql {
+  const ask = (text: TemplateStringsArray, values: unknown[]) => {
+    const statement = Prisma.sql(text, ...values);
+    return run(statement.text, statement.values);
+  };
+  return {
+    $queryRaw: async <Rows>(text: TemplateStringsArray, ...values: unknown[]) => (await ask(text, values)).rows as Rows,
+    $executeRaw: async (text, ...values) => (await ask(text, values)).rowCount ?? 0,
+  };
+}
+
+interface EmbeddedConnection {
+  query: (text: string, values: unknown[]) => Promise<{ rows: unknown[]; affectedRows?: number }>;
+}
+
+function runOn(connection: EmbeddedConnection): Run {
+  return async (text, values) => {
+    const { rows, affectedRows } = await connection.query(text, values);
+    return { rows, rowCount: affectedRows ?? 0 };
+  };
 }
 
 /** Again where Postgres chose it as the victim of a deadlock, or of a transaction beside it. */

@@ -1,3 +1,4 @@
+import { findGrantOf } from '../grants/read-grant.js';
 import { endGrants, renewLater } from '../grants/write-grant.js';
 import { closeHandshakesOfOtherRate, closeHandshakesOfPair, closeUnwantedRenewal } from '../handshake/close.js';
 import { cooldownOf } from '../handshake/cooldown.js';
@@ -28,8 +29,7 @@ async function ask(
   handshake: string = uuidv7(),
 ): Promise<string | undefined> {
   const { sink } = definition;
-  const revoked = await sql.grant.count({ where: { origin: origin.name, sink, state: 'revoked' } });
-  if (revoked > 0) return undefined;
+  if ((await findGrantOf(sql, { origin: origin.name, sink }))?.state === 'revoked') return undefined;
   await enqueue(sql, [
     {
       id: handshake,
@@ -94,7 +94,10 @@ export async function releasePair(
   { tenant, origin, sink }: Subscription,
 ): Promise<void> {
   const { sql } = tx;
-  if ((await sql.subscription.count({ where: { origin, sink } })) > 0) return;
+  const left = await sql.$queryRaw<
+    unknown[]
+  >`select 1 from subscription where origin = ${origin} and sink = ${sink} limit 1`;
+  if (left.length > 0) return;
   await closeHandshakesOfPair(sql, { tenant, origin, sink });
   await endGrants(tx, actor, [{ tenant, origin, sink, reason: 'no_subscription' }]);
 }

@@ -82,3 +82,18 @@ export function nothingToKeep(): RegistryError {
   const detail = 'A credential with nothing but its type keeps what is stored, and none of this type is stored.';
   return invalid([{ pointer: '/sinkcredential', rule: 'nothing_to_keep', detail }]);
 }
+
+/** As JSON that Postgres reads into columns; what is undefined is null there. */
+export function columnsOf(definition: Definition) {
+  return {
+    sink: definition.sink,
+    protocol: definition.protocol,
+    protocolsettings: definition.protocolSettings,
+    source: definition.source,
+    types: definition.types ?? [],
+    subject: definition.subject,
+    filters: definition.filters,
+    config: definition.config,
+    requestedrate: definition.requestedRate,
+  };
+}

@@ -7,7 +7,8 @@ import type { Principal } from '../http/principal.js';
 import type { Filter } from '../matching/filter.js';
 import type { Profile } from '../origins/origin.js';
 import { storedRate } from '../origins/rate.js';
-import type { Database, Query, Sql } from '../storage/database.js';
+import { createBatcher } from '../storage/batch.js';
+import type { Database, Sql } from '../storage/database.js';
 import { Prisma, type subscription as SubscriptionRow } from '../storage/generated/client.js';
 import { isUuid } from '../storage/ids.js';
 import type { Status, Subscription, SubscriptionStatus, SuspendedBy } from './subscription.js';
@@ -31,9 +32,13 @@ export interface SubscriptionReader {
   list(principal: Principal, query: SubscriptionQuery): Promise<ListPage<Subscription>>;
 }
 
-export function createSubscriptionReader({ client, query: ask }: Database): SubscriptionReader {
+export function createSubscriptionReader({ client, sql }: Database): SubscriptionReader {
+  // To plan it takes longer than to answer it: those that are read at one moment are read together.
+  const read = createBatcher<string, Row | undefined>({ run: (ids) => readRows(sql, ids), most: 200 });
   return {
-    read: (principal, id) => findSubscription(ask, principal, id),
+    async read(principal, id) {
+      return visible(principal, isUuid(id) ? await read(id) : undefined);
+    },
 
     async list(principal, query) {
       const { source, type, subject, sink, origin, subscriber, status, after, limit } = query;
@@ -75,32 +80,27 @@ function mayBe(status: Status | undefined): Prisma.Sql {
 }
 
 /** RegistryError `subscription_not_found` for one that the principal may not see. */
-async function findSubscription(
-  ask: Query,
-  { tenant, subscriber, scopes }: Principal,
-  id: string,
-): Promise<Subscription> {
-  // To plan it takes longer than to answer it, so it is one text, which is planned once.
-  const rows = isUuid(id)
-    ? await ask<Row>(
-        `select s.*, derived.*, sender.profile from subscription s
-         join subscription_status derived on derived.id = s.id join origin sender on sender.name = s.origin
-         where s.id = $1::uuid and s.tenant = $2 and ($3::boolean or s.subscriber = $4)`,
-        [id, tenant, scopes.has('assent:admin'), subscriber],
-      )
-    : [];
-  if (rows[0] === undefined) {
+function visible({ tenant, subscriber, scopes }: Principal, row: Row | undefined): Subscription {
+  if (row?.tenant !== tenant || (row.subscriber !== subscriber && !scopes.has('assent:admin'))) {
     throw new RegistryError('subscription_not_found', 'There is no subscription with this id, or it is not yours.');
   }
-  return subscriptionOf(rows[0]);
+  return subscriptionOf(row);
 }
 
-/** As findSubscription, and it stays as it is until the transaction ends. */
+async function readRows(sql: Sql, ids: readonly string[]): Promise<Array<Row | undefined>> {
+  const rows = await sql.$queryRaw<Row[]>`
+    select s.*, derived.*, sender.profile from subscription s
+    join subscription_status derived on derived.id = s.id join origin sender on sender.name = s.origin
+    where s.id = any (${ids}::uuid[])`;
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => byId.get(id));
+}
+
+/** As `read`, and it stays as it is until the transaction ends. */
 export async function lockSubscription(sql: Sql, principal: Principal, id: string): Promise<Subscription> {
-  if (isUuid(id)) {
-    await sql.$queryRaw`select 1 from subscription s where s.id = ${id}::uuid and ${visibleTo(principal)} for update`;
-  }
-  return findSubscription((text, values = []) => sql.$queryRawUnsafe(text, ...values), principal, id);
+  if (!isUuid(id)) return visible(principal, undefined);
+  await sql.$queryRaw`select 1 from subscription where id = ${id}::uuid and tenant = ${principal.tenant} for update`;
+  return visible(principal, (await readRows(sql, [id]))[0]);
 }
 
 /** The view's columns; the migration has the query. */

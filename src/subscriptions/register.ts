@@ -11,7 +11,7 @@ import type { Actor, Transaction } from '../storage/transaction.js';
 import type { Origin } from '../origins/origin.js';
 import { findAskedOrigins, lint } from './asked-origin.js';
 import type { CredentialVault } from './credential-vault.js';
-import { credentialTypeOf, nothingToKeep, type Requested } from './definition.js';
+import { columnsOf, credentialTypeOf, nothingToKeep, type Requested } from './definition.js';
 
 /**
  * Registration: subscription, handshake, audit entry and change, together with whatever else is registered at this
@@ -169,23 +169,14 @@ function questionOf({ id, caller, requested, origin }: Accepted) {
 
 async function insertSubscriptions(sql: Sql, accepted: readonly Accepted[]): Promise<void> {
   const columns = accepted.map(({ id, caller, requested, origin, sealed }) => {
-    const { definition } = requested;
     return {
       id,
       tenant: origin.tenant,
       subscriber: caller.principal.subscriber,
       origin: origin.name,
-      sink: definition.sink,
-      protocol: definition.protocol,
-      protocolsettings: definition.protocolSettings,
-      source: definition.source,
-      types: definition.types ?? [],
-      subject: definition.subject,
-      filters: definition.filters,
-      config: definition.config,
       sinkcredential: sealed,
       credentialtype: credentialTypeOf(requested),
-      requestedrate: definition.requestedRate,
+      ...columnsOf(requested.definition),
     };
   });
   await sql.$executeRaw`

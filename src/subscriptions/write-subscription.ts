@@ -1,19 +1,19 @@
 import { RegistryError } from '../errors.js';
+import { findGrantOf } from '../grants/read-grant.js';
 import { lockPairs, reopenGrant } from '../grants/write-grant.js';
 import { closeHandshakesOf, closeHandshakesOfPair, closeWaitingRenewal } from '../handshake/close.js';
 import { findOrigin } from '../origins/store.js';
 import type { Database } from '../storage/database.js';
-import { Prisma } from '../storage/generated/client.js';
 import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
 import { uuidv7 } from '../storage/ids.js';
 import type { Actor, ChangeKind, Transaction } from '../storage/transaction.js';
 import { askForRate, askOnce, releasePair } from './ask-webhook.js';
 import { findAskedOrigin, lint } from './asked-origin.js';
 import type { CredentialVault } from './credential-vault.js';
-import { credentialTypeOf, invalid, nothingToKeep, type Requested } from './definition.js';
+import { columnsOf, credentialTypeOf, invalid, nothingToKeep, type Requested } from './definition.js';
 import { lockSubscription } from './read-subscription.js';
 import type { Caller, Register, Written } from './register.js';
-import type { Definition, Subscription } from './subscription.js';
+import type { Subscription } from './subscription.js';
 
 /**
  * What changes a subscription. Each is one transaction that writes the subscription, the handshake that it calls for,
@@ -70,19 +70,23 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
         const sealed = await seal(requested, present.tenant, id);
         const isOtherQuestion = isOtherPair || definition.requestedRate !== present.requestedRate;
         if (isOtherQuestion) await lockPairs(sql, [present, { origin: origin.name, sink: definition.sink }]);
-        await sql.$executeRaw`update subscription set updatedat = now() where id = ${id}::uuid`;
-        await sql.subscription.update({
-          where: { id },
-          data: {
-            ...columnsOf(definition),
-            origin: origin.name,
-            generation,
-            version: { increment: 1 },
-            ...(credential.kind === 'kept'
-              ? {}
-              : { sinkcredential: sealed ?? null, credentialtype: credentialTypeOf(requested) ?? null }),
-          },
-        });
+        const columns = {
+          ...columnsOf(definition),
+          sinkcredential: sealed,
+          credentialtype: credentialTypeOf(requested),
+        };
+        const isKept = credential.kind === 'kept';
+        await sql.$executeRaw`
+          update subscription s set version = s.version + 1, updatedat = now(), generation = ${generation}::int,
+            origin = ${origin.name}, sink = d.sink, protocol = d.protocol, protocolsettings = d.protocolsettings,
+            source = d.source, types = d.types, subject = d.subject, filters = d.filters, config = d.config,
+            requestedrate = d.requestedrate,
+            sinkcredential = case when ${isKept}::boolean then s.sinkcredential else d.sinkcredential end,
+            credentialtype = case when ${isKept}::boolean then s.credentialtype else d.credentialtype end
+          from jsonb_to_record(${JSON.stringify(columns)}::jsonb) as d (sink text, protocol text, protocolsettings jsonb,
+            source text, types text[], subject text, filters jsonb, config jsonb, requestedrate int, sinkcredential text,
+            credentialtype text)
+          where s.id = ${id}::uuid`;
         if (isOtherPair) {
           await closeHandshakesOf(sql, id);
           await releasePair(tx, actor, present);
@@ -108,7 +112,7 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
         check(present);
         await lockPairs(sql, [present]);
         await closeHandshakesOf(sql, id);
-        await sql.subscription.delete({ where: { id } });
+        await sql.$executeRaw`delete from subscription where id = ${id}::uuid`;
         await releasePair(tx, actor, present);
         tell(tx, actor, 'subscription.deleted', present);
         return present;
@@ -191,9 +195,7 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
  */
 async function reopen(tx: Transaction, actor: Actor, pair: Subscription): Promise<void> {
   const { sql } = tx;
-  const { origin, sink } = pair;
-  const revoked = await sql.grant.count({ where: { origin, sink, state: 'revoked' } });
-  if (revoked === 0) return;
+  if ((await findGrantOf(sql, pair))?.state !== 'revoked') return;
   await closeHandshakesOfPair(sql, pair);
   await reopenGrant(tx, actor, pair);
 }
@@ -217,19 +219,4 @@ function checkKept(present: Subscription, credentialType: string, sink: string):
   if (new URL(sink).host === new URL(present.sink).host) return;
   const detail = 'The sink is on another host: give the credential again, or leave it out.';
   throw invalid([{ pointer: '/sinkcredential', rule: 'credential_for_other_host', detail }]);
-}
-
-function columnsOf(definition: Definition) {
-  const json = (value: unknown) => (value === undefined ? Prisma.DbNull : (value as Prisma.InputJsonValue));
-  return {
-    sink: definition.sink,
-    protocol: definition.protocol,
-    protocolsettings: json(definition.protocolSettings),
-    source: definition.source ?? null,
-    types: definition.types ?? [],
-    subject: definition.subject ?? null,
-    filters: json(definition.filters),
-    config: json(definition.config),
-    requestedrate: definition.requestedRate ?? null,
-  };
 }
