@@ -1,6 +1,6 @@
 import { RegistryError } from '../errors.js';
 import { indexLoading } from '../matching/replica.js';
-import type { Query } from '../storage/database.js';
+import type { Query } from '../storage/sql.js';
 import { readCursor, writeCursor } from './cursor.js';
 import type { Follower } from './follower.js';
 import { readLog, type LoggedChange, type FeedScope } from './log.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sqlState } from '../storage/database-errors.js';
-import type { Query } from '../storage/database.js';
+import type { Query } from '../storage/sql.js';
 
 /**
  * Positions count within one history of one database. Another one begins when a backup is restored or when a standby is

@@ -1,6 +1,7 @@
 import { putOrRemove, type Replica } from '../matching/replica.js';
 import { subjectOfChange, subjectOfState, type State, type StateLine, type Subject } from '../matching/state.js';
-import type { Query, Snapshot } from '../storage/database.js';
+import type { Snapshot } from '../storage/database.js';
+import type { Query } from '../storage/sql.js';
 
 /** One entry of the change log, with what became of its subject. */
 export interface LoggedChange {

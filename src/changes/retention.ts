@@ -1,4 +1,4 @@
-import type { Query } from '../storage/database.js';
+import type { Query } from '../storage/sql.js';
 
 const most = 5_000;
 

@@ -1,6 +1,7 @@
 import type { Denial } from '../matching/pairs/known-pairs.js';
 import { storedRate, type Rate } from '../origins/rate.js';
-import type { Database, Query } from '../storage/database.js';
+import type { Database } from '../storage/database.js';
+import type { Query } from '../storage/sql.js';
 import { inPages, overPages } from '../storage/over-pages.js';
 
 /**

@@ -1,6 +1,7 @@
 import { RegistryError } from '../errors.js';
 import { pageOf, type ListPage } from '../http/page.js';
-import type { Database, Sql } from '../storage/database.js';
+import type { Database } from '../storage/database.js';
+import type { Sql } from '../storage/sql.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { isUuid } from '../storage/ids.js';
 import { grantOf, type Grant, type Pair } from './grant.js';

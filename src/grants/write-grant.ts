@@ -1,5 +1,5 @@
 import { formatRate, type Rate } from '../origins/rate.js';
-import type { Sql } from '../storage/database.js';
+import type { Sql } from '../storage/sql.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../storage/ids.js';
 import { databaseTime, halfWay, lockRegistry, type Actor, type Transaction } from '../storage/transaction.js';

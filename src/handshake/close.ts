@@ -1,5 +1,5 @@
 import type { Pair } from '../grants/grant.js';
-import type { Sql } from '../storage/database.js';
+import type { Sql } from '../storage/sql.js';
 import { Prisma } from '../storage/generated/client.js';
 import { databaseTime, halfWay } from '../storage/transaction.js';
 

@@ -1,6 +1,7 @@
 import { forgetChanges } from '../changes/retention.js';
 import { forgetGrants } from '../grants/forget-grants.js';
-import type { Database, Query } from '../storage/database.js';
+import type { Database } from '../storage/database.js';
+import type { Query } from '../storage/sql.js';
 import { beforeAllIds } from '../storage/ids.js';
 import { inPages, overPages } from '../storage/over-pages.js';
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Database, Sql } from '../storage/database.js';
+import type { Database } from '../storage/database.js';
+import type { Sql } from '../storage/sql.js';
 import { Prisma, type handshake as HandshakeRow } from '../storage/generated/client.js';
 import { databaseTime, lockRegistry } from '../storage/transaction.js';
 import { prepareAttempt } from './attempt.js';

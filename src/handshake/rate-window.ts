@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { getDomain } from 'tldts';
-import type { Database, Sql } from '../storage/database.js';
+import type { Database } from '../storage/database.js';
+import type { Sql } from '../storage/sql.js';
 import { databaseTime, lockRegistry } from '../storage/transaction.js';
 
 /**

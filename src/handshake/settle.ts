@@ -3,7 +3,8 @@ import { endGrants, lockPairs, putGrants, renewUnreached, type Consent } from '.
 import type { Origin } from '../origins/origin.js';
 import { originOf } from '../origins/store.js';
 import { createBatcher } from '../storage/batch.js';
-import type { Database, Sql } from '../storage/database.js';
+import type { Database } from '../storage/database.js';
+import type { Sql } from '../storage/sql.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
 import { databaseTime, service, type Transaction } from '../storage/transaction.js';
 import { answerColumns } from './attempt.js';

@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { readJsonBody } from './body.js';
 import { brokenParameters, type Operation, type Parameters } from './contract.js';
-import type { StreamedBody } from './handler.js';
 import { nobody, type Principal } from './principal.js';
 import { traceparentOf } from './trace-context.js';
-import type { FixedHeaders } from './write-answer.js';
+import type { FixedHeaders, StreamedBody } from './write-answer.js';
 
 /** An operation of the contract with its handler. */
 export interface Route {

@@ -3,6 +3,7 @@ import type { operations } from './contract.gen.js';
 import type { OperationId } from './contract.js';
 import type { Preferred } from './exchange.js';
 import type { Principal } from './principal.js';
+import type { StreamedBody } from './write-answer.js';
 
 /**
  * An operation's handler is a function from a request that keeps the contract to an answer that does, whatever
@@ -63,12 +64,6 @@ export type Answer<Id extends OperationId> = {
     | { mediaType: string; stream: StreamedBody }
   );
 }[keyof operations[Id]['responses'] & Success];
-
-/**
- * Writes the body piece by piece; ends it by resolving, and breaks it off by rejecting, or answers with the problem if
- * nothing was written yet. `write` resolves when the client has room for more, and rejects when it has gone.
- */
-export type StreamedBody = (write: (text: string) => Promise<void>) => Promise<void>;
 
 /** Gives no promise if it waits for nothing. */
 export type Handler<Id extends OperationId> = (call: Call<Id>) => Answer<Id> | Promise<Answer<Id>>;

@@ -7,13 +7,13 @@ import { authorizationOf, type Authenticate } from './authenticate.js';
 import { readBody } from './body.js';
 import { requireScope, type Operation } from './contract.js';
 import { HttpExchange, type Preferred, type Route, type RouteMatch, type UntypedAnswer } from './exchange.js';
-import type { Handlers, StreamedBody } from './handler.js';
+import type { Handlers } from './handler.js';
 import { pagePolicy, problemPage } from './html-page.js';
 import type { OnRequest } from './metrics.js';
 import type { Principal } from './principal.js';
 import { problemHeaders, problemOf } from './problem.js';
 import { callerRequestIdOf, traceIdOf } from './trace-context.js';
-import { apiHeaders, FixedHeaders, writeStream } from './write-answer.js';
+import { apiHeaders, FixedHeaders, writeStream, type StreamedBody } from './write-answer.js';
 
 /**
  * Every request passes through here: begin, authenticate, check scope, refuse writes where only reads are allowed,

@@ -2,7 +2,12 @@ import { IncomingMessage, ServerResponse, validateHeaderName, validateHeaderValu
 import { Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { apiVersion } from './contract.gen.js';
-import type { StreamedBody } from './handler.js';
+
+/**
+ * Writes the body piece by piece; ends it by resolving, and breaks it off by rejecting, or answers with the problem if
+ * nothing was written yet. `write` resolves when the client has room for more, and rejects when it has gone.
+ */
+export type StreamedBody = (write: (text: string) => Promise<void>) => Promise<void>;
 
 /** `_header` is the head as node has written it; it is text, in Latin-1, until it is sent. */
 type ResponseWithHead = ServerResponse & { _header?: string | null };

@@ -4,7 +4,8 @@
 import { RegistryError } from '../errors.js';
 import { pageOf, type ListPage } from '../http/page.js';
 import { isUniqueViolation } from '../storage/database-errors.js';
-import type { Database, Sql } from '../storage/database.js';
+import type { Database } from '../storage/database.js';
+import type { Sql } from '../storage/sql.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
 import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
 import type { Actor, Transaction } from '../storage/transaction.js';

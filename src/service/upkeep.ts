@@ -1,7 +1,7 @@
 import { forgetLeases } from '../deliveries/lease.js';
 import { forget } from '../handshake/forget.js';
 import { sweep } from '../handshake/sweep.js';
-import type { Query } from '../storage/database.js';
+import type { Query } from '../storage/sql.js';
 import { type CredentialVault, resealCredentials } from '../subscriptions/credential-vault.js';
 import type { Context } from './context.js';
 import { repeat } from './repeat.js';

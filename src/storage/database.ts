@@ -6,22 +6,13 @@ import { SetupError } from '../errors.js';
 import { asUnavailable, isVictim, sqlState } from './database-errors.js';
 import { requireRoom, writeWithRoom, type OnRoom } from './disk-room.js';
 import { lockFolder } from './folder-lock.js';
-import { Prisma, PrismaClient } from './generated/client.js';
+import { PrismaClient } from './generated/client.js';
 import { makeFolder } from './make-folder.js';
+import { runOn, sqlOn, type Query, type Sql } from './sql.js';
 import { streamByCursor, streamOn, type Stream } from './stream-rows.js';
 import { tidy } from './tidy.js';
 import { inTransaction, type Transaction } from './transaction.js';
 import { WatchedPool } from './watched-pool.js';
-
-/**
- * Statements as templates, in a transaction or each by itself. Planned anew each time: a plan that was made while a table
- * was small would read all of it when it is large.
- */
-export interface Sql {
-  $queryRaw<Rows>(text: TemplateStringsArray, ...values: unknown[]): Promise<Rows>;
-  /** Returns how many rows were written. */
-  $executeRaw(text: TemplateStringsArray, ...values: unknown[]): Promise<number>;
-}
 
 /**
  * Postgres, on a server or embedded in the process (PGlite in the data folder). The rest of the program sees one
@@ -60,9 +51,6 @@ export interface Session {
   /** Several statements at once. */
   execute(statements: string): Promise<unknown>;
 }
-
-/** Rows as objects. Prepared once for each connection, so the text has no values in it. */
-export type Query = <Row extends object>(text: string, values?: unknown[]) => Promise<Row[]>;
 
 export interface DatabaseSettings {
   databaseUrl: string | undefined;
@@ -363,30 +351,6 @@ async function transactOn<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T
     );
     throw error;
   }
-}
-
-type Run = (text: string, values: unknown[]) => Promise<{ rows: unknown[]; rowCount: number | null }>;
-
-function sqlOn(run: Run): Sql {
-  const ask = (text: TemplateStringsArray, values: unknown[]) => {
-    const statement = Prisma.sql(text, ...values);
-    return run(statement.text, statement.values);
-  };
-  return {
-    $queryRaw: async <Rows>(text: TemplateStringsArray, ...values: unknown[]) => (await ask(text, values)).rows as Rows,
-    $executeRaw: async (text, ...values) => (await ask(text, values)).rowCount ?? 0,
-  };
-}
-
-interface EmbeddedConnection {
-  query: (text: string, values: unknown[]) => Promise<{ rows: unknown[]; affectedRows?: number }>;
-}
-
-function runOn(connection: EmbeddedConnection): Run {
-  return async (text, values) => {
-    const { rows, affectedRows } = await connection.query(text, values);
-    return { rows, rowCount: affectedRows ?? 0 };
-  };
 }
 
 /** Again where Postgres chose it as the victim of a deadlock, or of a transaction beside it. */

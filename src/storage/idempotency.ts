@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { RegistryError } from '../errors.js';
-import type { Sql } from './database.js';
+import type { Sql } from './sql.js';
 
 export interface IdempotentRequest {
   tenant: string;

@@ -1,4 +1,4 @@
-import type { Query } from './database.js';
+import type { Query } from './sql.js';
 
 const pagesAtOnce = 2_000;
 

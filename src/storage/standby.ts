@@ -1,4 +1,4 @@
-import type { Query } from './database.js';
+import type { Query } from './sql.js';
 
 /** How far a standby is behind its primary, as far as it knows itself. */
 export interface Standby {

@@ -1,4 +1,4 @@
-import type { Sql } from './database.js';
+import type { Sql } from './sql.js';
 import { Prisma } from './generated/client.js';
 import { uuidv7 } from './ids.js';
 

@@ -3,7 +3,7 @@ import { lintSubscription } from '../events/validate-event.js';
 import { faultOfBreach } from '../events/rule.js';
 import type { Origin } from '../origins/origin.js';
 import { originOf } from '../origins/store.js';
-import type { Sql } from '../storage/database.js';
+import type { Sql } from '../storage/sql.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
 import { invalid } from './definition.js';
 import type { Definition } from './subscription.js';
