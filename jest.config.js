@@ -31,6 +31,7 @@ const long = [
   'read-only',
   'readme',
   'sender/example',
+  'sender/outcomes',
   'sender/permits',
   'sender/replica',
   'stop',
@@ -139,5 +140,5 @@ export default {
   // What a file has loaded is never freed, and the collector goes through all of it again and again.
   workerIdleMemoryLimit: '700MB',
   // Tests wait for others much of the time.
-  maxWorkers: availableParallelism() + 1,
+  maxWorkers: availableParallelism() + 2,
 };

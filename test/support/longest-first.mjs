@@ -8,6 +8,7 @@ const longest = [
   'sender/replica',
   'deliveries/shared-rate',
   'process',
+  'http/operations',
   'changes/feed',
   'cli/demo',
   'sender/permits',
