@@ -66,7 +66,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
               profile, goneafter)
             select ${name}, ${actor.tenant}, isdefault, requestedrate, defaultrate, judgement, unsupportedrate, leaseseconds,
               profile, goneafter
-            from jsonb_to_record(${JSON.stringify(columnsOf(policy))}::jsonb) as p (isdefault boolean, requestedrate int,
+            from jsonb_to_recordset(${JSON.stringify([columnsOf(policy)])}::jsonb) as p (isdefault boolean, requestedrate int,
               defaultrate text, judgement text, unsupportedrate int, leaseseconds int, profile text, goneafter int)
             returning *`;
           tell(tx, actor, 'origin.created', name, columnsOf(policy));
@@ -94,7 +94,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
             update origin o set isdefault = p.isdefault, requestedrate = p.requestedrate, defaultrate = p.defaultrate,
               judgement = p.judgement, unsupportedrate = p.unsupportedrate, leaseseconds = p.leaseseconds,
               profile = p.profile, goneafter = p.goneafter, version = o.version + 1, updatedat = now()
-            from jsonb_to_record(${JSON.stringify(columnsOf(policy))}::jsonb) as p (isdefault boolean, requestedrate int,
+            from jsonb_to_recordset(${JSON.stringify([columnsOf(policy)])}::jsonb) as p (isdefault boolean, requestedrate int,
               defaultrate text, judgement text, unsupportedrate int, leaseseconds int, profile text, goneafter int)
             where o.name = ${name} returning o.*`;
           tell(tx, actor, 'origin.replaced', name, columnsOf(policy));

@@ -83,7 +83,7 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
             requestedrate = d.requestedrate,
             sinkcredential = case when ${isKept}::boolean then s.sinkcredential else d.sinkcredential end,
             credentialtype = case when ${isKept}::boolean then s.credentialtype else d.credentialtype end
-          from jsonb_to_record(${JSON.stringify(columns)}::jsonb) as d (sink text, protocol text, protocolsettings jsonb,
+          from jsonb_to_recordset(${JSON.stringify([columns])}::jsonb) as d (sink text, protocol text, protocolsettings jsonb,
             source text, types text[], subject text, filters jsonb, config jsonb, requestedrate int, sinkcredential text,
             credentialtype text)
           where s.id = ${id}::uuid`;
