@@ -36,7 +36,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('what was acknowledged is there after a kill, and SIGTERM ends the process with 0', async () => {
+test('what was acknowledged is there after a kill, the process is live and then ready, and SIGTERM ends the process with 0', async () => {
   const killed = await start();
   const ask = async (url: string, subscriber: string, path: string, body?: object) => {
     const scopes = ['assent:admin', 'assent:subscribe'] as const;
@@ -56,6 +56,8 @@ test('what was acknowledged is there after a kill, and SIGTERM ends the process 
   expect(await killed.ended).toBe('SIGKILL');
 
   const next = await start();
+  expect((await fetch(`${next.operationsUrl}/livez`)).status).toBe(200);
+  while ((await fetch(`${next.operationsUrl}/readyz`)).status !== 200);
   const read = await ask(next.url, 'zaaksysteem', `/v1/subscriptions/${id}`);
   expect([read.status, await read.json()]).toEqual([200, expect.objectContaining({ id, sink: subscription.sink })]);
   next.child.kill('SIGTERM');
