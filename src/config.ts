@@ -5,8 +5,8 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { SetupError } from './errors.js';
 import { createAddressRules } from './handshake/outbound/address.js';
-import { limits } from './limits.js';
 import { acceptedAlgorithms } from './http/authenticate.js';
+import { limits } from './limits.js';
 
 /**
  * The whole configuration. It comes from the environment, is checked at start as a whole, and does not change later.

@@ -17,8 +17,9 @@ import type { Context } from './service/context.js';
 import { createFollowing } from './service/following.js';
 import { createOperations } from './service/operations.js';
 import { createUpkeep } from './service/upkeep.js';
-import { openDatabase, type Database } from './storage/database.js';
+import type { Database } from './storage/database.js';
 import { awaitMigrations, migrate } from './storage/migrate.js';
+import { openDatabase } from './storage/open-database.js';
 import { createCredentialVault, openDevelopmentKeys } from './subscriptions/credential-vault.js';
 
 export interface Service {

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createToken } from '../src/cli/create-token.js';
 import { startRegistryProcess, type Program } from './support/process.js';
 import { copyDatabase } from './support/registry.js';
+import { until } from './support/until.js';
 
 let folder: string;
 let database: Awaited<ReturnType<typeof copyDatabase>>;
@@ -57,7 +58,7 @@ test('what was acknowledged is there after a kill, the process is live and then 
 
   const next = await start();
   expect((await fetch(`${next.operationsUrl}/livez`)).status).toBe(200);
-  while ((await fetch(`${next.operationsUrl}/readyz`)).status !== 200);
+  await until(async () => (await fetch(`${next.operationsUrl}/readyz`)).status === 200);
   const read = await ask(next.url, 'zaaksysteem', `/v1/subscriptions/${id}`);
   expect([read.status, await read.json()]).toEqual([200, expect.objectContaining({ id, sink: subscription.sink })]);
   next.child.kill('SIGTERM');

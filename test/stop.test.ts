@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createToken } from '../src/cli/create-token.js';
 import type { Scope } from '../src/http/principal.js';
-import { openDatabase } from '../src/storage/database.js';
+import { openDatabase } from '../src/storage/open-database.js';
 import { startDnsServer, type DnsServer } from './support/dns-server.js';
 import { startRegistryProcess, untilReady, type RunningRegistry } from './support/process.js';
 import { startReceiver, type Receiver } from './support/receiver.js';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { readConfig } from '../config.js';
 import { openKeyFile } from '../storage/key-file.js';
+import { printable } from './narrate.js';
 import {
   consenting,
   createAuthority,
@@ -13,7 +14,6 @@ import {
   type Webhook,
   type WireExchange,
 } from './webhook.js';
-import { printable } from './narrate.js';
 
 export interface ReceiverSettings {
   port: number;

@@ -1,8 +1,8 @@
 import type { Denial } from '../matching/pairs/known-pairs.js';
 import { storedRate, type Rate } from '../origins/rate.js';
 import type { Database } from '../storage/database.js';
-import type { Query } from '../storage/sql.js';
 import { inPages, overPages } from '../storage/over-pages.js';
+import type { Query } from '../storage/sql.js';
 
 /**
  * A rate is granted to an origin as a whole. Its instances share it by leases: so many requests, to be sent within two

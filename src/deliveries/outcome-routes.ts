@@ -1,7 +1,7 @@
 import type { Fault } from '../errors.js';
+import { brokenBody } from '../http/body.js';
 import type { components } from '../http/contract.gen.js';
 import { actorOf, type Handlers } from '../http/handler.js';
-import { brokenBody } from '../http/body.js';
 import { findFaults } from '../http/json.js';
 import type { Principal } from '../http/principal.js';
 import { limits } from '../limits.js';

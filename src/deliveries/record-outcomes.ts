@@ -1,9 +1,9 @@
 import { keyOfPair } from '../grants/grant.js';
 import { endGrants } from '../grants/write-grant.js';
 import type { Database } from '../storage/database.js';
-import type { Sql } from '../storage/sql.js';
 import type { grant as GrantRow } from '../storage/generated/client.js';
 import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
+import type { Sql } from '../storage/sql.js';
 import { databaseTime, type Actor, type Transaction } from '../storage/transaction.js';
 import { firstHoldSeconds, pairReports, type Outcome, type PairReport } from './outcome.js';
 

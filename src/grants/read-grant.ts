@@ -1,9 +1,9 @@
 import { RegistryError } from '../errors.js';
 import { pageOf, type ListPage } from '../http/page.js';
 import type { Database } from '../storage/database.js';
-import type { Sql } from '../storage/sql.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { isUuid } from '../storage/ids.js';
+import type { Sql } from '../storage/sql.js';
 import { grantOf, type Grant, type Pair } from './grant.js';
 
 /** A grant as it reads now: past its end it is expired, whatever its row says. */

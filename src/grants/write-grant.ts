@@ -1,7 +1,7 @@
 import { formatRate, type Rate } from '../origins/rate.js';
-import type { Sql } from '../storage/sql.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../storage/ids.js';
+import type { Sql } from '../storage/sql.js';
 import { databaseTime, halfWay, lockRegistry, type Actor, type Transaction } from '../storage/transaction.js';
 import { grantOf, keyOfPair, type Basis, type EndReason, type Grant, type Pair } from './grant.js';
 

@@ -1,7 +1,7 @@
 import { contentTag } from '../http/entity-tag.js';
 import { writeInstant, Piece, writeText } from '../matching/pairs/write-bytes.js';
-import { bases } from '../matching/state.js';
 import type { Replica } from '../matching/replica.js';
+import { bases } from '../matching/state.js';
 import type { Basis } from './grant.js';
 import { presentPermission } from './permission.js';
 

@@ -3,13 +3,13 @@ import { putGrant } from '../grants/write-grant.js';
 import { parseRate, storedRate, type Rate } from '../origins/rate.js';
 import { findOrigin } from '../origins/store.js';
 import type { Database } from '../storage/database.js';
-import type { Sql } from '../storage/sql.js';
 import type { grant as GrantRow, handshake as HandshakeRow } from '../storage/generated/client.js';
 import { beforeAllIds, isUuid } from '../storage/ids.js';
+import type { Sql } from '../storage/sql.js';
 import { callback as callbackActor } from '../storage/transaction.js';
 import { hashCallbackKey, isSameHash } from './attempt.js';
-import { judgeOrigin } from './judgement.js';
 import type { HeaderLine } from './handshake.js';
+import { judgeOrigin } from './judgement.js';
 
 export interface CallbackGrant {
   origin: string;

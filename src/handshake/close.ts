@@ -1,6 +1,6 @@
 import type { Pair } from '../grants/grant.js';
-import type { Sql } from '../storage/sql.js';
 import { Prisma } from '../storage/generated/client.js';
+import type { Sql } from '../storage/sql.js';
 import { databaseTime, halfWay } from '../storage/transaction.js';
 
 /** What was asked, or is to be, and nobody wants any more; in the transaction of what changes the wish. */

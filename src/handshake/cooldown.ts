@@ -1,7 +1,6 @@
 import type { Pair } from '../grants/grant.js';
-import type { Sql } from '../storage/sql.js';
 import { Prisma } from '../storage/generated/client.js';
-import { databaseTime } from '../storage/transaction.js';
+import type { Sql } from '../storage/sql.js';
 
 /**
  * A webhook that answers a handshake with 429 or 503 and names a Retry-After cools down until then: nobody asks it for
@@ -11,8 +10,13 @@ import { databaseTime } from '../storage/transaction.js';
  * else who registers at this moment would neither see it nor be seen.
  *
  * @param answered pairs that all differ, with the milliseconds to wait; 0 for an answer that asks for none
+ * @param now the database's time
  */
-export async function recordCooldowns(sql: Sql, answered: ReadonlyArray<Pair & { ms: number }>): Promise<void> {
+export async function recordCooldowns(
+  sql: Sql,
+  answered: ReadonlyArray<Pair & { ms: number }>,
+  now: Date,
+): Promise<void> {
   const columns = (entries: readonly object[]) => JSON.stringify(entries);
   const over = answered.filter(({ ms }) => ms === 0);
   const begun = answered.filter(({ ms }) => ms > 0);
@@ -26,8 +30,7 @@ export async function recordCooldowns(sql: Sql, answered: ReadonlyArray<Pair & {
         for update of c skip locked)`;
   }
   if (begun.length > 0) {
-    const now = (await databaseTime(sql)).getTime();
-    const rows = begun.map((each) => ({ ...each, until: new Date(now + each.ms) }));
+    const rows = begun.map((each) => ({ ...each, until: new Date(now.getTime() + each.ms) }));
     await sql.$executeRaw`
       insert into cooldown (tenant, origin, sink, until)
       select tenant, origin, sink, until

@@ -1,9 +1,9 @@
 import { forgetChanges } from '../changes/retention.js';
 import { forgetGrants } from '../grants/forget-grants.js';
 import type { Database } from '../storage/database.js';
-import type { Query } from '../storage/sql.js';
 import { beforeAllIds } from '../storage/ids.js';
 import { inPages, overPages } from '../storage/over-pages.js';
+import type { Query } from '../storage/sql.js';
 
 export interface ForgetSettings {
   /** For handshakes, and for grants that no subscription needs. */

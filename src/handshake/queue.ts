@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { Pair } from '../grants/grant.js';
 import type { Database } from '../storage/database.js';
-import type { Sql } from '../storage/sql.js';
 import { Prisma, type handshake as HandshakeRow } from '../storage/generated/client.js';
+import type { Sql } from '../storage/sql.js';
 import { databaseTime, lockRegistry } from '../storage/transaction.js';
 import { prepareAttempt } from './attempt.js';
 import { cooldownOf } from './cooldown.js';
@@ -122,8 +123,8 @@ export function createQueue(settings: QueueSettings): Queue {
     const rows = await choose(sql, limit, only);
     if (rows.length === 0) return { begun: [], held: 0 };
     const questions = rows.map(({ id, tenant, sinkhost }) => ({ id, tenant, sinkHost: sinkhost }));
-    const held = await rateWindows.admit(sql, questions);
     const now = (await databaseTime(sql)).getTime();
+    const held = await rateWindows.admit(sql, questions, now);
     const lease = randomUUID();
     const members = rows.map(({ id, askedrate, attempts, dueat, verdict }) => {
       const heldMs = held.get(id);
@@ -224,11 +225,11 @@ export function createQueue(settings: QueueSettings): Queue {
 /** -> due: puts questions into the queue, for now or for the end of a cool-down. */
 export async function enqueue(sql: Sql, questions: readonly Question[]): Promise<void> {
   if (questions.length === 0) return;
-  const [origins, sinks] = [questions.map(({ origin }) => origin), questions.map(({ sink }) => sink)];
-  const cooldowns = await sql.$queryRaw<Array<{ tenant: string; origin: string; sink: string; until: Date }>>`
-    select tenant, origin, sink, until from cooldown where origin = any (${origins}::text[]) and sink = any (${sinks}::text[])`;
-  const keyOf = ({ tenant, origin, sink }: { tenant: string; origin: string; sink: string }) =>
-    JSON.stringify([tenant, origin, sink]);
+  const each = (member: (question: Question) => string) => questions.map(member);
+  const cooldowns = await sql.$queryRaw<Array<Pair & { until: Date }>>`
+    select tenant, origin, sink, until from cooldown where tenant = any (${each(({ tenant }) => tenant)}::text[])
+      and origin = any (${each(({ origin }) => origin)}::text[]) and sink = any (${each(({ sink }) => sink)}::text[])`;
+  const keyOf = ({ tenant, origin, sink }: Pair) => JSON.stringify([tenant, origin, sink]);
   const untils = new Map(cooldowns.map((row) => [keyOf(row), row.until]));
   const columns = questions.map((question) => ({
     id: question.id,

@@ -13,9 +13,9 @@ export interface RateWindows {
   /**
    * Takes a place in all windows of each question or, where one of them is full, in none: else a crowd for one host,
    * which is back each minute, would use up what its tenant has. Returns for those without a place how many milliseconds
-   * to wait, by their ids. Call it under the lock of claims.
+   * to wait, by their ids. Call it under the lock of claims; `now` is the database's time.
    */
-  admit(sql: Sql, questions: readonly AdmittedQuestion[]): Promise<Map<string, number>>;
+  admit(sql: Sql, questions: readonly AdmittedQuestion[], now: number): Promise<Map<string, number>>;
   /**
    * The same for the network that is about to be dialled, a /24 or a /48, in a transaction of its own: milliseconds to
    * wait, or undefined to go on.
@@ -45,10 +45,11 @@ export function createRateWindows({ perHost, perTenant }: { perHost: number; per
   }
 
   return {
-    admit: (sql, questions) =>
+    admit: (sql, questions, now) =>
       admitAll(
         sql,
         questions.map((question) => ({ id: question.id, windows: windowsOf(question) })),
+        now,
       ),
 
     async admitNetwork({ write }, network) {
@@ -57,7 +58,8 @@ export function createRateWindows({ perHost, perTenant }: { perHost: number; per
       const key = `network:${network}`;
       const held = await write(async ({ sql }) => {
         await lockRegistry(sql, key);
-        return admitAll(sql, [{ id: key, windows: [{ key, limit: perHost * 4 }] }]);
+        const now = (await databaseTime(sql)).getTime();
+        return admitAll(sql, [{ id: key, windows: [{ key, limit: perHost * 4 }] }], now);
       });
       return held.get(key);
     },
@@ -74,18 +76,19 @@ interface Window {
 async function admitAll(
   sql: Sql,
   asked: ReadonlyArray<{ id: string; windows: Window[] }>,
+  now: number,
 ): Promise<Map<string, number>> {
   const keys = [...new Set(asked.flatMap(({ windows }) => windows).map(({ key }) => key))];
-  const rows = await sql.$queryRaw<Array<{ key: string; points: number; until: Date; leftms: number }>>`
-    select key, points, until, (extract(epoch from until - statement_timestamp()) * 1000)::float8 as leftms
-    from rate_window where key = any (${keys}::text[]) and until > statement_timestamp()`;
-  const present = new Map(rows.map((row) => [row.key, row]));
+  const rows = await sql.$queryRaw<Array<{ key: string; points: number; until: Date }>>`
+    select key, points, until from rate_window where key = any (${keys}::text[]) and until > ${new Date(now)}::timestamptz`;
+  const untils = new Map(rows.map(({ key, until }) => [key, until]));
   const points = new Map(rows.map((row) => [row.key, row.points]));
+  const endOf = (key: string) => untils.get(key) ?? new Date(now + windowMs);
   const taken = new Set<string>();
   const held = new Map<string, number>();
   for (const { id, windows } of asked) {
     const full = windows.find(({ key, limit }) => (points.get(key) ?? 0) >= limit);
-    if (full !== undefined) held.set(id, Math.max(present.get(full.key)?.leftms ?? windowMs, leastWaitMs));
+    if (full !== undefined) held.set(id, Math.max(endOf(full.key).getTime() - now, leastWaitMs));
     else {
       for (const { key } of windows) {
         points.set(key, (points.get(key) ?? 0) + 1);
@@ -93,8 +96,7 @@ async function admitAll(
       }
     }
   }
-  const fresh = new Date((await databaseTime(sql)).getTime() + windowMs);
-  const columns = [...taken].map((key) => ({ key, points: points.get(key), until: present.get(key)?.until ?? fresh }));
+  const columns = [...taken].map((key) => ({ key, points: points.get(key), until: endOf(key) }));
   if (columns.length > 0) {
     await sql.$executeRaw`
       insert into rate_window (key, points, until)

@@ -4,14 +4,14 @@ import type { Origin } from '../origins/origin.js';
 import { originOf } from '../origins/store.js';
 import { createBatcher } from '../storage/batch.js';
 import type { Database } from '../storage/database.js';
-import type { Sql } from '../storage/sql.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
+import type { Sql } from '../storage/sql.js';
 import { databaseTime, service, type Transaction } from '../storage/transaction.js';
 import { answerColumns } from './attempt.js';
 import { notBefore, retryDelayMs } from './backoff.js';
 import { recordCooldowns } from './cooldown.js';
-import { judge, type Judgement, type FinalReply } from './judgement.js';
 import type { Begun, HandshakeState, Settled } from './handshake.js';
+import { judge, type Judgement, type FinalReply } from './judgement.js';
 import type { Verdict } from './verdicts.js';
 
 export interface SettleSettings {
@@ -76,9 +76,10 @@ export function createSettle({ database, maxAttempts, retry, random }: SettleSet
         ? []
         : [{ ...each, origin: each.origin, move: nextMove(each, each.origin, failures.get(each.claim.id) ?? 0) }],
     );
-    const isOurs = await moveHandshakes(sql, planned);
+    const now = await databaseTime(sql);
+    const isOurs = await moveHandshakes(sql, planned, now);
     // Whoever the handshake belongs to by now: it was said.
-    await recordCooldowns(sql, cooldowns);
+    await recordCooldowns(sql, cooldowns, now);
     const moved = planned.filter(({ claim }) => isOurs.has(claim.id));
     const ends = await settleGrants(tx, moved);
     for (const { claim } of moved) {
@@ -201,17 +202,18 @@ async function countFailures(sql: Sql, judged: readonly Judged[]): Promise<Map<s
 }
 
 /** asking -> the next state, of those handshakes that are still ours; returns their ids. */
-async function moveHandshakes(sql: Sql, planned: readonly Moved[]): Promise<Set<string>> {
+async function moveHandshakes(sql: Sql, planned: readonly Moved[], now: Date): Promise<Set<string>> {
   if (planned.length === 0) return new Set();
-  const now = (await databaseTime(sql)).getTime();
   const columns = planned.map(({ claim, attempt, move }) => ({
     id: claim.id,
     lease: claim.lease,
     state: move.state,
     verdict: move.verdict,
-    ...(move.state === 'due' ? { dueat: new Date(now + move.afterMs), aftercooldown: move.afterCooldown } : {}),
+    ...(move.state === 'due'
+      ? { dueat: new Date(now.getTime() + move.afterMs), aftercooldown: move.afterCooldown }
+      : {}),
     ...(move.state === 'waiting' ? { number: attempt.number } : {}),
-    ...(move.state === 'due' || move.state === 'waiting' ? {} : { finishedat: new Date(now) }),
+    ...(move.state === 'due' || move.state === 'waiting' ? {} : { finishedat: now }),
   }));
   const rows = await sql.$queryRaw<Array<{ id: string }>>`
     update handshake h set state = m.state, verdict = m.verdict, lease = null, leaseduntil = null,

@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Adopt, Begun, Claim, Settled } from './handshake.js';
-import type { Queue } from './queue.js';
 import type { SafeRequest } from './outbound/safe-request.js';
+import type { Queue } from './queue.js';
 import type { Settle } from './settle.js';
 
 /**
@@ -11,11 +12,8 @@ import type { Settle } from './settle.js';
 export interface Worker {
   /** Polls until the signal fires, then ends what is in flight (handing back what is not answered in time). */
   run(signal: AbortSignal): Promise<void>;
-  /**
-   * Asks now, and returns when that is settled, when the time is over, or when a signal fires; whichever is first. With
-   * what came of it, where it was settled here meanwhile.
-   */
-  attend(handshake: string, waitMs: number, signals: readonly AbortSignal[]): Promise<Settled | undefined>;
+  /** Asks now, and returns when that is settled, when the time is over, or when a signal fires; whichever is first. */
+  attend(handshake: string, waitMs: number, signals: readonly AbortSignal[]): Promise<void>;
   adopt: Adopt;
   /** Works until nothing is due and nothing is in flight. */
   drain(): Promise<void>;
@@ -72,10 +70,14 @@ export function createWorker(settings: WorkerSettings): Worker {
     return settled;
   }
 
-  /** A fault of ours is logged; the lease runs out and somebody tries again. */
+  /**
+   * It is under way from now on, so that a stop waits for it, and begins a tick later: whoever claimed it has the next
+   * batch to send before. A fault of ours is logged; the lease runs out and somebody tries again.
+   */
   function start(begun: Begun): void {
     const { claim } = begun;
-    const work = converse(begun)
+    const work = nextTick()
+      .then(() => converse(begun))
       .catch((error: unknown) => void onFault(error, claim))
       .finally(() => {
         // A process that was frozen for longer than the lease may have asked again: that is under way still.
@@ -123,7 +125,7 @@ export function createWorker(settings: WorkerSettings): Worker {
     },
 
     async attend(handshake, waitMs, signals) {
-      if (waitMs <= 0 || isStopping) return undefined;
+      if (waitMs <= 0 || isStopping) return;
       const until = performance.now() + waitMs;
       let isAskedHere = running.has(handshake) || (await claimOne(handshake));
       // Somebody else may have it: another process, or nobody yet because its host is busy.
@@ -131,19 +133,17 @@ export function createWorker(settings: WorkerSettings): Worker {
         const work = running.get(handshake);
         isAskedHere ||= work !== undefined;
         const settled = await first(work, Math.min(work ? 500 : 100, until - performance.now()), signals);
-        if (settled?.state !== undefined && settled.state !== 'due') return settled;
+        if (settled?.state !== undefined && settled.state !== 'due') return;
         // Settled, held back for longer, or granted by the callback while the webhook still owes its answer.
-        if (!(await queue.isOpen(handshake, Math.max(until - performance.now(), 0)))) return undefined;
+        if (!(await queue.isOpen(handshake, Math.max(until - performance.now(), 0)))) return;
         // Asked and postponed: what comes next comes later than anybody waits.
-        if (isAskedHere && !running.has(handshake)) return undefined;
+        if (isAskedHere && !running.has(handshake)) return;
       }
-      return undefined;
     },
 
     async adopt(work) {
       const adopting = work(isStopping ? 0 : Math.max(maxInFlight - running.size, 0)).then(({ begun, result }) => {
-        // Later: whoever called has the next batch to send before.
-        setImmediate(() => begun.forEach(start));
+        begun.forEach(start);
         return result;
       });
       const settled = adopting.catch(() => undefined);

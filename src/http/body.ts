@@ -1,7 +1,7 @@
 import { IncomingMessage, type IncomingHttpHeaders } from 'node:http';
 import { RegistryError, type Fault } from '../errors.js';
-import type { Operation } from './contract.js';
 import { limits } from '../limits.js';
+import type { Operation } from './contract.js';
 import { findFaults, isObject, parseJson } from './json.js';
 
 /**

@@ -1,5 +1,5 @@
-import type { Filter } from './filter.js';
 import type { ContextAttributes } from '../events/context-attributes.js';
+import type { Filter } from './filter.js';
 
 /** A necessary condition that the index can look up: the attribute equals, begins with or ends with a text. */
 export type Anchor = { attribute: string } & ({ exact: string } | { prefix: string } | { suffix: string });

@@ -1,8 +1,8 @@
 import { RegistryError } from '../errors.js';
-import { withoutQuery } from '../storage/transaction.js';
-import { KnownPairs, type Decision, type MatchedPair } from './pairs/known-pairs.js';
 import type { ContextAttributes } from '../events/context-attributes.js';
+import { withoutQuery } from '../storage/transaction.js';
 import { createMatchIndex, type MatchIndex } from './index/match-index.js';
+import { KnownPairs, type Decision, type MatchedPair } from './pairs/known-pairs.js';
 import type { Dialects } from './predicate.js';
 import { type GrantState, type OriginState, type State, type Subject, type SubscriptionState } from './state.js';
 

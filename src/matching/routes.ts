@@ -1,10 +1,10 @@
 import { RegistryError, type Fault } from '../errors.js';
-import { faultOfBreach, presentBreach, type RuleBreach } from '../events/rule.js';
 import { readEventOf, readEvents, type MessageLimits } from '../events/read-events.js';
+import { faultOfBreach, presentBreach, type RuleBreach } from '../events/rule.js';
 import { judgeEvent, validateBatch } from '../events/validate-event.js';
+import { brokenBody } from '../http/body.js';
 import type { Handlers } from '../http/handler.js';
 import { findFaults } from '../http/json.js';
-import { brokenBody } from '../http/body.js';
 import type { Principal } from '../http/principal.js';
 import { compileFailure } from './explain.js';
 import { parseFilters } from './filter.js';

@@ -1,8 +1,8 @@
 import { RegistryError, type Fault } from '../errors.js';
+import { mergePatch } from '../http/body.js';
 import type { components } from '../http/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
 import { actorOf, type Call, type Handlers } from '../http/handler.js';
-import { mergePatch } from '../http/body.js';
 import { pageHeaders, readListCursor } from '../http/page.js';
 import { parseOriginName } from './origin-name.js';
 import type { Origin, OriginPolicy } from './origin.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { presentPermission } from '../grants/permission.js';
 import { firstHoldSeconds, holdSecondsOf } from '../deliveries/outcome.js';
+import { presentPermission } from '../grants/permission.js';
 import { dialects } from '../matching/dialects.js';
 import { matchMessage, originFor, textOfMatch, type BatchAnswer, type MatchAnswer } from '../matching/match-message.js';
 import { createReplica, indexLoading } from '../matching/replica.js';

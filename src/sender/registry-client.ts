@@ -1,6 +1,6 @@
+import { Agent, request, type Dispatcher } from 'undici';
 import type { Fault } from '../errors.js';
 import type { EventRequest } from '../events/read-events.js';
-import { Agent, request, type Dispatcher } from 'undici';
 
 /** The registry answered, and not with a success. */
 export class RegistryRefusal extends Error {

@@ -2,10 +2,10 @@ import type { Follower } from '../changes/follower.js';
 import type { Fault } from '../errors.js';
 import { createAddressRules } from '../handshake/outbound/address.js';
 import { createSafeRequest, safeRequestDefaults } from '../handshake/outbound/safe-request.js';
+import { parseSink } from '../handshake/outbound/sink.js';
 import { createQueue, type Queue } from '../handshake/queue.js';
 import { createRateWindows } from '../handshake/rate-window.js';
 import { createSettle } from '../handshake/settle.js';
-import { parseSink } from '../handshake/outbound/sink.js';
 import { createWorker, type Worker, type WorkerSettings } from '../handshake/worker.js';
 import type { Context } from './context.js';
 

@@ -1,9 +1,9 @@
-import { changeChannel } from '../storage/transaction.js';
 import { createFollower, type Follower } from '../changes/follower.js';
 import { dialects } from '../matching/dialects.js';
 import { createReplica } from '../matching/replica.js';
 import { listen } from '../storage/listen.js';
 import { createStandby } from '../storage/standby.js';
+import { changeChannel } from '../storage/transaction.js';
 import type { Context } from './context.js';
 import { repeat } from './repeat.js';
 

@@ -64,3 +64,16 @@ export function asUnavailable(error: unknown): unknown {
     { cause: error, retryAfterSeconds: 5 },
   );
 }
+
+const maxTries = 5;
+
+/** Again where Postgres chose it as the victim of a deadlock, or of a transaction beside it. */
+export async function unlessVictim<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isVictim(error) || attempt === maxTries) throw asUnavailable(error);
+    }
+  }
+}

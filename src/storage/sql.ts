@@ -14,7 +14,7 @@ export interface Sql {
 }
 
 /** Of a driver: one statement. */
-type Run = (text: string, values: unknown[]) => Promise<{ rows: unknown[]; rowCount: number | null }>;
+export type Run = (text: string, values: unknown[]) => Promise<{ rows: unknown[]; rowCount: number | null }>;
 
 export function sqlOn(run: Run): Sql {
   const ask = (text: TemplateStringsArray, values: unknown[]) => {
@@ -24,17 +24,5 @@ export function sqlOn(run: Run): Sql {
   return {
     $queryRaw: async <Rows>(text: TemplateStringsArray, ...values: unknown[]) => (await ask(text, values)).rows as Rows,
     $executeRaw: async (text, ...values) => (await ask(text, values)).rowCount ?? 0,
-  };
-}
-
-interface EmbeddedConnection {
-  query: (text: string, values: unknown[]) => Promise<{ rows: unknown[]; affectedRows?: number }>;
-}
-
-/** Of the embedded Postgres. */
-export function runOn(connection: EmbeddedConnection): Run {
-  return async (text, values) => {
-    const { rows, affectedRows } = await connection.query(text, values);
-    return { rows, rowCount: affectedRows ?? 0 };
   };
 }

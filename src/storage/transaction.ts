@@ -1,6 +1,6 @@
-import type { Sql } from './sql.js';
 import { Prisma } from './generated/client.js';
 import { uuidv7 } from './ids.js';
+import type { Sql } from './sql.js';
 
 /** Who did it: a client by its token, a webhook by its callback, or the service by itself. */
 export interface Actor {

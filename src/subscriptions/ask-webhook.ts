@@ -5,8 +5,8 @@ import { cooldownOf } from '../handshake/cooldown.js';
 import type { HandshakeReason } from '../handshake/handshake.js';
 import { enqueue } from '../handshake/queue.js';
 import type { Origin } from '../origins/origin.js';
-import type { Sql } from '../storage/sql.js';
 import { uuidv7 } from '../storage/ids.js';
+import type { Sql } from '../storage/sql.js';
 import type { Actor, Transaction } from '../storage/transaction.js';
 import type { Definition, Subscription } from './subscription.js';
 

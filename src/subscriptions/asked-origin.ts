@@ -1,10 +1,10 @@
 import { RegistryError } from '../errors.js';
-import { lintSubscription } from '../events/validate-event.js';
 import { faultOfBreach } from '../events/rule.js';
+import { lintSubscription } from '../events/validate-event.js';
 import type { Origin } from '../origins/origin.js';
 import { originOf } from '../origins/store.js';
-import type { Sql } from '../storage/sql.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
+import type { Sql } from '../storage/sql.js';
 import { invalid } from './definition.js';
 import type { Definition } from './subscription.js';
 
@@ -22,9 +22,11 @@ export async function findAskedOrigins(
   asked: readonly AskedOrigin[],
 ): Promise<(asked: AskedOrigin) => Origin | RegistryError> {
   const names = [...new Set(asked.flatMap(({ name }) => name ?? []))];
-  const tenants = [...new Set(asked.flatMap(({ tenant, name }) => (name === undefined ? tenant : [])))];
+  const tenants = [...new Set(asked.map(({ tenant }) => tenant))];
+  const isDefaultAsked = asked.some(({ name }) => name === undefined);
   const rows = await sql.$queryRaw<OriginRow[]>`
-    select * from origin where name = any (${names}::text[]) or (isdefault and tenant = any (${tenants}::text[]))
+    select * from origin where tenant = any (${tenants}::text[])
+      and (name = any (${names}::text[]) or (isdefault and ${isDefaultAsked}::boolean))
     order by name collate "C" for key share`;
   const origins = rows.map(originOf);
   return ({ tenant, name }) => {

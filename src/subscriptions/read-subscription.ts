@@ -9,9 +9,9 @@ import type { Profile } from '../origins/origin.js';
 import { storedRate } from '../origins/rate.js';
 import { createBatcher } from '../storage/batch.js';
 import type { Database } from '../storage/database.js';
-import type { Sql } from '../storage/sql.js';
 import { Prisma, type subscription as SubscriptionRow } from '../storage/generated/client.js';
 import { isUuid } from '../storage/ids.js';
+import type { Sql } from '../storage/sql.js';
 import type { Status, Subscription, SubscriptionStatus, SuspendedBy } from './subscription.js';
 
 export interface SubscriptionQuery {
@@ -100,7 +100,7 @@ async function readRows(sql: Sql, ids: readonly string[]): Promise<Array<Row | u
 /** As `read`, and it stays as it is until the transaction ends. */
 export async function lockSubscription(sql: Sql, principal: Principal, id: string): Promise<Subscription> {
   if (!isUuid(id)) return visible(principal, undefined);
-  await sql.$queryRaw`select 1 from subscription where id = ${id}::uuid and tenant = ${principal.tenant} for update`;
+  await sql.$queryRaw`select 1 from subscription s where s.id = ${id}::uuid and ${visibleTo(principal)} for update`;
   return visible(principal, (await readRows(sql, [id]))[0]);
 }
 

@@ -3,13 +3,13 @@ import { lockPairs } from '../grants/write-grant.js';
 import type { Adopt, Question } from '../handshake/handshake.js';
 import { enqueue, type Queue } from '../handshake/queue.js';
 import type { Principal } from '../http/principal.js';
+import type { Origin } from '../origins/origin.js';
 import { createBatcher } from '../storage/batch.js';
 import type { Database } from '../storage/database.js';
-import type { Sql } from '../storage/sql.js';
 import { claimKeys, keyOfRequest, type IdempotentRequest } from '../storage/idempotency.js';
 import { uuidv7 } from '../storage/ids.js';
+import type { Sql } from '../storage/sql.js';
 import type { Actor, Transaction } from '../storage/transaction.js';
-import type { Origin } from '../origins/origin.js';
 import { findAskedOrigins, lint } from './asked-origin.js';
 import type { CredentialVault } from './credential-vault.js';
 import { columnsOf, credentialTypeOf, nothingToKeep, type Requested } from './definition.js';
@@ -99,8 +99,8 @@ export function createRegister(settings: RegisterSettings): Register {
     // Whoever repeats a request hears of what it created, whatever has become of origin and room since.
     const claims = registrations.map(({ id, request }) => ({ request, resource: id, isRefused: results.has(id) }));
     for (const [id, earlier] of await claimKeys(tx.sql, claims)) {
-      const replayed = { id: String(earlier), handshake: undefined, replayed: true };
-      results.set(id, earlier instanceof RegistryError ? earlier : replayed);
+      const isError = earlier instanceof RegistryError;
+      results.set(id, isError ? earlier : { id: earlier, handshake: undefined, replayed: true });
     }
     const created = fit.filter(({ id }) => !results.has(id));
     const questions = await create(tx, created);

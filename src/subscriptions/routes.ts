@@ -5,7 +5,6 @@
 import type { Fault } from '../errors.js';
 import { lintSubscription } from '../events/validate-event.js';
 import { presentBreach } from '../events/rule.js';
-import type { Settled } from '../handshake/handshake.js';
 import { presentHandshake } from '../handshake/presentation.js';
 import type { HandshakeReader } from '../handshake/read-handshake.js';
 import { mergePatch } from '../http/body.js';
@@ -35,8 +34,8 @@ type SubscriptionOperation =
 export interface SubscriptionRoutes {
   reader: SubscriptionReader;
   writer: SubscriptionWriter;
-  /** Returns when the handshake is settled or the wait is over; with what came of it, where that is known. */
-  attend: (handshake: string, waitMs: number, signal: AbortSignal) => Promise<Settled | undefined>;
+  /** Returns when the handshake is settled or the wait is over. */
+  attend: (handshake: string, waitMs: number, signal: AbortSignal) => Promise<void>;
   faultOfSink: FaultOfSink;
   /** Holds a patched document against the contract of the operation that replaces it. */
   checkBody: (operation: 'updateSubscription', body: unknown) => Fault[];

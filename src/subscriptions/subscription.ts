@@ -1,6 +1,6 @@
+import type { Grant } from '../grants/grant.js';
 import type { HandshakeReason, HandshakeState, HeaderLine } from '../handshake/handshake.js';
 import type { Verdict } from '../handshake/verdicts.js';
-import type { Grant } from '../grants/grant.js';
 import type { Filter } from '../matching/filter.js';
 import type { Profile } from '../origins/origin.js';
 

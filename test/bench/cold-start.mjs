@@ -8,7 +8,7 @@ import pg from 'pg';
 import { createFollower } from '../../dist/changes/follower.js';
 import { dialects } from '../../dist/matching/dialects.js';
 import { createReplica } from '../../dist/matching/replica.js';
-import { openDatabase } from '../../dist/storage/database.js';
+import { openDatabase } from '../../dist/storage/open-database.js';
 import { startPostgres } from '../support/postgres.mjs';
 import { fill } from './fill.mjs';
 

@@ -19,7 +19,7 @@ import { readLog } from '../../dist/changes/log.js';
 import { createToken } from '../../dist/cli/create-token.js';
 import { dialects } from '../../dist/matching/dialects.js';
 import { createReplica } from '../../dist/matching/replica.js';
-import { openDatabase } from '../../dist/storage/database.js';
+import { openDatabase } from '../../dist/storage/open-database.js';
 import { listen } from '../../dist/storage/listen.js';
 import { migrate } from '../../dist/storage/migrate.js';
 import { freePort, startPostgres } from '../support/postgres.mjs';

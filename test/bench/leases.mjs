@@ -4,7 +4,7 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { openDatabase } from '../../dist/storage/database.js';
+import { openDatabase } from '../../dist/storage/open-database.js';
 import { migrate } from '../../dist/storage/migrate.js';
 import { startPostgres } from '../support/postgres.mjs';
 

@@ -663,7 +663,7 @@ describe('POST on the handshakes of a subscription', () => {
       let asking: Promise<unknown> | undefined;
       await registry.service.database.write(async ({ sql }) => {
         await lockPairs(sql, [{ origin: tenant.origin, sink }]);
-        await recordCooldowns(sql, [{ tenant: 'gemeente', origin: tenant.origin, sink, ms: 7_200_000 }]);
+        await recordCooldowns(sql, [{ tenant: 'gemeente', origin: tenant.origin, sink, ms: 7_200_000 }], new Date());
         let isOver = false;
         asking = tenant.subscriber
           .post(`/v1/subscriptions/${id}/handshakes`)

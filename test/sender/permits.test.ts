@@ -5,6 +5,7 @@ import type { Registry } from '../support/registry.js';
 import type { Relay } from '../support/relay.js';
 import { startSenders, type Senders } from '../support/senders.js';
 import type { Tenant } from '../support/tenant.js';
+import { until } from '../support/until.js';
 
 let registry: Registry;
 let tenant: Tenant;
@@ -258,13 +259,9 @@ test('what was sent counts still where the answer is lost to who handed back the
   const { requests: before } = await told();
   const sender = await senders.startCurrent({ registry: relay.url });
   const some = await Promise.all(Array.from({ length: 12 }, () => sender.acquire(tenant.origin, sink, within(60))));
-  // Nor is there a question under way that somebody asked meanwhile.
-  let { asked, requests } = await told();
-  for (let earlier = -1; earlier !== asked;) {
-    earlier = asked;
-    await sleep(200);
-    ({ asked, requests } = await told());
-  }
+  // Nor is there a question under way, whose answer would bring more.
+  await until(() => relay.unanswered() === 0);
+  const { asked, requests } = await told();
   relay.loseAnswers();
   for (const permit of some.slice(6)) if (permit.allowed) permit.giveBack();
   // What is left goes back with the next question, which comes when the lease ends and is asked again and again.

@@ -7,7 +7,8 @@ import pg from 'pg';
 import { readConfig } from '../../src/config.js';
 import { createLog } from '../../src/http/log.js';
 import { createService } from '../../src/service.js';
-import { openDatabase, type Database } from '../../src/storage/database.js';
+import type { Database } from '../../src/storage/database.js';
+import { openDatabase } from '../../src/storage/open-database.js';
 import { migrate } from '../../src/storage/migrate.js';
 import { copyDatabase, isServer } from '../support/registry.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openDatabase } from '../../src/storage/database.js';
+import { openDatabase } from '../../src/storage/open-database.js';
 import { startPooler } from '../support/pooler.js';
 import { startPostgres, type Postgres } from '../support/postgres.mjs';
 import { startRegistry, type Registry } from '../support/registry.js';

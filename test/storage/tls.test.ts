@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SetupError } from '../../src/errors.js';
-import { openDatabase } from '../../src/storage/database.js';
+import { openDatabase } from '../../src/storage/open-database.js';
 import { createAuthority } from '../support/certificates.js';
 import { createFeedReader } from '../support/feed-reader.js';
 import { startPostgres, type Postgres } from '../support/postgres.mjs';

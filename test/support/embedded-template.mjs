@@ -18,7 +18,7 @@ export default async function prepare() {
   if (existsSync(template)) return;
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, 'making-'));
-  const { openDatabase } = await import('../../dist/storage/database.js');
+  const { openDatabase } = await import('../../dist/storage/open-database.js');
   const { migrate } = await import('../../dist/storage/migrate.js');
   const database = await openDatabase({ databaseUrl: undefined, dataFolder: folder });
   await migrate(database);

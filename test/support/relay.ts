@@ -7,6 +7,8 @@ export interface Relay {
   holdStreams(): void;
   /** How many event streams go through it at present. */
   openStreams(): number;
+  /** How many connections were asked something and have no answer yet; event streams are none of them. */
+  unanswered(): number;
   /** What is asked comes through, and where an answer should come the connection breaks, until `mend`. */
   loseAnswers(): void;
   /** Breaks every connection, and lets none through until `mend`. */
@@ -19,6 +21,7 @@ export async function startRelay(target: string): Promise<Relay> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const streams = new Set<Socket>();
+  const asking = new Set<Socket>();
   let isCut = false;
   let isHolding = false;
   let isLosing = false;
@@ -26,12 +29,15 @@ export async function startRelay(target: string): Promise<Relay> {
     if (isCut) return near.destroy();
     const far = connect(Number(port), hostname);
     near.on('data', (text: Buffer) => {
-      if (!text.includes('text/event-stream')) return;
+      if (!text.includes('text/event-stream')) return void asking.add(far);
       streams.add(far);
       if (isHolding) far.pause();
     });
-    far.on('close', () => streams.delete(far));
-    far.on('data', () => isLosing && near.destroy());
+    far.on('close', () => streams.delete(far) || asking.delete(far));
+    far.on('data', () => {
+      asking.delete(far);
+      if (isLosing) near.destroy();
+    });
     for (const [socket, other] of [
       [near, far],
       [far, near],
@@ -58,6 +64,7 @@ export async function startRelay(target: string): Promise<Relay> {
     },
     loseAnswers: () => void (isLosing = true),
     openStreams: () => streams.size,
+    unanswered: () => asking.size,
     holdStreams() {
       isHolding = true;
       for (const far of streams) far.pause();

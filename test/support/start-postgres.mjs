@@ -1,7 +1,7 @@
 // Prepares a migrated database once, which every test file then copies, on a Postgres of its own or on the one that
 // TEST_DATABASE_URL names.
 import pg from 'pg';
-import { openDatabase } from '../../dist/storage/database.js';
+import { openDatabase } from '../../dist/storage/open-database.js';
 import { migrate } from '../../dist/storage/migrate.js';
 import { startPostgres } from './postgres.mjs';
 

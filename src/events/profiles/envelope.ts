@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer';
+import { isTraceparent } from '../../http/trace-context.js';
 import type { EventParts } from '../cloud-event.js';
 import { canonicalString } from '../context-attributes.js';
 import { parseMediaType } from '../media-type.js';
 import type { Finding } from '../rule.js';
 import { isUriReference } from '../uri.js';
-import { isTraceparent } from '../../http/trace-context.js';
 
 // What INTG-STD-015 looks at, told apart from its rules.
 

@@ -1,6 +1,7 @@
+import { isUtcTimestamp } from '../../http/timestamp.js';
+import { isIntegerText } from '../attribute-text.js';
 import type { EventParts } from '../cloud-event.js';
 import { at, isGiven, rulesOf, textOf, type Check, type Rule } from '../rule.js';
-import { isUtcTimestamp } from '../../http/timestamp.js';
 import {
   cloudeventsRules,
   eachExtension,
@@ -11,7 +12,6 @@ import {
   typeReverseDomain,
 } from './cloudevents.js';
 import { attributeBytes, brokenClaimCheck, documentedExtensions, isBinaryType, isEnvelopeType } from './envelope.js';
-import { isIntegerText } from '../attribute-text.js';
 import { findLeaks } from './internal-host.js';
 import { hasReverseDomain } from './reverse-domain.js';
 import { isCredential, isSensitiveName } from './sensitive-name.js';

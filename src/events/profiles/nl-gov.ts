@@ -1,7 +1,7 @@
+import { isIntegerText } from '../attribute-text.js';
 import { at, isGiven, rulesOf, textOf, type Check, type Rule } from '../rule.js';
 import { isUriReference } from '../uri.js';
 import { cloudeventsRules, typeReverseDomain } from './cloudevents.js';
-import { isIntegerText } from '../attribute-text.js';
 import { isReverseDomain } from './reverse-domain.js';
 
 const rule = rulesOf('nl-gov', 'NL GOV profile for CloudEvents', '4, ');

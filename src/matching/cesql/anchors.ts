@@ -1,7 +1,7 @@
+import type { Anchor, Anchors } from '../predicate.js';
 import { readBoolean, readInteger } from './casts.js';
 import type { Cesql, CesqlValue } from './expression.js';
 import { likeEnds } from './like.js';
-import type { Anchor, Anchors } from '../predicate.js';
 
 /**
  * What an event has to have for an expression to pass. Of *every* list at least one anchor holds, whenever the

@@ -1,8 +1,8 @@
 import { KeyChooser, type Choice } from './anchors.js';
 import { chunkBits, offsetMask, type Arena } from './arena.js';
 import { EntryLists, listCount, listFirst } from './entry-list.js';
-import { hashWords } from './hash.js';
 import { HashIndex } from './hash-index.js';
+import { hashWords } from './hash.js';
 import { keyList, pair, type Key, type Keys } from './keys.js';
 import { exact, operationMask } from './operations.js';
 import type { Program } from './program.js';

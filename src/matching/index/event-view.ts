@@ -1,4 +1,5 @@
 import { canonicalString, coreNames, type ContextAttributes } from '../../events/context-attributes.js';
+import { hashText } from './hash.js';
 import {
   all,
   any,
@@ -13,7 +14,6 @@ import {
   prefix,
   suffix,
 } from './operations.js';
-import { hashText } from './hash.js';
 import { useWord } from './string-table.js';
 import type { Symbols } from './symbols.js';
 

@@ -1,7 +1,7 @@
 import { chunkBits, offsetMask, type Arena } from './arena.js';
 import { EntryLists, listCount } from './entry-list.js';
-import { hashNumbers } from './hash.js';
 import { HashIndex } from './hash-index.js';
+import { hashNumbers } from './hash.js';
 import { exact, operandShift, operationMask, prefix, suffix } from './operations.js';
 import { Prefixes } from './prefixes.js';
 import { firstWord, secondWord } from './string-table.js';

@@ -1,6 +1,6 @@
 import type { Arena } from './arena.js';
-import { beginHash, finishHash, hashBack, hashOn, stepHash } from './hash.js';
 import { HashIndex } from './hash-index.js';
+import { beginHash, finishHash, hashBack, hashOn, stepHash } from './hash.js';
 import { operandShift, operationMask, suffix } from './operations.js';
 
 /**

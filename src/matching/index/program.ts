@@ -1,4 +1,5 @@
 import type { Attributes, Filter } from '../filter.js';
+import { otherDialect, type Dialects, type MatchableSubscription } from '../predicate.js';
 import {
   all,
   any,
@@ -11,7 +12,6 @@ import {
   prefix,
   suffix,
 } from './operations.js';
-import { otherDialect, type Dialects, type MatchableSubscription } from '../predicate.js';
 import type { Symbols } from './symbols.js';
 
 /**

@@ -1,6 +1,6 @@
 import { Arena, chunkBits, offsetMask } from './arena.js';
-import { hashText } from './hash.js';
 import { HashIndex } from './hash-index.js';
+import { hashText } from './hash.js';
 
 const recordBits = 3;
 /** Words of a record that belong to the owner of the table. `use` counts for `acquire` and `release`. */

@@ -1,7 +1,7 @@
-import type { Arena } from './arena.js';
 import { coreNames } from '../../events/context-attributes.js';
-import { all, notPredicate, operandShift, operationMask, predicate } from './operations.js';
 import { compileOther, type Anchors, type Dialects, type Predicate } from '../predicate.js';
+import type { Arena } from './arena.js';
+import { all, notPredicate, operandShift, operationMask, predicate } from './operations.js';
 import { StringTable } from './string-table.js';
 
 /**

@@ -1,7 +1,7 @@
 import { storedRate, type Rate } from '../../origins/rate.js';
-import { instantText } from './write-bytes.js';
-import { PairTable, word, type AskedPairs } from './pair-table.js';
 import { bases, grantStates, type GrantState } from '../state.js';
+import { PairTable, word, type AskedPairs } from './pair-table.js';
+import { instantText } from './write-bytes.js';
 
 export interface MatchedPair {
   sink: string;

@@ -1,6 +1,6 @@
 import { Arena, chunkBits, offsetMask } from '../index/arena.js';
-import { hashBytes, hashNumbers } from '../index/hash.js';
 import { HashIndex } from '../index/hash-index.js';
+import { hashBytes, hashNumbers } from '../index/hash.js';
 import { Piece, writeHex } from './write-bytes.js';
 
 /**
