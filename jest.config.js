@@ -84,7 +84,7 @@ const root = fileURLToPath(new URL('test/', import.meta.url));
 const names = readdirSync(root, { recursive: true })
   .filter((path) => path.endsWith('.test.ts'))
   .map((path) => path.slice(0, -'.test.ts'.length).replaceAll('\\', '/'));
-for (const name of [...long, ...serverOnly, ...embeddedFirst]) {
+for (const name of [...long, ...serverOnly, ...embeddedFirst, ...onCitus]) {
   if (!existsSync(`${root}${name}.test.ts`)) throw new Error(`jest.config.js: there is no test/${name}.test.ts`);
 }
 

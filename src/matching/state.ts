@@ -2,7 +2,7 @@ import type { Profile } from '../origins/origin.js';
 import type { Filter } from './filter.js';
 
 /**
- * What changes and states are about, as the views `originstate`, `subscriptionstate` and `grantstate` of the database
+ * What changes and states are about, as the views `origin_state`, `subscription_state` and `grant_state` of the database
  * make it and as the feed and snapshots carry it. It holds all that matching and permissions need, and no secret.
  */
 export type Subject =

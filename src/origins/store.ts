@@ -1,5 +1,4 @@
-// Admins write origins and their policy; all other rooms read them. What a hot write remembers of one (`origin-memory.ts`)
-// is compared with the row in the same transaction.
+// Admins write origins and their policy; all other rooms read them, within the transaction of what they decide.
 
 import { RegistryError } from '../errors.js';
 import { pageOf, type ListPage } from '../http/page.js';
