@@ -6,7 +6,23 @@ import { bundle, createConfig, lint } from '@redocly/openapi-core';
 import openapiTypes, { astToString } from 'openapi-typescript';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const config = await createConfig({ extends: ['spec'] });
+// What the Dutch API Design Rules ask of a contract, as far as rules of Redocly can tell.
+const config = await createConfig({
+  extends: ['spec'],
+  rules: {
+    'info-contact': 'error',
+    'no-path-trailing-slash': 'error',
+    'paths-kebab-case': 'error',
+    'operation-operationId-unique': 'error',
+    'operation-4xx-problem-details-rfc7807': 'error',
+    'rule/query-keys-camel-case': {
+      subject: { type: 'Parameter', property: 'name' },
+      where: [{ subject: { type: 'Parameter', property: 'in' }, assertions: { const: 'query' } }],
+      assertions: { casing: 'camelCase' },
+      message: 'A query key is in lower camelCase.',
+    },
+  },
+});
 
 const problems = await lint({ ref: here('openapi.yaml'), config });
 for (const problem of problems) {
@@ -15,7 +31,10 @@ for (const problem of problems) {
 if (problems.some((problem) => problem.severity === 'error')) process.exit(1);
 
 const { bundle: bundled } = await bundle({ ref: here('openapi.yaml'), config });
-const { paths, components, info } = bundled.parsed;
+const { paths, components, info, servers } = bundled.parsed;
+if (servers[0].url !== `/v${info.version.split('.')[0]}`) {
+  throw new Error(`info.version ${info.version} is not of the major version that ${servers[0].url} names.`);
+}
 const ofEveryAnswer = ['API-Version', 'X-Request-Id'].map((name) => [name, { $ref: `#/components/headers/${name}` }]);
 for (const { responses = {} } of [components, ...Object.values(paths).flatMap(Object.values)]) {
   for (const response of Object.values(responses)) {

@@ -39,14 +39,14 @@ interface Limits {
 
 /** One of several forms. */
 interface Form {
-  const?: unknown;
+  enum?: unknown[];
   type?: string;
   minimum?: number;
   maximum?: number;
 }
 
-function wordsOf({ const: value, type = '', minimum, maximum }: Form): string {
-  if (value !== undefined) return JSON.stringify(value);
+function wordsOf({ enum: values, type = '', minimum, maximum }: Form): string {
+  if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(' or ');
   const words = types[type] ?? type;
   if (minimum === undefined) return words;
   return maximum === undefined ? `${words} of at least ${minimum}` : `${words} from ${minimum} to ${maximum}`;

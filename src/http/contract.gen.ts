@@ -1,6 +1,6 @@
 // Written by openapi/generate.mjs from openapi/openapi.yaml.
 
-export const apiVersion = '0.1.0';
+export const apiVersion = '1.0.0';
 
 export interface paths {
     "/subscriptions": {
@@ -1107,7 +1107,7 @@ export interface components {
             sink: string;
             /** @description How many requests this instance may send with this lease; 0 if there is nothing at present. */
             requests: number;
-            /** @description The rate of the pair */
+            /** @description The rate of the pair, of which this is a share. */
             allowedrate: components["schemas"]["Rate"];
             /** @description The rate is `*`. Nothing is counted and no lease is needed. */
             unlimited?: boolean;
@@ -1294,6 +1294,25 @@ export interface components {
         OriginPatch: {
             [key: string]: unknown;
         };
+        /** @description A CloudEvent in the JSON format, with extension attributes of any name. */
+        CloudEvent: {
+            /** @enum {string} */
+            specversion: "1.0";
+            id: string;
+            source: string;
+            type: string;
+            subject?: string;
+            /** Format: date-time */
+            time?: string;
+            datacontenttype?: string;
+            dataschema?: string;
+            /** @description Any JSON value. Matching does not look at it. */
+            data?: unknown;
+            /** @description Bytes in place of `data`, in Base64. */
+            data_base64?: string;
+        } & {
+            [key: string]: unknown;
+        };
         /** @description One webhook that gets the event, once, for all its subscriptions. */
         MatchedSink: {
             sink: string;
@@ -1391,7 +1410,7 @@ export interface components {
             valid: boolean;
             events: components["schemas"]["ValidatedEvent"][];
         };
-        OriginState: {
+        FeedOrigin: {
             name: string;
             /** @description Events are of this origin where nothing else is said. */
             isdefault: boolean;
@@ -1402,7 +1421,7 @@ export interface components {
          *     `subject`, `filters` and `protocolsettings` are as in the subscription, and null where it has none; `types` is empty
          *     where every type is wanted.
          */
-        SubscriptionState: {
+        FeedSubscription: {
             id: string;
             origin: string;
             sink: string;
@@ -1416,7 +1435,7 @@ export interface components {
             suspended: boolean;
         };
         /** @description The origin may send to the sink while `state` is `live`, `expiresat` has not come, and `helduntil` is past or null. */
-        GrantState: {
+        FeedGrant: {
             id: string;
             origin: string;
             sink: string;
@@ -1436,11 +1455,11 @@ export interface components {
          * @description What became of the origin, subscription or grant: what matching and permissions need. A later version may add
          *     members.
          */
-        State: components["schemas"]["OriginState"] | components["schemas"]["SubscriptionState"] | components["schemas"]["GrantState"];
+        FeedState: components["schemas"]["FeedOrigin"] | components["schemas"]["FeedSubscription"] | components["schemas"]["FeedGrant"];
         SnapshotLine: {
             /** @enum {string} */
             kind: "origin" | "subscription" | "grant" | "end";
-            state?: components["schemas"]["State"];
+            state?: components["schemas"]["FeedState"];
             /** @description Of the last line. */
             cursor?: string;
             /** @description Of the last line: the position of the change log that the snapshot stands on. */
@@ -1461,7 +1480,7 @@ export interface components {
             origin: string;
             sink?: string;
             subscription?: string;
-            state: components["schemas"]["State"] | null;
+            state: components["schemas"]["FeedState"] | null;
         };
         ChangePage: {
             changes: components["schemas"]["Change"][];
@@ -1768,7 +1787,7 @@ export interface components {
         /** @description The DNS expression of the sending system. */
         OriginName: string;
         /** @description Only what is of this origin. */
-        FeedOrigin: string;
+        OnlyOrigin: string;
     };
     requestBodies: never;
     headers: {
@@ -3201,7 +3220,7 @@ export interface operations {
                 /** @description Also tell why each subscription did or did not match: all for admins, their own for subscribers, who see no sinks. An answer has a thousand explanations at most, of the oldest subscriptions; the events of a batch share them evenly. */
                 explain?: boolean;
                 /** @description Wait until this revision is known, at most five seconds. */
-                "min-revision"?: string;
+                minRevision?: string;
             };
             header?: never;
             path?: never;
@@ -3217,7 +3236,7 @@ export interface operations {
                  *       "type": "nl.overheid.zaken.zaakstatus-gewijzigd"
                  *     }
                  */
-                "application/cloudevents+json": Record<string, never>;
+                "application/cloudevents+json": components["schemas"]["CloudEvent"];
                 /**
                  * @example [
                  *       {
@@ -3229,11 +3248,12 @@ export interface operations {
                  *       {
                  *         "specversion": "1.0",
                  *         "id": "2",
-                 *         "source": "urn:nld:oin:00000001823288444000:systeem:BRP-component"
+                 *         "source": "BRP component",
+                 *         "type": "nl.overheid.zaken.zaakstatus-gewijzigd"
                  *       }
                  *     ]
                  */
-                "application/cloudevents-batch+json": unknown[];
+                "application/cloudevents-batch+json": components["schemas"]["CloudEvent"][];
                 "*/*": unknown;
             };
         };
@@ -3331,7 +3351,7 @@ export interface operations {
                  *       "type": "nl.overheid.zaken.zaakstatus-gewijzigd"
                  *     }
                  */
-                "application/cloudevents+json": Record<string, never>;
+                "application/cloudevents+json": components["schemas"]["CloudEvent"];
                 /**
                  * @example [
                  *       {
@@ -3342,7 +3362,7 @@ export interface operations {
                  *       }
                  *     ]
                  */
-                "application/cloudevents-batch+json": unknown[];
+                "application/cloudevents-batch+json": components["schemas"]["CloudEvent"][];
                 "*/*": unknown;
             };
         };
@@ -3381,7 +3401,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only what is of this origin. */
-                origin?: components["parameters"]["FeedOrigin"];
+                origin?: components["parameters"]["OnlyOrigin"];
             };
             header?: never;
             path?: never;
@@ -3417,7 +3437,7 @@ export interface operations {
                  */
                 after?: string;
                 /** @description Only what is of this origin. */
-                origin?: components["parameters"]["FeedOrigin"];
+                origin?: components["parameters"]["OnlyOrigin"];
                 /** @description How many changes a page holds at the most. A page may hold fewer although there are more. */
                 limit?: number;
                 /** @description Seconds to wait for a change if there is none; a stream always waits. */

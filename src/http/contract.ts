@@ -77,7 +77,7 @@ interface OperationObject {
 }
 type PathItem = Partial<Record<Method, OperationObject>> & { parameters?: unknown[] };
 export interface OpenApiDocument {
-  info: { version: string };
+  info: { version: string; contact: object };
   servers: Array<{ url: string }>;
   paths: Record<string, PathItem>;
 }

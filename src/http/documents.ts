@@ -110,12 +110,14 @@ export function serveDocuments(
   setHeaders: RequestHandler,
   document: OpenApiDocument,
   jwks: JSONWebKeySet | undefined,
+  contact: string | undefined,
 ): void {
   const serve = (path: string, answer: (response: Response) => Response) => {
     app.get(path, setHeaders, (_request, response) => void answer(response));
     answerMethods(app, path, setHeaders, ['GET']);
   };
-  const contract = Buffer.from(JSON.stringify(document));
+  const info = { ...document.info, contact: { ...document.info.contact, ...addressOf(contact) } };
+  const contract = Buffer.from(JSON.stringify({ ...document, info }));
   // Pages of other hosts may read it, too.
   for (const path of ['/openapi.json', `${document.servers[0]?.url}/openapi.json`]) {
     serve(path, (response) => response.set('Access-Control-Allow-Origin', '*').type('json').send(contract));
@@ -128,6 +130,13 @@ export function serveDocuments(
     serve(`/docs/${file}`, (response) => response.type(extname(file)).send(bytes));
   }
   if (jwks) serve('/.well-known/jwks.json', (response) => response.json(jwks));
+}
+
+/** A URL or the mail address in what ASSENT_CONTACT says, as a Contact Object of OpenAPI has it. */
+function addressOf(contact = ''): { url?: string; email?: string } {
+  const [email] = /[^\s<>()@:]+@[^\s<>()@]+/.exec(contact) ?? [];
+  if (email !== undefined) return { email };
+  return URL.canParse(contact) ? { url: contact } : {};
 }
 
 /** Swagger UI writes styles into the page and takes its icons from data URLs. */

@@ -41,7 +41,7 @@ export function createMatchEvent(settings: MatchEventSettings): Handler<'matchEv
   const { position, waitFor } = settings;
 
   return (call) => {
-    const wanted = call.query['min-revision'];
+    const wanted = call.query.minRevision;
     if (wanted === undefined || position() === undefined || BigInt(wanted) <= (position() ?? 0n)) {
       return answer(settings, call);
     }

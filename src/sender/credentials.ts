@@ -45,7 +45,7 @@ export function createCredentials(
   let changes = 0;
 
   async function ask(origin: string, revision: string, message: EventRequest): Promise<Known> {
-    const path = `v1/match?origin=${encodeURIComponent(origin)}&min-revision=${revision}`;
+    const path = `v1/match?origin=${encodeURIComponent(origin)}&minRevision=${revision}`;
     const answer = await client.call({ method: 'POST', path, message, signal });
     const told = (await answer.json()) as MatchAnswer | BatchAnswer;
     const events = 'events' in told ? told.events : [told];

@@ -82,7 +82,8 @@ export function createApi(context: Context, parts: ApiParts): RequestListener {
     operations: contract.operations,
     pipeline,
     stopping,
-    serveDocuments: (express, setHeaders) => serveDocuments(express, setHeaders, contract.document, developmentKeys),
+    serveDocuments: (express, setHeaders) =>
+      serveDocuments(express, setHeaders, contract.document, developmentKeys, config.contact),
   });
   return createFastPath(pipeline, onFastPath.map(operationOf), app);
 }

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import type { Follower } from '../changes/follower.js';
 import type { Fault } from '../errors.js';
 import { createAddressRules } from '../handshake/outbound/address.js';
@@ -18,11 +19,9 @@ export interface Asking {
 }
 
 const maxBackoffMs = 3_600_000;
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
 
-export function createAsking(
-  { contract, database, config, log, metrics }: Context,
-  follower: Pick<Follower, 'wake'>,
-): Asking {
+export function createAsking({ database, config, log, metrics }: Context, follower: Pick<Follower, 'wake'>): Asking {
   const ownHosts = config.publicUrl === undefined ? [] : [new URL(config.publicUrl).hostname];
   const sinkRules = { addresses: createAddressRules(config), ports: config.sinkPorts, ownHosts };
   const rateWindows = createRateWindows({ perHost: config.handshakesPerHost, perTenant: config.handshakesPerTenant });
@@ -56,7 +55,7 @@ export function createAsking(
       dnsServers: config.dnsServers,
       ca: config.sinkCa,
       deadlineMs: config.handshakeDeadlineMs,
-      userAgent: `Assent/${contract.document.info.version}${config.contact === undefined ? '' : ` (${config.contact})`}`,
+      userAgent: `Assent/${version}${config.contact === undefined ? '' : ` (${config.contact})`}`,
     }),
     settle: createSettle({
       database,

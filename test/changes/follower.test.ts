@@ -27,7 +27,7 @@ async function match(where: Registry, type: string, minRevision?: string) {
   const sender = await where.as('assent:deliver', { subscriber: 'mailroom' });
   const { body } = await sender
     .post('/v1/match')
-    .query(minRevision === undefined ? {} : { 'min-revision': minRevision })
+    .query(minRevision === undefined ? {} : { minRevision })
     .set('Content-Type', 'application/cloudevents+json')
     .send(event(type))
     .expect(200);

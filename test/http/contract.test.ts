@@ -467,6 +467,17 @@ describe('every answer', () => {
     expect(answer.get('API-Version')).toBe(document.info.version);
   });
 
+  test('has the major version that its path names, and no schema has a keyword that is a piece of a sentence', () => {
+    expect(document.info.version).toMatch(/^1\./);
+    const keywords: string[] = [];
+    JSON.stringify(document, (name, value: unknown) => {
+      if (!/^examples?$/.test(name) && value !== null && typeof value === 'object')
+        keywords.push(...Object.keys(value));
+      return /^examples?$/.test(name) ? undefined : value;
+    });
+    expect(keywords.filter((name) => / /.test(name))).toEqual([]);
+  });
+
   test('has its headers in the contract', () => {
     for (const response of operations.flatMap(({ responses }) => Object.values(responses))) {
       const { headers = {} } = resolve<ResponseObject>(response);

@@ -3,7 +3,7 @@ import express from 'express';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, Socket, type AddressInfo } from 'node:net';
 import { loadContract } from '../../src/http/contract.js';
 import { serveDocuments } from '../../src/http/documents.js';
 
@@ -13,7 +13,13 @@ let server: Server;
 let socket: Socket;
 beforeEach(async () => {
   const app = express();
-  serveDocuments(app, (_request, _response, next) => next(), loadContract().document, undefined);
+  serveDocuments(
+    app,
+    (_request, _response, next) => next(),
+    loadContract().document,
+    undefined,
+    'beheer@gemeente.example (desk)',
+  );
   server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
@@ -33,6 +39,13 @@ async function ask(path: string, times: number): Promise<void> {
   socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(times));
   await asked;
 }
+
+test('the contract names the mail address of the operator', async () => {
+  const { port } = server.address() as AddressInfo;
+  socket = new Socket();
+  const { info } = (await (await fetch(`http://127.0.0.1:${port}/v1/openapi.json`)).json()) as { info: object };
+  expect(info).toMatchObject({ contact: { name: expect.any(String), email: 'beheer@gemeente.example' } });
+});
 
 test('answers that nobody reads take no memory of their own', async () => {
   const before = process.memoryUsage().arrayBuffers;

@@ -195,7 +195,7 @@ const matches: Array<[string, number, () => Sent]> = [
   ['an event', 200, () => ({ body: JSON.stringify(event), headers: structured })],
   ['an origin by name', 200, () => ({ query: `?origin=${origin}`, body: JSON.stringify(event), headers: structured })],
   ['an unknown origin', 404, () => ({ query: '?origin=x.example', body: JSON.stringify(event), headers: structured })],
-  ['a later revision', 503, () => ({ query: '?min-revision=99999', body: JSON.stringify(event), headers: structured })],
+  ['a later revision', 503, () => ({ query: '?minRevision=99999', body: JSON.stringify(event), headers: structured })],
   [
     'a parameter that is none',
     400,

@@ -281,8 +281,8 @@ describe('an event comes', () => {
 describe('an answer', () => {
   test('waits for the revision that it is asked to stand on, and says so if that does not come', async () => {
     const { body } = await ask(eventOf(newType())).expect(200);
-    await ask(eventOf(newType()), { query: { 'min-revision': body.revision } }).expect(200);
-    const later = await ask(eventOf(newType()), { query: { 'min-revision': '999999999' } }).expect(503);
+    await ask(eventOf(newType()), { query: { minRevision: body.revision } }).expect(200);
+    const later = await ask(eventOf(newType()), { query: { minRevision: '999999999' } }).expect(503);
     expect([later.body.code, later.headers['retry-after']]).toEqual(['revision_not_reached', '1']);
   });
 
