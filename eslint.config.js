@@ -22,6 +22,7 @@ const rooms = [
   ['origins'],
   ['http'],
   ['storage'],
+  ['outbound'],
   ['errors.ts', 'limits.ts'],
 ];
 
@@ -54,11 +55,11 @@ const senderAlone = {
   except: ['./sender', ...sharedWithSender.map((path) => `./${path}`)],
   message: 'The kit for senders takes in nothing more of the registry (eslint.config.js).',
 };
-/** Nothing else of the handshake decides what is sent to an address that somebody registered. */
+/** Nothing else decides which address a request to a webhook goes to. */
 const outboundAlone = {
-  target: './src/handshake/outbound',
+  target: './src/outbound',
   from: './src',
-  except: ['./handshake/outbound', './errors.ts', './limits.ts'],
+  except: ['./outbound', './errors.ts', './limits.ts'],
   message: 'The outbound door imports nothing more of the registry (eslint.config.js).',
 };
 

@@ -4,7 +4,7 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { SetupError } from './errors.js';
-import { createAddressRules } from './handshake/outbound/address.js';
+import { createAddressRules } from './outbound/address.js';
 import { acceptedAlgorithms } from './http/authenticate.js';
 import { limits } from './limits.js';
 

@@ -1,7 +1,7 @@
 import { parseRate, type Rate } from '../origins/rate.js';
 import { parseRetryAfter } from './backoff.js';
-import type { FailureReason } from './outbound/failure.js';
-import type { Reply } from './outbound/safe-request.js';
+import type { FailureReason } from '../outbound/failure.js';
+import type { Reply } from '../outbound/safe-request.js';
 
 /** A reply that can be judged; a request that was held was never sent. */
 export type FinalReply = Exclude<Reply, { kind: 'held' }>;

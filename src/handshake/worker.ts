@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Adopt, Begun, Claim, Settled } from './handshake.js';
-import type { SafeRequest } from './outbound/safe-request.js';
+import type { SafeRequest } from '../outbound/safe-request.js';
 import type { Queue } from './queue.js';
 import type { Settle } from './settle.js';
 

@@ -15,7 +15,7 @@ import { removeGrantsOf } from '../grants/write-grant.js';
 import { createCallbackHandlers } from '../handshake/callback-routes.js';
 import { createGrantByCallback } from '../handshake/callback.js';
 import { closeHandshakesOfPair } from '../handshake/close.js';
-import { faultOfSinkText } from '../handshake/outbound/sink.js';
+import { faultOfSinkText } from '../outbound/sink.js';
 import { createHandshakeReader } from '../handshake/read-handshake.js';
 import { createApp } from '../http/app.js';
 import type { Contract, Operation, OperationId } from '../http/contract.js';

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import type { Follower } from '../changes/follower.js';
 import type { Fault } from '../errors.js';
-import { createAddressRules } from '../handshake/outbound/address.js';
-import { createSafeRequest, safeRequestDefaults } from '../handshake/outbound/safe-request.js';
-import { parseSink } from '../handshake/outbound/sink.js';
+import { createAddressRules } from '../outbound/address.js';
+import { createSafeRequest, safeRequestDefaults } from '../outbound/safe-request.js';
+import { parseSink } from '../outbound/sink.js';
 import { createQueue, type Queue } from '../handshake/queue.js';
 import { createRateWindows } from '../handshake/rate-window.js';
 import { createSettle } from '../handshake/settle.js';

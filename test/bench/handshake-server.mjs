@@ -2,7 +2,7 @@
 // judges the answer and says what came of it. No authentication, no rules, no database.
 import { createServer } from 'node:http';
 import { judge } from '../../dist/handshake/judgement.js';
-import { createSafeRequest, safeRequestDefaults } from '../../dist/handshake/outbound/safe-request.js';
+import { createSafeRequest, safeRequestDefaults } from '../../dist/outbound/safe-request.js';
 
 const { origin, port, ca } = JSON.parse(process.argv[2]);
 const ask = createSafeRequest({

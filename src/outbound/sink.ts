@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import type { FaultRule } from '../../errors.js';
-import { limits } from '../../limits.js';
+import type { FaultRule } from '../errors.js';
+import { limits } from '../limits.js';
 import { isReachable, type AddressRules } from './address.js';
 
 /** A sink that may be asked. `uri` is the text as written: the key of a grant, and what deliveries are sent to. */

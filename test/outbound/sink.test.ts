@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { createAddressRules } from '../../src/handshake/outbound/address.js';
-import { faultOfSinkText, parseSink, type SinkRules } from '../../src/handshake/outbound/sink.js';
+import { createAddressRules } from '../../src/outbound/address.js';
+import { faultOfSinkText, parseSink, type SinkRules } from '../../src/outbound/sink.js';
 
 const addresses = createAddressRules({ allowedNetworks: [], deniedNetworks: [] });
 const rules: SinkRules = { addresses, ports: [443, 8443], ownHosts: ['registry.example.com'] };

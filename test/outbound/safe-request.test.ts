@@ -4,11 +4,7 @@ import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  createSafeRequest,
-  safeRequestDefaults,
-  type OutboundRequest,
-} from '../../src/handshake/outbound/safe-request.js';
+import { createSafeRequest, safeRequestDefaults, type OutboundRequest } from '../../src/outbound/safe-request.js';
 import { createAuthority, expired, type Authority, type KeyPair } from '../support/certificates.js';
 import { startDnsServer, type DnsServer } from '../support/dns-server.js';
 import {
@@ -307,7 +303,7 @@ describe('a certificate', () => {
   test('is looked at also where the environment tells Node not to', async () => {
     const tls = await (await createAuthority('Nobody')).issue(['127.0.0.1']);
     const target = await startTarget(says(consent), { tls });
-    const door = new URL('../../dist/handshake/outbound/safe-request.js', import.meta.url);
+    const door = new URL('../../dist/outbound/safe-request.js', import.meta.url);
     const program = `
       import { createSafeRequest, safeRequestDefaults } from '${door.href}';
       const rules = { allowedNetworks: ['127.0.0.0/8'], ports: [${target.port}], userAgent: 'Assent-test' };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createAddressRules, isReachable, networkOf } from '../../src/handshake/outbound/address.js';
+import { createAddressRules, isReachable, networkOf } from '../../src/outbound/address.js';
 
 const { verdictOf } = createAddressRules({ allowedNetworks: [], deniedNetworks: [] });
 

@@ -1,7 +1,7 @@
 /**
  * Everything that the registry sends to an address somebody registered passes here, in this order: the sink as text
  * (sink.ts), its name and the addresses behind it (resolve.ts, address.ts), TCP and TLS to one of them (dial.ts), one
- * OPTIONS request (send-request.ts). It ends as a Reply. The folder imports nothing else of `handshake/`.
+ * OPTIONS request (send-request.ts). It ends as a Reply.
  */
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { createAddressRules, isReachable } from './address.js';
