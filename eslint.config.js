@@ -23,7 +23,7 @@ const rooms = [
   ['http'],
   ['storage'],
   ['outbound'],
-  ['errors.ts', 'limits.ts'],
+  ['errors.ts', 'internal-names.ts', 'limits.ts'],
 ];
 
 /** All that the kit for senders shares with the registry. */
@@ -36,6 +36,7 @@ const sharedWithSender = [
   'storage/folder-lock.ts',
   'storage/make-folder.ts',
   'errors.ts',
+  'internal-names.ts',
 ];
 
 const homeless = readdirSync(new URL('src', import.meta.url)).filter((name) => !rooms.flat().includes(name));
@@ -59,7 +60,7 @@ const senderAlone = {
 const outboundAlone = {
   target: './src/outbound',
   from: './src',
-  except: ['./outbound', './errors.ts', './limits.ts'],
+  except: ['./outbound', './errors.ts', './internal-names.ts', './limits.ts'],
   message: 'The outbound door imports nothing more of the registry (eslint.config.js).',
 };
 

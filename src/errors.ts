@@ -78,6 +78,7 @@ export const faultRules = [
   'trailing_dot',
   'host_malformed',
   'single_label',
+  'special_use_name',
   'no_grant',
   'expired',
   'revoked',

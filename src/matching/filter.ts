@@ -107,6 +107,8 @@ function parseDialect(walk: Walk, name: string, value: unknown, at: string, dept
       return parseSql(walk, value, at);
     default:
       if (forbiddenNames.has(name)) return report(walk, at, 'name_forbidden', 'A member may not have this name.');
+      if (name === 'cesql')
+        return report(walk, at, 'dialect_unknown', `CloudEvents SQL is called "sql" here. ${supported}`);
       return report(walk, at, 'dialect_unknown', `This is not the name of a filter dialect. ${supported}`);
   }
 }

@@ -22,6 +22,8 @@ export type AddressVerdict =
 
 export interface AddressRules {
   verdictOf(address: string): AddressVerdict;
+  /** The operator allowed a network: names that only the inside of a network knows may be looked up. */
+  allowsNetworks: boolean;
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -66,6 +68,7 @@ export function createAddressRules(networks: {
   }
 
   return {
+    allowsNetworks: allowed.length > 0,
     verdictOf(address) {
       const parsed = parse(address);
       return parsed ? judge(parsed) : 'notAnAddress';

@@ -88,9 +88,13 @@ export async function dialFirst<Socket>(
   throw failure ?? new RequestFailure('name_not_found', 'The name has no address.');
 }
 
-/** Node 22.23 and some others do not find an IPv6 address in a certificate that is for it (nodejs/node#64144). */
+/**
+ * A certificate is for the names in its subject alternative name only (RFC 9110, section 4.3.4; RFC 9525, section 2):
+ * Node would take the common name where there are none, and senders in other languages would not. Node 22.23 and some
+ * others do not find an IPv6 address in a certificate that is for it (nodejs/node#64144).
+ */
 function checkIdentity(host: string, certificate: PeerCertificate): Error | undefined {
-  const error = checkServerIdentity(host, certificate);
+  const error = checkServerIdentity(host, { ...certificate, subject: { ...certificate.subject, CN: '' } });
   const isFor = isIPv6(host) && new X509Certificate(certificate.raw).checkIP(host) !== undefined;
   return isFor ? undefined : error;
 }

@@ -15,11 +15,11 @@ const meansNoAddress = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 /**
  * All IPv4 addresses of a name, then all its IPv6 addresses. Asks name servers through c-ares and nothing else:
  * `dns.lookup` reads /etc/hosts and search lists, and its few threads are shared with the whole process, so that some
- * dead names hold up everybody. `localhost` never leaves the machine (RFC 6761, section 6.3). Throws RequestFailure.
+ * dead names hold up everybody. `localhost` and the names below it never leave the machine (RFC 6761, section 6.3). Throws RequestFailure.
  */
 export async function lookUp(host: string, settings: LookUpSettings, signal: AbortSignal): Promise<string[]> {
   if (isIP(host) !== 0) return [host];
-  if (host === 'localhost') return ['127.0.0.1'];
+  if (/(?:^|\.)localhost$/.test(host)) return ['127.0.0.1'];
 
   const resolver = new dns.Resolver({ timeout: settings.tryTimeoutMs, tries: 2 });
   if (settings.dnsServers.length > 0) resolver.setServers(settings.dnsServers);

@@ -53,8 +53,8 @@ export interface SafeRequestSettings {
   /** CIDR. Always wins. Belongs here: the registry's own addresses, NAT64 prefixes of one's own. */
   deniedNetworks: readonly string[];
   ports: readonly number[];
-  /** Names under which the registry itself is reached. */
-  ownHosts: readonly string[];
+  /** Where the registry itself is reached, as `authorityOf` writes it. */
+  ownAuthorities: readonly string[];
   /** `ip:port` each; empty means the servers of the system. */
   dnsServers: readonly string[];
   /** PEM of a certificate authority that is trusted besides the default roots. */
@@ -70,7 +70,7 @@ export const safeRequestDefaults = {
   allowedNetworks: [],
   deniedNetworks: [],
   ports: [443, 8443],
-  ownHosts: [],
+  ownAuthorities: [],
   dnsServers: [],
   ca: undefined,
   deadlineMs: 10_000,
@@ -93,7 +93,7 @@ type Untimed = WithoutTiming<Reply>;
  */
 export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
   const addresses = createAddressRules(settings);
-  const sinkRules = { addresses, ports: settings.ports, ownHosts: settings.ownHosts };
+  const sinkRules = { addresses, ports: settings.ports, ownAuthorities: settings.ownAuthorities };
   const secureContext = createSecureContext({
     minVersion: 'TLSv1.2',
     ...(settings.ca !== undefined && { ca: [...rootCertificates, settings.ca] }),

@@ -35,6 +35,7 @@ export function sendRequest(
   return new Promise((resolve, reject) => {
     let isTaken = false;
     let informational = 0;
+    const statusLineOf = recordStatusLines(socket);
     const client = new Client(new URL(url).origin, {
       pipelining: 0,
       headersTimeout: 0,
@@ -57,7 +58,10 @@ export function sendRequest(
           });
         },
         onResponseStart(controller, status) {
-          if (status >= 100 && status < 200) {
+          const line = statusLineOf(informational);
+          if (!/^HTTP\/1\.\d /.test(line)) {
+            reject(new RequestFailure('not_http', 'The target answered with a status line that is not HTTP/1.x.'));
+          } else if (status >= 100 && status < 200) {
             informational += 1;
             if (informational <= limits.maxInformational) return;
             const detail = `The target sent more than ${limits.maxInformational} informational (1xx) answers.`;
@@ -73,6 +77,21 @@ export function sendRequest(
       },
     );
   });
+}
+
+/**
+ * undici takes a status line of RTSP, of ICE and of other versions of HTTP for an answer, and does not say which it was.
+ * Returns the line of the head with this place among all that were read, informational ones included.
+ */
+function recordStatusLines(socket: TLSSocket): (place: number) => string {
+  let text = '';
+  const read = socket.read.bind(socket);
+  socket.read = (size?: number): unknown => {
+    const chunk: unknown = read(size);
+    if (Buffer.isBuffer(chunk)) text += chunk.toString('latin1');
+    return chunk;
+  };
+  return (place) => Array.from(text.matchAll(/(?:^|\n\r?\n)[\r\n]*([^\r\n]*)/g), ([, line = '']) => line)[place] ?? '';
 }
 
 function pairsOf(raw: readonly Buffer[]): Array<readonly [string, string]> {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { FaultRule } from '../errors.js';
+import { internalEndings, lastLabel } from '../internal-names.js';
 import { limits } from '../limits.js';
 import { isReachable, type AddressRules } from './address.js';
 
@@ -14,8 +15,8 @@ export interface Sink {
 export interface SinkRules {
   addresses: AddressRules;
   ports: readonly number[];
-  /** Names under which the registry itself is reached. */
-  ownHosts: readonly string[];
+  /** Where the registry itself is reached, as `authorityOf` writes it. */
+  ownAuthorities: readonly string[];
 }
 
 interface SinkFault {
@@ -38,11 +39,11 @@ export function parseSink(raw: string, rules: SinkRules): ParsedSink {
   const read = readUrl(raw);
   if (!read.ok) return read;
   const { url } = read;
-  const hostFault = faultOfHost(url.hostname, rules);
+  const hostFault = faultOfHost(url, rules);
   if (hostFault) return hostFault;
   if (url.href !== raw) return notCanonical(url);
 
-  const port = url.port === '' ? 443 : Number(url.port);
+  const port = portOf(url);
   if (!rules.ports.includes(port)) {
     return fault('port_not_allowed', `The port must be one of: ${rules.ports.join(', ')}.`);
   }
@@ -89,11 +90,11 @@ function readUrl(raw: string): { ok: true; url: URL } | SinkFault {
   return { ok: true, url };
 }
 
-function faultOfHost(hostname: string, { addresses, ownHosts }: SinkRules): SinkFault | undefined {
+function faultOfHost(url: URL, { addresses, ownAuthorities }: SinkRules): SinkFault | undefined {
+  const { hostname } = url;
   const mayDial = (address: string) => isReachable(addresses.verdictOf(address));
-  const isOwn = (own: string) => bare(own.toLowerCase().replace(/\.$/, '')) === bare(hostname.replace(/\.$/, ''));
 
-  if (ownHosts.some(isOwn)) return fault('own_host', 'The sink must not be this registry itself.');
+  if (ownAuthorities.includes(authorityOf(url))) return fault('own_host', 'The sink must not be this registry itself.');
   if (isIP(bare(hostname)) !== 0) {
     // A public literal is refused too: no owner is recognised by it, and no public authority certifies it for long.
     return addresses.verdictOf(bare(hostname)) === 'allowed'
@@ -104,18 +105,45 @@ function faultOfHost(hostname: string, { addresses, ownHosts }: SinkRules): Sink
   if (hostname.length > limits.nameLength || !hostname.split('.').every((part) => label.test(part))) {
     return fault('host_malformed', 'The host must be a DNS name of letters, digits and hyphens.');
   }
-  if (hostname === 'localhost') {
+  const ending = lastLabel(hostname);
+  if (ending === 'localhost') {
     if (mayDial('127.0.0.1')) return undefined;
     return fault(
-      'single_label',
+      hostname === ending ? 'single_label' : 'special_use_name',
       'localhost is accepted only where the operator allows it: ASSENT_ALLOWED_NETWORKS=127.0.0.0/8.',
     );
   }
   if (!hostname.includes('.')) {
     return fault('single_label', 'The host must be a full name such as hooks.example.com.');
   }
-  return undefined;
+  return faultOfEnding(hostname, ending, addresses);
 }
+
+/** Names that no DNS has: RFC 6761 (section 6.4), RFC 7686 and RFC 9476. */
+const unresolvable: ReadonlySet<string> = new Set(['invalid', 'onion', 'alt']);
+
+/**
+ * A public registry does not even look up a name that belongs to the inside of a network: its answer would tell what is
+ * there. Names for documentation (`.example`) are no such names: software is not to treat them as special (RFC 6761,
+ * section 6.5).
+ */
+function faultOfEnding(hostname: string, ending: string, { allowsNetworks }: AddressRules): SinkFault | undefined {
+  if (unresolvable.has(ending)) return fault('special_use_name', `No DNS has names that end in ".${ending}".`);
+  const isInternal = internalEndings.has(ending) || ending === 'test' || hostname.endsWith('.internal.cloudapp.net');
+  if (!isInternal || allowsNetworks) return undefined;
+  return fault(
+    'special_use_name',
+    'This is the name of an internal or test network. It is accepted only where the operator allows that network ' +
+      '(ASSENT_ALLOWED_NETWORKS).',
+  );
+}
+
+/** Host and port as they are compared: in lower case, without brackets and the dot at the end. */
+export function authorityOf(url: URL): string {
+  return `${bare(url.hostname).toLowerCase().replace(/\.$/, '')}:${portOf(url)}`;
+}
+
+const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port));
 
 const bare = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 

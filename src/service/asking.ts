@@ -3,7 +3,7 @@ import type { Follower } from '../changes/follower.js';
 import type { Fault } from '../errors.js';
 import { createAddressRules } from '../outbound/address.js';
 import { createSafeRequest, safeRequestDefaults } from '../outbound/safe-request.js';
-import { parseSink } from '../outbound/sink.js';
+import { authorityOf, parseSink } from '../outbound/sink.js';
 import { createQueue, type Queue } from '../handshake/queue.js';
 import { createRateWindows } from '../handshake/rate-window.js';
 import { createSettle } from '../handshake/settle.js';
@@ -22,8 +22,8 @@ const maxBackoffMs = 3_600_000;
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
 
 export function createAsking({ database, config, log, metrics }: Context, follower: Pick<Follower, 'wake'>): Asking {
-  const ownHosts = config.publicUrl === undefined ? [] : [new URL(config.publicUrl).hostname];
-  const sinkRules = { addresses: createAddressRules(config), ports: config.sinkPorts, ownHosts };
+  const ownAuthorities = config.publicUrl === undefined ? [] : [authorityOf(new URL(config.publicUrl))];
+  const sinkRules = { addresses: createAddressRules(config), ports: config.sinkPorts, ownAuthorities };
   const rateWindows = createRateWindows({ perHost: config.handshakesPerHost, perTenant: config.handshakesPerTenant });
   const queue = createQueue({
     database,
@@ -51,7 +51,7 @@ export function createAsking({ database, config, log, metrics }: Context, follow
       allowedNetworks: config.allowedNetworks,
       deniedNetworks: config.deniedNetworks,
       ports: config.sinkPorts,
-      ownHosts,
+      ownAuthorities,
       dnsServers: config.dnsServers,
       ca: config.sinkCa,
       deadlineMs: config.handshakeDeadlineMs,

@@ -114,6 +114,12 @@ describe('a filter that is refused is named by place and rule', () => {
     expect(faults(value)).toEqual([expected]);
   });
 
+  test('the dialect cesql, as CloudEvents SQL calls itself, is answered with its name here', () => {
+    expect(parseFilters([{ cesql: "type = 'a'" }], '/filters')).toMatchObject({
+      faults: [{ pointer: '/filters/0/cesql', rule: 'dialect_unknown', detail: expect.stringContaining('"sql"') }],
+    });
+  });
+
   test('all faults come at once, in the order of the text', () => {
     const value = [
       { exact: { Type: '', id: 3 } },

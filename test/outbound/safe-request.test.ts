@@ -239,6 +239,14 @@ describe('a target that misbehaves', () => {
     ['answers with status 600', 'not_http', says('HTTP/1.1 600 Any\r\nContent-Length: 0\r\n\r\n')],
     ['answers with status 000', 'not_http', says('HTTP/1.1 000 Any\r\nContent-Length: 0\r\n\r\n')],
     ['answers with status 099', 'not_http', says('HTTP/1.1 099 Any\r\nContent-Length: 0\r\n\r\n')],
+    ['answers in HTTP/2.0', 'not_http', says(consent.replace('HTTP/1.1', 'HTTP/2.0'))],
+    ['answers in HTTP/0.9', 'not_http', says(consent.replace('HTTP/1.1', 'HTTP/0.9'))],
+    ['answers in RTSP', 'not_http', says(consent.replace('HTTP/1.1', 'RTSP/1.0'))],
+    [
+      'answers in RTSP after a 1xx answer',
+      'not_http',
+      says(`HTTP/1.1 103 Early\r\nA: b\r\n\r\nRTSP/1.0${consent.slice(8)}`),
+    ],
     ['answers with a broken header', 'not_http', says('HTTP/1.1 200 OK\r\nno header at all\r\n\r\n')],
   ])('and %s ends as %s, and its connection is closed', async (_, reason, answer) => {
     const slow = reason === 'deadline_exceeded';
@@ -286,6 +294,7 @@ describe('a certificate', () => {
     ['that has expired', () => authority.issue([host], expired)],
     ['of an unknown authority', async () => (await createAuthority('Nobody')).issue([host])],
     ['signed by itself', async () => createAuthority(host)],
+    ['that names the host as its common name only', () => authority.issue([host], undefined, [])],
     ['for the address instead of the name', () => authority.issue(['127.0.0.1'])],
   ])('%s is refused, and the target never sees the request', async (_, issue) => {
     const target = await startTarget(says(consent), { tls: await issue() });
@@ -375,6 +384,16 @@ describe('a name', () => {
     expect(reply).toMatchObject({ kind: 'answered', remoteAddress: '127.0.0.1' });
     expect([checked.connections, other.connections]).toEqual([1, 0]);
   });
+
+  test.each(['db.internal', 'printer.local', 'orders.shop.svc', 'hooks.test', 'hooks.onion'])(
+    '%s is refused before a name server hears of it',
+    async (name) => {
+      dns.zone[name] = ['93.184.216.34'];
+      const reply = await openTo([443], { allowedNetworks: [] })(options(`https://${name}/`));
+      expect(reply).toMatchObject({ kind: 'blocked', reason: 'sink_not_allowed' });
+      expect(dns.questions).toEqual([]);
+    },
+  );
 
   test('localhost is 127.0.0.1 without a question, and refused unless loopback is allowed', async () => {
     const target = await startTarget(says(consent));

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { createAddressRules } from '../../src/outbound/address.js';
-import { faultOfSinkText, parseSink, type SinkRules } from '../../src/outbound/sink.js';
+import { authorityOf, faultOfSinkText, parseSink, type SinkRules } from '../../src/outbound/sink.js';
 
 const addresses = createAddressRules({ allowedNetworks: [], deniedNetworks: [] });
-const rules: SinkRules = { addresses, ports: [443, 8443], ownHosts: ['registry.example.com'] };
+const rules: SinkRules = { addresses, ports: [443, 8443], ownAuthorities: ['registry.example.com:443'] };
 
 const withAllowed = (...allowedNetworks: string[]): SinkRules => ({
   ...rules,
@@ -127,7 +127,19 @@ describe('what is refused', () => {
     ['own_host', 'https://registry.example.com/callbacks/1'],
     ['own_host', 'https://REGISTRY.example.com/callbacks/1'],
     ['own_host', 'https://registry.example.com./callbacks/1'],
-    ['own_host', 'https://registry.example.com:8443/callbacks/1'],
+    ['special_use_name', 'https://db.internal/'],
+    ['special_use_name', 'https://ip-10-0-3-17.eu-west-1.compute.internal/'],
+    ['special_use_name', 'https://vm.abcd.ax.internal.cloudapp.net/'],
+    ['special_use_name', 'https://printer.local/'],
+    ['special_use_name', 'https://orders.shop.svc.cluster.local/'],
+    ['special_use_name', 'https://orders.shop.svc/'],
+    ['special_use_name', 'https://hooks.localhost/'],
+    ['special_use_name', 'https://nas.lan/'],
+    ['special_use_name', 'https://router.home.arpa/'],
+    ['special_use_name', 'https://intranet.corp/'],
+    ['special_use_name', 'https://hooks.test/'],
+    ['special_use_name', 'https://hooks.invalid/'],
+    ['special_use_name', 'https://abcdefghijklmnop.onion/'],
     ['port_not_allowed', 'https://example.com:22/'],
     ['port_not_allowed', 'https://example.com:80/'],
     ['port_not_allowed', 'https://example.com:0/'],
@@ -161,10 +173,13 @@ describe('what is refused', () => {
     expect(faultOfSinkText('http://example.com/')).toMatchObject({ rule: 'not_https' });
   });
 
-  test('the own names are known in upper case, with a dot at the end and as an address', () => {
-    const own = { ...withAllowed('::/0'), ownHosts: ['Registry.Example.ORG.', '2606:4700::1111'] };
-    expect(ruleOf('https://registry.example.org/', own)).toBe('own_host');
-    expect(ruleOf('https://[2606:4700::1111]/', own)).toBe('own_host');
+  test('the registry itself is known by host and port, however its public URL is written; another port is another service', () => {
+    const own = (publicUrl: string) => ({ ...withAllowed('::/0'), ownAuthorities: [authorityOf(new URL(publicUrl))] });
+    expect(ruleOf('https://registry.example.org/', own('https://Registry.Example.ORG./base'))).toBe('own_host');
+    expect(ruleOf('https://[2606:4700::1111]/', own('https://[2606:4700:0::1111]'))).toBe('own_host');
+    expect(ruleOf('https://registry.example.org:8443/', own('https://registry.example.org:8443'))).toBe('own_host');
+    expect(ruleOf('https://registry.example.org:8443/', own('https://registry.example.org'))).toBe('accepted');
+    expect(ruleOf('https://registry.example.org/', own('http://registry.example.org'))).toBe('accepted');
   });
 });
 
@@ -177,6 +192,17 @@ describe('what the operator may open', () => {
       rule: 'single_label',
       detail: 'localhost is accepted only where the operator allows it: ASSENT_ALLOWED_NETWORKS=127.0.0.0/8.',
     });
+  });
+
+  test('internal names are accepted where a network is allowed, localhost where loopback is, and what no DNS has nowhere', () => {
+    const open = withAllowed('10.20.0.0/16');
+    for (const name of ['orders.internal', 'orders.shop.svc.cluster.local', 'hooks.test', 'nas.lan']) {
+      expect(ruleOf(`https://${name}/`, open)).toBe('accepted');
+    }
+    for (const name of ['hooks.localhost', 'hooks.invalid', 'hooks.onion', 'hooks.alt']) {
+      expect(ruleOf(`https://${name}/`, open)).toBe('special_use_name');
+    }
+    expect(ruleOf('https://hooks.localhost/', withAllowed('127.0.0.0/8'))).toBe('accepted');
   });
 
   test('an address is accepted in an allowed network only, and in its canonical form only', () => {

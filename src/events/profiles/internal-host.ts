@@ -1,24 +1,7 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { internalEndings, lastLabel } from '../../internal-names.js';
 import { parseUriReference } from '../uri.js';
 
-/**
- * Endings of names that public DNS does not have (RFC 6761, RFC 6762, RFC 8375, ICANN's "internal") or that networks
- * and clusters use inside.
- */
-const internalEndings: ReadonlySet<string> = new Set([
-  'internal',
-  'local',
-  'localhost',
-  'localdomain',
-  'lan',
-  'intranet',
-  'corp',
-  'home',
-  'private',
-  'arpa',
-  'svc',
-  'pod',
-]);
 /** What cannot be reached from outside; the IPv6 forms that carry such IPv4 addresses too, which `check` sees by itself. */
 const privateNetworks = new BlockList();
 privateNetworks.addAddress('0.0.0.0');
@@ -103,8 +86,6 @@ function isInternalWord(word: string): boolean {
   if (word === 'localhost') return true;
   return /^[a-z0-9].*\./.test(word) && ['internal', 'local', 'localhost'].includes(lastLabel(word));
 }
-
-const lastLabel = (name: string) => name.slice(name.lastIndexOf('.') + 1);
 
 /** URL parsers take a name whose last label is a number for an IPv4 address in one of its many notations. */
 function isAddress(host: string): boolean {

@@ -1,0 +1,20 @@
+/**
+ * Endings of names that public DNS does not have (RFC 6761, RFC 6762, RFC 8375, ICANN's "internal") or that networks
+ * and clusters use inside.
+ */
+export const internalEndings: ReadonlySet<string> = new Set([
+  'internal',
+  'local',
+  'localhost',
+  'localdomain',
+  'lan',
+  'intranet',
+  'corp',
+  'home',
+  'private',
+  'arpa',
+  'svc',
+  'pod',
+]);
+
+export const lastLabel = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
