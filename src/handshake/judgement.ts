@@ -1,4 +1,4 @@
-import { parseRate, type Rate } from '../origins/rate.js';
+import { isAboveMaxRate, parseRate, type Rate } from '../origins/rate.js';
 import { parseRetryAfter } from './backoff.js';
 import type { FailureReason } from '../outbound/failure.js';
 import type { Reply } from '../outbound/safe-request.js';
@@ -38,6 +38,7 @@ export type Warning =
   | 'rate_malformed'
   | 'rate_repeated'
   | 'rate_above_requested'
+  | 'rate_capped'
   | 'rate_defaulted'
   | 'allow_without_post';
 
@@ -162,13 +163,21 @@ function judgeRate(
     return { allowedRate: defaultRate, warnings: ['rate_defaulted'] };
   }
   const given = line === undefined || lines.length > 1 ? undefined : parseRate(line);
-  if (given !== undefined) {
-    const above = requestedRate !== undefined && (given === '*' || given > requestedRate);
-    return { allowedRate: given, warnings: above ? ['rate_above_requested'] : [] };
+  if (line !== undefined && given !== undefined) {
+    return { allowedRate: given, warnings: warningsOfRate(line, given, requestedRate) };
   }
   const wrong = line === undefined ? 'rate_missing' : isRepeated(lines) ? 'rate_repeated' : 'rate_malformed';
   const fallback = requestedRate ?? defaultRate;
   return judgement === 'strict' || fallback === '*' ? wrong : { allowedRate: fallback, warnings: [wrong] };
+}
+
+/** What is odd about a rate that counts: `text` as it was written, `given` as it was read. */
+export function warningsOfRate(text: string, given: Rate, requestedRate: number | undefined): Warning[] {
+  const isAbove = requestedRate !== undefined && (given === '*' || given > requestedRate);
+  return [
+    ...(isAbove ? (['rate_above_requested'] as const) : []),
+    ...(isAboveMaxRate(text) ? (['rate_capped'] as const) : []),
+  ];
 }
 
 function isRepeated(lines: string[]): boolean {

@@ -1,3 +1,4 @@
+import { maxRate } from '../origins/rate.js';
 import type { Judgement, Warning } from './judgement.js';
 
 /** What the registry itself has to say about a handshake or a grant, beside what an answer meant. */
@@ -173,7 +174,8 @@ export const warnings: Record<Warning, string> = {
   rate_missing: 'WebHook-Allowed-Rate was missing, so the requested rate holds.',
   rate_malformed: 'WebHook-Allowed-Rate was not a positive integer or "*", so the rate that was to be expected holds.',
   rate_repeated: 'WebHook-Allowed-Rate held several values, so the rate that was to be expected holds.',
-  rate_above_requested: 'WebHook-Allowed-Rate is higher than the rate that was asked for; it is recorded as given.',
+  rate_above_requested: 'WebHook-Allowed-Rate is higher than the requested rate; it is accepted.',
+  rate_capped: `WebHook-Allowed-Rate is higher than ${maxRate}, the highest rate that is kept, which holds instead.`,
   rate_defaulted: 'No rate was asked for and none was given, so the default rate of the origin holds.',
   allow_without_post: 'The Allow header does not name POST, the method that events are delivered with.',
 };

@@ -639,7 +639,7 @@ export interface components {
          * @description In UTC, with `Z`.
          */
         Time: string;
-        /** @description Requests per minute; `"*"` means no limit (webhook specification, section 4.2.2). */
+        /** @description Requests per minute; `"*"` means no limit (webhook specification, section 4.2.2). A webhook that allows more than the maximum is given the maximum, with the warning `rate_capped`. */
         Rate: number | "*";
         /** @description Why the subscription stands where it stands, and what happens next. */
         StatusDetails: {

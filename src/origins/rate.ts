@@ -1,19 +1,26 @@
 /** Requests per minute; `*` is no limit (webhook specification, section 4.2.2). */
 export type Rate = number | '*';
 
-/**
- * Fifteen digits stay exact in a double; the white space is what HTTP allows around a field value (RFC 9110, 5.6.3).
- */
-const written = /^[ \t]*(\*|[1-9]\d{0,14})[ \t]*$/;
+/** Fifteen digits stay exact in a double. A higher number is a rate as well, and counts as this one. */
+export const maxRate = 999_999_999_999_999;
+
+/** The white space is what HTTP allows around a field value (RFC 9110, section 5.6.3). */
+const written = /^[ \t]*(\*|[1-9]\d*)[ \t]*$/;
 
 /**
  * Reads a rate as `WebHook-Allowed-Rate` writes it: `*` or a positive integer without sign, fraction, exponent or unit.
- * Anything else is undefined; the caller decides what that means, and it never means unlimited.
+ * Of any length, held to `maxRate`. Anything else is undefined; the caller decides what that means, and it never means
+ * unlimited.
  */
 export function parseRate(text: string): Rate | undefined {
   const value = written.exec(text)?.[1];
   if (value === undefined) return undefined;
-  return value === '*' ? '*' : Number(value);
+  return value === '*' ? '*' : Math.min(Number(value), maxRate);
+}
+
+/** Whether a text that `parseRate` reads is a number above `maxRate`. */
+export function isAboveMaxRate(text: string): boolean {
+  return Number(text) > maxRate;
 }
 
 /** A rate as the database keeps it: the constraint of its column admits nothing that does not parse. */

@@ -256,6 +256,15 @@ describe('WebHook-Allowed-Rate', () => {
     expect(judged(strict, value)).toEqual(granted({ allowedRate, warnings: ['rate_above_requested'] }));
   });
 
+  test.each(['1000000000000000', '9'.repeat(40)])(
+    'with more digits than are kept counts as the highest one: %s',
+    (value) => {
+      const capped = { allowedRate: 999_999_999_999_999 };
+      expect(judged(unasked, value)).toEqual(granted({ ...capped, warnings: ['rate_capped'] }));
+      expect(judged(strict, value)).toEqual(granted({ ...capped, warnings: ['rate_above_requested', 'rate_capped'] }));
+    },
+  );
+
   test('is required if a rate was asked for', () => {
     expect(judged(strict)).toEqual(refused('rate_missing'));
     expect(judged(lenient)).toEqual(granted({ allowedRate: 120, warnings: ['rate_missing'] }));
@@ -268,7 +277,7 @@ describe('WebHook-Allowed-Rate', () => {
     }
   });
 
-  test.each(['', '0', '-1', '+120', '1.5', '1e3', '120/min', '0120', '0x78', '**', '1000000000000000', '120\0', 'NaN'])(
+  test.each(['', '0', '-1', '+120', '1.5', '1e3', '120/min', '0120', '0x78', '**', '120\0', 'NaN'])(
     'that is %j is malformed and never becomes unlimited',
     (value) => {
       expect(judged(strict, value)).toEqual(refused('rate_malformed'));
