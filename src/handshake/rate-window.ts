@@ -5,8 +5,8 @@ import type { Sql } from '../storage/sql.js';
 import { databaseTime, lockRegistry } from '../storage/transaction.js';
 
 /**
- * How many handshakes a minute one host, its registrable domain, its network and one tenant get, over all processes: a
- * fixed window for each. The registry must not become a flooder by many names of one victim, many tenants, or somebody
+ * How many handshakes one host, its registrable domain, its network and one tenant get in any minute, over all
+ * processes: a sliding window for each. The registry must not become a flooder by many names of one victim, many tenants, or somebody
  * who presses the button again. What finds no room waits; nothing is dropped.
  */
 export interface RateWindows {
@@ -30,7 +30,9 @@ export interface AdmittedQuestion {
 }
 
 const windowMs = 60_000;
-/** So that a window that is about to end is not asked again and again. */
+/** A window is counted in slices: its row stays small, whatever the limit is. */
+const sliceMs = 5_000;
+/** So that a slice that is about to end is not asked again and again. */
 const leastWaitMs = 500;
 
 /** @param perMinute handshakes of a host and of a tenant; a domain gets twice as many as a host, a network four times */
@@ -72,6 +74,9 @@ interface Window {
   limit: number;
 }
 
+/** How many places were taken in each slice of time (milliseconds since 1970 / sliceMs). */
+type Taken = Record<string, number>;
+
 /** Under a lock for all these windows. */
 async function admitAll(
   sql: Sql,
@@ -79,32 +84,70 @@ async function admitAll(
   now: number,
 ): Promise<Map<string, number>> {
   const keys = [...new Set(asked.flatMap(({ windows }) => windows).map(({ key }) => key))];
-  const rows = await sql.$queryRaw<Array<{ key: string; points: number; until: Date }>>`
-    select key, points, until from rate_window where key = any (${keys}::text[]) and until > ${new Date(now)}::timestamptz`;
-  const untils = new Map(rows.map(({ key, until }) => [key, until]));
-  const points = new Map(rows.map((row) => [row.key, row.points]));
-  const endOf = (key: string) => untils.get(key) ?? new Date(now + windowMs);
-  const taken = new Set<string>();
+  const rows = await sql.$queryRaw<Array<{ key: string; taken: Taken }>>`
+    select key, taken from rate_window where key = any (${keys}::text[]) and until > ${new Date(now)}::timestamptz`;
+  const counters = new Map(keys.map((key) => [key, createCounter({}, now)]));
+  for (const { key, taken } of rows) counters.set(key, createCounter(taken, now));
+  const counterOf = ({ key }: Window) => counters.get(key) as Counter;
   const held = new Map<string, number>();
   for (const { id, windows } of asked) {
-    const full = windows.find(({ key, limit }) => (points.get(key) ?? 0) >= limit);
-    if (full !== undefined) held.set(id, Math.max(endOf(full.key).getTime() - now, leastWaitMs));
-    else {
-      for (const { key } of windows) {
-        points.set(key, (points.get(key) ?? 0) + 1);
-        taken.add(key);
-      }
-    }
+    const waits = windows.map((window) => counterOf(window).waitMs(window.limit));
+    const full = waits.find((waitMs) => waitMs > 0);
+    if (full !== undefined) held.set(id, Math.max(full, leastWaitMs));
+    else for (const window of windows) counterOf(window).take();
   }
-  const columns = [...taken].map((key) => ({ key, points: points.get(key), until: endOf(key) }));
+  const columns = [...counters].flatMap(([key, { changed }]) => changed().map((columns) => ({ key, ...columns })));
   if (columns.length > 0) {
     await sql.$executeRaw`
-      insert into rate_window (key, points, until)
-      select key, points, until
-      from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as w (key text, points int, until timestamptz)
-      on conflict (key) do update set points = excluded.points, until = excluded.until`;
+      insert into rate_window (key, taken, until)
+      select key, taken, until
+      from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as w (key text, taken jsonb, until timestamptz)
+      on conflict (key) do update set taken = excluded.taken, until = excluded.until`;
   }
   return held;
+}
+
+interface Counter {
+  /** Milliseconds until a place is free; 0 for now. */
+  waitMs(limit: number): number;
+  take(): void;
+  /** What is to be written, if a place was taken. */
+  changed(): Array<{ taken: Taken; until: Date }>;
+}
+
+/**
+ * A slice counts as a whole until its last moment is a minute ago. So no minute has more than the limit, wherever it
+ * begins; a place that is taken is free again after 60 to 65 seconds.
+ */
+function createCounter(before: Taken, now: number): Counter {
+  const freeAt = (slice: number) => (slice + 1) * sliceMs + windowMs;
+  const present = Math.floor(now / sliceMs);
+  const slices = new Map(
+    Object.entries(before)
+      .map(([slice, count]) => [Number(slice), count] as const)
+      .filter(([slice]) => freeAt(slice) > now)
+      .sort(([one], [other]) => one - other),
+  );
+  let total = [...slices.values()].reduce((sum, count) => sum + count, 0);
+  let isChanged = false;
+  return {
+    waitMs(limit) {
+      let left = total;
+      if (left < limit) return 0;
+      for (const [slice, count] of slices) {
+        left -= count;
+        if (left < limit) return freeAt(slice) - now;
+      }
+      return windowMs;
+    },
+    take() {
+      slices.set(present, (slices.get(present) ?? 0) + 1);
+      total += 1;
+      isChanged = true;
+    },
+    changed: () =>
+      isChanged ? [{ taken: Object.fromEntries(slices), until: new Date(freeAt(Math.max(...slices.keys()))) }] : [],
+  };
 }
 
 /**

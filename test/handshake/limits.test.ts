@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { createRateWindows } from '../../src/handshake/rate-window.js';
 import { createGate } from '../support/gate.js';
 import { passDelays, passLeases } from '../support/pass-time.js';
 import { startRegistry, type Registry } from '../support/registry.js';
@@ -166,6 +167,27 @@ describe('by the minute', () => {
       expect(registry.receiver.asked).toHaveLength(granted);
     }
     expect(await states()).toEqual({ 'granted granted': 8 });
+  });
+
+  test('no minute has more than the budget, wherever it begins, and what waits as long as it is told gets its turn', async () => {
+    await start();
+    const windows = createRateWindows({ perHost: 3, perTenant: 100 });
+    const from = Date.UTC(2026, 10, 20, 12);
+    const questions = ['one', 'two'].map((id) => ({ id, tenant: 'gemeente', sinkHost: 'hooks.test' }));
+    const ask = (at: number, offered = questions) =>
+      registry.service.database.write(({ sql }) => windows.admit(sql, offered, from + at));
+    expect(await ask(0, questions.slice(1))).toEqual(new Map());
+    const admitted = [0];
+    let told: number | undefined;
+    for (let at = 57_500; at < 200_000; at += 2_500) {
+      const held = await ask(at);
+      admitted.push(...questions.filter(({ id }) => !held.has(id)).map(() => at));
+      if (told !== undefined && at >= told) expect(held.size).toBeLessThan(2);
+      told = held.size === 2 ? at + (held.get('one') as number) : undefined;
+    }
+    const inMinuteFrom = (start: number) => admitted.filter((at) => at >= start && at < start + 60_000).length;
+    expect(Math.max(...admitted.map(inMinuteFrom))).toBe(3);
+    expect(admitted.length).toBeGreaterThanOrEqual(9);
   });
 
   test('what the budget of a host holds back takes nothing from the budget of the tenant', async () => {

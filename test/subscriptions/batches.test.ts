@@ -118,8 +118,8 @@ test.each<[string, object, (place: number) => string | undefined, number]>([
     expect(read.filter(({ status }) => status === 'active')).toHaveLength(left);
     const held = read.filter(({ status }) => status === 'pending');
     expect(held.map(({ statusdetails }) => statusdetails.reason)).toEqual(held.map(() => 'held_by_budget'));
-    const [budget] = await registry.sql<{ points: number }>('select points from rate_window where key = $1', key);
-    expect(budget?.points).toBeGreaterThanOrEqual(left);
+    const [budget] = await registry.sql<{ taken: object }>('select taken from rate_window where key = $1', key);
+    expect(Object.values(budget?.taken ?? {}).reduce((sum, count) => sum + count, 0)).toBe(left);
   },
 );
 

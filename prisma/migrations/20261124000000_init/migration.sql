@@ -132,10 +132,11 @@ create table cooldown (
   constraint cooldown_pkey primary key (tenant, origin, sink)
 );
 
--- How many handshakes a tenant, host, domain or network got in its present minute (src/handshake/rate-window.ts).
+-- How many handshakes a tenant, host, domain or network got lately, by slices of time; of no use after `until`
+-- (src/handshake/rate-window.ts).
 create table rate_window (
   key text not null,
-  points integer not null,
+  taken jsonb not null,
   until timestamptz(3) not null,
   constraint rate_window_pkey primary key (key)
 );
