@@ -19,13 +19,15 @@ WORKDIR /app
 ENV NODE_ENV=production \
     ASSENT_HOST=0.0.0.0 \
     ASSENT_DATA=/data
-RUN install -d -o node -g node -m 700 /data
+RUN install -d -o 1000 -g 1000 -m 700 /data
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/openapi/openapi.json ./openapi/openapi.json
 COPY --from=build /app/prisma/migrations ./prisma/migrations
-COPY package.json ./
-USER node
+COPY package.json LICENSE ./
+LABEL org.opencontainers.image.licenses=Apache-2.0
+# By number, so that Kubernetes can tell that it is not root (runAsNonRoot). It is the user `node` of the image.
+USER 1000:1000
 EXPOSE 3000
 VOLUME /data
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \

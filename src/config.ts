@@ -4,8 +4,8 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { SetupError } from './errors.js';
+import { acceptedAlgorithms, isName } from './http/authenticate.js';
 import { createAddressRules } from './outbound/address.js';
-import { acceptedAlgorithms } from './http/authenticate.js';
 import { limits } from './limits.js';
 
 /**
@@ -50,7 +50,16 @@ const publicUrl = httpUrl
   }, 'must have no user name, password, query or fragment: callbacks are built on it')
   .transform((value) => new URL(value).href);
 
+/** RFC 9116, section 2.5.3. */
+const contactUri = z
+  .string()
+  .regex(/^(?:mailto:[!-~]+@[!-~]+|https:\/\/[!-~]+|tel:[!-~]+)$/, 'must be URIs like mailto:security@example.com');
+
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
+
+const tenantName = z
+  .string('must be a text')
+  .refine(isName, 'must be a name of 1 to 200 characters without control characters');
 
 const issuer = z.strictObject(
   {
@@ -64,6 +73,8 @@ const issuer = z.strictObject(
       .array(z.enum(acceptedAlgorithms, `must be one of ${acceptedAlgorithms.join(', ')}`), 'must be a list')
       .min(1, 'must not be empty')
       .default(['PS256', 'ES256']),
+    tenant: tenantName.optional(),
+    tenants: z.array(tenantName, 'must be a list').min(1, 'must not be empty').optional(),
   },
   {
     error: ({ code, keys }) =>
@@ -100,6 +111,7 @@ const variables = {
   ASSENT_EMBEDDED_DATABASE: flag.optional(),
   ASSENT_DATA: text.default('.assent'),
   ASSENT_HOST: text.default('127.0.0.1'),
+  PORT: whole(0, 65_535).optional(),
   ASSENT_PORT: whole(0, 65_535).default(3000),
   ASSENT_OPERATIONS_HOST: text.default('127.0.0.1'),
   ASSENT_OPERATIONS_PORT: whole(0, 65_535).default(3001),
@@ -120,6 +132,8 @@ const variables = {
   ASSENT_SINK_CA_FILE: text.optional(),
   ASSENT_DNS_SERVERS: list.pipe(z.array(dnsServer)).default([]),
   ASSENT_CONTACT: text.regex(/^[ -~]+$/, 'must be ASCII: it is sent in a header').optional(),
+  ASSENT_SECURITY_CONTACT: list.pipe(z.array(contactUri)).default([]),
+  ASSENT_SECURITY_POLICY: z.url({ protocol: /^https$/, error: 'must be an https URL' }).optional(),
   ASSENT_HANDSHAKE_DEADLINE_MS: whole(100, 60_000).default(10_000),
   ASSENT_HANDSHAKE_ATTEMPTS: whole(1, 20).default(7),
   ASSENT_HANDSHAKE_RETRY_MS: whole(10, 3_600_000).default(5_000),
@@ -165,7 +179,7 @@ function contradictions(present: Readonly<Record<string, string>>): string[] {
   const embedded = valueOf('ASSENT_EMBEDDED_DATABASE');
   const issuers = valueOf('ASSENT_ISSUERS');
   const keys = valueOf('ASSENT_CREDENTIAL_KEYS');
-  const [port, operationsPort] = [valueOf('ASSENT_PORT'), valueOf('ASSENT_OPERATIONS_PORT')];
+  const [port, operationsPort] = [valueOf(portSetting(present)), valueOf('ASSENT_OPERATIONS_PORT')];
   const isOneHost = valueOf('ASSENT_HOST') === valueOf('ASSENT_OPERATIONS_HOST');
   const production = present['NODE_ENV'] === 'production';
   const rules: Array<[isBroken: boolean | undefined, name: Name, message: string]> = [
@@ -192,6 +206,11 @@ function contradictions(present: Readonly<Record<string, string>>): string[] {
     ],
     [issuers && repeats(issuers.map(({ issuer }) => issuer)), 'ASSENT_ISSUERS', 'names one issuer twice'],
     [
+      issuers?.some(({ tenant, tenants }) => tenant !== undefined && tenants !== undefined),
+      'ASSENT_ISSUERS',
+      'has an issuer with both tenant and tenants; set one of them',
+    ],
+    [
       production && keys?.length === 0,
       'ASSENT_CREDENTIAL_KEYS',
       'is required in production: sink credentials are encrypted with it',
@@ -202,9 +221,18 @@ function contradictions(present: Readonly<Record<string, string>>): string[] {
       'ASSENT_PUBLIC_URL',
       'must be https: callbacks are (webhook specification, section 4.1.3)',
     ],
-    [isOneHost && port === operationsPort && port !== 0, 'ASSENT_OPERATIONS_PORT', 'is the same as ASSENT_PORT'],
+    [
+      isOneHost && port === operationsPort && port !== 0,
+      'ASSENT_OPERATIONS_PORT',
+      `is the same as ${portSetting(present)}`,
+    ],
   ];
   return rules.flatMap(([isBroken, name, message]) => (isBroken ? [`${name} ${message}`] : []));
+}
+
+/** `PORT` is what platforms set; our own name wins. */
+function portSetting(present: Readonly<Record<string, string>>): 'PORT' | 'ASSENT_PORT' {
+  return 'PORT' in present && !('ASSENT_PORT' in present) ? 'PORT' : 'ASSENT_PORT';
 }
 
 function repeats(values: readonly string[]): boolean {
@@ -239,7 +267,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     replicaUrl: values.DATABASE_REPLICA_URL,
     dataFolder: resolve(values.ASSENT_DATA),
     host: values.ASSENT_HOST,
-    port: values.ASSENT_PORT,
+    port: values[portSetting(present)] ?? values.ASSENT_PORT,
     operationsHost: values.ASSENT_OPERATIONS_HOST,
     operationsPort: values.ASSENT_OPERATIONS_PORT,
     publicUrl: values.ASSENT_PUBLIC_URL?.replace(/\/+$/, ''),
@@ -257,6 +285,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     sinkCa: ca.pem,
     dnsServers: values.ASSENT_DNS_SERVERS,
     contact: values.ASSENT_CONTACT,
+    securityContacts: values.ASSENT_SECURITY_CONTACT,
+    securityPolicy: values.ASSENT_SECURITY_POLICY,
     handshakeDeadlineMs: values.ASSENT_HANDSHAKE_DEADLINE_MS,
     handshakeAttempts: values.ASSENT_HANDSHAKE_ATTEMPTS,
     handshakeRetryMs: values.ASSENT_HANDSHAKE_RETRY_MS,

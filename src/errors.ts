@@ -168,6 +168,7 @@ export const errorCodes = [
   'grant_revoked',
   'conflict',
   'database_unavailable',
+  'database_read_only',
   'read_only',
   'revision_not_reached',
   'cursor_too_old',

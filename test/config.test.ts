@@ -169,6 +169,22 @@ test('two listeners on one port are refused before one of them is in the way of 
   expect(faultsOf({ ASSENT_PORT: '0', ASSENT_OPERATIONS_PORT: '0' })).toEqual([]);
 });
 
+test('PORT is where the API listens, unless ASSENT_PORT says otherwise', () => {
+  expect(readConfig({ PORT: '8080' }).port).toBe(8080);
+  expect(readConfig({ PORT: '8080', ASSENT_PORT: '3000' }).port).toBe(3000);
+  expect(faultsOf({ PORT: '3001' })).toEqual(['  ASSENT_OPERATIONS_PORT is the same as PORT']);
+  expect(faultsOf({ PORT: 'http' })).toEqual(['  PORT must be a whole number from 0 to 65535']);
+});
+
+test.each(['security@example.com', 'http://example.com/', 'mailto:', 'mailto:a@b.example\nExpires: never'])(
+  'the security contact %j is refused: security.txt takes URIs',
+  (contact) => {
+    expect(faultsOf({ ASSENT_SECURITY_CONTACT: contact })).toEqual([
+      expect.stringContaining('must be URIs like mailto:'),
+    ]);
+  },
+);
+
 test('name servers are addresses with a port that exists: with port 0 the resolver of Node ends the process', () => {
   expect(faultsOf({ ASSENT_DNS_SERVERS: '192.0.2.1, 192.0.2.1:5353, 2001:db8::1, [2001:db8::1]:53' })).toEqual([]);
   for (const server of ['192.0.2.1:0', '192.0.2.1:65536', '192.0.2.1:', 'dns.example', '[192.0.2.1]:53', '[::1']) {
@@ -185,6 +201,9 @@ test.each([
   ['an algorithm that is symmetric', JSON.stringify([{ ...issuer, algorithms: ['HS256'] }])],
   ['no algorithm', JSON.stringify([{ ...issuer, algorithms: [] }])],
   ['a key set that is no URL', JSON.stringify([{ ...issuer, jwks: 'file:///etc/passwd' }])],
+  ['a tenant and tenants', JSON.stringify([{ ...issuer, tenant: 'a', tenants: ['b'] }])],
+  ['no tenant', JSON.stringify([{ ...issuer, tenants: [] }])],
+  ['a tenant that no token can have', JSON.stringify([{ ...issuer, tenant: 'a\nb' }])],
   ['one issuer twice', JSON.stringify([issuer, { ...issuer, audience: 'other' }])],
 ])('issuers: %s is refused', (_title, value) => {
   expect(faultsOf({ ASSENT_ISSUERS: value })).toEqual([expect.stringContaining('ASSENT_ISSUERS')]);

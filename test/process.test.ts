@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { freePort } from './support/postgres.mjs';
 import { startProgram, startRegistryProcess, untilReady, type Program } from './support/process.js';
+import { until } from './support/until.js';
 import { copyDatabase, isServer } from './support/registry.js';
 
 const nobody = 65_534;
@@ -266,6 +267,21 @@ onEmbedded('a second process on the same data folder refuses to start and names 
   expect(second.stderr).toContain(`is in use by process ${first.pid}. Stop that first, or set ASSENT_DATA.`);
   await untilReady(first.operationsUrl);
 });
+
+onEmbedded(
+  'a signal ends it at once while the embedded database is being made, and the next start makes it',
+  async () => {
+    const own = { ...env, ASSENT_DATA: join(folder, 'made') };
+    const first = run('main.js', own);
+    await until(() => existsSync(join(folder, 'made/database.new/base')));
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toBe(143);
+    expect(existsSync(join(folder, 'made/database/PG_VERSION'))).toBe(false);
+    const second = remembered(await startRegistryProcess({ env: own }));
+    await untilReady(second.operationsUrl);
+    expect(await readdir(join(folder, 'made'))).not.toContain('database.new');
+  },
+);
 
 onEmbedded('the lock of a process that was killed is taken over, and one that stops leaves none', async () => {
   const first = await start();

@@ -22,6 +22,10 @@ export interface TokenIssuer {
   audience: string[];
   algorithms: string[];
   keys: KeySource;
+  /** Speaks for this tenant only, whatever its tokens say. */
+  tenant?: string | undefined;
+  /** Speaks for these tenants only. Without both it speaks for any. */
+  tenants?: readonly string[] | undefined;
 }
 
 /** What holds for the tokens of every issuer. */
@@ -35,7 +39,6 @@ export interface TokenRules {
 }
 
 export interface AuthenticateSettings extends Partial<TokenRules> {
-  /** Each of them is trusted to speak for any tenant. */
   issuers: TokenIssuer[];
   /** Milliseconds since 1970. */
   clock?: () => number;
@@ -79,7 +82,7 @@ export function createAuthenticate(settings: AuthenticateSettings): Authenticate
       });
       const granted = scopeNames(payload['scope'] ?? payload['scp']);
       return {
-        tenant: name(payload, tenantClaim),
+        tenant: tenantOf(payload, tenantClaim, entry),
         subscriber: clientName(payload, payload[subscriberClaim] === undefined ? 'sub' : subscriberClaim),
         scopes: new Set(scopes.filter((scope) => granted.includes(scope))),
         tokenExpiresAt: Math.min(payload.exp!, payload.iat! + maxTokenAgeSeconds) * 1000,
@@ -108,16 +111,21 @@ function bearerToken(authorization: string | undefined): string {
   return token;
 }
 
+function tenantOf(payload: JWTPayload, claim: string, { tenant, tenants }: TokenIssuer): string {
+  if (tenant !== undefined) return tenant;
+  const claimed = name(payload, claim);
+  if (tenants === undefined || tenants.includes(claimed)) return claimed;
+  throw refusal(`token_${claim}`, `The issuer of the token may not speak for this tenant (${claim}).`);
+}
+
 /** Invisible characters could make two tenants look like one in a log or on a page; half surrogates break storage. */
+export function isName(value: string): boolean {
+  return value !== '' && value.length <= maxNameLength && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(value);
+}
+
 function name(payload: JWTPayload, claim: string): string {
   const value = payload[claim];
-  if (
-    typeof value === 'string' &&
-    value !== '' &&
-    value.length <= maxNameLength &&
-    !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(value)
-  )
-    return value;
+  if (typeof value === 'string' && isName(value)) return value;
   const rule = `The token must have a ${claim} of 1 to ${maxNameLength} characters without control characters.`;
   throw refusal(`token_${claim}`, rule);
 }

@@ -109,10 +109,9 @@ export function serveDocuments(
   app: Express,
   setHeaders: RequestHandler,
   document: OpenApiDocument,
-  jwks: JSONWebKeySet | undefined,
-  contact: string | undefined,
+  { jwks, contact, security }: DocumentSettings,
 ): void {
-  const serve = (path: string, answer: (response: Response) => Response) => {
+  const serve = (path: string, answer: (response: Response) => unknown) => {
     app.get(path, setHeaders, (_request, response) => void answer(response));
     answerMethods(app, path, setHeaders, ['GET']);
   };
@@ -123,6 +122,8 @@ export function serveDocuments(
     serve(path, (response) => response.set('Access-Control-Allow-Origin', '*').type('json').send(contract));
   }
   serve('/docs', (response) => allowPage(response).type('html').send(page));
+  // Relative, because a proxy may have put a path in front.
+  serve('/docs/', (response) => response.redirect(308, '../docs'));
   serve('/docs/start.js', (response) => response.type('js').send(start));
   // Not the whole folder: the package's own pages point to other hosts.
   for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
@@ -130,6 +131,42 @@ export function serveDocuments(
     serve(`/docs/${file}`, (response) => response.type(extname(file)).send(bytes));
   }
   if (jwks) serve('/.well-known/jwks.json', (response) => response.json(jwks));
+  if (security) {
+    serve('/.well-known/security.txt', (response) => response.type('text/plain').send(securityText(security)));
+  }
+}
+
+export interface DocumentSettings {
+  /** The public keys of the development issuer. */
+  jwks?: JSONWebKeySet | undefined;
+  /** What ASSENT_CONTACT says. */
+  contact?: string | undefined;
+  security?: SecurityContact | undefined;
+}
+
+/** Where a weakness is reported. */
+export interface SecurityContact {
+  /** URIs, the preferred one first. */
+  contacts: readonly string[];
+  policy?: string | undefined;
+  /** Where the API is reached from outside. */
+  publicUrl?: string | undefined;
+}
+
+/** Less than a year, as section 2.5.5 asks. The contacts are those of the configuration, so they are never out of date. */
+const securityTextMs = 180 * 86_400_000;
+
+/** RFC 9116, section 2. */
+function securityText({ contacts, policy, publicUrl }: SecurityContact): string {
+  const host = publicUrl === undefined ? undefined : new URL(publicUrl);
+  const fields = [
+    ...contacts.map((contact) => ['Contact', contact]),
+    ['Expires', new Date(Date.now() + securityTextMs).toISOString()],
+    // The file is known at the root of a host only (section 3).
+    ...(host?.pathname === '/' ? [['Canonical', `${host.origin}/.well-known/security.txt`]] : []),
+    ...(policy === undefined ? [] : [['Policy', policy]]),
+  ];
+  return fields.map(([name, value]) => `${name}: ${value}\n`).join('');
 }
 
 /** A URL or the mail address in what ASSENT_CONTACT says, as a Contact Object of OpenAPI has it. */

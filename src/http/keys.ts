@@ -27,6 +27,7 @@ const awaitAfterMs = 1_200_000;
 const keepMs = 86_400_000;
 const cooldownMs = 30_000;
 const cooldownWithoutKeysMs = 5_000;
+const mostUnknown = 64;
 const maxBytes = 256 * 1024;
 
 /**
@@ -38,15 +39,20 @@ const maxBytes = 256 * 1024;
  * ten minutes, and are answered from the kept set if it fails. Older than a day: none.
  * A key that the set does not hold makes the look-up wait for a fetch as well. Everybody shares one fetch, and the next
  * starts no sooner than 30 s after the last (5 s while there is no set), so unknown keys cannot flood the issuer.
+ * Until then nobody knows whether the issuer has published an unknown key since: the look-up is answered "not available"
+ * with the time of the next fetch. A key that was missing from a fetched set is refused for as long as the set stays the
+ * same, and so is any further one while 64 unknown keys are remembered: who makes keys up gets no more than that.
  *
  * jose's createRemoteJWKSet does less: it drops the set when a refresh fails and has no pause after failures.
  */
 export function createRemoteKeySource(settings: RemoteKeySettings): KeySource {
   const { url, clock = () => performance.now(), timeoutMs = 3_000, onOutage, onChange } = settings;
-  let kept: { find: KeySource; fetchedAt: number; text: string } | undefined;
+  let kept: { find: KeySource; fetchedAt: number; text: string; ids: string[] } | undefined;
   let attemptedAt = -Infinity;
   let outage: { cause: unknown; at: number } | undefined;
   let pending: Promise<void> | undefined;
+  /** Ids of keys that the kept set lacks; true once a set was fetched after a token had named the key. */
+  const unknown = new Map<string, boolean>();
 
   async function fetchOnce() {
     attemptedAt = clock();
@@ -54,7 +60,11 @@ export function createRemoteKeySource(settings: RemoteKeySettings): KeySource {
       const keys = usableKeys(await fetchJson(url, timeoutMs));
       const text = JSON.stringify(keys);
       const isOther = kept !== undefined && kept.text !== text;
-      kept = { find: createLocalJWKSet(keys), fetchedAt: attemptedAt, text };
+      if (isOther) unknown.clear();
+      // What was there and is not any longer was withdrawn.
+      const asked = isOther ? (kept?.ids ?? []) : [...unknown.keys()];
+      for (const id of asked) unknown.set(id, true);
+      kept = { find: createLocalJWKSet(keys), fetchedAt: attemptedAt, text, ids: keys.keys.map(idOf) };
       outage = undefined;
       if (isOther) onChange?.();
     } catch (cause) {
@@ -65,30 +75,40 @@ export function createRemoteKeySource(settings: RemoteKeySettings): KeySource {
 
   const age = () => (kept ? clock() - kept.fetchedAt : Infinity);
   const isOut = () => outage !== undefined && clock() - outage.at < refreshAfterMs;
+  const cooldownLeftMs = () => attemptedAt + (kept ? cooldownMs : cooldownWithoutKeysMs) - clock();
 
-  async function refresh() {
-    const cooledDown = clock() - attemptedAt >= (kept ? cooldownMs : cooldownWithoutKeysMs);
-    if (!pending && cooledDown) pending = fetchOnce().finally(() => (pending = undefined));
-    await pending;
+  /** Whether a fetch was waited for; it may have failed. */
+  async function refresh(): Promise<boolean> {
+    if (!pending && cooldownLeftMs() <= 0) pending = fetchOnce().finally(() => (pending = undefined));
+    const awaited = pending;
+    await awaited;
+    return awaited !== undefined;
   }
 
   return async (header, token) => {
+    let isFresh = false;
     if (age() >= keepMs) kept = undefined;
-    if (!kept || (age() >= awaitAfterMs && !isOut())) await refresh();
+    if (!kept || (age() >= awaitAfterMs && !isOut())) isFresh = await refresh();
     else if (age() >= refreshAfterMs) void refresh();
     try {
       if (kept) return await kept.find(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      await refresh();
-      if (kept && !outage) return await kept.find(header, token);
+      const id = idOf(header);
+      if (unknown.size < mostUnknown && !unknown.has(id)) unknown.set(id, isFresh);
+      isFresh ||= await refresh();
+      const isMissing = isFresh || (unknown.get(id) ?? true);
+      if (kept && !outage && isMissing) return await kept.find(header, token);
     }
-    throw new RegistryError('keys_unavailable', 'The keys of the token issuer cannot be fetched at the moment.', {
-      cause: outage?.cause,
-      retryAfterSeconds: 5,
-    });
+    const retryAfterSeconds = Math.max(1, Math.ceil(cooldownLeftMs() / 1_000));
+    const message = outage
+      ? 'The keys of the token issuer cannot be fetched at the moment.'
+      : `The key of the token (kid) is not known yet; the keys of its issuer are fetched again in ${retryAfterSeconds} s.`;
+    throw new RegistryError('keys_unavailable', message, { cause: outage?.cause, retryAfterSeconds });
   };
 }
+
+const idOf = ({ kid = '' }: { kid?: string | undefined }) => kid;
 
 /** Neither follows redirects nor unpacks compressed bodies, so the limits hold for what is really read. */
 async function fetchJson(url: string, timeoutMs: number): Promise<unknown> {

@@ -11,6 +11,7 @@ export interface Metrics {
   lease(outcome: string, requests: number): void;
   delivery(kind: string, count: number): void;
   held(grants: number): void;
+  unknownMigrations(count: number): void;
 }
 
 export interface MetricsSources {
@@ -140,8 +141,14 @@ export function createMetrics(sources: MetricsSources): Metrics {
     help: 'Holds that webhooks asked for and got.',
     registers,
   });
+  const unknown = new Gauge({
+    name: 'assent_unknown_migrations',
+    help: 'Migrations in the database that a newer version applied and this one does not know.',
+    registers,
+  });
   return {
     registry,
+    unknownMigrations: (count) => unknown.set(count),
     request: (operation, status, seconds) => requests.observe(operation, status, seconds),
     delivery: (kind, count) => deliveries.inc({ kind }, count),
     held: (grants) => holds.inc(grants),

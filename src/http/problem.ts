@@ -37,6 +37,7 @@ const statuses: Record<ErrorCode, { status: number; title: string }> = {
   grant_revoked: { status: 409, title: 'An admin revoked the grant.' },
   conflict: { status: 409, title: 'The present state does not allow this.' },
   database_unavailable: { status: 503, title: 'The database does not answer at present.' },
+  database_read_only: { status: 503, title: 'The database takes no changes at present.' },
   read_only: { status: 503, title: 'This process only reads.' },
   revision_not_reached: { status: 503, title: 'This revision is not known here yet.' },
   cursor_too_old: { status: 410, title: 'Changes after this cursor have been forgotten.' },

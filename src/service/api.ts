@@ -83,7 +83,14 @@ export function createApi(context: Context, parts: ApiParts): RequestListener {
     pipeline,
     stopping,
     serveDocuments: (express, setHeaders) =>
-      serveDocuments(express, setHeaders, contract.document, developmentKeys, config.contact),
+      serveDocuments(express, setHeaders, contract.document, {
+        jwks: developmentKeys,
+        contact: config.contact,
+        security:
+          config.securityContacts.length > 0
+            ? { contacts: config.securityContacts, policy: config.securityPolicy, publicUrl: config.publicUrl }
+            : undefined,
+      }),
   });
   return createFastPath(pipeline, onFastPath.map(operationOf), app);
 }

@@ -22,6 +22,7 @@ const maxBackoffMs = 3_600_000;
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
 
 export function createAsking({ database, config, log, metrics }: Context, follower: Pick<Follower, 'wake'>): Asking {
+  const contact = config.contact ?? config.publicUrl;
   const ownAuthorities = config.publicUrl === undefined ? [] : [authorityOf(new URL(config.publicUrl))];
   const sinkRules = { addresses: createAddressRules(config), ports: config.sinkPorts, ownAuthorities };
   const rateWindows = createRateWindows({ perHost: config.handshakesPerHost, perTenant: config.handshakesPerTenant });
@@ -55,7 +56,7 @@ export function createAsking({ database, config, log, metrics }: Context, follow
       dnsServers: config.dnsServers,
       ca: config.sinkCa,
       deadlineMs: config.handshakeDeadlineMs,
-      userAgent: `Assent/${version}${config.contact === undefined ? '' : ` (${config.contact})`}`,
+      userAgent: `Assent/${version}${contact === undefined ? '' : ` (${contact})`}`,
     }),
     settle: createSettle({
       database,

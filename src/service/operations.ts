@@ -1,17 +1,28 @@
 import type { Express } from 'express';
 import type { Worker } from '../handshake/worker.js';
 import { createOperationsApp } from '../http/operations.js';
-import { pendingMigrations, readMigrations } from '../storage/migrate.js';
+import { compareMigrations, readMigrations } from '../storage/migrate.js';
 import type { Context } from './context.js';
 import type { Following } from './following.js';
 
 /** Health, with what has to hold for requests to be sent here, and the metrics. */
 export async function createOperations(
-  { database, config, metrics, stopping }: Context,
+  { database, config, log, metrics, stopping }: Context,
   { follower }: Pick<Following, 'follower'>,
   worker: Pick<Worker, 'secondsSincePoll'>,
 ): Promise<Express> {
   const migrations = await readMigrations();
+  let unknown: string[] = [];
+  /** Not a failure: during an upgrade, one process after the other, the version before goes on beside the new one. */
+  async function look(): Promise<string[]> {
+    const names = await compareMigrations(database, migrations);
+    const fresh = names.unknown.filter((name) => !unknown.includes(name));
+    if (fresh.length > 0) log.error({ migrations: fresh }, 'the database has migrations of a newer version');
+    unknown = names.unknown;
+    metrics.unknownMigrations(unknown.length);
+    return names.pending;
+  }
+  await look();
   return createOperationsApp({
     metrics: metrics.registry,
     timeoutMs: 2_000,
@@ -20,7 +31,7 @@ export async function createOperations(
       process: async () => (stopping.aborted ? 'stopping' : undefined),
       database: async () => void (await database.client.$queryRaw`select 1`),
       migrations: async () => {
-        const pending = await pendingMigrations(database, migrations);
+        const pending = await look();
         return pending.length > 0 ? `pending: ${pending.join(', ')}` : undefined;
       },
       index: async () => {
@@ -29,9 +40,13 @@ export async function createOperations(
         return follower.secondsFailing() > 30 ? 'does not follow' : undefined;
       },
       ...(config.replicaUrl === undefined
-        ? { worker: async () => (worker.secondsSincePoll() > config.pollMs / 1_000 + 30 ? 'does not poll' : undefined) }
+        ? {
+            worker: async () => (worker.secondsSincePoll() > config.pollMs / 1_000 + 30 ? 'does not poll' : undefined),
+            writes: async () => database.refusesWrites(),
+          }
         : { writes: async () => 'read only' }),
     },
     readChecks: ['process', 'index'],
+    warnings: () => unknown.map((name) => `The database has a migration of a newer version: ${name}`),
   });
 }

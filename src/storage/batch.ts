@@ -1,4 +1,4 @@
-import { RegistryError } from '../errors.js';
+import { isOutage } from './database-errors.js';
 
 export interface BatchSettings<Member, Result> {
   /** Results in the order of the members; a rejection means that nothing was done for any of them. */
@@ -56,8 +56,7 @@ export function createBatcher<Member, Result>(
       const results = await run(entries.map(({ member }) => member));
       setImmediate(() => entries.forEach(({ resolve }, place) => resolve(results[place] as Result)));
     } catch (error) {
-      const isAway = error instanceof RegistryError && error.code === 'database_unavailable';
-      if (isAway || entries.length === 1) for (const { reject } of entries) reject(error);
+      if (isOutage(error) || entries.length === 1) for (const { reject } of entries) reject(error);
       else for (const entry of entries) await perform([entry]);
     }
   }

@@ -33,7 +33,7 @@ function prismaCode(error: unknown): string | undefined {
  * What Postgres says while it starts, stops, fails over, has no room, is too slow, or lets nobody into the database; the
  * first characters are enough.
  */
-const unavailableStates = /^(?:08|28|3D|53|55000|57P|57014|58|25006|25P0[34]|40001|40P01)/;
+const unavailableStates = /^(?:08|28|3D|53|55000|57P|57014|58|25P0[34]|40001|40P01)/;
 const unavailableKinds = [
   'ConnectionClosed',
   'DatabaseNotReachable',
@@ -46,11 +46,35 @@ const unavailableCodes = ['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 
 const unavailableTexts =
   /E(?:CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|Connection terminated|connection timeout|timeout exceeded when trying to connect|Can't reach database|not queryable/i;
 
+export const diskFull = 'disk full';
+
+/** Why the database, which answers, takes no change; undefined for any other error. */
+export function refusalOfWrite(error: unknown): string | undefined {
+  const state = sqlState(error);
+  return state === '53100' ? diskFull : state === '25006' ? 'read only' : undefined;
+}
+
+/** Whether an error is about the database and not about what was asked of it. */
+export function isOutage(error: unknown): boolean {
+  return (
+    error instanceof RegistryError && (error.code === 'database_unavailable' || error.code === 'database_read_only')
+  );
+}
+
 /**
  * A database that cannot be reached is a state of the world, not a fault of the program: 503, and try again. Whether a
  * change was made cannot be known where the answer to a commit was lost.
  */
 export function asUnavailable(error: unknown): unknown {
+  const refusal = refusalOfWrite(error);
+  if (refusal !== undefined) {
+    const why = refusal === diskFull ? 'its disk is full' : 'its disk is nearly full, or it is a replica';
+    return new RegistryError(
+      'database_read_only',
+      `The database takes no changes at present: ${why}. Nothing was changed.`,
+      { cause: error, retryAfterSeconds: 30 },
+    );
+  }
   const isUnavailable =
     unavailableStates.test(sqlState(error) ?? '') ||
     unavailableKinds.includes(adapted(error)?.kind ?? '') ||

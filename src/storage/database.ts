@@ -27,6 +27,8 @@ export interface Database {
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Gives back the room of what was deleted; a server does that by itself. Nothing else is done meanwhile. */
   tidy(): Promise<void>;
+  /** Why the last change was refused although the database answers, such as a full disk; undefined if it was not. */
+  refusesWrites(): string | undefined;
   close(): Promise<void>;
 }
 

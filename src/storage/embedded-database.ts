@@ -1,5 +1,11 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { SetupError } from '../errors.js';
-import { unlessVictim } from './database-errors.js';
+import { diskFull, unlessVictim } from './database-errors.js';
 import type { Database } from './database.js';
 import { requireRoom, writeWithRoom, type OnRoom } from './disk-room.js';
 import { lockFolder } from './folder-lock.js';
@@ -26,13 +32,19 @@ export async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Data
     .then(() => lockFolder(folder))
     .catch(cannot);
   const pglite = await requireRoom(folder)
+    .then(() => makeIfMissing(folder))
     .then(() => PGlite.create(folder))
     .catch(async (error: Error) => {
       await unlock();
       return cannot(error);
     });
   const closing = new AbortController();
-  const watching = writeWithRoom(pglite, folder, onRoom, closing.signal);
+  let isFull = false;
+  const noteRoom: OnRoom = (isRoom) => {
+    isFull = !isRoom;
+    onRoom(isRoom);
+  };
+  const watching = writeWithRoom(pglite, folder, noteRoom, closing.signal);
   const client = new PrismaClient({ adapter: new PrismaPGlite(pglite) });
   return {
     kind: 'embedded',
@@ -40,7 +52,11 @@ export async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Data
     client,
     sql: sqlOn(runOn(pglite)),
     schema: 'public',
-    write: (work) => unlessVictim(() => pglite.transaction((sql) => inTransaction(sqlOn(runOn(sql)), work))),
+    write: (work) =>
+      unlessVictim(async () => {
+        const { result } = await pglite.transaction((sql) => inTransaction(sqlOn(runOn(sql)), work));
+        return result;
+      }),
     query: async <Row>(text: string, values?: unknown[]) => (await pglite.query<Row>(text, values)).rows,
     snapshot: (work) =>
       pglite.transaction((sql) => {
@@ -55,6 +71,7 @@ export async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Data
         }),
       ),
     tidy: () => tidy(pglite, folder),
+    refusesWrites: () => (isFull ? diskFull : undefined),
     close: async () => {
       closing.abort();
       await Promise.all([client.$disconnect(), watching]);
@@ -62,6 +79,22 @@ export async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Data
       await unlock();
     },
   };
+}
+
+/**
+ * Makes the database of an empty folder. That keeps a thread busy for seconds, so another thread does it: this one can
+ * still end the process. What was being made lies beside the folder until it is whole.
+ */
+async function makeIfMissing(folder: string): Promise<void> {
+  if (existsSync(join(folder, 'PG_VERSION'))) return;
+  const unfinished = `${folder}.new`;
+  await rm(unfinished, { recursive: true, force: true });
+  await makeFolder(unfinished);
+  const module = createRequire(import.meta.url).resolve('@electric-sql/pglite');
+  const code = `const { module, folder } = require('node:worker_threads').workerData;
+    require(module).PGlite.create(folder).then((database) => database.close());`;
+  await once(new Worker(code, { eval: true, workerData: { module, folder: unfinished } }), 'exit');
+  await rename(unfinished, folder);
 }
 
 interface EmbeddedConnection {

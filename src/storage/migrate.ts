@@ -47,7 +47,7 @@ export async function migrate(
     // Where it is there, this asks for no more than the rights to rows, and a database that only reads says so.
     await execute(table?.isthere ? 'update _prisma_migrations set id = id where false' : createTable);
   });
-  const pending = await pendingMigrations(database, migrations);
+  const { pending } = await compareMigrations(database, migrations);
   for (const { name, sql, checksum } of migrations.filter((migration) => pending.includes(migration.name))) {
     await underLock(
       database,
@@ -100,9 +100,9 @@ export async function awaitMigrations(
 ): Promise<void> {
   const migrations = await readMigrations();
   for (let told = false; ; told = true) {
-    const pending = await pendingMigrations(database, migrations).catch((error: unknown) => {
+    const { pending } = await compareMigrations(database, migrations).catch((error: unknown) => {
       const isEmpty = sqlState(error) === '42P01';
-      if (isEmpty) return migrations.map(({ name }) => name);
+      if (isEmpty) return { pending: migrations.map(({ name }) => name) };
       throw error;
     });
     if (pending.length === 0) return;
@@ -136,15 +136,24 @@ async function underLock(
   }
 }
 
-/**
- * Names of the migrations that this version brings and the database lacks; a SetupError if one of the others differs.
- */
-export async function pendingMigrations(database: Database, migrations: readonly Migration[]): Promise<string[]> {
+export interface MigrationNames {
+  /** This version brings them, and the database lacks them. */
+  pending: string[];
+  /** The database has them, and this version does not know them: a newer version applied them. */
+  unknown: string[];
+}
+
+/** SetupError if a migration has changed since it was applied. */
+export async function compareMigrations(database: Database, migrations: readonly Migration[]): Promise<MigrationNames> {
   const rows = await database.client.$queryRaw<Array<{ name: string; checksum: string }>>`
     select migration_name as name, checksum from _prisma_migrations
     where finished_at is not null and rolled_back_at is null`;
   const done = new Map(rows.map(({ name, checksum }) => [name, checksum]));
   const changed = migrations.find(({ name, checksum }) => done.has(name) && done.get(name) !== checksum);
   if (changed) throw new SetupError(`The migration ${changed.name} is not the one that was applied to this database.`);
-  return migrations.map(({ name }) => name).filter((name) => !done.has(name));
+  const names = migrations.map(({ name }) => name);
+  return {
+    pending: names.filter((name) => !done.has(name)),
+    unknown: [...done.keys()].filter((name) => !names.includes(name)).sort(),
+  };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { SetupError } from '../errors.js';
-import { sqlState, unlessVictim } from './database-errors.js';
+import { isOutage, refusalOfWrite, sqlState, unlessVictim } from './database-errors.js';
 import type { Database, Session, Snapshot } from './database.js';
 import { PrismaClient } from './generated/client.js';
 import { sqlOn, type Query } from './sql.js';
@@ -17,6 +17,11 @@ const statementMs = 8_000;
  */
 const idleMs = 5_000;
 const mostConnections = 20;
+/**
+ * How long a refused change makes the process not ready. No change comes to a process that is not ready, so it has to be
+ * ready again by itself.
+ */
+const refusedForMs = 60_000;
 /** The user lacks a privilege; the server is a standby, or reads only. */
 const unmigratable = ['42501', '25006'];
 
@@ -46,6 +51,16 @@ export async function openServer(url: string, readsOnly: boolean): Promise<Datab
   const watching = pool.watch(closing.signal);
   const client = new PrismaClient({ adapter: new PrismaPg(pool, { schema, disposeExternalPool: true }) });
   const nameOf = createStatementNames();
+  let refused: { why: string; at: number } | undefined;
+  const write: Database['write'] = async (work) => {
+    try {
+      return await unlessVictim(() => transactOn(pool, work, () => (refused = undefined)));
+    } catch (error) {
+      const why = isOutage(error) ? refusalOfWrite((error as Error).cause) : undefined;
+      if (why !== undefined) refused = { why, at: performance.now() };
+      throw error;
+    }
+  };
   const { host, pathname } = new URL(url);
   return {
     kind: 'server',
@@ -53,7 +68,7 @@ export async function openServer(url: string, readsOnly: boolean): Promise<Datab
     client,
     sql: sqlOn((text, values) => pool.query(text, values)),
     schema,
-    write: (work) => unlessVictim(() => transactOn(pool, work)),
+    write,
     query: unlessOutdated(queryOn(pool, nameOf)),
     snapshot: (work) => readAsOfNow(pool, nameOf, work),
     exclusively: (work) =>
@@ -61,6 +76,7 @@ export async function openServer(url: string, readsOnly: boolean): Promise<Datab
         throw unmigratable.includes(sqlState(error) ?? '') ? unusable(error) : error;
       }),
     tidy: async () => undefined,
+    refusesWrites: () => (refused && performance.now() - refused.at < refusedForMs ? refused.why : undefined),
     close: async () => {
       closing.abort();
       const hangUp = setTimeout(() => pool.hangUp(), 2_000);
@@ -222,14 +238,16 @@ async function onOwnConnection<T>(url: string, work: (session: Session) => Promi
   }
 }
 
-async function transactOn<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
+async function transactOn<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>, onRecorded: () => void): Promise<T> {
   const connection = await pool.connect();
   try {
     await connection.query('begin');
     const sql = sqlOn((text, values) => connection.query(text, values));
-    const result = await inTransaction(sql, work);
+    const { result, isRecorded } = await inTransaction(sql, work);
     await connection.query('commit');
     connection.release();
+    // One that wrote no row needs no room on the disk.
+    if (isRecorded) onRecorded();
     return result;
   } catch (error) {
     // One that fails at this is closed.

@@ -55,8 +55,11 @@ export interface Transaction {
 
 type AuditDetail = { sink?: string; [member: string]: unknown };
 
-/** Does the work, then writes its audit entries and its changes. */
-export async function inTransaction<T>(sql: Sql, work: (tx: Transaction) => Promise<T>): Promise<T> {
+/** Does the work, then writes its audit entries and its changes, and returns whether there were any. */
+export async function inTransaction<T>(
+  sql: Sql,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<{ result: T; isRecorded: boolean }> {
   const entries: object[] = [];
   const changes: Change[] = [];
   const result = await work({
@@ -66,7 +69,7 @@ export async function inTransaction<T>(sql: Sql, work: (tx: Transaction) => Prom
   });
   if (entries.length > 0) await writeAudit(sql, entries);
   if (changes.length > 0) await appendChanges(sql, changes);
-  return result;
+  return { result, isRecorded: entries.length + changes.length > 0 };
 }
 
 /** A sink loses its query: webhooks have their keys there, and entries are kept for years after the subscription. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createFeedReader, type FeedReader } from '../support/feed-reader.js';
+import { until as waitUntil } from '../support/until.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
@@ -95,6 +96,21 @@ test.each([
   await registry.service.follow();
   await register();
   expect((await here.page({ after: (await here.snapshot()).at(-1).cursor })).changes).toEqual([]);
+});
+
+test('a move of the database that was announced keeps cursors', async () => {
+  const { cursor: after } = await there.page();
+  const tell = () =>
+    registry.sql(
+      `select pg_terminate_backend(pid)::text from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid() and query ~ '^(listen |select 1$)'`,
+    );
+  await registry.sql(`update feed_state set cluster = '' returning 1`);
+  await tell();
+  await waitUntil(async () => (await registry.sql(`select 1 from feed_state where cluster <> ''`)).length > 0);
+  await register();
+  const { changes } = await there.page({ after });
+  expect(changes.length).toBeGreaterThan(0);
 });
 
 test(

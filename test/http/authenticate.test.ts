@@ -219,11 +219,26 @@ test('during an outage tokens with a known key pass and others are answered as u
   const known = await signed(es256, claims());
   const unknown = await signed(await newSigningKey('rotated'), claims());
   await verdict(known, authenticate);
+  keysNow = 30_000;
   expect(await verdict(unknown, authenticate)).toBe('token_kid');
   server.breaks();
-  keysNow = 30_000;
+  keysNow = 60_000;
   expect(await verdict(unknown, authenticate)).toBe('keys_unavailable');
   expect(await verdict(known, authenticate)).toBe('gemeente-utrecht');
+});
+
+test('an issuer can be confined to one tenant or to a list of them', async () => {
+  const entry = { issuer, audience: [audience], algorithms: allButRs256 };
+  const keys = createRemoteKeySource({ url: server.url, clock: () => keysNow });
+  const confined = (limits: { tenant?: string; tenants?: string[] }) =>
+    authenticator({ issuers: [{ ...entry, keys, ...limits }] });
+  const token = (tenant: string | undefined) => signed(es256, claims({ tenant }));
+  const listed = confined({ tenants: ['gemeente-utrecht', 'gemeente-zeist'] });
+  expect(await verdict(await token('gemeente-zeist'), listed)).toBe('gemeente-zeist');
+  expect(await verdict(await token('rijk'), listed)).toBe('token_tenant');
+  expect(await verdict(await token(undefined), listed)).toBe('token_tenant');
+  const fixed = confined({ tenant: 'gemeente-zeist' });
+  for (const claimed of ['rijk', undefined]) expect(await verdict(await token(claimed), fixed)).toBe('gemeente-zeist');
 });
 
 test('a token that names no key is refused when several fit, and accepted when one does', async () => {

@@ -89,7 +89,12 @@ let nobody: ReturnType<typeof supertest>;
 let clients: Record<Scope, Client>;
 
 beforeAll(async () => {
-  registry = await startRegistry();
+  registry = await startRegistry({
+    env: {
+      ASSENT_SECURITY_CONTACT: 'mailto:security@example.com,https://example.com/report',
+      ASSENT_SECURITY_POLICY: 'https://example.com/disclosure',
+    },
+  });
   nobody = supertest(registry.url);
   const [subscribe, admin, deliver, credentials] = await Promise.all(scopes.map((scope) => registry.as(scope)));
   clients = {
@@ -204,7 +209,8 @@ describe('tokens', () => {
 
 describe('documents', () => {
   const contracts = ['/openapi.json', '/v1/openapi.json'];
-  const addresses = [...contracts, '/docs', '/docs/start.js', '/docs/swagger-ui.css', '/.well-known/jwks.json'];
+  const pages = ['/docs', '/docs/', '/docs/start.js', '/docs/swagger-ui.css'];
+  const addresses = [...contracts, ...pages, '/.well-known/jwks.json', '/.well-known/security.txt'];
   test.each(addresses)('%s is read and nothing else', async (path) => {
     const allow = 'GET, HEAD, OPTIONS';
     expect((await nobody.options(path).expect(200)).get('Allow')).toBe(allow);
@@ -289,6 +295,25 @@ describe('documents', () => {
     const bounded = [...text.matchAll(/"type":"integer",(?:"format":"(\w+)",)?[^{}]*?"maximum":(\d+)/g)];
     expect(bounded.length).toBeGreaterThan(5);
     for (const [, format, maximum] of bounded) expect(format).toBe(Number(maximum) < 2 ** 31 ? undefined : 'int64');
+  });
+
+  test('/docs/ leads to /docs, also behind a proxy that puts a path in front', async () => {
+    expect((await nobody.get('/docs/').expect(308)).get('Location')).toBe('../docs');
+  });
+
+  test('/.well-known/security.txt says whom to tell of a weakness, for less than a year (RFC 9116)', async () => {
+    const answer = await nobody.get('/.well-known/security.txt').expect(200);
+    expect(answer.get('Content-Type')).toBe('text/plain; charset=utf-8');
+    const [first, second, expires = '', ...others] = answer.text.split('\n');
+    expect([first, second]).toEqual(['Contact: mailto:security@example.com', 'Contact: https://example.com/report']);
+    const left = Date.parse(expires.replace(/^Expires: /, '')) - Date.now();
+    expect(left).toBeGreaterThan(86_400_000);
+    expect(left).toBeLessThan(365 * 86_400_000);
+    expect(others).toEqual([
+      'Canonical: https://assent.test/.well-known/security.txt',
+      'Policy: https://example.com/disclosure',
+      '',
+    ]);
   });
 
   test('/docs and everything that it loads come from this host', async () => {
@@ -430,7 +455,7 @@ describe('every answer', () => {
     },
   );
 
-  test.each(['/docs/', '/Docs', '/openapi.json/', '/docs/start.js/'])('%s is no document', async (path) => {
+  test.each(['/docs//', '/Docs', '/openapi.json/', '/docs/start.js/'])('%s is no document', async (path) => {
     expectProblem(await nobody.get(path), 404, 'not_found');
   });
 

@@ -13,13 +13,8 @@ let server: Server;
 let socket: Socket;
 beforeEach(async () => {
   const app = express();
-  serveDocuments(
-    app,
-    (_request, _response, next) => next(),
-    loadContract().document,
-    undefined,
-    'beheer@gemeente.example (desk)',
-  );
+  const contact = 'beheer@gemeente.example (desk)';
+  serveDocuments(app, (_request, _response, next) => next(), loadContract().document, { contact });
   server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });

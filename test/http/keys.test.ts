@@ -113,12 +113,42 @@ test('during an outage known keys wait for no fetch but the first in ten minutes
 test('a new key is accepted 30 s after the last fetch, and the old one as long as it is published', async () => {
   await verdict(first);
   server.publishes(first.publicJwk, next.publicJwk);
-  now = 30 * second - 1;
-  expect(await verdict(next)).toBe(unknownKey);
   now = 30 * second;
   expect(await verdict(next)).toBe('verified');
   expect(await verdict(first)).toBe('verified');
   expect(server.fetches()).toBe(2);
+});
+
+test('a key that may have been published since the last fetch is unavailable until the next one, and not refused', async () => {
+  await verdict(first);
+  server.publishes(first.publicJwk, next.publicJwk);
+  now = 10 * second;
+  const refused = jwtVerify(await signed(next, {}), keys);
+  await expect(refused).rejects.toMatchObject({ code: 'keys_unavailable', retryAfterSeconds: 20 });
+  now = 30 * second;
+  expect(await verdict(next)).toBe('verified');
+});
+
+test('a key that a fetched set lacks is refused from then on, and so are further ones of who makes keys up', async () => {
+  await verdict(first);
+  const garbage = (index: number) => ({ ...next, kid: `garbage-${index}` });
+  now = 29 * second;
+  expect(await verdict(garbage(0))).toBe('keys_unavailable');
+  for (const at of [30, 31, 59, 60, 61]) {
+    now = at * second;
+    expect([at, await verdict(garbage(0))]).toEqual([at, unknownKey]);
+  }
+  const verdicts = await Promise.all(Array.from({ length: 200 }, (_, index) => verdict(garbage(index + 1))));
+  expect(verdicts.filter((each) => each === 'keys_unavailable').length).toBeLessThan(64);
+  now = 89 * second;
+  expect(await verdict(garbage(500))).toBe(unknownKey);
+  expect(server.fetches()).toBe(3);
+});
+
+test('a key that is made up at the first look-up is refused at once', async () => {
+  expect(await Promise.all([verdict(next), verdict(next)])).toEqual([unknownKey, unknownKey]);
+  now = second;
+  expect(await verdict(next)).toBe(unknownKey);
 });
 
 test('two hundred unknown keys at once cause one fetch, and no other for 30 s', async () => {
@@ -159,7 +189,7 @@ test('an unknown key during an outage is unavailable and says when to try again'
   now = 30 * second;
   await expect(jwtVerify(await signed(next, {}), keys)).rejects.toMatchObject({
     code: 'keys_unavailable',
-    retryAfterSeconds: 5,
+    retryAfterSeconds: 30,
   });
 });
 
@@ -244,7 +274,9 @@ test('keys in a set that cannot be used are left out without harm to the others'
   const short = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'jwk' });
   server.publishes({ kty: 'FUTURE', kid: 'new' }, secret, leaked, { ...short, kid: 'short' }, first.publicJwk);
   expect(await verdict(first)).toBe('verified');
+  now = 30 * second;
   expect(await verdict(next)).toBe(unknownKey);
+  now = 60 * second;
   const header = { alg: 'PS256', kid: 'short' };
   await expect(keys(header, { payload: '', signature: '' })).rejects.toMatchObject({ code: unknownKey });
 });

@@ -46,7 +46,7 @@ async function metric(name: string, labels: Record<string, string> = {}): Promis
 test('a process that turns is live, and one that has everything is ready', async () => {
   await untilReady(registry.operationsUrl);
   expect((await watch('/livez').expect(200)).body).toEqual({ status: 'live' });
-  const checks = { process: 'ok', database: 'ok', migrations: 'ok', index: 'ok', worker: 'ok' };
+  const checks = { process: 'ok', database: 'ok', migrations: 'ok', index: 'ok', worker: 'ok', writes: 'ok' };
   expect((await watch('/readyz').expect(200)).body).toEqual({ status: 'ready', checks });
 });
 
@@ -69,6 +69,43 @@ test('a migration that this version brings and the database lacks makes it not r
   await watch('/readyz').expect(200);
 });
 
+test('a migration of a newer version is named in the log, in a warning and in the metrics, and leaves it ready', async () => {
+  const name = '20991231000000_from_the_future';
+  await registry.sql(
+    `insert into _prisma_migrations (id, checksum, finished_at, migration_name) values ('future', '', now(), '${name}')`,
+  );
+  const { body } = await watch('/readyz').expect(200);
+  expect(body).toMatchObject({ status: 'ready', warnings: [expect.stringContaining(name)] });
+  await watch('/readyz').expect(200);
+  const isTold = (line: string) => line.includes(name) && line.includes('"level":"error"');
+  expect(registry.logs.filter(isTold)).toHaveLength(1);
+  expect(await metric('assent_unknown_migrations')).toBe(1);
+  if (isServer) {
+    const older = await startRegistry({ beside: registry });
+    expect(older.logs.filter(isTold)).toHaveLength(1);
+    await older.stop();
+  }
+  await registry.sql(`delete from _prisma_migrations where id = 'future'`);
+  expect((await watch('/readyz').expect(200)).body).not.toHaveProperty('warnings');
+});
+
+(isServer ? test : test.skip)('while changes fail because a disk is full, it says so, and is not ready', async () => {
+  await registry.sql(`create function no_room() returns trigger language plpgsql as $$ begin
+    raise 'could not extend file: No space left on device' using errcode = '53100'; end $$`);
+  await registry.sql('create trigger no_room before insert on origin for each row execute function no_room()');
+  const admin = await registry.as('assent:admin');
+  const create = () => admin.post('/v1/origins').send({ name: 'full.example.com' });
+  const { body } = await create().expect(503).expect('Retry-After', '30');
+  expect(body).toMatchObject({ code: 'database_read_only', detail: expect.stringContaining('disk is full') });
+  expect(body.detail).not.toContain('does not answer');
+  const unready = await watch('/readyz').expect(503);
+  expect(unready.body.checks).toMatchObject({ database: 'ok', writes: 'disk full' });
+  await watch('/readyz/reads').expect(200);
+  await registry.sql('drop trigger no_room on origin');
+  await create().expect(201);
+  await watch('/readyz').expect(200);
+});
+
 test('a worker that does not poll, and a memory that is not loaded, make it not ready', async () => {
   const idle = await startRegistry({ start: false, unloaded: true });
   others.push(idle);
@@ -79,6 +116,7 @@ test('a worker that does not poll, and a memory that is not loaded, make it not 
     migrations: 'ok',
     index: 'loading',
     worker: 'does not poll',
+    writes: 'ok',
   });
 });
 
@@ -201,9 +239,15 @@ test('neither the API nor its documents exist on the listener for operations', a
     await supertest(registry.url)
       .get(path)
       .expect((response) => expect(response.status).not.toBe(404));
-    await watch(path).expect(404);
+    await watch(path)
+      .expect(404)
+      .expect('Content-Type', /^application\/problem\+json/);
   }
-  await supertest(registry.operationsUrl).post('/v1/subscriptions').send({}).expect(404);
+  const { body } = await supertest(registry.operationsUrl).post('/v1/subscriptions').send({}).expect(404);
+  expect(body).toMatchObject({ status: 404, code: 'not_found', detail: expect.stringContaining('/readyz/reads') });
+  const wrong = await supertest(registry.operationsUrl).post('/readyz').expect(405).expect('Allow', 'GET, HEAD');
+  expect(wrong.body).toMatchObject({ code: 'method_not_allowed', requestid: wrong.headers['x-request-id'] });
+  expect((await watch('/%E0%A4%A').expect(404)).body.code).toBe('not_found');
 });
 
 /** Sends text on a connection, piece by piece, and returns what came back when the other side has closed it. */

@@ -55,9 +55,11 @@ onSmallDisk(
         if (answer.status === 201) acknowledged.push(name);
         else refused = answer;
       }
-      expect(refused).toMatchObject({ status: 503, code: 'database_unavailable' });
+      expect(refused).toMatchObject({ status: 503, code: 'database_read_only' });
       expect((await get('/v1/origins?limit=1')).status).toBe(200);
-      expect((await fetch(`${registry.operationsUrl}/readyz`)).status).toBe(200);
+      const unready = await fetch(`${registry.operationsUrl}/readyz`);
+      expect([unready.status, await unready.json()]).toMatchObject([503, { checks: { writes: 'disk full' } }]);
+      expect((await fetch(`${registry.operationsUrl}/readyz/reads`)).status).toBe(200);
 
       await rm(fill);
       while ((await create('back.example.com')).status === 503);
