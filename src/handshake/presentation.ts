@@ -1,6 +1,6 @@
 import type { components } from '../http/contract.gen.js';
 import type { Attempt, Handshake, HeaderLine } from './handshake.js';
-import { describe, verdicts, type Facts, type Verdict } from './verdicts.js';
+import { advise, describe, publicVerdict, type Facts, type Verdict } from './verdicts.js';
 
 type Presented = components['schemas']['Handshake'];
 
@@ -18,7 +18,7 @@ export function presentHandshake(handshake: Handshake, isAdmin: boolean): Presen
     reason: handshake.reason,
     ...(handshake.requestedRate === undefined ? {} : { requestedrate: handshake.requestedRate }),
     state,
-    ...(verdict === undefined ? {} : sentences(verdict, factsOf(handshake.origin, last, isAdmin))),
+    ...(verdict === undefined ? {} : sentences(verdict, handshake, last, isAdmin)),
     ...nextOf(handshake),
     createdat: handshake.createdAt.toISOString(),
     ...(handshake.finishedAt === undefined ? {} : { finishedat: handshake.finishedAt.toISOString() }),
@@ -39,7 +39,7 @@ export function nextOf({ state, dueAt, waitingUntil }: Pick<Handshake, 'state' |
   return {};
 }
 
-function presentAttempt({ origin }: Handshake, attempt: Attempt, isAdmin: boolean): Presented['attempts'][number] {
+function presentAttempt(handshake: Handshake, attempt: Attempt, isAdmin: boolean): Presented['attempts'][number] {
   const { answerHeaders, verdict } = attempt;
   const visible = answerHeaders?.filter(([name]) => isAdmin || name.toLowerCase().startsWith('webhook-'));
   return {
@@ -51,7 +51,7 @@ function presentAttempt({ origin }: Handshake, attempt: Attempt, isAdmin: boolea
     ...(isAdmin && attempt.status !== undefined ? { status: attempt.status } : {}),
     ...(isAdmin && attempt.remoteAddress !== undefined ? { remoteaddress: attempt.remoteAddress } : {}),
     ...(isAdmin && attempt.timing !== undefined ? { timing: timingOf(attempt.timing) } : {}),
-    ...(verdict === undefined ? {} : sentences(verdict, factsOf(origin, attempt, isAdmin))),
+    ...(verdict === undefined ? {} : sentences(verdict, handshake, attempt, isAdmin)),
     ...(attempt.warnings.length === 0 ? {} : { warnings: attempt.warnings }),
   };
 }
@@ -63,28 +63,42 @@ function timingOf({ lookupMs, connectMs, tlsMs, answerMs, totalMs = 0 }: Record<
   return { ...done, totalms: totalMs };
 }
 
-function sentences(verdict: Verdict, facts: Facts) {
-  const { advice } = verdicts[verdict];
-  return { verdict, message: describe(verdict, facts), ...(advice === '' ? {} : { advice }) };
-}
-
-function factsOf(origin: string, attempt: Attempt | undefined, isAdmin: boolean): Facts {
-  return {
-    ...observed(origin, attempt?.answerHeaders),
+function sentences(verdict: Verdict, asked: Asked, attempt: Attempt | undefined, isAdmin: boolean) {
+  const facts = {
+    ...observed(asked, attempt?.answerHeaders),
     ...(isAdmin && attempt?.status !== undefined ? { status: attempt.status } : {}),
   };
+  const shown = isAdmin ? verdict : publicVerdict(verdict);
+  const advice = advise(shown, facts);
+  return { verdict: shown, message: describe(shown, facts), ...(advice === '' ? {} : { advice }) };
 }
 
-/** What the answer said of origins, for a sentence that shows it. */
-export function observed(origin: string, answer: readonly HeaderLine[] | undefined): Facts {
-  const header = (name: string) => answer?.find(([each]) => each.toLowerCase() === name)?.[1];
+type Asked = Pick<Handshake, 'origin' | 'sink'>;
+
+/** What the answer said, for sentences that show it. */
+export function observed({ origin, sink }: Asked, answer: readonly HeaderLine[] | undefined): Facts {
+  const header = (name: string) => {
+    const lines = answer?.filter(([each]) => each.toLowerCase() === name) ?? [];
+    return lines.length === 0 ? undefined : lines.map(([, value]) => value).join(', ');
+  };
   const allowedOrigin = header('webhook-allowed-origin');
+  const allowedRate = header('webhook-allowed-rate');
   const requestedOriginEchoed = header('webhook-request-origin');
+  const redirectedTo = withinHost(sink, header('location'));
   return {
     origin,
     ...(allowedOrigin === undefined ? {} : { allowedOrigin }),
+    ...(allowedRate === undefined ? {} : { allowedRate }),
     ...(requestedOriginEchoed === undefined ? {} : { requestedOriginEchoed }),
+    ...(redirectedTo === undefined ? {} : { redirectedTo }),
   };
+}
+
+/** The whole address that a redirect leads to, if it stays at the host of the sink. */
+function withinHost(sink: string, location: string | undefined): string | undefined {
+  if (location === undefined || !URL.canParse(location, sink)) return undefined;
+  const target = new URL(location, sink);
+  return target.hostname === new URL(sink).hostname ? target.href : undefined;
 }
 
 function headerOf([name, value]: HeaderLine) {

@@ -95,8 +95,10 @@ export function createSettle({ database, maxAttempts, retry, random }: SettleSet
     });
   }
 
-  function nextMove({ attempt, judgement }: Judged, origin: Origin, failures: number): Move {
+  function nextMove({ claim, attempt, judgement }: Judged, origin: Origin, failures: number): Move {
     const { kind, verdict } = judgement;
+    // As a name that leads inside: to subscribers the two are the same.
+    if (verdict === 'name_not_found' && claim.reason !== 'renewal') return { state: 'refused', verdict };
     switch (kind) {
       case 'granted':
         return { state: 'granted', verdict };

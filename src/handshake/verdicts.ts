@@ -1,9 +1,15 @@
 import { maxRate } from '../origins/rate.js';
-import type { Judgement, Warning } from './judgement.js';
+import { judgeOrigin, type Judgement, type Warning } from './judgement.js';
 
 /** What the registry itself has to say about a handshake or a grant, beside what an answer meant. */
 export type RegistryVerdict =
-  'callback_granted' | 'callback_expired' | 'granted_by_policy' | 'revoked' | 'interrupted' | 'held_by_budget';
+  | 'callback_granted'
+  | 'callback_expired'
+  | 'granted_by_policy'
+  | 'revoked'
+  | 'interrupted'
+  | 'held_by_budget'
+  | 'name_not_public';
 
 export type Verdict = Judgement['verdict'] | RegistryVerdict;
 
@@ -79,7 +85,7 @@ export const verdicts: Record<Verdict, Sentences> = {
   },
   rate_malformed: {
     title: 'The webhook sent a WebHook-Allowed-Rate that is neither a positive integer nor "*".',
-    advice: 'Write requests per minute in digits alone: no sign, fraction, exponent or unit.',
+    advice: 'Write requests per minute in digits alone: no sign, leading zero, fraction, exponent or unit.',
   },
   rate_repeated: {
     title: 'The webhook sent more than one value of WebHook-Allowed-Rate.',
@@ -122,7 +128,8 @@ export const verdicts: Record<Verdict, Sentences> = {
   },
   certificate_invalid: {
     title: 'The certificate of the webhook does not hold for its host name.',
-    advice: 'Install a certificate that is current, names this host, and comes with its whole chain.',
+    advice:
+      'Install a certificate that is current, names this host as a subject alternative name, and comes with its whole chain.',
   },
   deadline_exceeded: {
     title: 'The webhook did not answer in time.',
@@ -141,6 +148,10 @@ export const verdicts: Record<Verdict, Sentences> = {
     advice: 'Answer OPTIONS with a final status at once.',
   },
   aborted: { title: 'The registry ended the request before there was an answer.', advice: '' },
+  name_not_public: {
+    title: 'The host name of the sink leads to no address on the public Internet, so nothing was sent.',
+    advice: 'Check the spelling of the sink, and publish its name in public DNS with public addresses only.',
+  },
   address_not_allowed: {
     title: 'The host name of the sink leads to an address that may not be called, so nothing was sent.',
     advice: 'Make every address that is published for the host a public one.',
@@ -180,21 +191,59 @@ export const warnings: Record<Warning, string> = {
   allow_without_post: 'The Allow header does not name POST, the method that events are delivered with.',
 };
 
-/** What was observed; leave `status` out for readers who may not see it. Header values are as the target wrote them. */
+/**
+ * What was observed; leave `status` out for readers who may not see it. Header values are as the target wrote them,
+ * several of one name divided by commas.
+ */
 export interface Facts {
   status?: number;
   allowedOrigin?: string;
+  allowedRate?: string;
   origin: string;
   requestedOriginEchoed?: string;
+  /** Only where it is the host of the sink: of another one nobody is told. */
+  redirectedTo?: string;
+}
+
+/**
+ * As others than admins see it. Whether a name is absent or leads inside is not for them: the registry would answer for
+ * the DNS of its own network.
+ */
+export function publicVerdict(verdict: Verdict): Verdict {
+  return verdict === 'name_not_found' || verdict === 'address_not_allowed' ? 'name_not_public' : verdict;
+}
+
+const lenient = 'If the webhook cannot be changed, an admin can set "judgement" of the origin to "lenient"';
+const lenientRate = `${lenient}: then the requested rate holds.`;
+const hints: Partial<Record<Verdict, string>> = {
+  rate_missing: lenientRate,
+  rate_malformed: lenientRate,
+  rate_repeated: lenientRate,
+  not_found_at_target:
+    '@azure/web-pubsub-express answers OPTIONS only if the request has a ce-awpsversion header, which no sender but ' +
+    'Azure sends: set it to "1.0" in front of that middleware, or answer OPTIONS in a route of your own.',
+};
+
+/** What the owner of the webhook can change, and what else would help; empty where there is nothing. */
+export function advise(verdict: Verdict, { origin, allowedOrigin }: Facts): string {
+  const { advice } = verdicts[verdict];
+  const isOrigin = verdict === 'origin_repeated' || verdict === 'origin_mismatch';
+  const wouldPass =
+    isOrigin && typeof judgeOrigin({ origin, judgement: 'lenient' }, [allowedOrigin ?? '']) === 'object';
+  const hint = wouldPass ? `${lenient}.` : hints[verdict];
+  return hint === undefined ? advice : `${advice} ${hint}`;
 }
 
 /** The title of a verdict with the observed values behind it, fit to be shown and logged. */
 export function describe(verdict: Verdict, facts: Facts): string {
-  const { status, allowedOrigin, origin, requestedOriginEchoed } = facts;
+  const { status, allowedOrigin, allowedRate, origin, requestedOriginEchoed, redirectedTo } = facts;
+  const isAboutRate = verdict.startsWith('rate_') || verdict === 'origin_missing';
   const seen = [
     ...(status === undefined ? [] : [`status ${status}`]),
     ...(allowedOrigin === undefined ? [] : [`WebHook-Allowed-Origin ${quoted(allowedOrigin)}`]),
+    ...(isAboutRate && allowedRate !== undefined ? [`WebHook-Allowed-Rate ${quoted(allowedRate)}`] : []),
     ...(requestedOriginEchoed === undefined ? [] : [`WebHook-Request-Origin ${quoted(requestedOriginEchoed)}`]),
+    ...(verdict === 'redirected' && redirectedTo !== undefined ? [`Location ${quoted(redirectedTo)}`] : []),
   ];
   const { title } = verdicts[verdict];
   return seen.length === 0 ? title : `${title} Asked by ${quoted(origin)}, it answered with ${seen.join(', ')}.`;

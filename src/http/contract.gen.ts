@@ -643,7 +643,10 @@ export interface components {
         Rate: number | "*";
         /** @description Why the subscription stands where it stands, and what happens next. */
         StatusDetails: {
-            /** @description Stable code: a verdict, as listed in the README, or `agreement`, `suspended`, `expired`, or `not_asked_yet`. */
+            /**
+             * @description Stable code: a verdict, as listed in the README, or `agreement`, `suspended`, `expired`, `not_asked_yet` (it is
+             *     to be asked) or `asking` (its answer is awaited).
+             */
             reason: string;
             message: string;
             /** @description What the owner of the webhook can change. */
@@ -914,7 +917,11 @@ export interface components {
              * @enum {string}
              */
             state: "due" | "asking" | "waiting" | "granted" | "refused" | "unreachable" | "retired" | "cancelled";
-            /** @description What came of it last; a stable code, as listed in the README. */
+            /**
+             * @description What came of it last; a stable code, as listed in the README. Where the name of the sink is absent or leads to an
+             *     address that may not be called, admins see which (`name_not_found`, `address_not_allowed`), and others see
+             *     `name_not_public`.
+             */
             verdict?: string;
             /** @description The verdict, for people. */
             message?: string;

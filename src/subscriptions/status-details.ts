@@ -1,6 +1,6 @@
 import type { Basis } from '../grants/grant.js';
 import { nextOf, observed } from '../handshake/presentation.js';
-import { describe, verdicts, warnings as warningSentences } from '../handshake/verdicts.js';
+import { advise, describe, publicVerdict, verdicts, warnings as warningSentences } from '../handshake/verdicts.js';
 import type { components } from '../http/contract.gen.js';
 import type { Subscription, SubscriptionStatus } from './subscription.js';
 
@@ -41,12 +41,16 @@ export function statusDetails(subscription: Subscription): StatusDetails {
   }
   if (status === 'expired') {
     const last = handshake?.state === 'granted' ? undefined : handshake?.verdict;
-    const ending = last === undefined ? '' : ` The last renewal: ${verdicts[last].title}`;
+    const ending = last === undefined ? '' : ` The last renewal: ${verdicts[publicVerdict(last)].title}`;
     return { ...base, reason: 'expired', message: `The consent ran out.${ending}`, next: askAgain };
   }
   if (status === 'retired' && handshake?.verdict !== 'gone') {
     // A delivery was answered so.
     return { ...base, reason: 'gone', message: verdicts.gone.title, advice: verdicts.gone.advice, next: askAgain };
+  }
+  const isUnasked = handshake?.verdict === undefined || handshake.verdict === 'held_by_budget';
+  if (handshake?.state === 'asking' && isUnasked) {
+    return { ...base, reason: 'asking', message: 'The webhook is being asked.' };
   }
   if (handshake?.verdict === undefined) {
     return {
@@ -56,12 +60,13 @@ export function statusDetails(subscription: Subscription): StatusDetails {
       ...(handshake ? nextOf(handshake) : {}),
     };
   }
-  const { verdict } = handshake;
-  const { advice } = verdicts[verdict];
+  const verdict = publicVerdict(handshake.verdict);
+  const facts = observed(subscription, handshake.answer);
+  const advice = advise(verdict, facts);
   return {
     ...base,
     reason: verdict,
-    message: describe(verdict, observed(origin, handshake.answer)),
+    message: describe(verdict, facts),
     ...(advice === '' ? {} : { advice }),
     ...(status === 'pending' ? nextOf(handshake) : { next: askAgain }),
   };

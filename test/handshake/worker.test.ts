@@ -4,6 +4,7 @@ import { createGate } from '../support/gate.js';
 import { exhaust, passDelays, passLeases } from '../support/pass-time.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
+import { until } from '../support/until.js';
 
 let registry: Registry;
 let tenant: Tenant;
@@ -264,10 +265,103 @@ describe('no answer that could be used', () => {
     registry.dns.zone['inside.hooks.test'] = ['10.0.0.1'];
     const sink = registry.receiver.sink('/inside', 'inside.hooks.test');
     const { id, status, statusdetails } = await tenant.register(sink);
-    expect({ status, reason: statusdetails.reason }).toEqual({ status: 'refused', reason: 'address_not_allowed' });
+    expect({ status, reason: statusdetails.reason }).toEqual({ status: 'refused', reason: 'name_not_public' });
     expect(JSON.stringify([statusdetails, await tenant.handshakes(id)])).not.toContain('10.0.0.1');
     await exhaust(registry);
     expect((await tenant.handshakes(id))[0].attempts).toHaveLength(1);
+  });
+});
+
+describe('a name', () => {
+  test('that is absent and one that leads inside look the same to a subscriber; an admin sees which it is', async () => {
+    registry.dns.zone['private.hooks.test'] = ['10.0.0.1'];
+    const seen = await Promise.all(
+      ['private.hooks.test', 'absent.example.org'].map(async (host) => {
+        const { id } = await tenant.register(registry.receiver.sink('/name', host));
+        await exhaust(registry);
+        const { status, statusdetails } = await tenant.read(id);
+        const [handshake] = await tenant.handshakes(id);
+        const shown = JSON.stringify([status, statusdetails, handshake]);
+        const [{ verdict, attempts }] = await tenant.handshakes(id, tenant.admin);
+        return {
+          shown: shown
+            .replaceAll(host, 'name')
+            .replaceAll(/[0-9a-f-]{36}/g, 'id')
+            .replaceAll(/20\d\d-[^"]*Z/g, 'time'),
+          forAdmin: [verdict, attempts.length],
+        };
+      }),
+    );
+    expect(seen[0]?.shown).toContain('name_not_public');
+    expect(seen[1]?.shown).toBe(seen[0]?.shown);
+    expect(seen.map(({ forAdmin }) => forAdmin)).toEqual([
+      ['address_not_allowed', 1],
+      ['name_not_found', 1],
+    ]);
+  });
+});
+
+describe('what a subscriber is told of an answer', () => {
+  test.each<[string, object, string | RegExp, string | RegExp]>([
+    [
+      'a malformed rate',
+      { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '120/min' },
+      '"120/min"',
+      '"lenient"',
+    ],
+    ['no rate', { 'WebHook-Allowed-Origin': '*' }, '"*"', '"lenient"'],
+    [
+      'a list with the origin',
+      { 'WebHook-Allowed-Origin': 'a.example, eventemitter.example.com' },
+      'a.example',
+      '"lenient"',
+    ],
+    ['a list without it', { 'WebHook-Allowed-Origin': 'a.example, b.example' }, 'b.example', /^(?!.*lenient)/],
+    [
+      'a redirect within the host',
+      { Location: '/new?a=1' },
+      /Location "https:\/\/localhost:\d+\/new\?a=1"/,
+      /redirect/,
+    ],
+    ['a redirect to another host', { Location: 'https://inside.example.com/new' }, /^(?!.*inside)/, /redirect/],
+  ])('%s', async (what, headers, message, advice) => {
+    const path = `/told-${what.replaceAll(' ', '-')}`;
+    registry.receiver.on(path, (_request, response) => {
+      response.writeHead('Location' in headers ? 308 : 200, { ...headers }).end();
+    });
+    const { id, statusdetails } = await tenant.register(registry.receiver.sink(path));
+    const [handshake] = await tenant.handshakes(id);
+    for (const shown of [statusdetails, handshake, handshake.attempts[0]]) {
+      expect(shown.message).toEqual(
+        typeof message === 'string' ? expect.stringContaining(message) : expect.stringMatching(message),
+      );
+      expect(shown.advice).toEqual(
+        typeof advice === 'string' ? expect.stringContaining(advice) : expect.stringMatching(advice),
+      );
+    }
+  });
+
+  test('the header that a 404 of @azure/web-pubsub-express waits for', async () => {
+    const { statusdetails } = await tenant.register(registry.receiver.sink('/nothing-there'));
+    expect(statusdetails).toMatchObject({
+      reason: 'not_found_at_target',
+      advice: expect.stringContaining('ce-awpsversion'),
+    });
+  });
+
+  test('while the answer is awaited it is asking', async () => {
+    const answered = createGate();
+    registry.receiver.on('/asking', async (_request, response) => {
+      await answered.opened;
+      response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '5' }).end();
+    });
+    const { id } = await tenant.register(registry.receiver.sink('/asking'), {}, 'wait=0');
+    const drained = drain();
+    await until(async () => (await tenant.read(id)).statusdetails.reason === 'asking');
+    expect(await tenant.read(id)).toMatchObject({ status: 'pending', statusdetails: { reason: 'asking' } });
+    answered.open();
+    await drained;
+    expect(await tenant.read(id)).toMatchObject({ status: 'active' });
   });
 });
 
