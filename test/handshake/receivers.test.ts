@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import express, { type RequestHandler } from 'express';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
 
-/** The nine ways in which receivers are known to answer; see the README's table of receivers. */
+/** The nine ways in which receivers are known to answer. `receivers/` asks those that can be installed. */
 const origin = 'eventemitter.example.com';
 let registry: Registry;
 let subscriber: Client;

@@ -2,6 +2,7 @@ import Sequencer from '@jest/test-sequencer';
 
 /** Files that take long for what they wait for. Jest goes by size where it has not run before, and takes them last. */
 const longest = [
+  'receivers/receivers',
   'handshake/kill',
   'handshake/races',
   'changes/follower',
