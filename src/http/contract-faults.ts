@@ -99,7 +99,18 @@ function isWithin(path: string, places: ReadonlySet<string>): boolean {
   return false;
 }
 
+/** The member that says which of several forms an object has. */
+function faultOfTag({ instancePath, params, schema }: ErrorObject): Fault {
+  const { tag, tagValue } = params as { tag: string; tagValue: unknown };
+  const pointer = `${instancePath}/${tag}`;
+  if (tagValue === undefined) return { pointer, rule: 'required', detail: 'This member is required.' };
+  if (typeof tagValue !== 'string') return { pointer, rule: 'type', detail: 'This must be a string.' };
+  const values = Object.keys((schema as { 'x-mapping': object })['x-mapping']);
+  return { pointer, rule: 'value_not_allowed', detail: `This must be one of ${values.join(', ')}.` };
+}
+
 function faultOf(error: ErrorObject, place: string | undefined): Fault {
+  if (error.keyword === 'discriminator') return faultOfTag(error);
   const params = error.params as Limits & {
     missingProperty?: string;
     additionalProperty?: string;

@@ -632,13 +632,50 @@ export interface components {
         Filter: {
             [key: string]: unknown;
         };
-        /** @description Requests per minute to ask for with `WebHook-Request-Rate` (webhook specification, section 4.1.4). */
-        RequestedRate: number;
         /**
          * Format: date-time
          * @description In UTC, with `Z`.
          */
         Time: string;
+        /** @description The credential that was replaced last. Senders still get it until `until`. */
+        PreviousCredential: {
+            /** @enum {string} */
+            credentialtype: "PLAIN" | "ACCESSTOKEN" | "REFRESHTOKEN";
+            /** @description When it was given. */
+            setat: components["schemas"]["Time"];
+            /** @description When its access token expires. */
+            endsat?: components["schemas"]["Time"];
+            /**
+             * @description A keyed hash: the same credential, given again to the same subscription, has the same one until the registry
+             *     gets a new key. It says nothing about the secret.
+             */
+            fingerprint: string;
+            until: components["schemas"]["Time"];
+        };
+        /**
+         * @description What is told of the credential that is stored. The secrets are never read back.
+         * @example {
+         *       "credentialtype": "PLAIN",
+         *       "setat": "2026-11-20T12:00:00.000Z",
+         *       "fingerprint": "3f0Ck1hYQx2mPZaT"
+         *     }
+         */
+        PresentCredential: {
+            /** @enum {string} */
+            credentialtype: "PLAIN" | "ACCESSTOKEN" | "REFRESHTOKEN";
+            /** @description When it was given. */
+            setat: components["schemas"]["Time"];
+            /** @description When its access token expires. */
+            endsat?: components["schemas"]["Time"];
+            /**
+             * @description A keyed hash: the same credential, given again to the same subscription, has the same one until the registry
+             *     gets a new key. It says nothing about the secret.
+             */
+            fingerprint: string;
+            previous?: components["schemas"]["PreviousCredential"];
+        };
+        /** @description Requests per minute to ask for with `WebHook-Request-Rate` (webhook specification, section 4.1.4). */
+        RequestedRate: number;
         /** @description Requests per minute; `"*"` means no limit (webhook specification, section 4.2.2). A webhook that allows more than the maximum is given the maximum, with the warning `rate_capped`. */
         Rate: number | "*";
         /** @description Why the subscription stands where it stands, and what happens next. */
@@ -708,10 +745,7 @@ export interface components {
             subject?: string;
             filters?: components["schemas"]["Filter"][];
             sink: string;
-            /** @description Only the type; the secrets are never read back. */
-            sinkcredential?: {
-                credentialtype: string;
-            };
+            sinkcredential?: components["schemas"]["PresentCredential"];
             protocol: string;
             protocolsettings?: {
                 [key: string]: unknown;
@@ -738,22 +772,92 @@ export interface components {
             /** Format: date-time */
             updatedat: string;
         };
+        /** @description A name and a secret. */
+        PlainCredential: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            credentialtype: "PLAIN";
+            /** @description Not empty, without control characters. */
+            identifier?: string;
+            /** @description Not empty, without control characters. */
+            secret?: string;
+            /**
+             * @description Of a request only. For how long from now senders still get the credential that this one replaces, beside it; 0
+             *     if absent. Beside a type alone, or the credential that is stored, it does so for the one that was replaced last,
+             *     whose overlap stays if it is absent and ends if it is 0. The sink stays on its host.
+             */
+            overlapseconds?: number;
+            readonly setat?: unknown;
+            readonly endsat?: unknown;
+            readonly fingerprint?: unknown;
+            readonly previous?: unknown;
+        };
+        /** @description An access token. */
+        AccessTokenCredential: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            credentialtype: "ACCESSTOKEN";
+            /** @description Visible ASCII without spaces. */
+            accesstoken?: string;
+            /** @description An RFC 3339 time in UTC, such as 2026-11-20T12:00:00Z. */
+            accesstokenexpiresutc?: string;
+            /** @description Optional; `bearer` if absent. */
+            accesstokentype?: string;
+            /**
+             * @description Of a request only. For how long from now senders still get the credential that this one replaces, beside it; 0
+             *     if absent. Beside a type alone, or the credential that is stored, it does so for the one that was replaced last,
+             *     whose overlap stays if it is absent and ends if it is 0. The sink stays on its host.
+             */
+            overlapseconds?: number;
+            readonly setat?: unknown;
+            readonly endsat?: unknown;
+            readonly fingerprint?: unknown;
+            readonly previous?: unknown;
+        };
+        /** @description An access token, and what the delivery system gets the next one with. */
+        RefreshTokenCredential: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            credentialtype: "REFRESHTOKEN";
+            /** @description Visible ASCII without spaces. */
+            accesstoken?: string;
+            /** @description An RFC 3339 time in UTC, such as 2026-11-20T12:00:00Z. */
+            accesstokenexpiresutc?: string;
+            /** @description Optional; `bearer` if absent. */
+            accesstokentype?: string;
+            /**
+             * @description Of a request only. For how long from now senders still get the credential that this one replaces, beside it; 0
+             *     if absent. Beside a type alone, or the credential that is stored, it does so for the one that was replaced last,
+             *     whose overlap stays if it is absent and ends if it is 0. The sink stays on its host.
+             */
+            overlapseconds?: number;
+            readonly setat?: unknown;
+            readonly endsat?: unknown;
+            readonly fingerprint?: unknown;
+            readonly previous?: unknown;
+            /** @description Not empty, without control characters. */
+            refreshtoken?: string;
+            /** @description An https address that keeps the rules of sinks. */
+            refreshtokenendpoint?: string;
+        };
         /**
-         * @description What the delivery system shows the sink (section 3.2.3): `PLAIN` with `identifier` and `secret`; `ACCESSTOKEN` with
-         *     `accesstoken`, `accesstokenexpiresutc` and, if not `bearer`, `accesstokentype`; or `REFRESHTOKEN`, which adds
-         *     `refreshtoken` and `refreshtokenendpoint`. Kept encrypted and never read back. When replacing, a credential with
-         *     nothing but its type keeps what is stored.
+         * @description What the delivery system shows the sink (section 3.2.3). It is kept encrypted, and its secrets are never read back.
+         *     A new one needs every member of its type but those that are marked as optional. In a request, one with nothing but
+         *     its type keeps what is stored.
          * @example {
          *       "credentialtype": "PLAIN",
          *       "identifier": "assent",
-         *       "secret": "a-shared-secret"
+         *       "secret": "a-shared-secret",
+         *       "overlapseconds": 3600
          *     }
          */
-        SinkCredential: {
-            credentialtype: string;
-        } & {
-            [key: string]: unknown;
-        };
+        SinkCredential: components["schemas"]["PlainCredential"] | components["schemas"]["AccessTokenCredential"] | components["schemas"]["RefreshTokenCredential"];
         /**
          * @description What a consumer asks for (CloudEvents Subscriptions API, section 3.2.1). Members that the registry tells about a
          *     stored subscription may stand in a request, so that what was read can be written back; they are ignored.
@@ -1339,8 +1443,14 @@ export interface components {
                 [key: string]: unknown;
             };
             /** @description Only for tokens with the scope `assent:credentials`; that of the oldest subscription that has one. */
-            sinkcredential?: {
-                [key: string]: unknown;
+            sinkcredential?: components["schemas"]["SinkCredential"];
+            /**
+             * @description Beside `sinkcredential`, while the one that it replaced overlaps it. A webhook that answers 401 to the new one
+             *     may not have it yet: send once more with this one, before `until`.
+             */
+            previouscredential?: {
+                until: components["schemas"]["Time"];
+                sinkcredential: components["schemas"]["SinkCredential"];
             };
         };
         /**

@@ -73,8 +73,8 @@ interface Walk {
 }
 
 /**
- * What I-JSON (RFC 7493) asks for besides: no name twice and no lone surrogate; and no NUL, which Postgres cannot
- * store. `JSON.parse` alone takes the last of two equal names, and lets the others through. The text is known to be
+ * What I-JSON (RFC 7493) asks for besides: no name twice, no lone surrogate and no number that a double does not hold;
+ * and no NUL, which Postgres cannot store. `JSON.parse` alone takes the last of two equal names and changes such numbers. The text is known to be
  * JSON.
  */
 export function findFaults(bytes: Buffer): Fault[] {
@@ -95,7 +95,11 @@ function walkValue(walk: Walk, at: number): number {
     report(walk, textFault(decodeString(bytes, at + 1, end - 1)));
     return end;
   }
-  if (first !== brace && first !== bracket) return skipValue(bytes, at);
+  if (first !== brace && first !== bracket) {
+    const end = skipValue(bytes, at);
+    report(walk, numberFault(bytes.toString('latin1', at, end)));
+    return end;
+  }
   if (path.length < limits.bodyDepth) return walkContainer(walk, at);
   report(walk, { rule: 'too_deep', detail: `The body is nested more than ${limits.bodyDepth} deep.` });
   return skipDeep(bytes, at);
@@ -139,6 +143,15 @@ export function textFault(text: string): Omit<Fault, 'pointer'> | undefined {
   if (text.includes('\0')) return { rule: 'text_nul', detail: 'The text holds the character U+0000.' };
   if (!text.isWellFormed()) return { rule: 'text_lone_surrogate', detail: 'The text holds half of a surrogate pair.' };
   return undefined;
+}
+
+/** Of a number that would become another one, or none (RFC 7493 section 2.2). `text` may be a word, too. */
+function numberFault(text: string): Omit<Fault, 'pointer'> | undefined {
+  const value = Number(text);
+  const isHeld = /^-?\d+(?:\.0+)?$/.test(text) ? Number.isSafeInteger(value) : Math.abs(value) !== Infinity;
+  if (isHeld) return undefined;
+  const detail = 'A double does not hold this number exactly (RFC 7493, section 2.2): send it as a string.';
+  return { rule: 'value_out_of_range', detail };
 }
 
 function nameFault(name: string, names: ReadonlySet<string>): Omit<Fault, 'pointer'> | undefined {

@@ -30,8 +30,11 @@ export interface MatchedMessage {
   results: EventResult[];
 }
 
-/** As the subscription has it; `unreadable` if no key opens it. */
-export type Credential = Record<string, unknown> | 'unreadable';
+/** As the subscription has it, with the one before it while that overlaps. */
+export type HeldCredential = Required<Pick<MatchedSink, 'sinkcredential'>> & Pick<MatchedSink, 'previouscredential'>;
+
+/** `unreadable` if no key opens it. */
+export type Credential = HeldCredential | 'unreadable';
 
 /** That of the oldest subscription of the pair that has one. */
 export type CredentialOf = (pair: MatchedPair) => Credential | undefined;
@@ -129,14 +132,17 @@ function outcomeText({ pairs, warnings, explanations }: EventResult, credentialO
   return explanations === undefined ? text : `${text},${memberText('explanations', explanations)}`;
 }
 
-function sinkText(pair: MatchedPair, credential?: Credential): string {
+function sinkText(pair: MatchedPair, credential?: HeldCredential): string {
   const { sink, subscriptions, allowedRate, expiresAt, heldUntil, protocolSettings } = pair;
   const rate = typeof allowedRate === 'number' ? allowedRate : `"${allowedRate}"`;
   // Ids are UUIDs, which need no escapes.
   let text = `"sink":${JSON.stringify(sink)},"subscriptions":["${subscriptions.join('","')}"],"allowedrate":${rate},"expiresat":"${expiresAt}","contentmode":"${protocolSettings?.['contentmode'] === 'binary' ? 'binary' : 'structured'}"`;
   if (heldUntil !== undefined) text += `,"helduntil":"${heldUntil}"`;
   if (protocolSettings !== undefined) text += `,${memberText('protocolsettings', protocolSettings)}`;
-  return credential === undefined ? text : `${text},${memberText('sinkcredential', credential)}`;
+  if (credential === undefined) return text;
+  text += `,${memberText('sinkcredential', credential.sinkcredential)}`;
+  const { previouscredential } = credential;
+  return previouscredential === undefined ? text : `${text},${memberText('previouscredential', previouscredential)}`;
 }
 
 function memberText(name: Member, value: unknown): string {

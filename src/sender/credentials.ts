@@ -38,6 +38,8 @@ export function createCredentials(
   client: RegistryClient,
   onFault: (error: unknown) => void,
   signal: AbortSignal,
+  /** By the clock of the registry. */
+  now: () => number,
 ): SinkCredentials {
   /** By pair, and there by the subscriptions that want the event: it is that of the oldest that has one. */
   const known: Known = new Map();
@@ -56,12 +58,23 @@ export function createCredentials(
       const pair = `${origin} ${sink}`;
       asked.set(pair, (asked.get(pair) ?? new Map<string, Entry>()).set(subscriptions.join(), one));
     };
-    for (const to of sinks) note(to, { credential: to.sinkcredential, until: Infinity });
+    for (const to of sinks) {
+      const { sinkcredential, previouscredential } = to;
+      const held = sinkcredential && { sinkcredential, ...(previouscredential && { previouscredential }) };
+      note(to, { credential: held, until: Infinity });
+    }
     for (const to of withheld) note(to, { credential: 'unreadable', until: performance.now() + unreadableMs });
     for (const sink of new Set(withheld.map((to) => to.sink))) {
       onFault(new Error(`The registry cannot read the credential of ${sink}: nothing is to be delivered there.`));
     }
     return asked;
+  }
+
+  /** No change of the sink tells that an overlap is over. */
+  function presentOf(credential: Credential): Credential {
+    if (credential === 'unreadable' || credential.previouscredential === undefined) return credential;
+    const { sinkcredential, previouscredential } = credential;
+    return Date.parse(previouscredential.until) > now() ? credential : { sinkcredential };
   }
 
   function keep(asked: Known): void {
@@ -97,7 +110,7 @@ export function createCredentials(
         // With one subscription more or less it is the same sink still.
         const told = lists?.get(pair.subscriptions.join()) ?? lists?.values().next().value;
         const credential = told?.credential;
-        if (credential !== undefined) credentials.set(pair, credential);
+        if (credential !== undefined) credentials.set(pair, presentOf(credential));
       }
       const isTold = (pair: MatchedPair) => !pair.hasCredential || listsOf(from, pair) !== undefined;
       const results = matched.results.map((result) => ({ ...result, pairs: result.pairs.filter(isTold) }));

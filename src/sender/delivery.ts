@@ -28,9 +28,9 @@ export function deliveryOf(event: object, origin: string, to: MatchAnswer['sinks
 
 /** A token of a type that is not known is not used, and types have no letter case (RFC 6749, sections 7.1 and 5.1). */
 function bearerOf({ sinkcredential }: MatchAnswer['sinks'][number]): string | undefined {
-  const { accesstoken, accesstokentype = 'bearer' } = sinkcredential ?? {};
-  const isBearer = typeof accesstokentype === 'string' && accesstokentype.toLowerCase() === 'bearer';
-  return typeof accesstoken === 'string' && isBearer ? accesstoken : undefined;
+  if (sinkcredential === undefined || sinkcredential.credentialtype === 'PLAIN') return undefined;
+  const { accesstoken, accesstokentype = 'bearer' } = sinkcredential;
+  return accesstokentype.toLowerCase() === 'bearer' ? accesstoken : undefined;
 }
 
 function inStructured(event: object): Delivery {

@@ -134,7 +134,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
    * clock.
    */
   const holds = new Map<string, { until: number; askedAt: number }>();
-  const credentials = createCredentials(client, onFault, closing.signal);
+  const credentials = createCredentials(client, onFault, closing.signal, now);
   const outcomes = createOutcomes(client, onFault, Math.random, now);
   const permits = createPermits({
     permission: (of, sink) => permission(of, sink, heldUntil(`${of} ${sink}`)),

@@ -2,7 +2,8 @@ import { forgetLeases } from '../deliveries/lease.js';
 import { forget } from '../handshake/forget.js';
 import { sweep } from '../handshake/sweep.js';
 import type { Query } from '../storage/sql.js';
-import { type CredentialVault, resealCredentials } from '../subscriptions/credential-vault.js';
+import type { CredentialVault } from '../subscriptions/credential-vault.js';
+import { forgetEndedCredentials, resealCredentials } from '../subscriptions/reseal-credentials.js';
 import type { Context } from './context.js';
 import { repeat } from './repeat.js';
 
@@ -38,6 +39,7 @@ export function createUpkeep({ database, config, log, stopping }: Context, vault
     async forget() {
       await forget({ ...database, query }, config);
       await forgetLeases(query);
+      await forgetEndedCredentials({ query });
     },
     run(signal) {
       const onFault = (error: unknown) => log.error({ err: error }, 'sweep fault');

@@ -1,11 +1,9 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { compactDecrypt, CompactEncrypt } from 'jose';
-import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { Database } from '../storage/database.js';
-import { beforeAllIds } from '../storage/ids.js';
 import { openKeyFile } from '../storage/key-file.js';
+import type { SinkCredential } from './credential.js';
 
 export interface VaultKey {
   id: string;
@@ -24,7 +22,12 @@ export interface CredentialVault {
   beginning: string;
   seal(credential: object, context: CredentialContext): Promise<string>;
   /** Rejects when the text was altered, sealed for another context, or sealed with a key that is not configured. */
-  open(sealed: string, context: CredentialContext): Promise<object>;
+  open(sealed: string, context: CredentialContext): Promise<SinkCredential>;
+  /**
+   * Tells two credentials of one subscription apart, and nothing of what is in them: nobody without the key can try
+   * secrets, and nobody finds the secret of another subscription by registering guesses. Base64url, 96 bits.
+   */
+  fingerprint(credential: object, context: CredentialContext): string;
 }
 
 /**
@@ -47,6 +50,7 @@ export function createCredentialVault(keys: readonly VaultKey[]): CredentialVaul
   }
 
   const header = { alg: 'dir', enc: 'A256GCM', kid: current.id, fingerprint: fingerprintOf(current.key) };
+  const fingerprintKey = createHmac('sha256', current.key).update('fingerprints of credentials').digest();
   return {
     beginning: beginningOf(header),
     async seal(credential, { tenant, subscription }) {
@@ -61,13 +65,21 @@ export function createCredentialVault(keys: readonly VaultKey[]): CredentialVaul
       });
       if (protectedHeader['tenant'] !== tenant || protectedHeader['subscription'] !== subscription)
         throw new Error('A sink credential was sealed for another subscription.');
-      return JSON.parse(Buffer.from(plaintext).toString()) as object;
+      return JSON.parse(Buffer.from(plaintext).toString()) as SinkCredential;
+    },
+    fingerprint(credential, { tenant, subscription }) {
+      const members = Object.entries(credential).sort(([a], [b]) => (a < b ? -1 : 1));
+      return hashOf(fingerprintKey, JSON.stringify([tenant, subscription, members]));
     },
   };
 }
 
 function fingerprintOf(key: Uint8Array): string {
-  return createHmac('sha256', key).update('fingerprint').digest('base64url').slice(0, 16);
+  return hashOf(key, 'fingerprint');
+}
+
+function hashOf(key: Uint8Array, text: string): string {
+  return createHmac('sha256', key).update(text).digest('base64url').slice(0, 16);
 }
 
 /** Of the text of everything that is sealed with this header, which goes on with the context. */
@@ -95,106 +107,4 @@ export async function openDevelopmentKeys(dataFolder: string): Promise<VaultKey[
     () => ({ keys: [{ id: 'development', key: randomBytes(32).toString('base64url') }] }),
     (content) => keyFile.parse(content).keys.map(({ id, key }) => ({ id, key: Buffer.from(key, 'base64url') })),
   );
-}
-
-/**
- * The sink credentials of a tenant's subscriptions, opened, by subscription; `sinks` are the sinks that they are known
- * to have. Left out are those without one, and those whose sink is another by now: a credential is for its sink only.
- * One that no key opens is `unreadable`, and does not stand in the way of the others.
- */
-export type ReadCredentials = (
-  tenant: string,
-  sinks: ReadonlyMap<string, string>,
-) => Promise<Map<string, Record<string, unknown> | 'unreadable'>>;
-
-const loggedAgainMs = 3_600_000;
-
-export function createCredentialReader(settings: {
-  database: Database;
-  vault: CredentialVault;
-  log: Logger;
-}): ReadCredentials {
-  const { database, vault, log } = settings;
-  /** Subscriptions whose credential was logged as unreadable, since a time of the clock that only goes forward. */
-  const logged = { subscriptions: new Set<string>(), since: -Infinity };
-
-  function logOnce(subscription: string, err: unknown): void {
-    if (performance.now() - logged.since > loggedAgainMs) {
-      logged.subscriptions.clear();
-      logged.since = performance.now();
-    }
-    if (logged.subscriptions.has(subscription)) return;
-    logged.subscriptions.add(subscription);
-    log.error({ err, subscription }, 'no key opens this credential');
-  }
-
-  return async (tenant, sinks) => {
-    const rows = await database.client.subscription.findMany({
-      where: { tenant, id: { in: [...sinks.keys()] }, sinkcredential: { not: null } },
-      select: { id: true, sink: true, sinkcredential: true },
-    });
-    const own = rows.filter(({ id, sink }) => sinks.get(id) === sink);
-    const opened = own.map(async ({ id, sinkcredential }) => {
-      const credential = await vault
-        .open(sinkcredential ?? '', { tenant, subscription: id })
-        .catch((error: unknown) => {
-          logOnce(id, error);
-          return 'unreadable' as const;
-        });
-      return [id, credential as Record<string, unknown> | 'unreadable'] as const;
-    });
-    return new Map(await Promise.all(opened));
-  };
-}
-
-export interface Resealed {
-  resealed: number;
-  /** Of those that no key opens, which stay as they are: how many, and the subscription of one of them. */
-  unopened: number;
-  example: string | undefined;
-}
-
-interface SealedRow {
-  id: string;
-  tenant: string;
-  sealed: string;
-}
-
-const pageSize = 1_000;
-
-/**
- * Seals with the present key what an older one sealed, so that the older one can be given up. A
- * credential that changes meanwhile stays as it was written. Safe in several processes at once.
- */
-export async function resealCredentials({ query }: Pick<Database, 'query'>, vault: CredentialVault): Promise<Resealed> {
-  const result: Resealed = { resealed: 0, unopened: 0, example: undefined };
-  for (let after: string | undefined = beforeAllIds; after !== undefined;) {
-    const pages: Array<{ last: string | null; older: SealedRow[] | null }> = await query(
-      `with page as materialized (
-         select id, tenant, sinkcredential as sealed from subscription where id > $1::uuid order by id limit ${pageSize}
-       )
-       select (select id from page order by id desc limit 1)::text as last,
-         (select json_agg(row_to_json(page)) from page where not starts_with(sealed, $2)) as older`,
-      [after, vault.beginning],
-    );
-    for (const row of pages[0]?.older ?? []) {
-      const isOpened = await reseal({ query }, vault, row);
-      if (isOpened) result.resealed += 1;
-      else [result.unopened, result.example] = [result.unopened + 1, result.example ?? row.id];
-    }
-    after = pages[0]?.last ?? undefined;
-  }
-  return result;
-}
-
-async function reseal({ query }: Pick<Database, 'query'>, vault: CredentialVault, row: SealedRow): Promise<boolean> {
-  const context = { tenant: row.tenant, subscription: row.id };
-  const credential = await vault.open(row.sealed, context).catch(() => undefined);
-  if (credential === undefined) return false;
-  await query('update subscription set sinkcredential = $1 where id = $2::uuid and sinkcredential = $3', [
-    await vault.seal(credential, context),
-    row.id,
-    row.sealed,
-  ]);
-  return true;
 }

@@ -1,11 +1,11 @@
 import { RegistryError, type Fault } from '../errors.js';
 import { parseFilters } from '../matching/filter.js';
 import { parseOriginName } from '../origins/origin-name.js';
+import { readSinkCredential, type RequestedCredential } from './credential.js';
 import {
   checkConfig,
   checkProtocol,
   checkProtocolSettings,
-  checkSinkCredential,
   checkSource,
   checkSubject,
   checkTypes,
@@ -18,10 +18,7 @@ export interface Requested {
   definition: Definition;
   /** In lower case; undefined takes the tenant's default. */
   origin: string | undefined;
-  credential:
-    | { kind: 'absent' }
-    | { kind: 'kept'; credentialType: string }
-    | { kind: 'given'; value: { credentialtype: string } };
+  credential: RequestedCredential;
 }
 
 export type FaultOfSink = (sink: string) => Omit<Fault, 'pointer'> | undefined;
@@ -29,7 +26,7 @@ export type FaultOfSink = (sink: string) => Omit<Fault, 'pointer'> | undefined;
 /** Checks every member. RegistryError `invalid_subscription` with every fault at once and its place. */
 export function parseDefinition(body: SubscriptionRequest, faultOfSink: FaultOfSink): Requested {
   const filters = parseFilters(body.filters, '/filters');
-  const credential = checkSinkCredential(body.sinkcredential, '/sinkcredential');
+  const credential = readSinkCredential(body.sinkcredential, '/sinkcredential', faultOfSink);
   const sink = faultOfSink(body.sink);
   const origin = body.origin === undefined ? undefined : parseOriginName(body.origin);
   const faults: Fault[] = [
@@ -58,24 +55,12 @@ export function parseDefinition(body: SubscriptionRequest, faultOfSink: FaultOfS
       requestedRate: body.requestedrate,
     },
     origin: origin?.ok ? origin.name : undefined,
-    credential: credentialOf(credential.kind, body.sinkcredential),
+    credential: credential.credential,
   };
-}
-
-function credentialOf(
-  kind: Requested['credential']['kind'],
-  value: SubscriptionRequest['sinkcredential'],
-): Requested['credential'] {
-  if (kind === 'absent' || value === undefined) return { kind: 'absent' };
-  return kind === 'kept' ? { kind, credentialType: value.credentialtype } : { kind, value };
 }
 
 export function invalid(faults: Fault[]): RegistryError {
   return new RegistryError('invalid_subscription', 'The subscription breaks a rule.', { faults });
-}
-
-export function credentialTypeOf({ credential }: Requested): string | undefined {
-  return credential.kind === 'given' ? credential.value.credentialtype : undefined;
 }
 
 export function nothingToKeep(): RegistryError {

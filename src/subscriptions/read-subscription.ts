@@ -12,6 +12,7 @@ import type { Database } from '../storage/database.js';
 import { Prisma, type subscription as SubscriptionRow } from '../storage/generated/client.js';
 import { isUuid } from '../storage/ids.js';
 import type { Sql } from '../storage/sql.js';
+import type { CredentialInfo, PresentCredential } from './credential.js';
 import type { Status, Subscription, SubscriptionStatus, SuspendedBy } from './subscription.js';
 
 export interface SubscriptionQuery {
@@ -46,7 +47,7 @@ export function createSubscriptionReader({ client, sql }: Database): Subscriptio
       const equals = (column: Prisma.Sql, value: string | undefined) =>
         value === undefined ? Prisma.sql`true` : Prisma.sql`${column} = ${value}`;
       const rows = await client.$queryRaw<Row[]>`
-        select s.*, derived.*, sender.profile from subscription s
+        select s.*, derived.*, sender.profile, s.previousuntil > now() as overlaps from subscription s
         join subscription_status derived on derived.id = s.id join origin sender on sender.name = s.origin
         where ${visibleTo(principal)}
           and ${equals(Prisma.sql`s.source`, source)} and ${equals(Prisma.sql`s.subject`, subject)}
@@ -90,7 +91,7 @@ function visible({ tenant, subscriber, scopes }: Principal, row: Row | undefined
 
 async function readRows(sql: Sql, ids: readonly string[]): Promise<Array<Row | undefined>> {
   const rows = await sql.$queryRaw<Row[]>`
-    select s.*, derived.*, sender.profile from subscription s
+    select s.*, derived.*, sender.profile, s.previousuntil > now() as overlaps from subscription s
     join subscription_status derived on derived.id = s.id join origin sender on sender.name = s.origin
     where s.id = any (${ids}::uuid[])`;
   const byId = new Map(rows.map((row) => [row.id, row]));
@@ -107,6 +108,7 @@ export async function lockSubscription(sql: Sql, principal: Principal, id: strin
 /** The view's columns; the migration has the query. */
 type Row = SubscriptionRow & {
   profile: Profile;
+  overlaps: boolean | null;
   status: Status;
   handshake: string | null;
   handshakestate: HandshakeState;
@@ -139,7 +141,7 @@ function subscriptionOf(row: Row): Subscription {
     filters: (row.filters ?? undefined) as Filter[] | undefined,
     config: (row.config ?? undefined) as Record<string, unknown> | undefined,
     requestedRate: row.requestedrate ?? undefined,
-    credentialType: row.credentialtype ?? undefined,
+    credential: credentialOf(row),
     generation: row.generation,
     version: row.version,
     suspended:
@@ -150,6 +152,14 @@ function subscriptionOf(row: Row): Subscription {
     updatedAt: row.updatedat,
     ...statusOf(row),
   };
+}
+
+function credentialOf({ credentialinfo, previousinfo, previousuntil, overlaps }: Row): PresentCredential | undefined {
+  if (credentialinfo === null) return undefined;
+  const present = credentialinfo as unknown as CredentialInfo;
+  if (overlaps !== true || previousuntil === null) return present;
+  const previous = previousinfo as unknown as CredentialInfo;
+  return { ...present, previous: { ...previous, until: previousuntil.toISOString() } };
 }
 
 function statusOf(row: Row): SubscriptionStatus {

@@ -9,10 +9,11 @@ import type { Database } from '../storage/database.js';
 import { claimKeys, keyOfRequest, type IdempotentRequest } from '../storage/idempotency.js';
 import { uuidv7 } from '../storage/ids.js';
 import type { Sql } from '../storage/sql.js';
-import type { Actor, Transaction } from '../storage/transaction.js';
+import { databaseTime, type Actor, type Transaction } from '../storage/transaction.js';
 import { findAskedOrigins, lint } from './asked-origin.js';
+import { sealCredential, type SealedCredential } from './credential.js';
 import type { CredentialVault } from './credential-vault.js';
-import { columnsOf, credentialTypeOf, nothingToKeep, type Requested } from './definition.js';
+import { columnsOf, nothingToKeep, type Requested } from './definition.js';
 
 /**
  * Registration: subscription, handshake, audit entry and change, together with whatever else is registered at this
@@ -54,7 +55,7 @@ interface Registration {
   id: string;
   caller: Caller;
   requested: Requested;
-  sealed: string | undefined;
+  sealed: SealedCredential | undefined;
   request: IdempotentRequest;
   isAwaited: boolean;
 }
@@ -79,8 +80,7 @@ export function createRegister(settings: RegisterSettings): Register {
     if (credential.kind === 'kept') throw nothingToKeep();
     const id = uuidv7();
     const { tenant } = caller.principal;
-    const sealed =
-      credential.kind === 'given' ? await vault.seal(credential.value, { tenant, subscription: id }) : undefined;
+    const sealed = await sealCredential(vault, credential, { tenant, subscription: id });
     const result = await register({ id, caller, requested, sealed, request, isAwaited });
     if (result instanceof RegistryError) throw result;
     return result;
@@ -169,23 +169,24 @@ function questionOf({ id, caller, requested, origin }: Accepted) {
 }
 
 async function insertSubscriptions(sql: Sql, accepted: readonly Accepted[]): Promise<void> {
+  const setAt = accepted.some(({ sealed }) => sealed) ? (await databaseTime(sql)).toISOString() : '';
   const columns = accepted.map(({ id, caller, requested, origin, sealed }) => {
     return {
       id,
       tenant: origin.tenant,
       subscriber: caller.principal.subscriber,
       origin: origin.name,
-      sinkcredential: sealed,
-      credentialtype: credentialTypeOf(requested),
+      sinkcredential: sealed?.text,
+      credentialinfo: sealed && { ...sealed.info, setat: setAt },
       ...columnsOf(requested.definition),
     };
   });
   await sql.$executeRaw`
     insert into subscription (id, tenant, subscriber, origin, sink, protocol, protocolsettings, source, types, subject,
-      filters, config, sinkcredential, credentialtype, requestedrate)
+      filters, config, sinkcredential, credentialinfo, requestedrate)
     select id, tenant, subscriber, origin, sink, protocol, protocolsettings, source, types, subject, filters, config,
-      sinkcredential, credentialtype, requestedrate
+      sinkcredential, credentialinfo, requestedrate
     from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as s (id uuid, tenant text, subscriber text, origin text,
       sink text, protocol text, protocolsettings jsonb, source text, types text[], subject text, filters jsonb,
-      config jsonb, sinkcredential text, credentialtype text, requestedrate int)`;
+      config jsonb, sinkcredential text, credentialinfo jsonb, requestedrate int)`;
 }

@@ -148,7 +148,7 @@ type Presented = components['schemas']['Subscription'];
 
 /** The members of the draft first, then what is added. What is not set is left out. */
 function membersOf(subscription: Subscription): Presented {
-  const { source, types, subject, filters, credentialType, protocolSettings, config, requestedRate, suspended } =
+  const { source, types, subject, filters, credential, protocolSettings, config, requestedRate, suspended } =
     subscription;
   return {
     id: subscription.id,
@@ -157,7 +157,7 @@ function membersOf(subscription: Subscription): Presented {
     ...(subject === undefined ? {} : { subject }),
     ...(filters === undefined ? {} : { filters }),
     sink: subscription.sink,
-    ...(credentialType === undefined ? {} : { sinkcredential: { credentialtype: credentialType } }),
+    ...(credential === undefined ? {} : { sinkcredential: credential }),
     protocol: subscription.protocol,
     ...(protocolSettings === undefined ? {} : { protocolsettings: protocolSettings }),
     ...(config === undefined ? {} : { config }),

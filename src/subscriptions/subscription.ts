@@ -3,6 +3,7 @@ import type { HandshakeReason, HandshakeState, HeaderLine } from '../handshake/h
 import type { Verdict } from '../handshake/verdicts.js';
 import type { Filter } from '../matching/filter.js';
 import type { Profile } from '../origins/origin.js';
+import type { PresentCredential } from './credential.js';
 
 /** What a consumer asks for (CloudEvents Subscriptions API, section 3.2.1), checked. */
 export interface Definition {
@@ -29,7 +30,7 @@ export interface Subscription extends Definition, SubscriptionStatus {
   origin: string;
   /** Of the origin. */
   profile: Profile;
-  credentialType: string | undefined;
+  credential: PresentCredential | undefined;
   generation: number;
   version: number;
   suspended: { at: Date; by: SuspendedBy; reason: string } | undefined;

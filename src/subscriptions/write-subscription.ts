@@ -6,11 +6,12 @@ import { findOrigin } from '../origins/store.js';
 import type { Database } from '../storage/database.js';
 import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
 import { uuidv7 } from '../storage/ids.js';
-import type { Actor, ChangeKind, Transaction } from '../storage/transaction.js';
+import { databaseTime, type Actor, type ChangeKind, type Transaction } from '../storage/transaction.js';
 import { askForRate, askOnce, releasePair } from './ask-webhook.js';
 import { findAskedOrigin, lint } from './asked-origin.js';
+import { overlapOf, sealCredential, type RequestedCredential } from './credential.js';
 import type { CredentialVault } from './credential-vault.js';
-import { columnsOf, credentialTypeOf, invalid, nothingToKeep, type Requested } from './definition.js';
+import { columnsOf, invalid, nothingToKeep, type Requested } from './definition.js';
 import { lockSubscription } from './read-subscription.js';
 import type { Caller, Register, Written } from './register.js';
 import type { Subscription } from './subscription.js';
@@ -47,11 +48,6 @@ export interface WriterSettings {
 }
 
 export function createSubscriptionWriter({ database, vault, register }: WriterSettings): SubscriptionWriter {
-  const seal = (requested: Requested, tenant: string, subscription: string) =>
-    requested.credential.kind === 'given'
-      ? vault.seal(requested.credential.value, { tenant, subscription })
-      : undefined;
-
   return {
     create: register,
 
@@ -61,31 +57,41 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
         const present = await lockSubscription(sql, principal, id);
         const requested = requestFor(present);
         const { definition, credential } = requested;
-        if (credential.kind === 'kept') checkKept(present, credential.credentialType, definition.sink);
+        checkCredential(present, credential, definition.sink);
         const origin = await findAskedOrigin(sql, { tenant: present.tenant, name: requested.origin });
         const refused = lint(origin, definition);
         if (refused !== undefined) throw refused;
         const isOtherPair = origin.name !== present.origin || definition.sink !== present.sink;
         const generation = present.generation + (isOtherPair ? 1 : 0);
-        const sealed = await seal(requested, present.tenant, id);
+        const sealed = await sealCredential(vault, credential, { tenant: present.tenant, subscription: id });
+        const now = await databaseTime(sql);
+        // Who repeats a rotation, because its answer was lost, must not lose the overlap by that.
+        const isSame = sealed !== undefined && sealed.info.fingerprint === present.credential?.fingerprint;
+        const isKept = credential.kind === 'kept' || isSame;
+        const isOtherHost = new URL(definition.sink).host !== new URL(present.sink).host;
+        const { keeps, overlaps, until } = overlapOf(present.credential, { ...credential, isKept, isOtherHost }, now);
         const isOtherQuestion = isOtherPair || definition.requestedRate !== present.requestedRate;
         if (isOtherQuestion) await lockPairs(sql, [present, { origin: origin.name, sink: definition.sink }]);
         const columns = {
           ...columnsOf(definition),
-          sinkcredential: sealed,
-          credentialtype: credentialTypeOf(requested),
+          sinkcredential: sealed?.text,
+          credentialinfo: sealed && { ...sealed.info, setat: now.toISOString() },
         };
-        const isKept = credential.kind === 'kept';
         await sql.$executeRaw`
           update subscription s set version = s.version + 1, updatedat = now(), generation = ${generation}::int,
             origin = ${origin.name}, sink = d.sink, protocol = d.protocol, protocolsettings = d.protocolsettings,
             source = d.source, types = d.types, subject = d.subject, filters = d.filters, config = d.config,
             requestedrate = d.requestedrate,
             sinkcredential = case when ${isKept}::boolean then s.sinkcredential else d.sinkcredential end,
-            credentialtype = case when ${isKept}::boolean then s.credentialtype else d.credentialtype end
+            credentialinfo = case when ${isKept}::boolean then s.credentialinfo else d.credentialinfo end,
+            previouscredential = case when ${keeps}::boolean then s.previouscredential
+              when ${overlaps}::boolean then s.sinkcredential end,
+            previousinfo = case when ${keeps}::boolean then s.previousinfo
+              when ${overlaps}::boolean then s.credentialinfo end,
+            previousuntil = ${until}::timestamptz
           from jsonb_to_recordset(${JSON.stringify([columns])}::jsonb) as d (sink text, protocol text, protocolsettings jsonb,
             source text, types text[], subject text, filters jsonb, config jsonb, requestedrate int, sinkcredential text,
-            credentialtype text)
+            credentialinfo jsonb)
           where s.id = ${id}::uuid`;
         if (isOtherPair) {
           await closeHandshakesOf(sql, id);
@@ -214,9 +220,15 @@ function tell(
 /**
  * Whoever points a subscription to another host must know the secret: else an admin could have it sent to their own.
  */
-function checkKept(present: Subscription, credentialType: string, sink: string): void {
-  if (present.credentialType !== credentialType) throw nothingToKeep();
+function checkCredential(present: Subscription, credential: RequestedCredential, sink: string): void {
+  if (credential.kind === 'kept' && present.credential?.credentialtype !== credential.type) throw nothingToKeep();
   if (new URL(sink).host === new URL(present.sink).host) return;
-  const detail = 'The sink is on another host: give the credential again, or leave it out.';
-  throw invalid([{ pointer: '/sinkcredential', rule: 'credential_for_other_host', detail }]);
+  if (credential.kind === 'kept') {
+    const detail = 'The sink is on another host: give the credential again, or leave it out.';
+    throw invalid([{ pointer: '/sinkcredential', rule: 'credential_for_other_host', detail }]);
+  }
+  if (credential.kind === 'given' && credential.overlapSeconds) {
+    const detail = 'The sink is on another host, which must not get the credential of the one before.';
+    throw invalid([{ pointer: '/sinkcredential/overlapseconds', rule: 'credential_for_other_host', detail }]);
+  }
 }

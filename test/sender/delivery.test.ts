@@ -23,7 +23,7 @@ const inBinary = (more: object) => deliveryOf({ ...event, ...more }, origin, { .
 
 test('a delivery is structured unless the match says otherwise, and carries origin, headers and token', () => {
   const protocolsettings = { headers: { 'X-Tenant': '7' }, contentmode: 'structured' };
-  const sinkcredential = { credentialtype: 'ACCESSTOKEN', accesstoken: 'a-token' };
+  const sinkcredential = { credentialtype: 'ACCESSTOKEN' as const, accesstoken: 'a-token' };
   expect(deliveryOf(event, origin, { ...to, contentmode: 'structured', protocolsettings, sinkcredential })).toEqual({
     headers: {
       'X-Tenant': '7',
@@ -41,7 +41,7 @@ test.each([
   ['DPoP', undefined],
   ['mac', undefined],
 ])('a token of the type %s comes with the Authorization %s', (accesstokentype, authorization) => {
-  const sinkcredential = { credentialtype: 'ACCESSTOKEN', accesstoken: 'a-token', accesstokentype };
+  const sinkcredential = { credentialtype: 'ACCESSTOKEN' as const, accesstoken: 'a-token', accesstokentype };
   const { headers } = deliveryOf(event, origin, { ...to, contentmode: 'structured', sinkcredential });
   expect(headers['Authorization']).toBe(authorization);
 });

@@ -45,13 +45,17 @@ const accepted: Array<[string, object]> = [
 ];
 
 test.each(accepted)('%s: create, read, list, update and delete', async (_, members) => {
-  const { id: ignored, sinkcredential, ...asked } = request(members) as { id?: string; sinkcredential?: object };
+  const {
+    id: ignored,
+    sinkcredential: _credential,
+    ...asked
+  } = request(members) as { id?: string; sinkcredential?: object };
   const created = await client.post('/v1/subscriptions').send(request(members)).expect(201);
   expect(created.type).toBe('application/json');
   const { id } = created.body as { id: string };
   expect(id).not.toBe(ignored);
   expect(created.body).toMatchObject(asked);
-  expect(Object.keys(created.body.sinkcredential ?? {})).toEqual(sinkcredential ? ['credentialtype'] : []);
+  expect(JSON.stringify(created.body.sinkcredential ?? {})).not.toMatch(/identifier|secret|token"/);
 
   const location = new URL(created.get('Location') ?? '', registry.url);
   const path = `/v1/subscriptions/${id}`;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { CompactEncrypt, decodeProtectedHeader } from 'jose';
-import { createCredentialVault, resealCredentials } from '../../src/subscriptions/credential-vault.js';
+import { createCredentialVault } from '../../src/subscriptions/credential-vault.js';
+import { resealCredentials } from '../../src/subscriptions/reseal-credentials.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
@@ -81,4 +82,21 @@ test('what another key of the same id has sealed is told as well, and what names
   const told = await resealCredentials(registry.service.database, vault);
   expect(told).toEqual({ resealed: 1, unopened: 1, example: id });
   expect(await vault.open((await sealed()).get(other) ?? '', context)).toEqual({});
+});
+
+test('a credential that overlaps the next one is sealed with the present key, too', async () => {
+  const id = await register('earlier');
+  const path = `/v1/subscriptions/${id}`;
+  const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret: 'later', overlapseconds: 60 };
+  const merge = JSON.stringify({ sinkcredential });
+  await tenant.subscriber.patch(path).type('application/merge-patch+json').send(merge).expect(200);
+  const vault = createCredentialVault([second, first]);
+  await resealCredentials(registry.service.database, vault);
+  const [row] = await registry.sql<{ text: string }>(
+    'select previouscredential as text from subscription where id::text = $1',
+    id,
+  );
+  const context = { tenant: 'gemeente', subscription: id };
+  expect(await createCredentialVault([second]).open(row?.text ?? '', context)).toMatchObject({ secret: 'earlier' });
+  await tenant.subscriber.delete(path).expect(200);
 });

@@ -4,11 +4,11 @@ import {
   checkConfig,
   checkProtocol,
   checkProtocolSettings,
-  checkSinkCredential,
   checkSource,
   checkSubject,
   checkTypes,
 } from '../../src/subscriptions/rules.js';
+import { readSinkCredential, type SinkCredential } from '../../src/subscriptions/credential.js';
 import { cpuTime } from '../support/cpu-time.js';
 
 /** The places and rules of the faults; the sentences are for people. */
@@ -263,41 +263,31 @@ describe('sinkcredential', () => {
     refreshtoken: 'tGzv3JOkF0XG5Qx2TlKWIA',
     refreshtokenendpoint: 'https://auth.example.com/token',
   };
-  const rules = (value: { credentialtype: string } & Record<string, unknown>) => {
-    const { kind, faults } = checkSinkCredential(value, at);
-    expect(kind).toBe('given');
-    return seen(faults);
-  };
+  const read = (value: object | undefined) =>
+    readSinkCredential(value as SinkCredential | undefined, at, (sink) =>
+      /^https:/.test(sink) ? undefined : { rule: 'not_https', detail: 'The sink must be an https URL.' },
+    );
+  const rules = (value: object) => seen(read(value).faults);
 
   test('may be absent, one of the three types, or nothing but a type, which keeps what is stored', () => {
-    expect(checkSinkCredential(undefined, at)).toEqual({ kind: 'absent', faults: [] });
+    expect(read(undefined)).toEqual({ faults: [], credential: { kind: 'absent' } });
     const { accesstokentype: _, ...bearer } = access;
+    const told = { setat: 1, endsat: null, fingerprint: 'a', previous: {} };
     for (const value of [plain, access, bearer, refresh]) {
-      expect(checkSinkCredential(value, at)).toEqual({ kind: 'given', faults: [] });
+      const credential = { kind: 'given', value, overlapSeconds: 60 };
+      expect(read({ ...value, ...told, overlapseconds: 60 })).toEqual({ faults: [], credential });
       const { credentialtype } = value;
-      expect(checkSinkCredential({ credentialtype }, at)).toEqual({ kind: 'kept', faults: [] });
+      expect(read({ credentialtype, ...told }).credential).toMatchObject({ kind: 'kept', type: credentialtype });
     }
   });
 
-  test('of another type is refused', () => {
-    for (const credentialtype of ['plain', 'BEARER', '', 'constructor', '__proto__']) {
-      expect(rules({ ...plain, credentialtype })).toEqual([`${at}/credentialtype credentialtype_not_supported`]);
-    }
-  });
-
-  test('lacks no member of its type and has none of another', () => {
+  test('lacks no member of its type', () => {
     expect(rules({ credentialtype: 'PLAIN', identifier: 'a' })).toEqual([`${at}/secret required`]);
     expect(rules({ credentialtype: 'REFRESHTOKEN', accesstoken: 'a' })).toEqual([
       `${at}/accesstokenexpiresutc required`,
       `${at}/refreshtoken required`,
       `${at}/refreshtokenendpoint required`,
     ]);
-    expect(rules({ ...plain, accesstoken: 'a', 'x/y': 1, toString: 1 })).toEqual([
-      `${at}/accesstoken member_unknown`,
-      `${at}/x~1y member_unknown`,
-      `${at}/toString member_unknown`,
-    ]);
-    expect(rules({ ...access, refreshtoken: 'a' })).toEqual([`${at}/refreshtoken member_unknown`]);
   });
 
   test('has non-empty strings without control characters, and tokens that fit into a header', () => {
@@ -305,7 +295,6 @@ describe('sinkcredential', () => {
       `${at}/identifier value_empty`,
       `${at}/secret control_character`,
     ]);
-    expect(rules({ ...plain, secret: 5 })).toEqual([`${at}/secret type`]);
     for (const accesstoken of ['a b', 'caf\u00e9', ' a']) {
       expect(rules({ ...access, accesstoken })).toEqual([`${at}/accesstoken token_malformed`]);
     }
@@ -317,7 +306,7 @@ describe('sinkcredential', () => {
     '2024-02-29T23:59:59+00:00',
     '9999-12-31T23:59:59Z',
   ])('may expire at %s', (accesstokenexpiresutc) => {
-    expect(checkSinkCredential({ ...access, accesstokenexpiresutc }, at).faults).toEqual([]);
+    expect(read({ ...access, accesstokenexpiresutc }).faults).toEqual([]);
   });
 
   test.each([
@@ -333,46 +322,21 @@ describe('sinkcredential', () => {
     '+292277-01-01T00:00:00Z',
     '1795000000',
     '',
-    1795000000,
-    null,
   ])('may not expire at %j', (accesstokenexpiresutc) => {
     expect(rules({ ...access, accesstokenexpiresutc })).toEqual([`${at}/accesstokenexpiresutc not_a_utc_instant`]);
   });
 
-  test.each(['https://auth.example.com', 'https://auth.example.com:8443/a?b=c@d'])('may be refreshed at %s', (url) => {
-    expect(checkSinkCredential({ ...refresh, refreshtokenendpoint: url }, at).faults).toEqual([]);
-  });
-
-  test.each([
-    'http://auth.example.com/token',
-    'HTTPS://auth.example.com/token',
-    'https://user:pass@auth.example.com/',
-    'https://@auth.example.com/',
-    'https://auth.example.com/#x',
-    'https://auth.example.com/#',
-    'https://auth.example.com/a\tb',
-    'https://auth.example.com/a/../b',
-    'https:/auth.example.com/',
-    'https:\\\\auth.example.com/',
-    'https://b\u00fccher.example/',
-    '//auth.example.com/',
-    '/token',
-    'javascript:alert(1)',
-    '',
-    null,
-  ])('may not be refreshed at %j', (refreshtokenendpoint) => {
-    expect(rules({ ...refresh, refreshtokenendpoint })).toEqual([`${at}/refreshtokenendpoint not_an_https_url`]);
-  });
-
-  test('may not be refreshed at a URL of more than 2048 characters', () => {
-    const refreshtokenendpoint = `https://auth.example.com/${'a'.repeat(2048)}`;
-    expect(rules({ ...refresh, refreshtokenendpoint })).toEqual([`${at}/refreshtokenendpoint not_an_https_url`]);
+  test('is refreshed where a sink may be', () => {
+    expect(rules({ ...refresh, refreshtokenendpoint: 'https://auth.example.com/token?a=b' })).toEqual([]);
+    expect(rules({ ...refresh, refreshtokenendpoint: 'http://auth.example.com/' })).toEqual([
+      `${at}/refreshtokenendpoint not_https`,
+    ]);
   });
 
   test('is not repeated by any sentence', () => {
     const canary = 'canary\n';
     const value = { ...refresh, accesstoken: canary, refreshtoken: canary, refreshtokenendpoint: canary };
-    const { faults } = checkSinkCredential({ ...value, accesstokenexpiresutc: canary, accesstokentype: canary }, at);
+    const { faults } = read({ ...value, accesstokenexpiresutc: canary, accesstokentype: canary });
     expect(faults).toHaveLength(5);
     expect(JSON.stringify(faults)).not.toContain('canary');
   });

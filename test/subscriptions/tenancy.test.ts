@@ -224,7 +224,11 @@ describe('a credential', () => {
     const addresses = [path, '/v1/subscriptions?limit=200', `${path}/handshakes`, '/v1/audit?limit=200', '/v1/grants'];
     const answers = await Promise.all(addresses.map((address) => admin.get(address).expect(200)));
     const own = await subscriber.get(path).expect(200);
-    expect(own.body.sinkcredential).toEqual({ credentialtype: 'PLAIN' });
+    expect(own.body.sinkcredential).toEqual({
+      credentialtype: 'PLAIN',
+      setat: expect.stringMatching(/^\d{4}-.*Z$/),
+      fingerprint: expect.stringMatching(/^[\w-]{16}$/),
+    });
     const texts = [...answers, own].map(({ text }) => text).concat(registry.logs);
     for (const secret of Object.values(secrets)) expect(texts.filter((text) => text.includes(secret))).toEqual([]);
   });
@@ -249,7 +253,7 @@ describe('a credential', () => {
   test('in a faulty request is not repeated in the answer or the log', async () => {
     const faulty = { credentialtype: 'PLAIN', identifier: `${secrets.identifier}\n`, secret: 1, [secrets.secret]: 1 };
     const answer = await subscriber.post('/v1/subscriptions').send(request(newSink(), { sinkcredential: faulty }));
-    expect([answer.status, answer.body.faults.length]).toEqual([400, 3]);
+    expect([answer.status, answer.body.faults.length]).toEqual([400, 2]);
     expect(answer.text).not.toContain(secrets.identifier);
     expect(registry.logs.join()).not.toMatch(/planted-/);
   });
@@ -273,7 +277,9 @@ describe('a credential', () => {
       .type('application/merge-patch+json')
       .send(JSON.stringify(merge))
       .expect(200);
-    expect(patched.body.sinkcredential).toEqual({ credentialtype: 'ACCESSTOKEN' });
+    const told = { credentialtype: 'ACCESSTOKEN', endsat: '2027-01-01T00:00:00.000Z' };
+    expect(patched.body.sinkcredential).toMatchObject(told);
+    expect(patched.body.sinkcredential).not.toHaveProperty('previous');
     expect([first, second]).not.toContain(await stored(id));
 
     expect((await put({})).body).not.toHaveProperty('sinkcredential');
@@ -293,6 +299,76 @@ describe('a credential', () => {
     }
     expect(await stored(id)).toBe(first);
     await subscriber.put(path).send(request(sink, { sinkcredential })).expect(200);
+  });
+
+  test('has a fingerprint that tells one from the next, and that says nothing of another subscription', async () => {
+    const one = await register(subscriber, { sinkcredential });
+    const other = await register(subscriber, { sinkcredential });
+    const prints = new Set([one.sinkcredential.fingerprint, other.sinkcredential.fingerprint]);
+    const put = async (secret: string) => {
+      const body = request(one.sink, { sinkcredential: { ...sinkcredential, secret } });
+      return (await subscriber.put(one.path).send(body).expect(200)).body.sinkcredential;
+    };
+    prints.add((await put('another')).fingerprint);
+    expect(prints.size).toBe(3);
+    expect((await put(secrets.secret)).fingerprint).toBe(one.sinkcredential.fingerprint);
+  });
+
+  test('that is replaced stays with senders for as long as was asked, and no longer', async () => {
+    const type = 'com.example.rotated';
+    const trusted = await registry.as(['assent:deliver', 'assent:credentials'], { subscriber: 'mailroom' });
+    const { id, path, sink } = await register(subscriber, { types: [type], sinkcredential });
+    const matched = async () => {
+      const event = { specversion: '1.0', id: '1', source: 'urn:a', type };
+      await registry.service.follow();
+      const { body } = await trusted.post('/v1/match').type('application/cloudevents+json').send(JSON.stringify(event));
+      return body.sinks[0];
+    };
+    const patch = async (more: object, status = 200) => {
+      const merge = JSON.stringify({ sinkcredential: more });
+      return (await subscriber.patch(path).type('application/merge-patch+json').send(merge).expect(status)).body;
+    };
+    const next = { ...sinkcredential, secret: 'next' };
+    const rotated = await patch({ ...next, overlapseconds: 3_600 });
+    const { previous } = rotated.sinkcredential;
+    expect(previous).toMatchObject({ credentialtype: 'PLAIN', fingerprint: expect.any(String) });
+    expect(Date.parse(previous.until) - Date.parse(rotated.sinkcredential.setat)).toBe(3_600_000);
+    expect(await matched()).toMatchObject({
+      sinkcredential: next,
+      previouscredential: { until: previous.until, sinkcredential },
+    });
+    // As read, and the same rotation again, because its answer was lost.
+    await subscriber.put(path).send(rotated).expect(200);
+    expect((await patch(next)).sinkcredential).toEqual(rotated.sinkcredential);
+    expect(await matched()).toHaveProperty('previouscredential.sinkcredential', sinkcredential);
+    // Neither of them goes to another host.
+    const elsewhere = registry.receiver.sink('/rotated', 'elsewhere.hooks.test');
+    const moved = request(elsewhere, { sinkcredential: { ...sinkcredential, secret: 'third', overlapseconds: 60 } });
+    expect((await subscriber.put(path).send(moved).expect(400)).body.faults).toMatchObject([
+      { pointer: '/sinkcredential/overlapseconds', rule: 'credential_for_other_host' },
+    ]);
+
+    await registry.sql(
+      `update subscription set previousuntil = now() - interval '1 millisecond' where id::text = $1`,
+      id,
+    );
+    expect(await matched()).not.toHaveProperty('previouscredential');
+    expect((await subscriber.get(path)).body.sinkcredential).not.toHaveProperty('previous');
+    await registry.service.forget();
+    expect(
+      await registry.sql('select previouscredential, previousinfo from subscription where id::text = $1', id),
+    ).toEqual([{ previouscredential: null, previousinfo: null }]);
+
+    await patch({ ...sinkcredential, secret: 'third', overlapseconds: 60 });
+    expect(await matched()).toHaveProperty('previouscredential.sinkcredential.secret', 'next');
+    await patch({ overlapseconds: 0 });
+    expect(await matched()).not.toHaveProperty('previouscredential');
+    await patch({ ...sinkcredential, secret: 'fourth', overlapseconds: 60 });
+    await subscriber
+      .put(path)
+      .send(request(sink, { types: [type], sinkcredential }))
+      .expect(200);
+    expect(await matched()).not.toHaveProperty('previouscredential');
   });
 
   test('leaves no trace among the idempotency keys by which it could be guessed', async () => {

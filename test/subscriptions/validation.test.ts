@@ -108,7 +108,7 @@ const faulty: Array<[string, object, ...string[]]> = [
   [
     'an unknown credential',
     { sinkcredential: { credentialtype: 'KEY' } },
-    '/sinkcredential/credentialtype credentialtype_not_supported',
+    '/sinkcredential/credentialtype value_not_allowed',
   ],
   [
     'half a credential',
@@ -127,6 +127,29 @@ const faulty: Array<[string, object, ...string[]]> = [
   ],
   ['a config of more than 8 KiB', { config: { a: 'x'.repeat(8_200) } }, '/config too_long'],
   ['an origin that is an address', { origin: '192.0.2.1' }, '/origin origin_address'],
+  [
+    'a member of another type of credential',
+    { sinkcredential: { ...plain, accesstoken: 'a' } },
+    '/sinkcredential/accesstoken member_unknown',
+  ],
+  [
+    'an overlap of a year',
+    { sinkcredential: { ...plain, overlapseconds: 31_536_000 } },
+    '/sinkcredential/overlapseconds value_out_of_range',
+  ],
+  [
+    'an endpoint for tokens in a private network',
+    {
+      sinkcredential: {
+        credentialtype: 'REFRESHTOKEN',
+        accesstoken: 'a',
+        accesstokenexpiresutc: '2027-01-01T00:00:00Z',
+        refreshtoken: 'b',
+        refreshtokenendpoint: 'https://169.254.169.254/token',
+      },
+    },
+    '/sinkcredential/refreshtokenendpoint ip_literal',
+  ],
   ['an origin that nobody registered', { origin: 'other.example.com' }, '/origin origin_unknown'],
   [
     'several members of the wrong type',
@@ -223,6 +246,11 @@ describe('bodies', () => {
       '{"sink":"https://a.example.com/","protocol":"HTTP","config":{"a":[1,-1e400]}}',
       '/config/a/1 value_out_of_range',
     ],
+    [
+      'an integer that a double would change',
+      '{"sink":"https://a.example.com/","protocol":"HTTP","config":{"a":9007199254740993}}',
+      '/config/a value_out_of_range',
+    ],
     ['NUL as an escape', withSubject('"a\\u0000b"'), '/subject text_nul'],
     ['NUL in a name', '{"config":{"a\\u0000":1}}', '/config/a\0 text_nul'],
     ['half of a surrogate pair', withSubject('"\\ud83d"'), '/subject text_lone_surrogate'],
@@ -232,6 +260,14 @@ describe('bodies', () => {
     const answer = await refused(() => json(body));
     expect(placesOf(answer)).toEqual([place]);
     expect(answer.text).not.toContain('secret-word');
+  });
+
+  test('the largest integers and any fractions come back as they were sent', async () => {
+    const config = '{"a":[-9007199254740991,9007199254740991,0.1,1.5e300]}';
+    const body = JSON.stringify(valid()).replace('}', `,"config":${config}}`);
+    const { body: created } = await json(body).set('Prefer', 'respond-async').expect(201);
+    const answer = await subscriber.get(`/v1/subscriptions/${created.id}`).buffer(true).expect(200);
+    expect(answer.text).toContain('"config":{"a":[-9007199254740991,9007199254740991,0.1,1.5e+300]}');
   });
 
   test('a body with filters as deep as they may be is taken', async () => {

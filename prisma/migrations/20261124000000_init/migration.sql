@@ -46,7 +46,12 @@ create table subscription (
   filters jsonb,
   config jsonb,
   sinkcredential text,
-  credentialtype text,
+  -- What is told of it: its type, when it was set and ends, its fingerprint.
+  credentialinfo jsonb,
+  -- The one before it, which senders may use until then.
+  previouscredential text,
+  previousinfo jsonb,
+  previousuntil timestamptz(3),
   requestedrate integer,
   generation integer not null default 1,
   version integer not null default 1,
@@ -64,6 +69,7 @@ create index subscription_tenant_id_idx on subscription (tenant, id);
 -- A subscriber lists its own few, however many the other subscribers of its tenant have.
 create index subscription_tenant_subscriber_id_idx on subscription (tenant, subscriber, id);
 create index subscription_origin_sink_idx on subscription (origin, sink);
+create index subscription_previousuntil_idx on subscription (previousuntil) where previousuntil is not null;
 
 -- One conversation with one sink for one origin; its row is the queue as well (src/handshake/handshake.ts).
 create table handshake (
