@@ -1,7 +1,7 @@
 import { RegistryError } from '../errors.js';
 import type { Basis, Grant } from '../grants/grant.js';
 import type { HandshakeReason, HandshakeState, HeaderLine } from '../handshake/handshake.js';
-import type { Verdict } from '../handshake/verdicts.js';
+import { publicVerdict, type Verdict } from '../handshake/verdicts.js';
 import { pageOf, type ListPage } from '../http/page.js';
 import type { Principal } from '../http/principal.js';
 import type { Filter } from '../matching/filter.js';
@@ -172,7 +172,7 @@ function statusOf(row: Row): SubscriptionStatus {
             id: row.handshake,
             reason: row.handshakereason,
             state: row.handshakestate,
-            verdict: row.verdict ?? undefined,
+            verdict: row.verdict === null ? undefined : publicVerdict(row.verdict),
             dueAt: row.dueat ?? undefined,
             waitingUntil: row.waitinguntil ?? undefined,
             answer: row.answerheaders ?? undefined,

@@ -1,6 +1,6 @@
 import type { Basis } from '../grants/grant.js';
 import { nextOf, observed } from '../handshake/presentation.js';
-import { advise, describe, publicVerdict, verdicts, warnings as warningSentences } from '../handshake/verdicts.js';
+import { advise, describe, verdicts, warnings as warningSentences } from '../handshake/verdicts.js';
 import type { components } from '../http/contract.gen.js';
 import type { Subscription, SubscriptionStatus } from './subscription.js';
 
@@ -41,7 +41,7 @@ export function statusDetails(subscription: Subscription): StatusDetails {
   }
   if (status === 'expired') {
     const last = handshake?.state === 'granted' ? undefined : handshake?.verdict;
-    const ending = last === undefined ? '' : ` The last renewal: ${verdicts[publicVerdict(last)].title}`;
+    const ending = last === undefined ? '' : ` The last renewal: ${verdicts[last].title}`;
     return { ...base, reason: 'expired', message: `The consent ran out.${ending}`, next: askAgain };
   }
   if (status === 'retired' && handshake?.verdict !== 'gone') {
@@ -60,7 +60,7 @@ export function statusDetails(subscription: Subscription): StatusDetails {
       ...(handshake ? nextOf(handshake) : {}),
     };
   }
-  const verdict = publicVerdict(handshake.verdict);
+  const { verdict } = handshake;
   const facts = observed(subscription, handshake.answer);
   const advice = advise(verdict, facts);
   return {

@@ -50,6 +50,7 @@ export interface SubscriptionStatus {
         id: string;
         reason: HandshakeReason;
         state: HandshakeState;
+        /** As subscribers see it, whoever reads. */
         verdict: Verdict | undefined;
         dueAt: Date | undefined;
         waitingUntil: Date | undefined;
