@@ -48,7 +48,7 @@ export const verdicts: Record<Verdict, Sentences> = {
   },
   authentication_required: {
     title: 'The webhook asked for authentication or forbade the request; a validation request carries no credentials.',
-    advice: `Let OPTIONS at this address pass without authentication and ${answerHeaders}.`,
+    advice: `Let OPTIONS at this address pass without authentication, also past rules that allow only POST, and ${answerHeaders}.`,
   },
   not_found_at_target: {
     title: 'The host of the webhook found nothing that answers OPTIONS at this address.',
