@@ -33,6 +33,7 @@ const long = [
   'read-only',
   'readme',
   'receivers/receivers',
+  'release',
   'sender/example',
   'sender/outcomes',
   'sender/permits',
