@@ -25,6 +25,8 @@ beforeAll(async () => {
     ASSENT_DATA: folder,
     ASSENT_PORT: '0',
     ASSENT_OPERATIONS_PORT: '0',
+    // Only so are names asked that end in .test.
+    ASSENT_ALLOWED_NETWORKS: '127.0.0.0/8',
     ...(database.url === undefined ? {} : { DATABASE_URL: database.url }),
   };
 });

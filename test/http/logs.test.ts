@@ -305,6 +305,8 @@ test('a process of its own tells no secret either, on stdout or stderr, from its
     ASSENT_PORT: '0',
     ASSENT_OPERATIONS_PORT: '0',
     ASSENT_LOG_LEVEL: 'debug',
+    // Only so are names asked that end in .test.
+    ASSENT_ALLOWED_NETWORKS: '127.0.0.0/8',
     ASSENT_DATA: own,
     ASSENT_CREDENTIAL_KEYS: env['ASSENT_CREDENTIAL_KEYS'] ?? '',
     ...(url ? { DATABASE_URL: url.href } : {}),
@@ -315,7 +317,7 @@ test('a process of its own tells no secret either, on stdout or stderr, from its
   const token = await createToken({ ...who, scopes }, settings);
   const client = supertest.agent(started.url).set('Authorization', `Bearer ${token}`);
   await client.post('/v1/origins').send({ name: 'other.example.com', isdefault: true }).expect(201);
-  const sink = `https://nowhere.invalid/?code=${code()}`;
+  const sink = `https://nowhere.test/?code=${code()}`;
   await client
     .post('/v1/subscriptions')
     .set('Prefer', 'wait=1')
