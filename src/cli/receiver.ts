@@ -80,7 +80,11 @@ function report(exchange: WireExchange): string {
     ...lines(exchange.answered, '<'),
     '',
     ...(isWithheld(exchange)
-      ? ['Whoever opens or posts to this gives the permission:', printable(exchange.callback), '']
+      ? [
+          'To give permission, post to this URL, or open it in a browser and decide there:',
+          printable(exchange.callback),
+          '',
+        ]
       : []),
     '',
   ].join('\n');

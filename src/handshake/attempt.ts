@@ -41,7 +41,7 @@ export function answerColumns(attempt: BegunAttempt, reply: FinalReply, judgemen
     verdict: judgement.verdict,
     warnings: judgement.kind === 'granted' ? judgement.warnings : [],
     status: reply.kind === 'answered' ? reply.status : null,
-    answerheaders: reply.kind === 'answered' ? withoutKey(attempt, told).map(clip) : null,
+    answerheaders: reply.kind === 'answered' ? withoutKey(offeredKey(attempt), told).map((line) => clip(line)) : null,
     remoteaddress: 'remoteAddress' in reply ? (reply.remoteAddress ?? null) : null,
     timing: reply.timing,
   };
@@ -59,9 +59,7 @@ function isTelling(name: string): boolean {
  * A target may write back what it was sent, in whatever case. Subscribers see its answer, and whoever has the key of
  * the callback could consent in its place.
  */
-function withoutKey({ headers }: BegunAttempt, lines: ReadonlyArray<readonly [string, string]>) {
-  const callback = headers['WebHook-Request-Callback'];
-  const key = callback?.slice(callback.lastIndexOf('=') + 1) ?? '';
+export function withoutKey(key: string, lines: ReadonlyArray<readonly [string, string]>) {
   const lowerKey = key.toLowerCase();
   const isWrittenBack = (text: string) => text.toLowerCase().includes(lowerKey);
   if (key === '' || !lines.some(([name, value]) => isWrittenBack(name) || isWrittenBack(value))) return lines;
@@ -71,9 +69,14 @@ function withoutKey({ headers }: BegunAttempt, lines: ReadonlyArray<readonly [st
   return lines.map(([name, value]) => [hide(name), hide(value)] as const);
 }
 
+function offeredKey({ headers }: BegunAttempt): string {
+  const callback = headers['WebHook-Request-Callback'];
+  return callback?.slice(callback.lastIndexOf('=') + 1) ?? '';
+}
+
 /** NUL and half surrogates cannot be stored; nothing is worth more than a kilobyte. */
-function clip([name, value]: readonly [string, string]): HeaderLine {
-  return [name, value.slice(0, 1_024).replaceAll('\0', '').toWellFormed()];
+export function clip([name, value]: readonly [string, string], most = 1_024): HeaderLine {
+  return [name, value.slice(0, most).replaceAll('\0', '').toWellFormed()];
 }
 
 /** 256 random bits. Only its hash is stored, so that nobody who reads the database can grant. */

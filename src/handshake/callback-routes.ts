@@ -1,59 +1,60 @@
 import { RegistryError } from '../errors.js';
 import type { Answer, Call, Handlers } from '../http/handler.js';
-import { escapeHtml, htmlPage } from '../http/html-page.js';
-import type { CallbackGrant, GrantByCallback } from './callback.js';
+import { parseRate } from '../origins/rate.js';
+import { callbackUnknown } from './callback-key.js';
+import { callbackPage, questionPage } from './callback-page.js';
+import type { CallbackOutcome, Callbacks } from './callback.js';
 
 type CallbackOperation = 'grantByGet' | 'grantByPost';
 
-/** GET and POST do the same (webhook specification, section 4.1.3); HEAD never gets here; a prefetch grants nothing. */
-export function createCallbackHandlers({
-  grantByCallback,
-}: {
-  grantByCallback: GrantByCallback;
-}): Handlers<CallbackOperation> {
-  const grant = async ({
-    path,
-    query,
-    header,
-    requestId,
-    preferred,
-  }: Call<CallbackOperation>): Promise<Answer<CallbackOperation>> => {
+/**
+ * GET and POST of programs grant (webhook specification, section 4.1.3). A client that prefers HTML has a person behind
+ * it, or is a scanner of mail: it gets a page, and only the form of that page decides. HEAD never gets here.
+ */
+export function createCallbackHandlers(callbacks: Callbacks): Handlers<CallbackOperation> {
+  async function handle(call: Call<CallbackOperation>): Promise<Answer<CallbackOperation>> {
+    const { header, requestId, body: form } = call;
     if (/prefetch|preview|prerender/i.test(`${header['sec-purpose'] ?? ''} ${header['purpose'] ?? ''}`)) {
       throw new RegistryError(
         'conflict',
-        'A browser fetched this ahead of time; nothing was granted. Open it to grant.',
+        'A browser fetched this ahead of time; nothing was decided. Open it to decide.',
       );
     }
-    const granted = await grantByCallback({
-      handshake: path.handshake,
-      key: query.key,
-      allowedOrigin: header['webhook-allowed-origin'],
-      allowedRate: header['webhook-allowed-rate'],
-      requestId,
-    });
-    const { origin, sink, allowedRate, expiresAt } = granted;
-    const isBrowser = preferred('application/json', 'text/html') === 'text/html';
-    return {
-      status: 200,
-      headers: { Vary: 'Accept' },
-      body: { granted: true, origin, sink, allowedrate: allowedRate, expiresat: expiresAt.toISOString() },
-      ...(isBrowser ? { html: callbackPage(granted) } : {}),
-    };
-  };
-  return { grantByGet: grant, grantByPost: grant };
+    const key = { handshake: call.path.handshake, key: call.query.key };
+    const isBrowser = call.preferred('application/json', 'text/html') === 'text/html';
+    const language = call.preferredLanguage();
+    const headers = { Vary: 'Accept, Accept-Language' };
+    const page = (html: string, status: 200 | 400 = 200) => ({ status, headers, html });
+
+    const decision = form?.decision;
+    if (isBrowser && decision === undefined) return page(callbackPage(await callbacks.read(key), language));
+    const formRate = decision === undefined || !form?.rate ? undefined : form.rate;
+    if (isBrowser && decision === 'allow' && formRate !== undefined && parseRate(formRate) === undefined) {
+      const asked = await callbacks.read(key);
+      return asked.kind === 'open'
+        ? page(questionPage(asked, language, formRate), 400)
+        : page(callbackPage(asked, language));
+    }
+    const outcome =
+      decision === 'refuse'
+        ? await callbacks.refuse(key, requestId)
+        : await callbacks.grant({
+            ...key,
+            requestId,
+            allowedOrigin: header['webhook-allowed-origin'],
+            allowedRate: formRate ?? header['webhook-allowed-rate'],
+          });
+    if (isBrowser) return page(callbackPage(outcome, language));
+    // A program that asks for the permission only looks whether this is a success.
+    if (outcome.kind === 'refused' && decision !== 'refuse') throw callbackUnknown();
+    return { status: 200, headers, body: bodyOf(outcome) };
+  }
+  return { grantByGet: handle, grantByPost: handle };
 }
 
-/** What a person sees who opened the callback URL in a browser. */
-function callbackPage({ origin, sink, allowedRate, expiresAt, isFirst }: CallbackGrant): string {
-  const rate = allowedRate === '*' ? 'without a limit' : `at most ${allowedRate} a minute`;
-  return htmlPage(
-    isFirst ? 'Permission given' : 'The permission stands',
-    `<p>Events may be sent to this webhook. You can close this page.</p>
-<dl>
-<dt>Sender</dt><dd>${escapeHtml(origin)}</dd>
-<dt>Webhook</dt><dd>${escapeHtml(sink.split('?')[0] ?? '')}</dd>
-<dt>Rate</dt><dd>${rate}</dd>
-<dt>Until</dt><dd><time datetime="${expiresAt.toISOString()}">${expiresAt.toUTCString()}</time></dd>
-</dl>`,
-  );
+function bodyOf(outcome: CallbackOutcome) {
+  const { origin, sink } = outcome;
+  if (outcome.kind === 'refused') return { granted: false, origin, sink };
+  const { allowedRate, expiresAt } = outcome;
+  return { granted: true, origin, sink, allowedrate: allowedRate, expiresat: expiresAt.toISOString() };
 }

@@ -1,3 +1,4 @@
+import type { RejectedCallback } from './rejected-callback.js';
 import type { Verdict } from './verdicts.js';
 
 /**
@@ -9,7 +10,7 @@ import type { Verdict } from './verdicts.js';
  *   asking     claimed by a process until `leaseduntil`; past that anybody may claim it (the process died)
  *   waiting    answered without consent, and the callback may still be called until `waitinguntil`
  *   granted    the answer, or the callback, gave consent
- *   refused    the answer was no, or the callback was not called in time
+ *   refused    the answer was no, the callback was not called in time, or the owner refused on its page
  *   retired    410
  *   unreachable   no answer after all attempts
  *   cancelled  the question lost its meaning: another sink, origin or rate, a deletion, a revocation, a newer consent
@@ -19,10 +20,11 @@ import type { Verdict } from './verdicts.js';
  *   asking -> waiting | granted | refused | retired | unreachable
  *   waiting -> refused                     the callback expired, or a renewal was overtaken by the next one
  *   any but cancelled and granted -> granted    the callback: it may come before, during and after the answer
+ *   any but cancelled and granted -> refused    the owner, on the page of the callback
  *   due | asking | waiting -> cancelled
  *
- * `callbackopen` turns false with a change of sink, origin or rate, a deletion or a revocation, in whatever state the
- * handshake is; its callback is unknown from then on.
+ * `callbackopen` turns false with a change of sink, origin or rate, a deletion, a revocation or a refusal of the owner,
+ * in whatever state the handshake is; its callback is unknown from then on.
  */
 export type HandshakeState =
   'due' | 'asking' | 'waiting' | 'granted' | 'refused' | 'unreachable' | 'retired' | 'cancelled';
@@ -107,5 +109,6 @@ export interface Handshake {
   waitingUntil: Date | undefined;
   createdAt: Date;
   finishedAt: Date | undefined;
+  rejectedCallback: RejectedCallback | undefined;
   attempts: Attempt[];
 }

@@ -1,5 +1,6 @@
 import type { components } from '../http/contract.gen.js';
 import type { Attempt, Handshake, HeaderLine } from './handshake.js';
+import { presentRejected } from './rejected-callback.js';
 import { advise, describe, publicVerdict, type Facts, type Verdict } from './verdicts.js';
 
 type Presented = components['schemas']['Handshake'];
@@ -18,8 +19,13 @@ export function presentHandshake(handshake: Handshake, isAdmin: boolean): Presen
     reason: handshake.reason,
     ...(handshake.requestedRate === undefined ? {} : { requestedrate: handshake.requestedRate }),
     state,
-    ...(verdict === undefined ? {} : sentences(verdict, handshake, last, isAdmin)),
+    ...(verdict === undefined
+      ? {}
+      : sentences(verdict, handshake, last, isAdmin, handshake.attempts.some(offersCallback))),
     ...nextOf(handshake),
+    ...(handshake.rejectedCallback === undefined
+      ? {}
+      : { rejectedcallback: presentRejected(handshake.origin, handshake.rejectedCallback) }),
     createdat: handshake.createdAt.toISOString(),
     ...(handshake.finishedAt === undefined ? {} : { finishedat: handshake.finishedAt.toISOString() }),
     attempts: handshake.attempts.map((attempt) => presentAttempt(handshake, attempt, isAdmin)),
@@ -51,7 +57,7 @@ function presentAttempt(handshake: Handshake, attempt: Attempt, isAdmin: boolean
     ...(isAdmin && attempt.status !== undefined ? { status: attempt.status } : {}),
     ...(isAdmin && attempt.remoteAddress !== undefined ? { remoteaddress: attempt.remoteAddress } : {}),
     ...(isAdmin && attempt.timing !== undefined ? { timing: timingOf(attempt.timing) } : {}),
-    ...(verdict === undefined ? {} : sentences(verdict, handshake, attempt, isAdmin)),
+    ...(verdict === undefined ? {} : sentences(verdict, handshake, attempt, isAdmin, offersCallback(attempt))),
     ...(attempt.warnings.length === 0 ? {} : { warnings: attempt.warnings }),
   };
 }
@@ -63,9 +69,20 @@ function timingOf({ lookupMs, connectMs, tlsMs, answerMs, totalMs = 0 }: Record<
   return { ...done, totalms: totalMs };
 }
 
-function sentences(verdict: Verdict, asked: Asked, attempt: Attempt | undefined, isAdmin: boolean) {
+function offersCallback({ requestHeaders }: Attempt): boolean {
+  return requestHeaders.some(([name]) => name === 'WebHook-Request-Callback');
+}
+
+function sentences(
+  verdict: Verdict,
+  asked: Asked,
+  attempt: Attempt | undefined,
+  isAdmin: boolean,
+  callbackOffered: boolean,
+) {
   const facts = {
     ...observed(asked, attempt?.answerHeaders),
+    callbackOffered,
     ...(isAdmin && attempt?.status !== undefined ? { status: attempt.status } : {}),
   };
   const shown = isAdmin ? verdict : publicVerdict(verdict);

@@ -5,6 +5,7 @@ import type { attempt as AttemptRow, handshake as HandshakeRow } from '../storag
 import { isUuid } from '../storage/ids.js';
 import type { Attempt, Handshake, HandshakeReason, HandshakeState, HeaderLine } from './handshake.js';
 import { leaseSecondsFor } from './queue.js';
+import type { RejectedCallback } from './rejected-callback.js';
 import type { Verdict } from './verdicts.js';
 
 /** Whose handshakes: its own, and the renewals of its pair. An earlier tenant may have had an origin of this name. */
@@ -75,6 +76,7 @@ function handshakeOf(
     waitingUntil: row.waitinguntil ?? undefined,
     createdAt: row.createdat,
     finishedAt: row.finishedat ?? undefined,
+    rejectedCallback: (row.rejectedcallback ?? undefined) as RejectedCallback | undefined,
     attempts: row.history.map((attempt) => attemptOf(attempt, leaseMs, now)),
   };
 }

@@ -5,6 +5,7 @@ import { judgeOrigin, type Judgement, type Warning } from './judgement.js';
 export type RegistryVerdict =
   | 'callback_granted'
   | 'callback_expired'
+  | 'refused_by_owner'
   | 'granted_by_policy'
   | 'revoked'
   | 'interrupted'
@@ -32,7 +33,7 @@ export const verdicts: Record<Verdict, Sentences> = {
 
   no_consent_headers: {
     title: 'The webhook answered without any WebHook header, which is no consent.',
-    advice: `If this origin may send, ${answerHeaders}, or call the callback URL.`,
+    advice: `If this origin may send, ${answerHeaders}.`,
   },
   cors_answer: {
     title: 'The webhook answered with CORS headers but no WebHook header: a CORS layer answers before the application.',
@@ -133,7 +134,7 @@ export const verdicts: Record<Verdict, Sentences> = {
   },
   deadline_exceeded: {
     title: 'The webhook did not answer in time.',
-    advice: 'Answer OPTIONS at once, and give permission by the callback if the decision takes longer.',
+    advice: 'Answer OPTIONS at once.',
   },
   not_http: {
     title: 'What the webhook sent is not a final HTTP/1.1 answer.',
@@ -162,6 +163,10 @@ export const verdicts: Record<Verdict, Sentences> = {
   },
 
   callback_granted: { title: 'The permission was given by calling the callback URL.', advice: '' },
+  refused_by_owner: {
+    title: 'The owner of the webhook refused on the page of the callback URL.',
+    advice: 'Agree with the owner of the webhook first, then ask for another handshake.',
+  },
   callback_expired: {
     title: 'The answer gave no consent, and the callback URL was not called before it expired.',
     advice: `Ask for another handshake, and call its callback URL in time or ${answerHeaders}.`,
@@ -201,6 +206,7 @@ export interface Facts {
   allowedRate?: string;
   origin: string;
   requestedOriginEchoed?: string;
+  callbackOffered?: boolean;
   /** Only where it is the host of the sink: of another one nobody is told. */
   redirectedTo?: string;
 }
@@ -224,9 +230,15 @@ const hints: Partial<Record<Verdict, string>> = {
     'Azure sends: set it to "1.0" in front of that middleware, or answer OPTIONS in a route of your own.',
 };
 
+/** In place of the advice where a callback was offered. */
+const withCallback: Partial<Record<Verdict, string>> = {
+  no_consent_headers: `If this origin may send, ${answerHeaders}, or call the callback URL.`,
+  deadline_exceeded: 'Answer OPTIONS at once, and give permission by the callback if the decision takes longer.',
+};
+
 /** What the owner of the webhook can change, and what else would help; empty where there is nothing. */
-export function advise(verdict: Verdict, { origin, allowedOrigin }: Facts): string {
-  const { advice } = verdicts[verdict];
+export function advise(verdict: Verdict, { origin, allowedOrigin, callbackOffered }: Facts): string {
+  const advice = (callbackOffered ? withCallback[verdict] : undefined) ?? verdicts[verdict].advice;
   const isOrigin = verdict === 'origin_repeated' || verdict === 'origin_mismatch';
   const wouldPass =
     isOrigin && typeof judgeOrigin({ origin, judgement: 'lenient' }, [allowedOrigin ?? '']) === 'object';
@@ -252,7 +264,7 @@ export function describe(verdict: Verdict, facts: Facts): string {
 const maxLength = 200;
 
 /** Control, format (bidirectional) and unpaired characters are written as escapes, so that they cannot fake a line. */
-function quoted(value: string): string {
+export function quoted(value: string): string {
   const escaped = value
     .slice(0, maxLength)
     .replace(/[\p{C}\p{Zl}\p{Zp}"\\]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);

@@ -40,12 +40,33 @@ function isEncoded(rawHeaders: readonly string[]): boolean {
   return false;
 }
 
-/** A JSON body, checked unless the handler checks its parts. Errors: `media_type_unsupported`, `invalid_request`. */
-export function readJsonBody(operation: Operation, headers: IncomingHttpHeaders, bytes: Buffer): unknown {
-  const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
+/** Whether there may be a body that the operation reads. */
+export function takesBody({ mediaTypes, isBodyOptional }: Operation, headers: IncomingHttpHeaders): boolean {
+  return mediaTypes.length > 0 && (!isBodyOptional || mediaTypes.includes(mediaTypeOf(headers)));
+}
+
+function mediaTypeOf(headers: IncomingHttpHeaders): string {
+  return headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
+/** The fields of a form, checked; of a repeated one the last. RegistryError `invalid_request`. */
+function readForm(operation: Operation, bytes: Buffer): unknown {
+  const fields = Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
+  const faults = operation.checkBody(fields);
+  if (faults.length > 0) throw brokenBody(faults);
+  return fields;
+}
+
+/**
+ * A JSON body or a form, checked unless the handler checks its parts. Errors: `media_type_unsupported`,
+ * `invalid_request`.
+ */
+export function parseBody(operation: Operation, headers: IncomingHttpHeaders, bytes: Buffer): unknown {
+  const mediaType = mediaTypeOf(headers);
   if (!operation.mediaTypes.includes(mediaType)) {
     throw new RegistryError('media_type_unsupported', `The body must be ${operation.mediaTypes.join(' or ')}.`);
   }
+  if (mediaType === 'application/x-www-form-urlencoded') return readForm(operation, bytes);
   const json = parseJson(bytes);
   if ('faults' in json) throw brokenBody(json.faults);
   if (operation.isByPart) return json.value;

@@ -205,16 +205,17 @@ export interface paths {
         /**
          * Grant permission by opening the callback URL.
          * @description What a webhook, or a person with its log, calls to grant permission (webhook specification, section 4.1.3). The
-         *     first call counts; later ones answer the same and change nothing. Browsers get a page, of a refusal too, and what
-         *     they fetch ahead of time grants nothing (409).
+         *     first decision counts; later calls get it as well and change nothing. A client that prefers `text/html`, as browsers
+         *     and mail scanners do, gets a page that says who asks and for what, with a form to allow or to refuse: its GET
+         *     changes nothing. What a browser fetches ahead of time decides nothing (409).
          */
         get: operations["grantByGet"];
         put?: never;
         /**
-         * Grant permission by posting to the callback URL.
-         * @description What a webhook, or a person with its log, calls to grant permission (webhook specification, section 4.1.3). The
-         *     first call counts; later ones answer the same and change nothing. Browsers get a page, of a refusal too, and what
-         *     they fetch ahead of time grants nothing (409).
+         * Grant or refuse permission by posting to the callback URL.
+         * @description As GET. A form with a `decision` counts from any client, so that a program can refuse; without one, a client that
+         *     prefers `text/html` gets the page, and any other grants. A body of another media type is not read. A refusal ends the
+         *     question, its callback URL and, if it is a renewal, the permission that was to be renewed.
          */
         post: operations["grantByPost"];
         delete?: never;
@@ -678,6 +679,32 @@ export interface components {
         RequestedRate: number;
         /** @description Requests per minute; `"*"` means no limit (webhook specification, section 4.2.2). A webhook that allows more than the maximum is given the maximum, with the warning `rate_capped`. */
         Rate: number | "*";
+        /**
+         * @description The latest call of the callback URL that granted nothing: what came, why it did not count, and what to send. The audit
+         *     record has the first ten of a handshake, as `handshake.callback_rejected`.
+         * @example {
+         *       "at": "2026-11-21T12:04:00.000Z",
+         *       "reason": "rate_malformed",
+         *       "message": "A callback sent WebHook-Allowed-Rate \"0\", which is no rate, so it granted nothing.",
+         *       "advice": "Send requests per minute as a positive integer, in digits alone, or \"*\"; or leave WebHook-Allowed-Rate out of the\ncallback to allow the requested rate.",
+         *       "count": 1
+         *     }
+         */
+        RejectedCallback: {
+            at: components["schemas"]["Time"];
+            /**
+             * @description The callback named another origin, or several; its rate is no rate; its URL had expired; or its question was closed
+             *     by a refusal, a revocation, a deletion, or another sink, origin or rate.
+             * @enum {string}
+             */
+            reason: "origin_mismatch" | "origin_repeated" | "rate_malformed" | "callback_expired" | "callback_closed";
+            /** @description What came, and why it did not count. */
+            message: string;
+            /** @description What to send instead. */
+            advice: string;
+            /** @description How many such calls the handshake has had. */
+            count: number;
+        };
         /** @description Why the subscription stands where it stands, and what happens next. */
         StatusDetails: {
             /**
@@ -699,6 +726,7 @@ export interface components {
             }[];
             /** @description The handshake that this is based on. */
             handshake?: string;
+            rejectedcallback?: components["schemas"]["RejectedCallback"];
         };
         /** @description A place that breaks a rule of events. */
         RuleBreach: {
@@ -1035,6 +1063,7 @@ export interface components {
             next?: string;
             /** @description When that happens. */
             nextat?: components["schemas"]["Time"];
+            rejectedcallback?: components["schemas"]["RejectedCallback"];
             createdat: components["schemas"]["Time"];
             /** @description Absent while it is not over. */
             finishedat?: components["schemas"]["Time"];
@@ -1089,7 +1118,7 @@ export interface components {
             advice?: string;
         };
         /**
-         * @description What the callback granted.
+         * @description What was decided. The first decision counts; a later call gets it as well.
          * @example {
          *       "granted": true,
          *       "origin": "eventemitter.example.com",
@@ -1098,12 +1127,22 @@ export interface components {
          *       "expiresat": "2026-12-01T12:00:00.000Z"
          *     }
          */
-        CallbackGrant: {
+        CallbackDecision: {
+            /** @description `false` if the owner of the webhook refused. */
             granted: boolean;
             origin: string;
             sink: string;
-            allowedrate: components["schemas"]["Rate"];
-            expiresat: components["schemas"]["Time"];
+            /** @description Only if granted. */
+            allowedrate?: components["schemas"]["Rate"];
+            /** @description Only if granted. */
+            expiresat?: components["schemas"]["Time"];
+        };
+        /** @description What the form of the page sends. Without a decision the call is what it is without a form. */
+        CallbackForm: {
+            /** @enum {string} */
+            decision?: "allow" | "refuse";
+            /** @description As `WebHook-Allowed-Rate`, and in its place; empty is as absent. */
+            rate?: string;
         };
         /**
          * @description `response`: the answer to OPTIONS. `callback`: the callback was called. `agreement`: an admin recorded it.
@@ -1809,9 +1848,9 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "urn:problem-type:assent:callback_unknown",
-                 *       "title": "This callback is not known, or no longer.",
+                 *       "title": "This link is invalid or has expired.",
                  *       "status": 404,
-                 *       "detail": "The callback may have expired, or its question was closed. Whoever subscribed can have it asked again.",
+                 *       "detail": "The callback URL may have expired, or its question was closed. The subscriber can ask for another handshake, which\noffers a new one.",
                  *       "code": "callback_unknown",
                  *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
                  *     }
@@ -2527,7 +2566,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Granted. */
+            /** @description What was decided, or the page. */
             200: {
                 headers: {
                     "API-Version": components["headers"]["API-Version"];
@@ -2535,7 +2574,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallbackGrant"];
+                    "application/json": components["schemas"]["CallbackDecision"];
                     "text/html": string;
                 };
             };
@@ -2562,9 +2601,19 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "decision": "allow",
+                 *       "rate": "60"
+                 *     }
+                 */
+                "application/x-www-form-urlencoded": components["schemas"]["CallbackForm"];
+            };
+        };
         responses: {
-            /** @description Granted. */
+            /** @description What was decided, or the page. */
             200: {
                 headers: {
                     "API-Version": components["headers"]["API-Version"];
@@ -2572,7 +2621,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallbackGrant"];
+                    "application/json": components["schemas"]["CallbackDecision"];
                     "text/html": string;
                 };
             };

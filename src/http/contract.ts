@@ -23,6 +23,8 @@ export interface Operation {
   mediaTypes: readonly string[];
   /** Bytes of the request body, if it has a limit of its own. */
   bodyLimit: number | undefined;
+  /** A body of another media type, or none, is no fault, and is not read. */
+  isBodyOptional: boolean;
   /** It changes nothing (RFC 9110 section 9.2.1), whatever its method. */
   isSafe: boolean;
   /** Its body has parts that stand for themselves; the handler checks them, each by its own rules. */
@@ -68,7 +70,7 @@ interface OperationObject {
   operationId: OperationId;
   parameters?: unknown[];
   security?: Array<{ oauth?: Scope[] }>;
-  requestBody?: { content: Record<string, object> };
+  requestBody?: { required?: boolean; content: Record<string, object> };
   responses: Record<string, unknown>;
   'x-body-limit'?: number;
   'x-safe'?: boolean;
@@ -145,6 +147,7 @@ export function loadContract(): Contract {
         scopes: isOpen ? undefined : scopes,
         mediaTypes: content,
         bodyLimit: operation['x-body-limit'],
+        isBodyOptional: operation.requestBody?.required !== true,
         // The callback grants by GET; it is the operation without a token.
         isSafe: operation['x-safe'] ?? (method === 'get' && !isOpen),
         isByPart: operation['x-by-part'] ?? false,

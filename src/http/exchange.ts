@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { readJsonBody } from './body.js';
+import { parseBody, takesBody } from './body.js';
 import { brokenParameters, type Operation, type Parameters } from './contract.js';
+import type { Language } from './page-texts.js';
 import { nobody, type Principal } from './principal.js';
 import { traceparentOf } from './trace-context.js';
 import type { FixedHeaders, StreamedBody } from './write-answer.js';
@@ -44,8 +45,11 @@ export interface UntypedAnswer {
   stream?: StreamedBody;
 }
 
-/** As `Call.preferred`. The fast path has no operation that answers in two media types. */
-export type Preferred = (...mediaTypes: string[]) => string | false;
+/** As in `Call`. The fast path has no operation that answers in two media types, or in two languages. */
+export interface Preferences {
+  preferred: (...mediaTypes: string[]) => string | false;
+  preferredLanguage: () => Language;
+}
 
 const noBody = Buffer.alloc(0);
 
@@ -62,14 +66,14 @@ export class HttpExchange {
   /** Its end is noticed by its signal. */
   isWatched = false;
   private parameters: Parameters | undefined;
-  private json: unknown;
+  private parsed: unknown;
   private gone: AbortSignal | undefined;
 
   constructor(
     readonly request: IncomingMessage,
     readonly response: ServerResponse,
     readonly requestId: string,
-    readonly preferred: Preferred,
+    private readonly preferences: Preferences,
   ) {}
 
   get route(): Route {
@@ -86,6 +90,14 @@ export class HttpExchange {
 
   get query(): Record<string, unknown> {
     return this.readParameters().query;
+  }
+
+  get preferred(): Preferences['preferred'] {
+    return this.preferences.preferred;
+  }
+
+  get preferredLanguage(): Preferences['preferredLanguage'] {
+    return this.preferences.preferredLanguage;
   }
 
   get queryText(): string {
@@ -109,11 +121,11 @@ export class HttpExchange {
   }
 
   get body(): unknown {
-    const { mediaTypes } = this.operation;
-    if (mediaTypes.length === 0) return undefined;
+    const { operation, header } = this;
+    if (!takesBody(operation, header)) return undefined;
     // Any media type: an event in binary mode. Its handler reads the bytes.
-    if (mediaTypes.includes('*/*')) return this.bytes;
-    return (this.json ??= readJsonBody(this.operation, this.request.headers, this.bytes));
+    if (operation.mediaTypes.includes('*/*')) return this.bytes;
+    return (this.parsed ??= parseBody(operation, header, this.bytes));
   }
 
   /** Fires when the answer was sent, or the client has gone. */

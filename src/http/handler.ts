@@ -1,7 +1,7 @@
 import type { Actor } from '../storage/transaction.js';
 import type { operations } from './contract.gen.js';
 import type { OperationId } from './contract.js';
-import type { Preferred } from './exchange.js';
+import type { Preferences } from './exchange.js';
 import type { Principal } from './principal.js';
 import type { StreamedBody } from './write-answer.js';
 
@@ -17,7 +17,9 @@ type ParametersOf<Id extends OperationId, Place extends string> = operations[Id]
   : never;
 type BodyOf<Id extends OperationId> = operations[Id] extends { requestBody: { content: infer Content } }
   ? Content[keyof Content]
-  : undefined;
+  : operations[Id] extends { requestBody?: { content: infer Content } }
+    ? Content[keyof Content] | undefined
+    : undefined;
 
 export interface Call<Id extends OperationId> {
   path: ParametersOf<Id, 'path'>;
@@ -41,13 +43,19 @@ export interface Call<Id extends OperationId> {
   /** Fires when the client has gone away. */
   signal: AbortSignal;
   /** Which of these media types the client likes best (RFC 9110 section 12.5.1), the first of those it likes alike. */
-  preferred: Preferred;
+  preferred: Preferences['preferred'];
+  /** Of those that pages are written in (RFC 9110 section 12.5.4); English if the client likes none of them. */
+  preferredLanguage: Preferences['preferredLanguage'];
 }
 
 type Success = 200 | 201 | 304;
 type JsonOf<Response> = Response extends { content: { 'application/json': infer Json } } ? Json : undefined;
 
-export type Answer<Id extends OperationId> = {
+export type Answer<Id extends OperationId> =
+  /** A page for browsers alone. */
+  { status: 200 | 400; headers?: Readonly<Record<string, string>>; html: string; isFollowed?: boolean } | AnswerOf<Id>;
+
+type AnswerOf<Id extends OperationId> = {
   [Status in keyof operations[Id]['responses'] & Success]: {
     status: Status;
     headers?: Readonly<Record<string, string>>;

@@ -1,25 +1,37 @@
 import { createHash } from 'node:crypto';
+import type { ErrorCode } from '../errors.js';
 import type { components } from './contract.gen.js';
+import { pageTexts, timeText, type Language } from './page-texts.js';
 
 const style =
-  'body{font:1.1rem/1.5 system-ui,sans-serif;max-width:38rem;margin:4rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}' +
-  'dt{font-weight:600}dd{margin:0 0 .8rem;overflow-wrap:anywhere}';
+  'body{font:1.1rem/1.5 system-ui,sans-serif;max-width:38rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}' +
+  'dt,label{font-weight:600}dd{margin:0 0 .8rem}dd,p{overflow-wrap:anywhere}' +
+  'label{display:block}' +
+  'input,button{font:inherit;box-sizing:border-box;max-width:100%;min-height:2.75rem;padding:.4rem .8rem;border-radius:.3rem;' +
+  'color:#1b1b1b;background:#fff;border:2px solid #595959}' +
+  '.actions{display:flex;flex-wrap:wrap;gap:1rem}' +
+  'button{min-width:8rem;font-weight:600}' +
+  'button.first{color:#fff;background:#0b5a37;border-color:#0b5a37}' +
+  '.hint{margin:0;color:#595959}.error{margin:0;font-weight:600;color:#b00000}' +
+  ':focus-visible{outline:3px solid #1d5fa8;outline-offset:3px}';
 const styleHash = createHash('sha256').update(style).digest('base64');
 
-/** The `Content-Security-Policy` of these pages: their one style sheet, and nothing else is loaded or run. */
-export const pagePolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; frame-ancestors 'none'`;
+/** The `Content-Security-Policy` of these pages: their one style sheet and their own form; nothing is loaded or run. */
+export const pagePolicy =
+  `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'self'; ` +
+  `frame-ancestors 'none'`;
 
-/** A page for people who opened an address of the API. `content` is markup. */
-export function htmlPage(title: string, content: string): string {
+/** A page for people who opened an address of the API. `title` is text, `content` is markup. */
+export function htmlPage(language: Language, title: string, content: string): string {
   return `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="robots" content="noindex">
-<title>${title}</title>
+<title>${escapeHtml(title)}</title>
 <style>${style}</style>
 <main>
-<h1>${title}</h1>
+<h1>${escapeHtml(title)}</h1>
 ${content}
 </main>
 </html>
@@ -27,15 +39,28 @@ ${content}
 }
 
 /** What the problem says, for people. */
-export function problemPage({ title, detail = '', faults = [], requestid }: components['schemas']['Problem']): string {
-  const places = faults.map((fault) => `<dt>${escapeHtml(fault.pointer)}</dt><dd>${escapeHtml(fault.detail)}</dd>\n`);
+export function problemPage(problem: components['schemas']['Problem'], preferred: Language): string {
+  const { code, faults = [], requestid } = problem;
+  const known = faults.length > 0 ? undefined : pageTexts[preferred].problem.known[code as ErrorCode];
+  const language = known === undefined ? 'en' : preferred;
+  const { title, detail = '' } = known ?? problem;
+  const entries = faults.map((fault) => entry(fault.pointer, escapeHtml(fault.detail)));
   return htmlPage(
-    escapeHtml(title),
+    language,
+    title,
     `<p>${escapeHtml(detail)}</p>
 <dl>
-${places.join('')}<dt>Request</dt><dd>${escapeHtml(requestid)}</dd>
-</dl>`,
+${entries.join('')}${entry(pageTexts[language].problem.request, escapeHtml(requestid))}</dl>`,
   );
+}
+
+/** An entry of a list: a text, and markup. */
+export function entry(name: string, content: string): string {
+  return `<dt>${escapeHtml(name)}</dt><dd>${content}</dd>\n`;
+}
+
+export function timeMarkup(time: Date, language: Language): string {
+  return `<time datetime="${time.toISOString()}">${timeText(time, language)}</time>`;
 }
 
 export function escapeHtml(text: string): string {

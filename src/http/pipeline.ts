@@ -4,9 +4,9 @@ import { RegistryError } from '../errors.js';
 import { asUnavailable } from '../storage/database-errors.js';
 import { uuidv7 } from '../storage/ids.js';
 import { authorizationOf, type Authenticate } from './authenticate.js';
-import { readBody } from './body.js';
+import { readBody, takesBody } from './body.js';
 import { requireScope, type Operation } from './contract.js';
-import { HttpExchange, type Preferred, type Route, type RouteMatch, type UntypedAnswer } from './exchange.js';
+import { HttpExchange, type Preferences, type Route, type RouteMatch, type UntypedAnswer } from './exchange.js';
 import type { Handlers } from './handler.js';
 import { pagePolicy, problemPage } from './html-page.js';
 import type { OnRequest } from './metrics.js';
@@ -27,7 +27,7 @@ export interface Pipeline {
   begin(
     request: IncomingMessage,
     response: ServerResponse,
-    preferred: Preferred,
+    preferences: Preferences,
     match?: RouteMatch,
   ): HttpExchange | undefined;
   /** From the token to the body. Needs the route; `handle` goes on when everything was read. */
@@ -92,8 +92,8 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     };
   }
 
-  function begin(request: IncomingMessage, response: ServerResponse, preferred: Preferred, match?: RouteMatch) {
-    const exchange = new HttpExchange(request, response, nextId(), preferred);
+  function begin(request: IncomingMessage, response: ServerResponse, preferences: Preferences, match?: RouteMatch) {
+    const exchange = new HttpExchange(request, response, nextId(), preferences);
     exchange.match = match;
     if (!match?.route.isHot) {
       exchange.isWatched = true;
@@ -136,7 +136,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
         { retryAfterSeconds: 5 },
       );
     }
-    if (operation.mediaTypes.length === 0) return handle(exchange);
+    if (!takesBody(operation, request.headers)) return handle(exchange);
     // Parameters before the body: the service holds no body for a request that it refuses anyway.
     exchange.readParameters();
     readBody(request, route.bodyLimit, (body) => {
@@ -207,7 +207,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     exchange.code = known.code;
     if (known.code === 'internal') log.error({ ...namesOf(exchange), err: known.cause }, 'fault');
     else if (known.cause !== undefined) log.warn({ ...namesOf(exchange), err: known.cause }, known.code);
-    const { response, match, preferred, requestId } = exchange;
+    const { response, match, preferred, preferredLanguage, requestId } = exchange;
     if (response.headersSent) {
       response.destroy();
       return;
@@ -215,10 +215,10 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     const problem = problemOf(known, requestId);
     const headers = problemHeaders(known);
     const hasPage = match?.route.operation.hasPage === true;
-    if (hasPage) headers['Vary'] = 'Accept';
+    if (hasPage) headers['Vary'] = 'Accept, Accept-Language';
     const types = ['application/problem+json', 'application/json', 'text/html'];
     if (hasPage && preferred(...types) === 'text/html') {
-      finish(exchange, pageAnswer, problem.status, headers, problemPage(problem));
+      finish(exchange, pageAnswer, problem.status, headers, problemPage(problem, preferredLanguage()));
     } else {
       finish(exchange, problemAnswer, problem.status, headers, JSON.stringify(problem));
     }

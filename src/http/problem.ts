@@ -29,7 +29,7 @@ const statuses: Record<ErrorCode, { status: number; title: string }> = {
   grant_not_found: { status: 404, title: 'There is no such grant.' },
   not_permitted: { status: 403, title: 'The origin may not send to this sink.' },
   lease_not_found: { status: 404, title: 'There is no such lease.' },
-  callback_unknown: { status: 404, title: 'This callback is not known, or no longer.' },
+  callback_unknown: { status: 404, title: 'This link is invalid or has expired.' },
   callback_rate_malformed: { status: 400, title: 'WebHook-Allowed-Rate is malformed.' },
   precondition_failed: { status: 412, title: 'A condition of the request does not hold.' },
   idempotency_key_reused: { status: 409, title: 'The Idempotency-Key was used for another request.' },

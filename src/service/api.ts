@@ -13,7 +13,7 @@ import { createGrantReader } from '../grants/read-grant.js';
 import { createGrantHandlers } from '../grants/routes.js';
 import { removeGrantsOf } from '../grants/write-grant.js';
 import { createCallbackHandlers } from '../handshake/callback-routes.js';
-import { createGrantByCallback } from '../handshake/callback.js';
+import { createCallbacks } from '../handshake/callback.js';
 import { closeHandshakesOfPair } from '../handshake/close.js';
 import { faultOfSinkText } from '../outbound/sink.js';
 import { createHandshakeReader } from '../handshake/read-handshake.js';
@@ -140,7 +140,7 @@ function createHandlers(
       attend,
       handshakes: createHandshakeReader(database, config.handshakeDeadlineMs, follower.now),
     }),
-    ...createCallbackHandlers({ grantByCallback: createGrantByCallback({ database, random: Math.random }) }),
+    ...createCallbackHandlers(createCallbacks({ database, random: Math.random })),
     ...createGrantHandlers({
       database,
       faultOfSink,

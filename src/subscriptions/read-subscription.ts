@@ -1,6 +1,7 @@
 import { RegistryError } from '../errors.js';
 import type { Basis, Grant } from '../grants/grant.js';
 import type { HandshakeReason, HandshakeState, HeaderLine } from '../handshake/handshake.js';
+import type { RejectedCallback } from '../handshake/rejected-callback.js';
 import { publicVerdict, type Verdict } from '../handshake/verdicts.js';
 import { pageOf, type ListPage } from '../http/page.js';
 import type { Principal } from '../http/principal.js';
@@ -117,6 +118,8 @@ type Row = SubscriptionRow & {
   dueat: Date | null;
   waitinguntil: Date | null;
   answerheaders: HeaderLine[] | null;
+  callbackoffered: boolean | null;
+  rejectedcallback: RejectedCallback | null;
   grantstate: Grant['state'] | null;
   basis: Basis;
   allowedrate: string;
@@ -176,6 +179,8 @@ function statusOf(row: Row): SubscriptionStatus {
             dueAt: row.dueat ?? undefined,
             waitingUntil: row.waitinguntil ?? undefined,
             answer: row.answerheaders ?? undefined,
+            callbackOffered: row.callbackoffered ?? false,
+            rejectedCallback: row.rejectedcallback ?? undefined,
           },
     grant:
       row.grantstate === null

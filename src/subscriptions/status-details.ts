@@ -1,5 +1,6 @@
 import type { Basis } from '../grants/grant.js';
 import { nextOf, observed } from '../handshake/presentation.js';
+import { presentRejected } from '../handshake/rejected-callback.js';
 import { advise, describe, verdicts, warnings as warningSentences } from '../handshake/verdicts.js';
 import type { components } from '../http/contract.gen.js';
 import type { Subscription, SubscriptionStatus } from './subscription.js';
@@ -11,7 +12,11 @@ const askAgain = 'Nothing by itself. Ask again with POST on the handshakes of th
 /** Why a subscription has its status: a stable code, a sentence, and what happens next and when. */
 export function statusDetails(subscription: Subscription): StatusDetails {
   const { origin, status, handshake, grant, suspended } = subscription;
-  const base = handshake === undefined ? {} : { handshake: handshake.id };
+  const rejected = handshake?.state === 'granted' ? undefined : handshake?.rejectedCallback;
+  const base = {
+    ...(handshake === undefined ? {} : { handshake: handshake.id }),
+    ...(rejected === undefined ? {} : { rejectedcallback: presentRejected(origin, rejected) }),
+  };
   if (suspended) {
     return {
       ...base,
@@ -61,7 +66,7 @@ export function statusDetails(subscription: Subscription): StatusDetails {
     };
   }
   const { verdict } = handshake;
-  const facts = observed(subscription, handshake.answer);
+  const facts = { ...observed(subscription, handshake.answer), callbackOffered: handshake.callbackOffered };
   const advice = advise(verdict, facts);
   return {
     ...base,

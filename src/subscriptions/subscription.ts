@@ -1,5 +1,6 @@
 import type { Grant } from '../grants/grant.js';
 import type { HandshakeReason, HandshakeState, HeaderLine } from '../handshake/handshake.js';
+import type { RejectedCallback } from '../handshake/rejected-callback.js';
 import type { Verdict } from '../handshake/verdicts.js';
 import type { Filter } from '../matching/filter.js';
 import type { Profile } from '../origins/origin.js';
@@ -55,6 +56,8 @@ export interface SubscriptionStatus {
         dueAt: Date | undefined;
         waitingUntil: Date | undefined;
         answer: HeaderLine[] | undefined;
+        callbackOffered: boolean;
+        rejectedCallback: RejectedCallback | undefined;
       }
     | undefined;
   grant: Pick<Grant, 'state' | 'basis' | 'allowedRate' | 'warnings' | 'expiresAt' | 'renewAt'> | undefined;

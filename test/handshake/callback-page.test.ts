@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { keyOf, offer } from '../support/offer.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
+import { until } from '../support/until.js';
 
 let registry: Registry;
 let tenant: Tenant;
@@ -14,47 +15,195 @@ afterAll(() => registry.stop());
 
 const browser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
-describe('what a person sees who opens the callback in a browser', () => {
-  test('the page says who may send where, at what rate and until when, the second time too', async () => {
-    const { callback, sink } = await offer(registry, tenant);
-    const first = await fetch(callback, { headers: browser });
-    expect(first.headers.get('content-type')).toContain('text/html');
-    const { expiresat } = await tenant.permission(sink);
-    for (const page of [await first.text(), await (await fetch(callback, { headers: browser })).text()]) {
-      expect(page).toMatch(/<main>\n<h1>[^]*<\/main>/);
-      expect(page).toContain(tenant.origin);
-      expect(page).toContain(sink);
-      expect(page).toContain('at most 120 a minute');
-      expect(page).toContain(`<time datetime="${expiresat}">${new Date(expiresat).toUTCString()}</time>`);
+const dutch = { ...browser, 'Accept-Language': 'nl-NL,nl;q=0.9,en;q=0.8' };
+const open = async (callback: string, headers = browser) => (await fetch(callback, { headers })).text();
+const submit = (callback: string, fields: Record<string, string>, headers: Record<string, string> = browser) =>
+  fetch(callback, { method: 'POST', headers, body: new URLSearchParams(fields) });
+
+describe('the page of a callback URL', () => {
+  test('opening it changes nothing, for people and for scanners of mail, however often', async () => {
+    const { callback, sink, id } = await offer(registry, tenant);
+    const before = await tenant.read(id);
+    for (const accept of [browser.Accept, 'text/html', 'text/html, */*;q=0.1', 'text/*']) {
+      const answer = await fetch(callback, { headers: { Accept: accept } });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     }
+    expect((await fetch(callback, { method: 'POST', headers: browser })).status).toBe(200);
+    expect(await tenant.read(id)).toEqual(before);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
+    expect(await tenant.changes(sink)).toEqual(['subscription.created']);
+  });
+
+  test('it says who asks, for what, at which rate and until when, but no value of a filter', async () => {
+    const path = '/page-question';
+    const types = Array.from({ length: 12 }, (_, n) => `com.example.case.t${n}.`);
+    const callbacks: string[] = [];
+    registry.receiver.on(path, (request, response) => {
+      callbacks.push(...[request.headers['webhook-request-callback'] ?? []].flat());
+      response.writeHead(200).end();
+    });
+    const sink = registry.receiver.sink(`${path}?code=hunter2`);
+    await tenant.register(sink, {
+      types,
+      source: 'https://cases.example.com',
+      subject: 'bsn-999990019',
+      requestedrate: 42,
+      filters: [{ any: [{ exact: { zone: 'secret-zone' } }, { not: { sql: "kind = 'secret-kind'" } }] }],
+    });
+    const page = await open(callbacks[0] ?? '');
+    const text = page.replace(/<style>.*<\/style>|<[^>]*>/gs, ' ').replace(/\s+/g, ' ');
+    for (const part of [
+      `Sender ${tenant.origin} Webhook ${sink.split('?')[0]} Asked for by zaaksysteem (gemeente)`,
+      `Events ${types.slice(0, 10).join(' ')} and 2 more Source https://cases.example.com`,
+      'Filtered by subject, zone, an expression Rate at most 42 requests per minute Decide before',
+    ]) {
+      expect(text).toContain(part);
+    }
+    expect(page).not.toMatch(/hunter2|999990019|secret-zone|secret-kind/);
+  });
+
+  test('Allow gives the requested rate, or the one that is entered; the page says what was recorded', async () => {
+    for (const [entered, allowedrate] of [
+      ['', 120],
+      [' 30 ', 30],
+    ] as const) {
+      const { callback, sink } = await offer(registry, tenant);
+      const first = await (await submit(callback, { decision: 'allow', rate: entered })).text();
+      const { expiresat } = await tenant.permission(sink);
+      expect(await tenant.permission(sink)).toMatchObject({ allowed: true, basis: 'callback', allowedrate });
+      expect(first).toContain('<h1>Permission given</h1>');
+      const again = await (await submit(callback, { decision: 'refuse' })).text();
+      for (const page of [again, await open(callback)]) expect(page).toContain('This was decided before.');
+      for (const page of [first, again, await open(callback)]) {
+        expect(page).toContain(tenant.origin);
+        expect(page).toContain(sink);
+        expect(page).toContain(`at most ${allowedrate} requests per minute`);
+        expect(page).toContain(`<time datetime="${expiresat}">`);
+        expect(page).not.toContain('<form');
+      }
+      expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
+    }
+  });
+
+  test.each(['0', '1.5', 'many', '"><b>'])('the rate "%s" is asked for again, and decides nothing', async (rate) => {
+    const { callback, sink, id } = await offer(registry, tenant);
+    const answer = await submit(callback, { decision: 'allow', rate });
+    expect(answer.status).toBe(400);
+    const page = await answer.text();
+    expect(page).toContain(
+      `aria-invalid="true" value="${rate.replace(/[">]|</g, (c) => ({ '"': '&quot;', '>': '&gt;' })[c] ?? '&lt;')}"`,
+    );
+    expect(page).toContain('Enter a whole number above 0');
+    expect((await tenant.read(id)).status).toBe('pending');
+    expect((await submit(callback, { decision: 'allow', rate: '5' })).status).toBe(200);
+    expect(await tenant.permission(sink)).toMatchObject({ allowedrate: 5 });
+  });
+
+  test('Refuse ends the question and is recorded; the subscriber can ask anew', async () => {
+    const { callback, callbacks, sink, id, handshake } = await offer(registry, tenant);
+    const refused = await (await submit(callback, { decision: 'refuse', rate: 'whatever' })).text();
+    expect(refused).toContain('<h1>Permission refused</h1>');
+    expect(await tenant.read(id)).toMatchObject({
+      status: 'refused',
+      statusdetails: { reason: 'refused_by_owner', message: expect.any(String), advice: expect.any(String) },
+    });
+    expect((await tenant.handshakes(id))[0]).toMatchObject({ state: 'refused', verdict: 'refused_by_owner' });
+    const { body } = await tenant.admin
+      .get('/v1/audit')
+      .query({ target: `subscription:${id}` })
+      .expect(200);
+    expect(body).toContainEqual(
+      expect.objectContaining({
+        actor: 'callback',
+        action: 'handshake.refused',
+        detail: { handshake, verdict: 'refused_by_owner' },
+      }),
+    );
+    // A later decision, of a person or a program, is none.
+    for (const page of [await open(callback), await (await submit(callback, { decision: 'allow' })).text()]) {
+      expect(page).toContain('This was decided before.');
+    }
+    expect((await fetch(callback, { method: 'POST' })).status).toBe(404);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
+
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
+    expect((await tenant.read(id)).status).toBe('pending');
+    expect((await submit(callbacks.at(-1) ?? '', { decision: 'allow' })).status).toBe(200);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
+  });
+
+  test('a refused renewal ends the permission; a refused question beside a permission leaves it', async () => {
+    const { callback, callbacks, sink, id } = await offer(registry, tenant);
+    await fetch(callback);
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
+    const beside = callbacks.at(-1) ?? '';
+    expect(await open(beside)).toContain('that permission stays as it is');
+    expect(await (await submit(beside, { decision: 'refuse' })).text()).toContain(
+      'An earlier permission goes on until',
+    );
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
+
+    const asked = callbacks.length;
+    await registry.sql('update "grant" set renewat = now() where sink = $1', sink);
+    await until(() => callbacks.length > asked);
+    const renewal = callbacks.at(-1) ?? '';
+    expect(await open(renewal)).toContain('the permission ends now');
+    expect((await submit(renewal, { decision: 'refuse' })).status).toBe(200);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
+    expect((await tenant.changes(sink)).at(-1)).toBe('grant.ended');
+  });
+
+  test('it is in Dutch for whom prefers that, also where the link has expired', async () => {
+    const { callback } = await offer(registry, tenant);
+    const page = await open(callback, dutch);
+    expect(page).toContain('<html lang="nl">');
+    expect(page).toContain('hoogstens 120 verzoeken per minuut');
+    expect(page).toContain('>Weigeren</button>');
+    const given = await (await submit(callback, { decision: 'allow' }, dutch)).text();
+    expect(given).toContain('<h1>Toestemming gegeven</h1>');
+    expect(await open(`${callback}x`, dutch)).toContain('<h1>Deze link is ongeldig of verlopen.</h1>');
+    expect(await open(callback, { ...browser, 'Accept-Language': 'fr' } as typeof browser)).toContain(
+      '<html lang="en">',
+    );
   });
 
   test('the address is a secret: no referrer, no caching, no frames, and nothing is loaded or run', async () => {
     const { callback } = await offer(registry, tenant);
-    for (const headers of [browser, { Accept: 'application/json' }]) {
-      const answer = await fetch(callback, { headers });
+    const answers = [
+      await fetch(callback, { headers: browser }),
+      await submit(callback, { decision: 'allow', rate: '0' }),
+      await submit(callback, { decision: 'allow' }),
+      await fetch(callback, { headers: { Accept: 'application/json' } }),
+    ];
+    for (const answer of answers) {
       expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
       expect(answer.headers.get('cache-control')).toContain('no-store');
       expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(answer.headers.get('vary')).toBe('Accept, Accept-Language');
       const policy = answer.headers.get('content-security-policy') ?? '';
       expect(policy).toContain("default-src 'none'");
       expect(policy).toContain("frame-ancestors 'none'");
       expect(policy).not.toContain('unsafe');
-      expect(await answer.text()).not.toMatch(/<script|<img|<link|<a |https?:\/\/(?!localhost)/);
+      const page = await answer.text();
+      expect(page).not.toMatch(/<script|<img|<link|<a |https?:\/\/(?!localhost)/);
+      if (!page.startsWith('<')) continue;
+      expect(policy).toContain("form-action 'self'");
+      expect(page).toContain('<meta name="robots" content="noindex">');
     }
   });
 
   test('a sink cannot put markup into the page', async () => {
     const path = "/o'connor'onload='alert(1)&lt;b&gt;";
     const { callback } = await offer(registry, tenant, path);
-    const page = await (await fetch(callback, { headers: browser })).text();
+    const page = await open(callback);
     expect(page).toContain('/o&#39;connor&#39;onload=&#39;alert(1)&amp;lt;b&amp;gt;');
     expect(page).not.toContain(path);
   });
 
   test('the query of a sink, which may hold a secret, is not shown', async () => {
     const { callback } = await offer(registry, tenant, '/page-query?code=hunter2');
-    expect(await (await fetch(callback, { headers: browser })).text()).not.toContain('hunter2');
+    expect(await open(callback)).not.toContain('hunter2');
+    expect(await (await submit(callback, { decision: 'allow' })).text()).not.toContain('hunter2');
   });
 });
 
@@ -69,8 +218,8 @@ describe('what a person sees whose callback grants nothing', () => {
     expect(page.headers.get('referrer-policy')).toBe('no-referrer');
     expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
     const text = await page.text();
-    expect(text).toContain('<h1>This callback is not known, or no longer.</h1>');
-    expect(text).toContain('Whoever subscribed can have it asked again.');
+    expect(text).toContain('<h1>This link is invalid or has expired.</h1>');
+    expect(text).toContain('The subscriber can ask for another handshake');
     expect(text).toContain(page.headers.get('x-request-id'));
     for (const accept of [
       '*/*',
@@ -103,9 +252,12 @@ test('a key stands in no log line, audit entry, attempt, API answer or row of th
   const key = keyOf(callback);
   expect(key).toHaveLength(43);
   expect((await fetch(callback, { method: 'POST', headers: { 'WebHook-Allowed-Rate': 'x' } })).status).toBe(400);
+  const inHeader = { 'WebHook-Allowed-Origin': `x ${key}`, 'WebHook-Allowed-Rate': '5' };
+  expect((await fetch(callback, { method: 'POST', headers: inHeader })).status).toBe(400);
   expect((await fetch(`${callback}x`)).status).toBe(404);
   expect((await fetch(callback, { headers: { 'Sec-Purpose': 'prefetch' } })).status).toBe(409);
-  const answers = [await (await fetch(callback, { headers: browser })).text(), await (await fetch(callback)).text()];
+  const answers = [await open(callback)];
+  answers.push(await (await submit(callback, { decision: 'allow' })).text(), await (await fetch(callback)).text());
   const problems = await fetch(`${callback}&another=1`);
   answers.push(await problems.text());
   answers.push(await (await fetch(`${callback}&key=1`, { headers: browser })).text());

@@ -38,14 +38,38 @@ describe('what grants', () => {
   });
 
   test.each([
-    ['absent', undefined, 120],
-    ['42', '42', 42],
-    ['a rate above the one that was asked for', '100000', 100_000],
-    ['*', '*', '*'],
-  ])('the rate %s gives %s', async (_title, value, allowedrate) => {
-    const { callback, sink } = await offered();
+    ['absent', undefined, 120, undefined],
+    ['42', '42', 42, undefined],
+    ['a rate above the one that was asked for', '100000', 100_000, ['rate_above_requested']],
+    ['*', '*', '*', ['rate_above_requested']],
+    ['of 40 digits', '9'.repeat(40), 999_999_999_999_999, ['rate_above_requested', 'rate_capped']],
+  ])('the rate %s gives %s, with the warning that an answer would have', async (_title, value, allowedrate, codes) => {
+    const { callback, sink, id } = await offered();
     expect((await fetch(callback, value === undefined ? {} : rate(value))).status).toBe(200);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate });
+    const { warnings } = (await tenant.read(id)).statusdetails;
+    expect(warnings?.map((warning: { code: string }) => warning.code)).toEqual(codes);
+  });
+
+  test('a POST with any body grants, and only a form can refuse', async () => {
+    for (const [type, body] of [
+      ['application/x-www-form-urlencoded', 'granted=yes'],
+      ['application/json', '{"decision":"refuse"}'],
+      ['text/plain', 'x'.repeat(70_000)],
+    ] as const) {
+      const { callback } = await offered();
+      const answer = await fetch(callback, { method: 'POST', headers: { 'Content-Type': type }, body });
+      expect([type, answer.status]).toEqual([type, 200]);
+    }
+    const { callback, sink } = await offered();
+    const form = (fields: Record<string, string>) =>
+      fetch(callback, { method: 'POST', body: new URLSearchParams(fields) });
+    expect((await form({ decision: 'perhaps' })).status).toBe(400);
+    const refused = await form({ decision: 'refuse' });
+    expect(await refused.json()).toEqual({ granted: false, origin: tenant.origin, sink });
+    expect((await form({ decision: 'allow' })).status).toBe(404);
+    expect((await fetch(callback)).status).toBe(404);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
   });
 
   test('without a rate, where none was asked for, the default of the origin holds', async () => {
@@ -62,7 +86,7 @@ describe('what grants', () => {
     expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: true, allowedrate: 33 });
   });
 
-  test.each(['0', '-1', '+5', '1.5', '1e3', '007', '60/min', '100, 200', '**', '', '9'.repeat(40)])(
+  test.each(['0', '-1', '+5', '1.5', '1e3', '007', '60/min', '100, 200', '**', ''])(
     'the malformed rate "%s" is a 400 that consumes nothing',
     async (value) => {
       const { callback, sink } = await offered();
@@ -108,6 +132,65 @@ describe('what grants', () => {
       expect(granted).toHaveLength(1);
     },
   );
+});
+
+describe('the trace of a call that granted nothing', () => {
+  const audited = async (id: string) =>
+    (
+      await tenant.admin
+        .get('/v1/audit')
+        .query({ target: `subscription:${id}`, limit: 50 })
+        .expect(200)
+    ).body.filter(({ action }: { action: string }) => action === 'handshake.callback_rejected');
+
+  test.each([
+    ['a prefix of the origin', { 'WebHook-Allowed-Origin': 'eventemitter' }, 400, 'origin_mismatch', '"eventemitter"'],
+    ['two origins', { 'WebHook-Allowed-Origin': 'a.example, b.example' }, 400, 'origin_repeated', '"a.example, b.ex'],
+    ['the rate 0', { 'WebHook-Allowed-Rate': '0' }, 400, 'rate_malformed', 'WebHook-Allowed-Rate "0"'],
+    ['an expired key', {}, 404, 'callback_expired', 'after its URL had expired'],
+    ['a closed question', {}, 404, 'callback_closed', 'question that is closed'],
+  ] satisfies Array<[string, Record<string, string>, number, string, string]>)(
+    '%s: handshake, status and audit record say what came, why it did not count and what to send',
+    async (_title, headers, status, reason, came) => {
+      const { callback, id, handshake } = await offered();
+      if (reason === 'callback_expired') {
+        await registry.sql('update attempt set callbackexpiresat = now() where handshake = $1::uuid', handshake);
+      }
+      if (reason === 'callback_closed') {
+        await fetch(callback, { method: 'POST', body: new URLSearchParams({ decision: 'refuse' }) });
+      }
+      expect((await fetch(callback, { method: 'POST', headers })).status).toBe(status);
+      const trace = {
+        reason,
+        message: expect.stringContaining(came),
+        advice: expect.stringMatching(/^(Leave|Send|Ask) /),
+      };
+      const [shown] = await tenant.handshakes(id);
+      expect(shown.rejectedcallback).toEqual({ ...trace, at: expect.any(String), count: 1 });
+      expect((await tenant.read(id)).statusdetails.rejectedcallback).toEqual(shown.rejectedcallback);
+      expect(
+        (await audited(id)).map(({ actor, detail }: { actor: string; detail: object }) => [actor, detail]),
+      ).toEqual([['callback', { ...trace, handshake }]]);
+    },
+  );
+
+  test('it is gone from the status once a callback granted, and the handshake keeps it', async () => {
+    const { callback, id } = await offered();
+    await fetch(callback, rate('0'));
+    await fetch(callback);
+    expect((await tenant.read(id)).statusdetails).not.toHaveProperty('rejectedcallback');
+    expect((await tenant.handshakes(id))[0]).toMatchObject({ rejectedcallback: { reason: 'rate_malformed' } });
+  });
+
+  test('a thousand calls cannot fill the audit record, and a guess leaves nothing', async () => {
+    const { callback, id } = await offered();
+    expect((await fetch(`${callback}x`, rate('0'))).status).toBe(404);
+    for (let n = 0; n < 12; n += 1) await fetch(callback, rate(`${'x'.repeat(3_000)}${n}`));
+    const [shown] = await tenant.handshakes(id);
+    expect(shown.rejectedcallback).toMatchObject({ count: 12 });
+    expect(shown.rejectedcallback.message.length).toBeLessThan(400);
+    expect(await audited(id)).toHaveLength(10);
+  });
 });
 
 describe('what grants nothing', () => {
@@ -157,12 +240,18 @@ describe('what grants nothing', () => {
     ['Sec-Purpose', 'prefetch;prerender'],
     ['Sec-Purpose', 'prefetch;anonymous-client-ip'],
     ['Purpose', 'prefetch'],
-  ])('%s: %s grants nothing, and opening the page afterwards does', async (name, purpose) => {
+  ])('%s: %s decides nothing, and a call afterwards does', async (name, purpose) => {
     const { callback, sink } = await offered();
     const ahead = await fetch(callback, { headers: { [name]: purpose, Accept: 'text/html' } });
     expect(ahead.status).toBe(409);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
-    expect((await fetch(callback, { headers: { Accept: 'text/html' } })).status).toBe(200);
+    const posted = await fetch(callback, {
+      method: 'POST',
+      headers: { [name]: purpose },
+      body: new URLSearchParams({ decision: 'refuse' }),
+    });
+    expect(posted.status).toBe(409);
+    expect((await fetch(callback)).status).toBe(200);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
   });
 

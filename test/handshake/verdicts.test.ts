@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { describe as describeVerdict, verdicts, warnings, type Verdict } from '../../src/handshake/verdicts.js';
+import { advise, describe as describeVerdict, verdicts, warnings, type Verdict } from '../../src/handshake/verdicts.js';
 
 const origin = 'eventemitter.example.com';
 
@@ -23,6 +23,14 @@ test('no two verdicts say the same', () => {
 test('whatever the owner of the target can change comes with advice', () => {
   const silent = Object.keys(verdicts).filter((verdict) => verdicts[verdict as Verdict].advice === '');
   expect(silent).toEqual(['granted', 'aborted', 'callback_granted', 'revoked', 'interrupted', 'held_by_budget']);
+});
+
+test('advice mentions a callback only where one was offered', () => {
+  const ofCallbacks = ['callback_expired', 'refused_by_owner'];
+  const known = (Object.keys(verdicts) as Verdict[]).filter((verdict) => !ofCallbacks.includes(verdict));
+  expect(known.filter((verdict) => /callback/i.test(advise(verdict, { origin })))).toEqual([]);
+  const mentioning = known.filter((verdict) => /callback/i.test(advise(verdict, { origin, callbackOffered: true })));
+  expect(mentioning).toEqual(['no_consent_headers', 'deadline_exceeded']);
 });
 
 test('a description shows the value that was observed next to the one that was asked for', () => {

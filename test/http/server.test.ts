@@ -5,7 +5,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { HttpExchange } from '../../src/http/exchange.js';
+import { HttpExchange, type Preferences } from '../../src/http/exchange.js';
 import { closeServer, serve } from '../../src/http/server.js';
 
 const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -21,13 +21,11 @@ async function connectTo(listener: RequestListener, limits: object = {}): Promis
 test('nothing holds on to an answer that waits behind another one when their connection closes', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
+  const none: Preferences = { preferred: () => false, preferredLanguage: () => 'en' };
   const answers: Array<WeakRef<ServerResponse>> = [];
   const socket = await connectTo((asked, response) => {
     answers.push(new WeakRef(response));
-    new HttpExchange(asked, response, 'id', () => false).signal.addEventListener(
-      'abort',
-      () => response.writableFinished,
-    );
+    new HttpExchange(asked, response, 'id', none).signal.addEventListener('abort', () => response.writableFinished);
   });
   socket.write(request.repeat(3));
   while (answers.length < 3) await nextRound();

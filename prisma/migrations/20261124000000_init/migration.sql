@@ -93,6 +93,8 @@ create table handshake (
   leaseduntil timestamptz(3),
   waitinguntil timestamptz(3),
   callbackopen boolean not null default true,
+  -- The latest call of its callback URL that granted nothing (src/handshake/rejected-callback.ts).
+  rejectedcallback jsonb,
   createdat timestamptz(3) not null default current_timestamp,
   finishedat timestamptz(3),
   constraint handshake_pkey primary key (id),
@@ -316,7 +318,9 @@ select
   h.attempts,
   h.dueat,
   h.waitinguntil,
+  h.rejectedcallback,
   a.answerheaders,
+  a.callbackexpiresat is not null or h.state = 'waiting' as callbackoffered,
   g.state as grantstate,
   g.endreason as grantendreason,
   g.basis,

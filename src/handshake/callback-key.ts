@@ -1,0 +1,62 @@
+import { RegistryError } from '../errors.js';
+import { Prisma, type handshake as HandshakeRow } from '../storage/generated/client.js';
+import { beforeAllIds, isUuid } from '../storage/ids.js';
+import type { Sql } from '../storage/sql.js';
+import { hashCallbackKey, isSameHash } from './attempt.js';
+import type { HeaderLine } from './handshake.js';
+
+/** What a callback URL holds: the id of the handshake, and the secret that shows who calls. */
+export interface CallbackKey {
+  handshake: string;
+  key: string;
+}
+
+/** A handshake with the attempt that offered the key. */
+export type Called = HandshakeRow & {
+  callbackexpiresat: Date;
+  requestheaders: HeaderLine[];
+  /** By the database's clock. */
+  isexpired: boolean;
+};
+
+/**
+ * The handshake that offered the key, open or not; `isLocked` holds it until the transaction ends. RegistryError
+ * `callback_unknown` if none did. Every key of the handshake is compared, so that the time says nothing.
+ */
+export async function findByKey(sql: Sql, { handshake, key }: CallbackKey, isLocked = false): Promise<Called> {
+  const rows = await sql.$queryRaw<Array<Called & { callbackkeyhash: Uint8Array }>>`
+    select h.*, a.callbackkeyhash, a.callbackexpiresat, a.requestheaders, a.callbackexpiresat <= now() as isexpired
+    from handshake h join attempt a on a.handshake = h.id
+    where h.id = ${isUuid(handshake) ? handshake : beforeAllIds}::uuid and a.callbackkeyhash is not null
+    ${isLocked ? Prisma.sql`for update of h` : Prisma.empty}`;
+  const hash = hashCallbackKey(key);
+  const found = rows.filter((row) => isSameHash(row.callbackkeyhash, hash))[0];
+  if (found === undefined) throw callbackUnknown();
+  return found;
+}
+
+/** Why the key is good for nothing any more. */
+export function whyClosed({ callbackopen, isexpired }: Called): 'callback_closed' | 'callback_expired' | undefined {
+  if (!callbackopen) return 'callback_closed';
+  return isexpired ? 'callback_expired' : undefined;
+}
+
+/** Requests per minute that were asked for with this key; a renewal that is asked again may ask for another rate. */
+export function offeredRate({ requestheaders }: Called): number | undefined {
+  const header = requestheaders.find(([name]) => name === 'WebHook-Request-Rate');
+  return header && Number(header[1]);
+}
+
+/** What the audit record names for what is decided there. */
+export function targetOf({ id, subscription }: Called): string {
+  return subscription === null ? `handshake:${id}` : `subscription:${subscription}`;
+}
+
+/** One and the same for a key that is wrong, expired or closed. */
+export function callbackUnknown(): RegistryError {
+  return new RegistryError(
+    'callback_unknown',
+    'The callback URL may have expired, or its question was closed. The subscriber can ask for another handshake, which ' +
+      'offers a new one.',
+  );
+}
