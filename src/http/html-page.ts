@@ -4,9 +4,9 @@ import type { components } from './contract.gen.js';
 import { pageTexts, timeText, type Language } from './page-texts.js';
 
 const style =
-  'body{font:1.1rem/1.5 system-ui,sans-serif;max-width:38rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}' +
-  'dt,label{font-weight:600}dd{margin:0 0 .8rem}dd,p{overflow-wrap:anywhere}' +
-  'label{display:block}' +
+  'body{font:1.1rem/1.5 system-ui,sans-serif;max-width:38rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b;background:#fff;' +
+  'overflow-wrap:anywhere}' +
+  'h1{line-height:1.2;hyphens:auto}dt,label{font-weight:600}dd{margin:0 0 .8rem}label{display:block}' +
   'input,button{font:inherit;box-sizing:border-box;max-width:100%;min-height:2.75rem;padding:.4rem .8rem;border-radius:.3rem;' +
   'color:#1b1b1b;background:#fff;border:2px solid #595959}' +
   '.actions{display:flex;flex-wrap:wrap;gap:1rem}' +
