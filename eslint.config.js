@@ -72,6 +72,7 @@ export default tseslint.config(
       '.assent/',
       'src/storage/generated/',
       'src/http/contract.gen.ts',
+      'test/generators/node/',
       '.config/prisma.ts',
     ],
   },

@@ -21,6 +21,7 @@ const long = [
   'deliveries/shared-rate',
   'events/schema',
   'frozen-process',
+  'generators/generators',
   'handshake/kill',
   'handshake/races',
   'http/operations',
@@ -64,7 +65,7 @@ const serverOnly = [
 ];
 
 /** About software of others, which is installed and asked once, whatever the database. */
-const foreign = ['receivers/receivers'];
+const foreign = ['generators/generators', 'receivers/receivers'];
 
 /** On the embedded database in `npm test`; all others are on Postgres, which takes half of the processor's time. */
 const embeddedFirst = ['grants/grants', 'restart', 'storage/stream-rows', 'storage/tidy'];

@@ -1,26 +1,18 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { install, type Missing, type Tools } from '../support/foreign-tools.js';
 import { freePort } from '../support/postgres.mjs';
 
 /** How the receivers of one language are installed and started: all of them in one process. */
-interface Language {
-  /** As the documentation calls it. */
-  name: string;
-  folder: string;
+interface Language extends Tools {
   /** From a block of the documentation to the file that it becomes. */
   shown: Record<string, string>;
-  tool: string[];
-  /** From the registry of the language; what fails here is not there. */
-  install: string[];
   build?: string[];
   start: string[];
-  env?: Record<string, string>;
 }
 
 const languages: Language[] = [
@@ -79,29 +71,17 @@ export interface Receivers {
   stop(): Promise<void>;
 }
 
-/** A language that cannot be had on this machine, and why. */
-export interface Missing {
-  name: string;
-  missing: string;
-}
-
 /** Installs and starts what can be had here, in folders that are gone afterwards; `blocks` are those of the page. */
 export function startReceivers(blocks: ReadonlyMap<string, string>): Promise<Array<Receivers | Missing>> {
   return Promise.all(languages.map((language) => startLanguage(language, blocks)));
 }
 
-const run = promisify(execFile);
-
 async function startLanguage(language: Language, blocks: ReadonlyMap<string, string>): Promise<Receivers | Missing> {
-  const { name, tool, install, build, start } = language;
-  const folder = await mkdtemp(join(tmpdir(), `assent-${language.folder}-`));
-  const remove = () => rm(folder, { recursive: true, force: true });
-  const env = { ...process.env, PORT: String(await freePort()), ...language.env };
-  const execute = async ([command = '', ...args]: string[]) => {
-    await run(command, args, { cwd: folder, env, timeout: 300_000 });
-  };
-
-  await cp(fileURLToPath(new URL(language.folder, import.meta.url)), folder, { recursive: true });
+  const { name, build, start } = language;
+  const port = String(await freePort());
+  const tools = await install({ ...language, folder: fileURLToPath(new URL(language.folder, import.meta.url)) });
+  if ('missing' in tools) return tools;
+  const { folder, execute, remove } = tools;
   const sources: string[] = [];
   for (const [block, file] of Object.entries(language.shown)) {
     const code = blocks.get(block);
@@ -114,19 +94,9 @@ async function startLanguage(language: Language, blocks: ReadonlyMap<string, str
     if (/^(?:advised|main)\./.test(file)) sources.push(await readFile(join(folder, file), 'utf8'));
   }
 
-  for (const [command, reason] of [
-    [tool, `there is no ${tool[0]} here`],
-    [install, `"${install.slice(0, 3).join(' ')}" found no registry or not all packages`],
-  ] as const) {
-    const failure = await execute(command).catch((error: Error) => error);
-    if (failure !== undefined) {
-      await remove();
-      console.warn(`The receivers in ${name} are not run: ${reason}.\n${failure.message}`);
-      return { name, missing: reason };
-    }
-  }
   if (build !== undefined) await execute(build);
   const [command = '', ...args] = start;
+  const env = { ...tools.env, PORT: port };
   const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const { plain, advised } = await firstLine(child);
   return {

@@ -1,0 +1,21 @@
+import { getGrants, matchEvent } from './hey-api';
+import { client } from './hey-api/client.gen';
+
+declare const process: { env: Record<'REGISTRY' | 'TOKEN' | 'TYPE', string> };
+const { REGISTRY, TOKEN, TYPE } = process.env;
+client.setConfig({ baseUrl: REGISTRY, auth: () => TOKEN, throwOnError: true });
+
+async function call() {
+  const event = { specversion: '1.0' as const, id: '1', source: 'urn:example:a', type: TYPE };
+  const { data: matched } = await matchEvent({ body: event, throwOnError: true });
+  const { data: listed } = await getGrants({ query: { state: 'live' }, throwOnError: true });
+  if (!('sinks' in matched)) throw new Error('The answer is one to a batch.');
+  const sinks = matched.sinks.map(({ sink, allowedrate, sinkcredential: held }) => {
+    const rate: number | '*' = allowedrate;
+    return [sink, rate, held?.credentialtype === 'PLAIN' ? held.secret : null];
+  });
+  const grants = listed.map(({ sink, allowedrate, state }) => [sink, allowedrate, state]);
+  console.log(JSON.stringify({ sinks, grants }));
+}
+
+void call();

@@ -1,0 +1,28 @@
+import json
+import os
+
+from client import AuthenticatedClient
+from client.api.grants import get_grants
+from client.api.matching import match_event
+from client.models import CloudEvent, CloudEventSpecversion, GetGrantsState, MatchAnswer, PlainCredential
+
+registry = AuthenticatedClient(base_url=os.environ["REGISTRY"], token=os.environ["TOKEN"])
+event = CloudEvent(
+    specversion=CloudEventSpecversion.VALUE_0, id="1", source="urn:example:a", type_=os.environ["TYPE"]
+)
+matched = match_event.sync(client=registry, body=event)
+listed = get_grants.sync(client=registry, state=GetGrantsState.LIVE)
+assert isinstance(matched, MatchAnswer) and isinstance(listed, list), (matched, listed)
+
+
+def rate_of(thing):
+    return thing.allowedrate if isinstance(thing.allowedrate, int) else thing.allowedrate.value
+
+
+def secret_of(to):
+    return to.sinkcredential.secret if isinstance(to.sinkcredential, PlainCredential) else None
+
+
+sinks = [[to.sink, rate_of(to), secret_of(to)] for to in matched.sinks]
+grants = [[grant.sink, rate_of(grant), grant.state.value] for grant in listed]
+print(json.dumps({"sinks": sinks, "grants": grants}))
