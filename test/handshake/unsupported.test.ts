@@ -35,6 +35,10 @@ describe('without a public URL', () => {
     expect(registry.receiver.asked.at(-1)?.headers).not.toHaveProperty('webhook-request-callback');
     const [handshake] = await tenant.handshakes(id);
     expect(handshake).toMatchObject({ state: 'refused', attempts: [{ number: 1 }] });
+    // Nor does any advice speak of one.
+    for (const { advice } of [statusdetails, handshake, handshake.attempts[0]]) {
+      expect(advice).toMatch(/^If this origin may send, answer OPTIONS with [^,]*\.$/);
+    }
   });
 
   test.each([405, 501])('%i is told apart as unsupported, and gives nothing by default', async (code) => {

@@ -192,15 +192,10 @@ describe('list', () => {
     };
     const refusing = newSink();
     receiver.consent(new URL(refusing).pathname, { origin: 'somebody-else.example.com' });
+    const dropping = newSink();
+    receiver.on(new URL(dropping).pathname, (_, response) => response.destroy());
     const [over, revoked] = [newSink(), newSink()];
-    for (const to of [
-      answering(200),
-      answering(410),
-      refusing,
-      `https://no.example:${receiver.port}/`,
-      over,
-      revoked,
-    ]) {
+    for (const to of [answering(200), answering(410), refusing, dropping, over, revoked]) {
       await register({ sink: to }, one);
     }
     await register({}, one);
