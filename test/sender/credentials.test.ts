@@ -10,6 +10,7 @@ import { createClock } from '../support/clock.js';
 import type { Registry } from '../support/registry.js';
 import type { Relay } from '../support/relay.js';
 import { startSenders, type Senders } from '../support/senders.js';
+import { until } from '../support/until.js';
 import type { Tenant } from '../support/tenant.js';
 
 let registry: Registry;
@@ -82,6 +83,32 @@ test('a credential that was changed is asked for again, and one that was taken a
     await senders.untilCurrent(trusted);
     expect(await told()).toEqual(sinkcredential ?? undefined);
   }
+});
+
+test('a credential that was rotated is told with the one before it until the overlap is over, also while the registry is away', async () => {
+  const type = 'com.example.overlap';
+  const id = await newWebhook(type, 'secret-old');
+  const rotate = async (sinkcredential: object) => {
+    await tenant.subscriber
+      .patch(`/v1/subscriptions/${id}`)
+      .set('Content-Type', 'application/merge-patch+json')
+      .send(JSON.stringify({ sinkcredential }))
+      .expect(200);
+    await senders.untilCurrent(trusted);
+  };
+  const told = async () => (await trusted.matchWithCredentials(eventOf(type))).sinks[0];
+  await rotate({ ...plain('secret-new'), overlapseconds: 3_600 });
+  expect(await told()).toMatchObject({
+    sinkcredential: plain('secret-new'),
+    previouscredential: { sinkcredential: plain('secret-old') },
+  });
+  await rotate({ overlapseconds: 1 });
+  await told();
+  relay.cut();
+  await until(async () => (await told())?.previouscredential === undefined);
+  expect(await told()).toMatchObject({ sinkcredential: plain('secret-new') });
+  relay.mend();
+  await trusted.ready(0);
 });
 
 test('a sink that the registry knows more of than the replica has its credential, and one that has gone is left out', async () => {
