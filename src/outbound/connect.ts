@@ -1,0 +1,86 @@
+import { createSecureContext, rootCertificates, type TLSSocket } from 'node:tls';
+import { isReachable, type AddressRules } from './address.js';
+import { dial, dialFirst, secured } from './dial.js';
+import { RequestFailure } from './failure.js';
+import { ended, type Progress } from './progress.js';
+import { chooseAddresses, lookUp } from './resolve.js';
+import type { Sink } from './sink.js';
+
+export interface ConnectSettings {
+  /**
+   * CIDR. What is let through although it is not public; empty by default, and loopback only on a developer's machine.
+   */
+  allowedNetworks: readonly string[];
+  /** CIDR. Always wins. Belongs here: one's own addresses that nobody may reach this way, NAT64 prefixes of one's own. */
+  deniedNetworks: readonly string[];
+  /** `ip:port` each; empty means the servers of the system. */
+  dnsServers: readonly string[];
+  /** PEM of a certificate authority that is trusted besides the default roots. */
+  ca: string | undefined;
+  /** For everything from the look-up to the end of the answer: 1xx answers do not extend it. */
+  deadlineMs: number;
+}
+
+/** No connection was made. */
+export type NotConnected =
+  | { kind: 'blocked'; reason: 'address_not_allowed'; detail: string }
+  /** The network budget said not now; nothing was dialled. */
+  | { kind: 'held'; retryAfterMs: number };
+
+/**
+ * Asked once with each /24 or /48 that is about to be dialled; a number says how many milliseconds to wait instead.
+ * Nearly always that is one; a second network is dialled only where the first does not accept a connection.
+ */
+export type Admit = (network: string) => Promise<number | undefined>;
+
+export type Connect = (
+  sink: Sink,
+  progress: Progress,
+  signal: AbortSignal,
+  admit?: Admit,
+) => Promise<TLSSocket | NotConnected>;
+
+/**
+ * Looks a name up itself, refuses it whole if one of its addresses is not allowed, and dials an address that it has
+ * checked, so that no second look-up can lead elsewhere (DNS rebinding). It knows no proxies (a proxy would look the
+ * name up again, behind the check) and no resumed TLS session. Throws for a certificate authority that cannot be read,
+ * when it is created; and then RequestFailure.
+ */
+export function createConnect(addresses: AddressRules, settings: ConnectSettings): Connect {
+  const secureContext = createSecureContext({
+    minVersion: 'TLSv1.2',
+    ...(settings.ca !== undefined && { ca: [...rootCertificates, settings.ca] }),
+  });
+  const tryTimeoutMs = Math.ceil(settings.deadlineMs / 5);
+
+  async function connect(sink: Sink, progress: Progress, signal: AbortSignal, admit: Admit) {
+    const found = await progress.during('lookupMs', lookUp(sink.host, { ...settings, tryTimeoutMs }, signal));
+    const blocked = (address: string): NotConnected => ({
+      kind: 'blocked',
+      reason: 'address_not_allowed',
+      detail: `${sink.host} leads to ${address}, which must not be reached (${addresses.verdictOf(address)}).`,
+    });
+    const choice = chooseAddresses(found, addresses);
+    if ('blocked' in choice) return blocked(choice.blocked);
+
+    const socket = await dialFirst(choice.candidates, admit, (address, candidatesLeft) => {
+      progress.remoteAddress = address;
+      const timeoutMs = candidatesLeft > 1 ? { timeoutMs: progress.leftMs() / candidatesLeft } : {};
+      const destination = { address, port: sink.port, host: sink.host, secureContext, ...timeoutMs };
+      return progress.during('connectMs', dial(destination, signal));
+    });
+    if (typeof socket === 'number') return { kind: 'held', retryAfterMs: socket } as const;
+
+    const { remoteAddress } = socket;
+    if (remoteAddress === undefined) throw new RequestFailure('connection_closed', 'The target hung up at once.');
+    if (!isReachable(addresses.verdictOf(remoteAddress))) return blocked(remoteAddress);
+
+    await progress.during('tlsMs', secured(socket));
+    return socket;
+  }
+
+  return async (sink, progress, signal, admit = () => Promise.resolve(undefined)) => {
+    signal.throwIfAborted();
+    return Promise.race([ended(signal), connect(sink, progress, signal, admit)]);
+  };
+}

@@ -1,0 +1,191 @@
+import type { TLSSocket } from 'node:tls';
+import { Client, type Dispatcher } from 'undici';
+import { codeOf, RequestFailure } from './failure.js';
+
+export interface WireRequest {
+  /** As parseSink accepts it. */
+  url: string;
+  method: 'OPTIONS' | 'POST';
+  headers: Readonly<Record<string, string>>;
+  body?: string | Uint8Array;
+}
+
+/** The head of the final answer: raw headers, in order, duplicates kept. */
+export interface AnswerHead {
+  status: number;
+  headers: ReadonlyArray<readonly [string, string]>;
+}
+
+export interface AnswerLimits {
+  /** Of one block of headers. */
+  maxHeaderBytes: number;
+  /** 1xx answers before the final one. */
+  maxInformational: number;
+  /** Milliseconds that the connection is kept when nothing is sent; 0 sends one request with `Connection: close`. */
+  keepAliveMs: number;
+  /** What is read of a body so that the connection can be kept; the answer counts either way. */
+  maxBodyBytes: number;
+}
+
+/** One open, checked connection. Requests go out one after the other. */
+export interface Connection {
+  /**
+   * One HTTP/1.1 request, up to the end of the final answer's headers; where connections are kept, up to the end of its
+   * body, which is read and dropped. Nothing is followed or decompressed. The `signal` ends everything; undici's own
+   * time-outs, which each 1xx answer would restart, are off. Whatever keeps the body from its end, the connection is
+   * closed then, and the answer stands. Throws RequestFailure for what a target does, undici's error for headers that
+   * cannot be sent.
+   */
+  exchange(request: WireRequest, signal: AbortSignal): Promise<AnswerHead>;
+  /** The last exchange failed before a byte of the request was sent. */
+  isUnsent(): boolean;
+  /** Another request can be sent. */
+  isOpen(): boolean;
+  close(): void;
+}
+
+/** `socket` is connected and secured, and belongs to the connection from now on. `origin` is that of all requests. */
+export function openConnection(socket: TLSSocket, origin: string, limits: AnswerLimits): Connection {
+  const { keepAliveMs, maxHeaderBytes, maxInformational, maxBodyBytes } = limits;
+  const isKept = keepAliveMs > 0;
+  let isTaken = false;
+  let isUnsent = true;
+  /** Of the exchange that is under way. */
+  let maxBytes = Infinity;
+  let onTooMuch = () => {};
+  const statusLines = recordStatusLines(socket);
+  const client = new Client(origin, {
+    pipelining: isKept ? 1 : 0,
+    ...(isKept && { keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: keepAliveMs }),
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: maxHeaderBytes,
+    // undici resumes a request only if the connector answers later; it asks again if the socket closes.
+    connect: (_options, callback) =>
+      queueMicrotask(() => {
+        if (isTaken) return callback(closed(), null);
+        isTaken = true;
+        callback(null, socket);
+        socket.on('readable', () => {
+          if (socket.bytesRead > maxBytes) onTooMuch();
+        });
+      }),
+  });
+
+  function exchange({ url, method, headers, body }: WireRequest, signal: AbortSignal): Promise<AnswerHead> {
+    return new Promise((resolve, reject) => {
+      let head: AnswerHead | undefined;
+      let informational = 0;
+      isUnsent = true;
+      const leave = () => signal.removeEventListener('abort', onAbort);
+      const fail = (error: Error) => {
+        leave();
+        // What is wrong with the body does not change the answer.
+        if (head === undefined) reject(error);
+        else resolve(head);
+        void client.destroy();
+      };
+      const onAbort = () => fail(signal.reason as Error);
+      if (signal.aborted) return onAbort();
+      signal.addEventListener('abort', onAbort);
+
+      const handler: Dispatcher.DispatchHandler = {
+        onRequestStart() {
+          isUnsent = false;
+          statusLines.begin();
+          // undici counts names and values only: endless padding or reason phrases would run until the deadline.
+          maxBytes = socket.bytesRead + (maxInformational + 2) * maxHeaderBytes + maxBodyBytes;
+          onTooMuch = () => fail(tooLarge());
+        },
+        onResponseStart(controller, status) {
+          if (!statusLines.isHttp1(informational)) {
+            fail(new RequestFailure('not_http', 'The target answered with a status line that is not HTTP/1.x.'));
+          } else if (status >= 100 && status < 200) {
+            informational += 1;
+            if (informational <= maxInformational) return;
+            const detail = `The target sent more than ${maxInformational} informational (1xx) answers.`;
+            fail(new RequestFailure('too_many_informational', detail));
+          } else if (status < 200 || status > 599) {
+            fail(new RequestFailure('not_http', `The target answered with status ${status}, which does not exist.`));
+          } else {
+            statusLines.end();
+            head = { status, headers: pairsOf(controller.rawHeaders as Buffer[]) };
+            if (isKept) return;
+            fail(settled);
+          }
+          controller.abort(settled);
+        },
+        onResponseEnd() {
+          leave();
+          if (head !== undefined) resolve(head);
+        },
+        onResponseError: (_controller, error) => fail(failureOfHttp(error)),
+      };
+      client.dispatch(
+        { method, path: url.slice(url.indexOf('/', 'https://'.length)), headers, body: body ?? null },
+        handler,
+      );
+    });
+  }
+
+  return {
+    exchange,
+    isUnsent: () => isUnsent,
+    isOpen: () => isKept && !socket.destroyed && !client.destroyed,
+    close: () => void client.destroy(),
+  };
+}
+
+/**
+ * undici takes a status line of RTSP, of ICE and of other versions of HTTP for an answer, and does not say which it was.
+ * `isHttp1` looks at the line of the head with this place among all since `begin`, informational ones included.
+ */
+function recordStatusLines(socket: TLSSocket): { begin(): void; isHttp1(place: number): boolean; end(): void } {
+  let text = '';
+  let isRecording = true;
+  const read = socket.read.bind(socket);
+  socket.read = (size?: number): unknown => {
+    const chunk: unknown = read(size);
+    if (isRecording && Buffer.isBuffer(chunk)) text += chunk.toString('latin1');
+    return chunk;
+  };
+  return {
+    begin: () => {
+      text = '';
+      isRecording = true;
+    },
+    isHttp1(place) {
+      if (place === 0 && /^HTTP\/1\.\d /.test(text)) return true;
+      const lines = Array.from(text.matchAll(/(?:^|\n\r?\n)[\r\n]*([^\r\n]*)/g), ([, line = '']) => line);
+      return /^HTTP\/1\.\d /.test(lines[place] ?? '');
+    },
+    end: () => void (isRecording = false),
+  };
+}
+
+function pairsOf(raw: readonly Buffer[]): Array<readonly [string, string]> {
+  const text = raw.map((bytes) => bytes.toString('latin1'));
+  return text.flatMap((name, index) => (index % 2 === 0 ? [[name, text[index + 1] ?? ''] as const] : []));
+}
+
+function failureOfHttp(error: Error): Error {
+  const code = codeOf(error);
+  if (error instanceof RequestFailure || code === 'UND_ERR_INVALID_ARG') return error;
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLarge();
+  if (code.startsWith('ERR_SSL'))
+    return new RequestFailure('tls_failed', `The target ended the TLS connection (${code}).`);
+  // undici reports an unasked 100 or 101 as a socket error with one of two messages, and asserts where it is surprised.
+  const isUnread = error.name === 'HTTPParserError' || code === 'ERR_ASSERTION';
+  if (isUnread || /^bad (?:response|upgrade)$/.test(error.message)) {
+    return new RequestFailure('not_http', `The target does not answer in HTTP/1.1 (${error.message}).`);
+  }
+  return closed();
+}
+
+/** No caller sees it, so it is made once: a stack for each request would cost more than the request's headers. */
+const settled = new RequestFailure('aborted', 'The answer is settled.');
+
+const closed = () =>
+  new RequestFailure('connection_closed', 'The target closed the connection before its answer was complete.');
+
+const tooLarge = () => new RequestFailure('headers_too_large', 'The headers of the answer are too large.');

@@ -1,0 +1,178 @@
+import { createAddressRules } from './address.js';
+import { createConnect, type NotConnected } from './connect.js';
+import { openConnection, type AnswerLimits, type Connection } from './connection.js';
+import { RequestFailure } from './failure.js';
+import { withinDeadline, type Progress, type Timing, type Unanswered } from './progress.js';
+import type { Answered, SinkBlocked } from './safe-request.js';
+import { parseSink, type ParsedSink, type Sink } from './sink.js';
+
+/** Named as the settings of the registry (`ASSENT_ALLOWED_NETWORKS` is `allowedNetworks`), with the same defaults. */
+export interface DoorSettings {
+  /** CIDR. Networks that may be reached although they are not public. Empty if absent. */
+  allowedNetworks?: readonly string[] | undefined;
+  /** CIDR. Networks that are never reached; wins over what is allowed. Empty if absent. */
+  deniedNetworks?: readonly string[] | undefined;
+  /** Ports that a URL may have: 443 and 8443 if absent. */
+  sinkPorts?: readonly number[] | undefined;
+  /** PEM of a certificate authority that is trusted besides the usual ones. */
+  sinkCa?: string | undefined;
+  /** Name servers as `address` or `address:port`; those of the system if absent or empty. */
+  dnsServers?: readonly string[] | undefined;
+  /** Milliseconds for one request from the name look-up to the end of the response: 10,000 if absent. */
+  deadlineMs?: number | undefined;
+  /** Milliseconds that an idle connection is kept: 4,000 if absent. 0 opens a connection for each request. */
+  keepAliveMs?: number | undefined;
+  /** `User-Agent` of requests that bring none of their own. */
+  userAgent?: string | undefined;
+}
+
+export interface DoorRequest {
+  /** An https URL in canonical form, as Assent accepts it for a sink. */
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string | Uint8Array;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * `answered`: the status and the raw headers of the final response, a redirect included. `unanswered`: no response;
+ * `reason` is stable and `detail` a sentence. `blocked`: the URL, or an address behind its name, must not be reached;
+ * nothing was dialled. Times are in milliseconds.
+ */
+export type DoorReply = (Answered | Unanswered | SinkBlocked | Blocked) & {
+  timing: Timing;
+};
+
+/**
+ * Sends POST requests to URLs that other people registered, and to public addresses only. For every connection it
+ * resolves the name itself, refuses the name as a whole if one of its addresses is not allowed, connects to an address
+ * that it checked, and checks TLS (1.2 or later) against the name. It follows no redirect and uses no proxy. One
+ * deadline holds for everything, headers are limited to 8 KiB, and of a body at most 64 KiB is read and dropped.
+ *
+ * A kept connection stays with the address that was checked, is closed after `keepAliveMs` without a request, and after
+ * a minute in any case, so that a name that moved is followed. If a kept connection turns out to be closed before
+ * anything was sent, the request goes over a new one; otherwise no request is repeated.
+ */
+export interface Door {
+  /**
+   * Whatever the target does is a value. Rejects only for headers that cannot be sent, with undici's error. A signal
+   * that fires ends the request as `unanswered`, reason `aborted`.
+   */
+  post(request: DoorRequest): Promise<DoorReply>;
+  /** Closes the connections that are kept. Requests that are under way end by themselves. */
+  close(): void;
+}
+
+type Blocked = Extract<NotConnected, { kind: 'blocked' }>;
+
+interface Kept {
+  connection: Connection;
+  remoteAddress: string;
+  /** By the monotonic clock. */
+  openedAt: number;
+}
+
+const maxAgeMs = 60_000;
+const maxParsed = 1_000;
+const limits = { maxHeaderBytes: 8192, maxInformational: 8, maxBodyBytes: 65_536 };
+
+/** Throws for networks and a certificate authority that cannot be read. */
+export function createDoor(settings: DoorSettings = {}): Door {
+  const {
+    allowedNetworks = [],
+    deniedNetworks = [],
+    sinkPorts: ports = [443, 8443],
+    sinkCa: ca,
+    dnsServers = [],
+    deadlineMs = 10_000,
+    keepAliveMs = 4_000,
+    userAgent = 'Assent-sender',
+  } = settings;
+  const addresses = createAddressRules({ allowedNetworks, deniedNetworks });
+  const sinkRules = { addresses, ports, ownAuthorities: [] };
+  const connect = createConnect(addresses, { allowedNetworks, deniedNetworks, dnsServers, ca, deadlineMs });
+  const answerLimits: AnswerLimits = { ...limits, keepAliveMs };
+  /** Idle connections by host and port, the one that was used last at the end. */
+  const idle = new Map<string, Kept[]>();
+  const parsedSinks = new Map<string, ParsedSink>();
+  let isClosed = false;
+
+  /** Reading a URL again costs as much as the rest of what the door adds to a request. */
+  function parse(url: string): ParsedSink {
+    const known = parsedSinks.get(url);
+    if (known !== undefined) return known;
+    if (parsedSinks.size >= maxParsed) parsedSinks.clear();
+    const parsed = parseSink(url, sinkRules);
+    parsedSinks.set(url, parsed);
+    return parsed;
+  }
+
+  function takeIdle(place: string): Kept | undefined {
+    const all = idle.get(place);
+    for (let kept = all?.pop(); kept !== undefined; kept = all?.pop()) {
+      if (kept.connection.isOpen() && performance.now() - kept.openedAt < maxAgeMs) return kept;
+      kept.connection.close();
+    }
+    return undefined;
+  }
+
+  function keep(place: string, kept: Kept): void {
+    const all = idle.get(place);
+    if (all === undefined) idle.set(place, [kept]);
+    else all.push(kept);
+  }
+
+  function leave(place: string, kept: Kept): void {
+    const all = idle.get(place) ?? [];
+    const index = all.indexOf(kept);
+    if (index >= 0) all.splice(index, 1);
+    if (all.length === 0) idle.delete(place);
+  }
+
+  async function open(sink: Sink, place: string, progress: Progress, signal: AbortSignal): Promise<Kept | Blocked> {
+    const socket = await connect(sink, progress, signal);
+    // Only a budget for networks holds a request back, and there is none here.
+    if ('kind' in socket) return socket as Blocked;
+    const connection = openConnection(socket, new URL(sink.uri).origin, answerLimits);
+    const kept = { connection, remoteAddress: socket.remoteAddress ?? '', openedAt: performance.now() };
+    socket.once('close', () => leave(place, kept));
+    return kept;
+  }
+
+  return {
+    post: ({ url, headers, body, signal: caller }) =>
+      withinDeadline(deadlineMs, caller, async (progress, signal) => {
+        const parsed = parse(url);
+        if (!parsed.ok) return { kind: 'blocked', reason: 'sink_not_allowed', detail: parsed.detail } as const;
+        const place = `${parsed.sink.host}:${parsed.sink.port}`;
+        const request = { url, method: 'POST', headers: withUserAgent(headers, userAgent), body } as const;
+        for (;;) {
+          const found = takeIdle(place);
+          const kept = found ?? (await open(parsed.sink, place, progress, signal));
+          if ('kind' in kept) return kept;
+          const { connection, remoteAddress } = kept;
+          progress.remoteAddress = remoteAddress;
+          try {
+            const answer = await progress.during('answerMs', connection.exchange(request, signal));
+            progress.isConnectionKept = connection.isOpen() && !isClosed;
+            if (progress.isConnectionKept) keep(place, kept);
+            else connection.close();
+            return { kind: 'answered', ...answer, remoteAddress } as const;
+          } catch (error) {
+            const isStale = found !== undefined && error instanceof RequestFailure && connection.isUnsent();
+            if (!isStale || signal.aborted) throw error;
+          }
+        }
+      }),
+    close() {
+      isClosed = true;
+      for (const kept of [...idle.values()].flat()) kept.connection.close();
+      idle.clear();
+    },
+  };
+}
+
+function withUserAgent(headers: DoorRequest['headers'], userAgent: string): DoorRequest['headers'] {
+  const isThere = Object.keys(headers).some((name) => name.length === 10 && name.toLowerCase() === 'user-agent');
+  return isThere ? headers : { 'User-Agent': userAgent, ...headers };
+}

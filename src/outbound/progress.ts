@@ -1,0 +1,110 @@
+import { RequestFailure, type FailureReason } from './failure.js';
+
+/** Milliseconds; a stage that was not completed has none. */
+export interface Timing {
+  lookupMs?: number;
+  connectMs?: number;
+  tlsMs?: number;
+  answerMs?: number;
+  totalMs: number;
+}
+
+type Stage = Exclude<keyof Timing, 'totalMs'>;
+const stages: Record<Stage, string> = {
+  lookupMs: 'looking up the name',
+  connectMs: 'connecting',
+  tlsMs: 'negotiating TLS',
+  answerMs: 'waiting for the answer',
+};
+
+/** There is no final answer. */
+export interface Unanswered {
+  kind: 'unanswered';
+  reason: FailureReason;
+  detail: string;
+  remoteAddress?: string;
+}
+
+/** How far a request has come, and how long each stage took. */
+export class Progress {
+  /** The address that was dialled last. */
+  remoteAddress: string | undefined;
+  /** The connection is kept for another request. */
+  isConnectionKept = false;
+  readonly #deadlineMs: number;
+  readonly #signal: AbortSignal;
+  readonly #startedAt = performance.now();
+  readonly #completed: Partial<Record<Stage, number>> = {};
+  #stage: Stage = 'lookupMs';
+
+  constructor(deadlineMs: number, signal: AbortSignal) {
+    this.#deadlineMs = deadlineMs;
+    this.#signal = signal;
+  }
+
+  /** Takes the time of a stage, and lets nothing follow once the request is over. An answer that came counts. */
+  async during<T>(stage: Stage, work: Promise<T>): Promise<T> {
+    this.#stage = stage;
+    const from = performance.now();
+    const result = await work;
+    if (stage !== 'answerMs') this.#signal.throwIfAborted();
+    this.#completed[stage] = Math.round(performance.now() - from);
+    return result;
+  }
+
+  leftMs(): number {
+    return this.#deadlineMs - (performance.now() - this.#startedAt);
+  }
+
+  timing(): Timing {
+    return { ...this.#completed, totalMs: Math.round(performance.now() - this.#startedAt) };
+  }
+
+  deadlineExceeded(): RequestFailure {
+    const detail = `No final answer within ${this.#deadlineMs} ms; the time ended while ${stages[this.#stage]}.`;
+    return new RequestFailure('deadline_exceeded', detail);
+  }
+}
+
+/**
+ * Runs a request to its end: the deadline, or the caller's signal, ends everything that listens to the signal that
+ * `work` is given, and so does the end of `work`, unless it keeps the connection. A RequestFailure becomes a value;
+ * other errors are thrown.
+ */
+export async function withinDeadline<Result extends object>(
+  deadlineMs: number,
+  signal: AbortSignal | undefined,
+  work: (progress: Progress, signal: AbortSignal) => Promise<Result>,
+): Promise<(Result | Unanswered) & { timing: Timing }> {
+  const end = new AbortController();
+  const progress = new Progress(deadlineMs, end.signal);
+  const deadline = setTimeout(() => end.abort(progress.deadlineExceeded()), deadlineMs);
+  const abort = () => end.abort(new RequestFailure('aborted', 'The request was given up by its caller.'));
+  if (signal?.aborted) abort();
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    return { ...(await work(progress, end.signal)), timing: progress.timing() };
+  } catch (error) {
+    if (!(error instanceof RequestFailure)) throw error;
+    const { remoteAddress } = progress;
+    const { reason, message: detail } = error;
+    const where = remoteAddress !== undefined && { remoteAddress };
+    return { kind: 'unanswered', reason, detail, ...where, timing: progress.timing() };
+  } finally {
+    clearTimeout(deadline);
+    signal?.removeEventListener('abort', abort);
+    // Queries, half-open sockets and the client all hang on this signal: nothing outlives the request.
+    if (!progress.isConnectionKept) end.abort(over);
+  }
+}
+
+/** Made once: a reason of its own has a stack, which costs more than the rest of the signal. */
+const over = new RequestFailure('aborted', 'The request is over.');
+
+/** Rejects with the reason when the signal fires. */
+export function ended(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason as Error);
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+}
