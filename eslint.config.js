@@ -33,6 +33,7 @@ const sharedWithSender = [
   'matching',
   'events',
   'http/contract.gen.ts',
+  'outbound',
   'storage/folder-lock.ts',
   'storage/make-folder.ts',
   'errors.ts',

@@ -1463,7 +1463,21 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description One webhook that gets the event, once, for all its subscriptions. */
+        /**
+         * @description One webhook that gets the event, once, for all its subscriptions: one `POST` to `sink`, without following redirects,
+         *     when a lease or an unlimited rate allows it.
+         *
+         *     Headers, the later ones winning: those in `protocolsettings.headers`; those of the content mode; `WebHook-Request-Origin`
+         *     with the `origin` of this response; and `Authorization` for `sinkcredential`. That is `Basic` (RFC 7617, in UTF-8) with
+         *     `identifier` and `secret` of a `PLAIN` credential, and `Bearer` with `accesstoken` where `accesstokentype` is `bearer`
+         *     in any letter case, or absent. Where there is `hascredential` and no credential that you can apply, deliver nothing.
+         *
+         *     `contentmode` `structured`: the body is the event as JSON, `Content-Type: application/cloudevents+json; charset=utf-8`.
+         *     `binary`: the body is the data, `Content-Type` its `datacontenttype`, and each other attribute a `ce-` header, with all
+         *     but visible ASCII, and with `"` and `%`, percent-encoded in UTF-8. An event is structured all the same if it has no
+         *     data, if it has bytes and no `datacontenttype`, if its text is in another charset than UTF-8 or US-ASCII, and if its
+         *     `datacontenttype` begins with `application/cloudevents`.
+         */
         MatchedSink: {
             sink: string;
             /** @description The ids of those that match. */
@@ -1481,6 +1495,11 @@ export interface components {
             protocolsettings?: {
                 [key: string]: unknown;
             };
+            /**
+             * @description `true` if the webhook has a credential, absent otherwise. Deliver nothing there without it: a token without the
+             *     scope `assent:credentials` gets this member and no `sinkcredential`.
+             */
+            hascredential?: boolean;
             /** @description Only for tokens with the scope `assent:credentials`; that of the oldest subscription that has one. */
             sinkcredential?: components["schemas"]["SinkCredential"];
             /**

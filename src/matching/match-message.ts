@@ -133,12 +133,13 @@ function outcomeText({ pairs, warnings, explanations }: EventResult, credentialO
 }
 
 function sinkText(pair: MatchedPair, credential?: HeldCredential): string {
-  const { sink, subscriptions, allowedRate, expiresAt, heldUntil, protocolSettings } = pair;
+  const { sink, subscriptions, allowedRate, expiresAt, heldUntil, protocolSettings, hasCredential } = pair;
   const rate = typeof allowedRate === 'number' ? allowedRate : `"${allowedRate}"`;
   // Ids are UUIDs, which need no escapes.
   let text = `"sink":${JSON.stringify(sink)},"subscriptions":["${subscriptions.join('","')}"],"allowedrate":${rate},"expiresat":"${expiresAt}","contentmode":"${protocolSettings?.['contentmode'] === 'binary' ? 'binary' : 'structured'}"`;
   if (heldUntil !== undefined) text += `,"helduntil":"${heldUntil}"`;
   if (protocolSettings !== undefined) text += `,${memberText('protocolsettings', protocolSettings)}`;
+  if (hasCredential) text += ',"hascredential":true';
   if (credential === undefined) return text;
   text += `,${memberText('sinkcredential', credential.sinkcredential)}`;
   const { previouscredential } = credential;

@@ -23,13 +23,14 @@ export interface SinkCredentials {
 }
 
 interface Entry {
-  credential: Credential | undefined;
+  /** `missing` if the registry does not give it to this token; undefined if there is none. */
+  credential: Credential | 'missing' | undefined;
   /** By the clock that only goes forward. */
   until: number;
 }
 type Known = Map<string, Map<string, Entry>>;
 
-/** No feed tells that the registry can read a credential again. */
+/** No feed tells that the registry can read a credential again, or that a token has another scope. */
 const unreadableMs = 60_000;
 /** Characters of the lists of subscriptions that are kept, which are about forty for each of them. */
 const maxKept = 2_000_000;
@@ -37,6 +38,8 @@ const maxKept = 2_000_000;
 export function createCredentials(
   client: RegistryClient,
   onFault: (error: unknown) => void,
+  /** Called for each sink whose credential this token does not get. */
+  onWithheld: (origin: string, sink: string, error: Error) => void,
   signal: AbortSignal,
   /** By the clock of the registry. */
   now: () => number,
@@ -59,9 +62,15 @@ export function createCredentials(
       asked.set(pair, (asked.get(pair) ?? new Map<string, Entry>()).set(subscriptions.join(), one));
     };
     for (const to of sinks) {
-      const { sinkcredential, previouscredential } = to;
+      const { sink, hascredential, sinkcredential, previouscredential } = to;
       const held = sinkcredential && { sinkcredential, ...(previouscredential && { previouscredential }) };
-      note(to, { credential: held, until: Infinity });
+      if (held !== undefined || hascredential !== true) {
+        note(to, { credential: held, until: Infinity });
+        continue;
+      }
+      note(to, { credential: 'missing', until: performance.now() + unreadableMs });
+      const detail = `The token lacks the scope assent:credentials, and ${sink} has a credential.`;
+      onWithheld(origin, sink, new Error(`${detail} Nothing is to be delivered there.`));
     }
     for (const to of withheld) note(to, { credential: 'unreadable', until: performance.now() + unreadableMs });
     for (const sink of new Set(withheld.map((to) => to.sink))) {
@@ -109,8 +118,10 @@ export function createCredentials(
         const lists = listsOf(from, pair);
         // With one subscription more or less it is the same sink still.
         const told = lists?.get(pair.subscriptions.join()) ?? lists?.values().next().value;
-        const credential = told?.credential;
-        if (credential !== undefined) credentials.set(pair, presentOf(credential));
+        if (told === undefined || told.credential === 'missing') continue;
+        if (told.credential !== undefined) credentials.set(pair, presentOf(told.credential));
+        // It was removed, and the replica does not know yet.
+        else pair.hasCredential = false;
       }
       const isTold = (pair: MatchedPair) => !pair.hasCredential || listsOf(from, pair) !== undefined;
       const results = matched.results.map((result) => ({ ...result, pairs: result.pairs.filter(isTold) }));

@@ -7,30 +7,50 @@ export interface Delivery {
   body: string | Uint8Array<ArrayBuffer>;
 }
 
+type MatchedSink = MatchAnswer['sinks'][number];
+
 /**
  * One delivery (webhook specification, section 2.1) of an event in the JSON format, in the content mode of the match
- * (HTTP binding, section 3), with the headers that the subscription wants along and the bearer token, if it has one.
+ * (HTTP binding, section 3), with the headers that the subscription wants along and its credential: Basic (RFC 7617) for
+ * `PLAIN`, Bearer (RFC 6750) for a bearer token. Throws an Error for a credential that the match does not hold, and for
+ * one that cannot be applied: for a scheme of your own, leave `hascredential` and `sinkcredential` out of `to`.
  */
-export function deliveryOf(event: object, origin: string, to: MatchAnswer['sinks'][number]): Delivery {
+export function deliveryOf(event: object, origin: string, to: MatchedSink): Delivery {
+  const { authorization, fault } = authorizationOf(to);
+  if (fault !== undefined) throw new Error(fault);
   const binary = to.contentmode === 'binary' && !holdsEvent(event) && isWritable(event) ? inBinary(event) : undefined;
   const delivery = binary ?? inStructured(event);
-  const token = bearerOf(to);
   return {
     ...delivery,
     headers: {
       ...(to.protocolsettings?.['headers'] as Record<string, string> | undefined),
       ...delivery.headers,
       'WebHook-Request-Origin': origin,
-      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      ...(authorization === undefined ? {} : { Authorization: authorization }),
     },
   };
 }
 
-/** A token of a type that is not known is not used, and types have no letter case (RFC 6749, sections 7.1 and 5.1). */
-function bearerOf({ sinkcredential }: MatchAnswer['sinks'][number]): string | undefined {
-  if (sinkcredential === undefined || sinkcredential.credentialtype === 'PLAIN') return undefined;
+/** The value of `Authorization`, if the webhook has a credential; or why nothing may be sent. */
+export function authorizationOf(to: MatchedSink): { authorization?: string; fault?: string } {
+  const { sink, hascredential, sinkcredential } = to;
+  if (sinkcredential === undefined) {
+    if (hascredential !== true) return {};
+    const cure = 'use matchWithCredentials, and a token with the scope assent:credentials';
+    return { fault: `The credential of ${sink} is not in the match (${cure}).` };
+  }
+  if (sinkcredential.credentialtype === 'PLAIN') {
+    const { identifier = '', secret = '' } = sinkcredential;
+    // RFC 7617, section 2: the first colon ends the name.
+    if (identifier.includes(':')) return { fault: `Basic authentication has no names with a colon (${sink}).` };
+    return { authorization: `Basic ${Buffer.from(`${identifier}:${secret}`).toString('base64')}` };
+  }
+  // A token of a type that is not known is not used, and types have no letter case (RFC 6749, sections 7.1 and 5.1).
   const { accesstoken, accesstokentype = 'bearer' } = sinkcredential;
-  return accesstokentype.toLowerCase() === 'bearer' ? accesstoken : undefined;
+  if (typeof accesstoken === 'string' && accesstokentype.toLowerCase() === 'bearer') {
+    return { authorization: `Bearer ${accesstoken}` };
+  }
+  return { fault: `The credential of ${sink} is neither PLAIN nor a bearer token.` };
 }
 
 function inStructured(event: object): Delivery {

@@ -5,7 +5,9 @@ import { presentPermission } from '../grants/permission.js';
 import { dialects } from '../matching/dialects.js';
 import { matchMessage, originFor, textOfMatch, type BatchAnswer, type MatchAnswer } from '../matching/match-message.js';
 import { createReplica, indexLoading } from '../matching/replica.js';
+import { createDoor, type DoorSettings } from '../outbound/door.js';
 import { createCredentials } from './credentials.js';
+import { createDeliver, type DeliveredMatch, type DeliverOptions, type DeliveryResult } from './deliver.js';
 import { messageOf, type EventMessage } from './delivery.js';
 import { openJournal } from './journal.js';
 import { createLeaseClient, type Denied, type Permission, type Permit } from './leases.js';
@@ -14,80 +16,16 @@ import { createOutcomes, type OutcomeReport } from './outcomes.js';
 import { createPermits } from './permits.js';
 import { createRegistryClient } from './registry-client.js';
 import { createReplicaSync } from './replica-sync.js';
+import type { Sender, SenderSettings } from './sender.js';
 
 export { RegistryError } from '../errors.js';
 export { deliveryOf, type Delivery } from './delivery.js';
 export { RegistryRefusal } from './registry-client.js';
+export type { Sender, SenderSettings, DeliveredMatch, DeliverOptions, DeliveryResult, DoorSettings };
 export type { BatchAnswer, Denied, EventMessage, MatchAnswer, OutcomeReport, Permission, Permit };
 
-/**
- * The registry within a delivery system: a replica that answers in this process with the code of the registry, and this
- * instance's share of the rates. While the registry is away the replica keeps answering, and `age` returns how old it
- * is; a rate can then be used only as far as it was leased, because a rate is never exceeded.
- *
- * What passes through: changes come in by the feed (replica-sync) into the replica and the file (journal); events are
- * matched against the replica, with credentials from the registry (credentials); each request to a webhook takes a
- * permit (permits, from leases), and what the webhook responded goes back to the registry (outcomes).
- */
-export interface Sender {
-  /**
-   * Resolves when there is a replica, from disk or the registry, that was current at most so many milliseconds before
-   * this call (any age, if absent). Rejects with RegistryRefusal where the registry refuses us, and when closed.
-   */
-  ready(maxAgeMs?: number): Promise<void>;
-  /** As `GET /v1/permissions`; `no_grant` for what can be no pair. RegistryError `index_loading` without a replica. */
-  permission(origin: string, sink: string): Permission;
-  /**
-   * What `POST /v1/match` answers, without sink credentials: `event` is a CloudEvent in the JSON format, a list of
-   * them, or the request it came in. RegistryErrors as there: `invalid_event` with the places, `origin_not_found`, ...
-   */
-  match(event: readonly object[], of?: { origin?: string | undefined }): BatchAnswer;
-  match(event: EventMessage, of?: { origin?: string | undefined }): MatchAnswer | BatchAnswer;
-  match(event: object, of?: { origin?: string | undefined }): MatchAnswer;
-  /**
-   * The same with the sink credentials, for which the token needs `assent:credentials`. They are not in the replica and
-   * not on disk: the registry is asked for those that are not known yet, and this rejects where it is away. Sinks whose
-   * credential it cannot read are in `withheld`.
-   */
-  matchWithCredentials(event: readonly object[], of?: { origin?: string | undefined }): Promise<BatchAnswer>;
-  matchWithCredentials(event: EventMessage, of?: { origin?: string | undefined }): Promise<MatchAnswer | BatchAnswer>;
-  matchWithCredentials(event: object, of?: { origin?: string | undefined }): Promise<MatchAnswer>;
-  /**
-   * Resolves with a permit when one request may be sent to the sink: send it then, and at once. Resolves with why not
-   * as soon as nothing may be sent. Rejects with the reason of the signal, when the sender is closed, with
-   * RegistryRefusal where the registry refuses us, and with RegistryError `index_loading` before there is a replica.
-   */
-  acquire(origin: string, sink: string, signal?: AbortSignal): Promise<Permit | Denied>;
-  /** Tells the registry what a webhook answered; returns at once. */
-  report(outcome: OutcomeReport): void;
-  /** Seconds since the replica was known to be current; Infinity before there is one. */
-  age(): number;
-  /** Ends everything: hands back what was leased, tells the last outcomes, closes files and connections. */
-  close(): Promise<void>;
-}
-
-export interface SenderSettings {
-  /** Where the registry is, or several of its processes. */
-  registry: string | readonly string[];
-  /** An access token with the scope `assent:deliver`. Asked for each stream and whenever one is refused. */
-  token: () => Promise<string> | string;
-  /** Follows this origin only; absent, all of the tenant. */
-  origin?: string | undefined;
-  /** Begins the name under which this instance leases; what follows is new at each start. */
-  instance?: string | undefined;
-  /** Keeps the replica in this folder, which is this process's own. */
-  folder?: string | undefined;
-  /** Bytes: a file below that is not compacted (1 MiB if absent). Above, it is when it has twice of what it holds. */
-  compactAbove?: number | undefined;
-  /** PEM of the authority of the registry's certificate. */
-  ca?: string | undefined;
-  /** Closes the sender when it fires. */
-  signal?: AbortSignal | undefined;
-  /** What went wrong in the background and is tried again. */
-  onFault?: ((error: unknown) => void) | undefined;
-}
-
 const closeTimeoutMs = 3_000;
+const maxWithheld = 10_000;
 /** A feed that can be read has reported a hold within this time. */
 const holdReportedWithinMs = 60_000;
 
@@ -123,6 +61,8 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     createReplica: () => createReplica({ dialects, now }),
     onChange(of, sink) {
       credentials.forget(of, sink);
+      if (of === undefined || sink === undefined) withheld.clear();
+      else withheld.delete(`${of} ${sink}`);
       // The feed reports the hold now, and will report when an admin ends it.
       const told = of !== undefined && sink !== undefined ? known().permission(ownTenant, of, sink).denial : undefined;
       if (told === 'held') holds.delete(`${of} ${sink}`);
@@ -134,10 +74,18 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
    * clock.
    */
   const holds = new Map<string, { until: number; askedAt: number }>();
-  const credentials = createCredentials(client, onFault, closing.signal, now);
+  /** Pairs that something keeps deliveries from, of which the host was told, until they change. */
+  const withheld = new Set<string>();
+  const onWithheld = (of: string, sink: string, error: Error) => {
+    if (withheld.has(`${of} ${sink}`)) return;
+    if (withheld.size >= maxWithheld) withheld.clear();
+    withheld.add(`${of} ${sink}`);
+    onFault(error);
+  };
+  const credentials = createCredentials(client, onFault, onWithheld, closing.signal, now);
   const outcomes = createOutcomes(client, onFault, Math.random, now);
   const permits = createPermits({
-    permission: (of, sink) => permission(of, sink, heldUntil(`${of} ${sink}`)),
+    permission: (of, sink) => permissionNow(of, sink),
     leases: createLeaseClient(client, instance, last.signal),
     onFault,
     random: Math.random,
@@ -177,6 +125,24 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     permits.recheck(of, sink);
   }
 
+  const permissionNow = (of: string, sink: string) => permission(of, sink, heldUntil(`${of} ${sink}`));
+
+  function report(outcome: OutcomeReport): void {
+    outcomes.report(outcome);
+    if (outcome.status === 429 || outcome.status === 503) hold({ ...outcome, origin: outcome.origin.toLowerCase() });
+  }
+
+  const door = createDoor(settings.door);
+  const deliver = createDeliver({
+    door,
+    acquire: permits.acquire,
+    permission: permissionNow,
+    report,
+    onWithheld,
+    closing: closing.signal,
+    now,
+    random: Math.random,
+  });
   const work = [sync.run(closing.signal), outcomes.run(closing.signal)];
   let closed: Promise<void> | undefined;
 
@@ -189,6 +155,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     await Promise.all([permits.close(), told]);
     clearTimeout(timer);
     sync.settle();
+    door.close();
     await Promise.all([client.close(), journal?.close().catch(onFault)]);
   }
 
@@ -216,10 +183,8 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
       return JSON.parse(textOfMatch(revision, of, told.matched, told.credentialOf)) as MatchAnswer & BatchAnswer;
     },
     acquire: (of, sink, signal) => permits.acquire(of.toLowerCase(), sink, signal),
-    report(outcome) {
-      outcomes.report(outcome);
-      if (outcome.status === 429 || outcome.status === 503) hold({ ...outcome, origin: outcome.origin.toLowerCase() });
-    },
+    deliver,
+    report,
     age: () => sync.age(),
     close,
   };

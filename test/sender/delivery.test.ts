@@ -36,14 +36,28 @@ test('a delivery is structured unless the match says otherwise, and carries orig
 });
 
 test.each([
-  ['Bearer', 'Bearer a-token'],
-  ['bearer', 'Bearer a-token'],
-  ['DPoP', undefined],
-  ['mac', undefined],
-])('a token of the type %s comes with the Authorization %s', (accesstokentype, authorization) => {
-  const sinkcredential = { credentialtype: 'ACCESSTOKEN' as const, accesstoken: 'a-token', accesstokentype };
+  ['an access token', { credentialtype: 'ACCESSTOKEN', accesstoken: 'a-token' }, 'Bearer a-token'],
+  [
+    'a Bearer token',
+    { credentialtype: 'ACCESSTOKEN', accesstoken: 'a-token', accesstokentype: 'Bearer' },
+    'Bearer a-token',
+  ],
+  ['a token that can be refreshed', { credentialtype: 'REFRESHTOKEN', accesstoken: 'a-token' }, 'Bearer a-token'],
+  ['a name and a secret', { credentialtype: 'PLAIN', identifier: 'me', secret: 'a:€' }, 'Basic bWU6YTrigqw='],
+] as const)('%s comes as Authorization', (_, sinkcredential, authorization) => {
   const { headers } = deliveryOf(event, origin, { ...to, contentmode: 'structured', sinkcredential });
   expect(headers['Authorization']).toBe(authorization);
+});
+
+test.each([
+  ['is not in the match', {}],
+  [
+    'is of a type without a header',
+    { sinkcredential: { credentialtype: 'ACCESSTOKEN', accesstoken: 'a', accesstokentype: 'DPoP' } },
+  ],
+  ['has a name with a colon', { sinkcredential: { credentialtype: 'PLAIN', identifier: 'a:b', secret: 'c' } }],
+] as const)('there is no delivery without the credential: it %s', (_, more) => {
+  expect(() => deliveryOf(event, origin, { ...to, contentmode: 'structured', hascredential: true, ...more })).toThrow();
 });
 
 test('a delivery is what fetch takes, in the types as well', async () => {
