@@ -66,8 +66,9 @@ export const story: readonly Act[] = [
     title: 'Another webhook decides later, by the callback',
     async play(scene, tell, signal) {
       const subscription = await subscribe(scene, tell, { sink: `${scene.webhookUrl}/later` });
-      const exchange = scene.exchanges.at(-1);
+      const exchange = scene.exchanges.findLast(({ callback }) => callback !== undefined);
       if (exchange) tell.wire(exchange.asked, exchange.answered);
+      tell.say('It is asked once more without the callback, and keeps its answer back again.');
       keep(tell, subscription.status === 'pending', 'A 200 without WebHook headers is no consent: it is pending.');
       const url = exchange?.callback ?? '';
       tell.say('Its owner calls the URL of WebHook-Request-Callback, and allows a lower rate.');

@@ -9,7 +9,7 @@ export interface PreparedAttempt {
   callbackKeyHash: Uint8Array | undefined;
 }
 
-/** Webhook specification, sections 4.1.2 to 4.1.4. No callback is offered where the registry has no public URL. */
+/** Webhook specification, sections 4.1.2 to 4.1.4. No callback is offered without a URL for it. */
 export function prepareAttempt(
   { id, origin, requestedRate, traceparent }: Question,
   publicUrl: string | undefined,

@@ -25,9 +25,9 @@ export async function closeHandshakesOfOtherRate(sql: Sql, subscription: string,
 }
 
 /**
- * The same for a renewal that is under way with a rate that no subscription of the pair asks for any more; `rate` is
- * what those ask for that name none. One that is due waits until the middle of what is left of its consent: asked at the
- * same time as another rate it could be answered last, and would bring the old one back.
+ * The same for a renewal that was sent with a rate that no subscription of the pair asks for any more; `rate` is what
+ * those ask for that name none. One that was not sent yet waits until the middle of what is left of its consent: asked at
+ * the same time as another rate it could be answered last, and would bring the old one back.
  */
 export async function closeUnwantedRenewal(
   sql: Sql,
@@ -42,7 +42,8 @@ export async function closeUnwantedRenewal(
   await holdOpen(sql, renewal);
   await close(
     sql,
-    Prisma.sql`${renewal} and h.state in ('asking', 'waiting') and ${isUnwanted(Prisma.sql`h.requestedrate`)}`,
+    Prisma.sql`${renewal} and h.state in ('due', 'asking', 'waiting') and (h.state <> 'due' or h.attempts > 0)
+      and ${isUnwanted(Prisma.sql`h.requestedrate`)}`,
   );
   await sql.$executeRaw`
     update handshake h set dueat = greatest(h.dueat, ${halfWay(await databaseTime(sql), Prisma.sql`g.expiresat`)}) from "grant" g

@@ -16,7 +16,9 @@ import type { Verdict } from './verdicts.js';
  *   cancelled  the question lost its meaning: another sink, origin or rate, a deletion, a revocation, a newer consent
  *
  *   due -> asking                          a worker claims it
- *   asking -> due                          transport failure, 429, 503; held by a budget; handed back when stopping
+ *   asking -> due                          transport failure, 429, 5xx; held by a budget; handed back when stopping;
+ *                                          no WebHook header at all: once more without the callback, at once;
+ *                                          at a renewal whatever is neither consent nor a clear refusal
  *   asking -> waiting | granted | refused | retired | unreachable
  *   waiting -> refused                     the callback expired, or a renewal was overtaken by the next one
  *   any but cancelled and granted -> granted    the callback: it may come before, during and after the answer
@@ -80,6 +82,8 @@ export interface Settled {
   verdict: Verdict;
   /** Where the handshake went; undefined if it was not ours to move any more. */
   state: HandshakeState | undefined;
+  /** The same question is to be put at once, without a callback. */
+  isDueNow: boolean;
 }
 
 export interface Attempt {

@@ -1,5 +1,5 @@
 import { isAboveMaxRate, parseRate, type Rate } from '../origins/rate.js';
-import { parseRetryAfter } from './backoff.js';
+import { notBefore, parseRetryAfter } from './backoff.js';
 import type { FailureReason } from '../outbound/failure.js';
 import type { Reply } from '../outbound/safe-request.js';
 
@@ -16,16 +16,21 @@ export interface Criteria {
   judgement: 'strict' | 'lenient';
 }
 
-export type WithheldVerdict =
-  | 'no_consent_headers'
-  | 'cors_answer'
-  | 'allow_only'
-  | 'unsupported'
-  | 'authentication_required'
-  | 'not_found_at_target'
-  | 'server_error'
-  | 'request_origin_echoed'
-  | 'origin_missing';
+/** Answers without any WebHook header. */
+export const silentVerdicts = [
+  'no_consent_headers',
+  'cors_answer',
+  'allow_only',
+  'unsupported',
+  'authentication_required',
+  'not_found_at_target',
+] as const;
+
+export type WithheldVerdict = (typeof silentVerdicts)[number] | 'request_origin_echoed' | 'origin_missing';
+
+export function isSilent(verdict: string): boolean {
+  return silentVerdicts.some((each) => each === verdict);
+}
 
 export type RefusedVerdict =
   'redirected' | 'origin_mismatch' | 'origin_repeated' | 'rate_missing' | 'rate_malformed' | 'rate_repeated';
@@ -56,6 +61,12 @@ interface Refused {
   verdict: RefusedVerdict;
 }
 
+interface Postponed {
+  kind: 'postponed';
+  verdict: 'throttled' | 'unavailable' | 'server_error';
+  retryAfterMs: number | undefined;
+}
+
 export type Judgement =
   | Granted
   /** No consent headers; the callback may still be called. */
@@ -63,7 +74,7 @@ export type Judgement =
   | Refused
   | { kind: 'retired'; verdict: 'gone' }
   /** Ask again later; Retry-After in milliseconds, as long as the target wrote it. */
-  | { kind: 'postponed'; verdict: 'throttled' | 'unavailable'; retryAfterMs: number | undefined }
+  | Postponed
   | { kind: 'unreachable'; verdict: FailureReason }
   | { kind: 'blocked'; verdict: 'address_not_allowed' | 'sink_not_allowed' };
 
@@ -80,6 +91,12 @@ export function judge(criteria: Criteria, reply: FinalReply): Judgement {
   const answer = readAnswer(reply.headers);
   if (status < 300 || status > 399) return judgeStatus(status, answer) ?? judgeHeaders(criteria, status, answer);
   return { kind: 'refused', verdict: 'redirected' };
+}
+
+/** For how long, in milliseconds, an answer asks not to be asked again; undefined where there was none. */
+export function cooldownAfter(judgement: Judgement): number | undefined {
+  if (judgement.kind === 'unreachable' || judgement.kind === 'blocked') return undefined;
+  return judgement.kind === 'postponed' ? notBefore(judgement.retryAfterMs, 0) : 0;
 }
 
 /** Field values by lower-case name; every line is kept apart, for a value that came twice is not one value. */
@@ -99,14 +116,18 @@ function readAnswer(headers: ReadonlyArray<readonly [string, string]>): AnswerHe
 
 function judgeStatus(status: number, answer: AnswerHeaders): Judgement | undefined {
   if (status === 410) return { kind: 'retired', verdict: 'gone' };
-  if (status !== 429 && status !== 503) return undefined;
+  if (status === 429) return postponed('throttled', answer);
+  return status === 503 ? postponed('unavailable', answer) : undefined;
+}
+
+function postponed(verdict: Postponed['verdict'], answer: AnswerHeaders): Postponed {
   const retryAfterMs = parseRetryAfter(answer.get('retry-after')?.[0], answer.get('date')?.[0]);
-  return { kind: 'postponed', verdict: status === 429 ? 'throttled' : 'unavailable', retryAfterMs };
+  return { kind: 'postponed', verdict, retryAfterMs };
 }
 
 function judgeHeaders(criteria: Criteria, status: number, answer: AnswerHeaders): Judgement {
   const lines = answer.get('webhook-allowed-origin');
-  if (lines === undefined) return { kind: 'withheld', verdict: whyWithheld(status, answer) };
+  if (lines === undefined) return judgeWithout(status, answer);
   const consent = judgeOrigin(criteria, lines);
   if (typeof consent === 'string') return { kind: 'refused', verdict: consent };
   const permitted = judgeRate(criteria, answer.get('webhook-allowed-rate') ?? []);
@@ -121,13 +142,18 @@ function judgeHeaders(criteria: Criteria, status: number, answer: AnswerHeaders)
 }
 
 /** A target that writes any WebHook header knows the handshake, so that comes before what its status says. */
-function whyWithheld(status: number, answer: AnswerHeaders): WithheldVerdict {
-  if (answer.has('webhook-request-origin')) return 'request_origin_echoed';
-  if (answer.has('webhook-allowed-rate')) return 'origin_missing';
+function judgeWithout(status: number, answer: AnswerHeaders): Judgement {
+  if (answer.has('webhook-request-origin')) return { kind: 'withheld', verdict: 'request_origin_echoed' };
+  if (answer.has('webhook-allowed-rate')) return { kind: 'withheld', verdict: 'origin_missing' };
+  // A proxy says so in front of an application that restarts, and nobody decided anything.
+  if (status >= 500 && status !== 501) return postponed('server_error', answer);
+  return { kind: 'withheld', verdict: whySilent(status, answer) };
+}
+
+function whySilent(status: number, answer: AnswerHeaders): WithheldVerdict {
   if (status === 405 || status === 501) return 'unsupported';
   if (status === 401 || status === 403) return 'authentication_required';
   if (status === 404) return 'not_found_at_target';
-  if (status >= 500) return 'server_error';
   if ([...answer.keys()].some((name) => name.startsWith('access-control-'))) return 'cors_answer';
   return status < 300 && answer.has('allow') ? 'allow_only' : 'no_consent_headers';
 }

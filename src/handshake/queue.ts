@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Pair } from '../grants/grant.js';
 import type { Database } from '../storage/database.js';
-import { Prisma, type handshake as HandshakeRow } from '../storage/generated/client.js';
 import type { Sql } from '../storage/sql.js';
 import { databaseTime, lockRegistry } from '../storage/transaction.js';
 import { prepareAttempt } from './attempt.js';
+import { choose, isReady, isWanted, type Candidate, type Places } from './choose.js';
 import { cooldownOf } from './cooldown.js';
 import type { Begun, BegunAttempt, Claim, HandshakeReason, Question } from './handshake.js';
 import type { RateWindows } from './rate-window.js';
@@ -42,27 +42,8 @@ export interface QueueSettings {
   callbackSeconds: number;
   /** Milliseconds an attempt can take at the most; a lease is longer by a margin for the database. */
   deadlineMs: number;
-  /** Places for one host and one tenant, over all processes. */
-  inFlight: { perHost: number; perTenant: number };
+  inFlight: Places;
 }
-
-/** Its time has come, or whoever had it died. */
-const isReady = Prisma.sql`(
-  (h.state = 'due' and h.dueat <= statement_timestamp())
-  or (h.state = 'asking' and h.leaseduntil <= statement_timestamp()))`;
-
-/**
- * Nobody is asked for a subscription that is suspended, nor to renew a grant that only such subscriptions need: that waits.
- * Nor is a webhook that cools down, which a question put or claimed at the moment of its answer does not know of. Values
- * and no "exists", which may be planned as one reading of all subscriptions.
- */
-const isWanted = Prisma.sql`(
-  (select s.suspendedat from subscription s where s.id = h.subscription) is null
-  and (h.reason <> 'renewal' or (
-    select true from subscription s where s.origin = h.origin and s.sink = h.sink and s.suspendedat is null limit 1))
-  and coalesce((
-    select c.until from cooldown c where c.tenant = h.tenant and c.origin = h.origin and c.sink = h.sink
-  ) <= statement_timestamp(), true))`;
 
 const leaseMarginMs = 20_000;
 
@@ -73,54 +54,16 @@ export function leaseSecondsFor(deadlineMs: number): number {
 
 const after = (now: number, ms: number) => new Date(now + ms);
 
-type Candidate = HandshakeRow & { askedrate: number | null };
-
 export function createQueue(settings: QueueSettings): Queue {
   const { database, rateWindows, publicUrl, callbackSeconds, deadlineMs, inFlight } = settings;
-  const { perHost, perTenant } = inFlight;
   const { sql: statements } = database;
   const leaseMs = leaseSecondsFor(deadlineMs) * 1_000;
-
-  /** Those whose turn it is, locked. */
-  function choose(sql: Sql, limit: number, only: readonly string[] | undefined): Promise<Candidate[]> {
-    const isAsked = only === undefined ? Prisma.sql`true` : Prisma.sql`h.id = any (${only}::uuid[])`;
-    return sql.$queryRaw`
-      with busy as materialized (
-        select sinkhost, tenant, count(*) as count from handshake
-        where state = 'asking' and leaseduntil > statement_timestamp() group by sinkhost, tenant
-      ), ready as materialized (
-        select h.id, h.dueat, h.tenant, h.sinkhost,
-          coalesce((select sum(busy.count) from busy where busy.sinkhost = h.sinkhost), 0) as hostbusy,
-          row_number() over (partition by h.tenant, h.sinkhost order by h.dueat, h.id) as ownplace
-        from handshake h where ${isReady} and ${isWanted} and ${isAsked}
-      ), seated as (
-        -- Those that wait for their host take no place of their tenant from the others.
-        select id, dueat, sinkhost, hostbusy, ownplace,
-          coalesce((select sum(busy.count) from busy where busy.tenant = ready.tenant), 0)
-            + row_number() over (partition by tenant order by dueat, id) as tenantplace
-        from ready where hostbusy + ownplace <= ${perHost}
-      ), placed as (
-        -- Nor do those that wait for their tenant take a place of their host from another tenant. Tenants take turns at
-        -- a host, so that nobody waits for all that another one has waiting.
-        select id, dueat,
-          hostbusy + row_number() over (partition by sinkhost order by ownplace, dueat, id) as hostplace
-        from seated where tenantplace <= ${perTenant}
-      ), chosen as materialized (
-        select id from placed where hostplace <= ${perHost} order by dueat, id limit ${limit}
-      )
-      -- A renewal asks for the rate of the consent that it is to renew, which may be newer than the renewal.
-      select h.*, case when h.reason <> 'renewal' then h.requestedrate else (
-        select g.requestedrate from "grant" g where g.origin = h.origin and g.sink = h.sink) end as askedrate
-      from chosen join handshake h on h.id = chosen.id
-      -- Once more: it may have been cancelled, or granted by the callback, since it was chosen.
-      where ${isReady} order by h.dueat, h.id for update of h skip locked`;
-  }
 
   async function claimIn(sql: Sql, limit: number, only?: readonly string[]): Promise<Claimed> {
     if (limit <= 0 || only?.length === 0) return { begun: [], held: 0 };
     // One claim at a time, so that what is in flight for a host and a tenant is counted right over all processes.
     await lockRegistry(sql, 'claims');
-    const rows = await choose(sql, limit, only);
+    const rows = await choose(sql, inFlight, limit, only);
     if (rows.length === 0) return { begun: [], held: 0 };
     const questions = rows.map(({ id, tenant, sinkhost }) => ({ id, tenant, sinkHost: sinkhost }));
     const now = (await databaseTime(sql)).getTime();
@@ -148,14 +91,18 @@ export function createQueue(settings: QueueSettings): Queue {
         dueat timestamptz, lease uuid, leaseduntil timestamptz, attempts int)
       where h.id = m.id`;
     const admitted = rows.filter(({ id }) => !held.has(id));
-    const claims = admitted.map((row) => ({ claim: claimOf(row, lease), number: row.attempts + 1 }));
+    const claims = admitted.map((row) => ({
+      claim: claimOf(row, lease),
+      number: row.attempts + 1,
+      callbackUrl: row.offersnone ? undefined : publicUrl,
+    }));
     return { begun: await beginAttempts(sql, claims, now), held: held.size };
   }
 
   /** Records attempts before they are made. One of before that has no end died with its process. */
   async function beginAttempts(
     sql: Sql,
-    claims: Array<{ claim: Claim; number: number }>,
+    claims: Array<{ claim: Claim; number: number; callbackUrl: string | undefined }>,
     now: number,
   ): Promise<Begun[]> {
     const again = claims.filter(({ number }) => number > 1).map(({ claim }) => claim.id);
@@ -164,7 +111,9 @@ export function createQueue(settings: QueueSettings): Queue {
         update attempt set finishedat = now(), verdict = 'interrupted'
         where handshake = any (${again}::uuid[]) and finishedat is null`;
     }
-    const prepared = claims.map(({ claim, number }) => ({ claim, number, ...prepareAttempt(claim, publicUrl) }));
+    const prepared = claims.map(({ claim, number, callbackUrl }) => {
+      return { claim, number, ...prepareAttempt(claim, callbackUrl) };
+    });
     const columns = prepared.map(({ claim, number, recorded, callbackKeyHash }) => ({
       handshake: claim.id,
       number,

@@ -1,25 +1,21 @@
-import { keyOfPair } from '../grants/grant.js';
+import { grantOf, keyOfPair, type Grant } from '../grants/grant.js';
 import { endGrants, lockPairs, putGrants, renewUnreached, type Consent } from '../grants/write-grant.js';
 import type { Origin } from '../origins/origin.js';
 import { originOf } from '../origins/store.js';
 import { createBatcher } from '../storage/batch.js';
 import type { Database } from '../storage/database.js';
-import type { origin as OriginRow } from '../storage/generated/client.js';
+import type { grant as GrantRow, origin as OriginRow } from '../storage/generated/client.js';
 import type { Sql } from '../storage/sql.js';
 import { databaseTime, service, type Transaction } from '../storage/transaction.js';
 import { answerColumns } from './attempt.js';
-import { notBefore, retryDelayMs } from './backoff.js';
 import { recordCooldowns } from './cooldown.js';
-import type { Begun, HandshakeState, Settled } from './handshake.js';
-import { judge, type Judgement, type FinalReply } from './judgement.js';
+import type { Begun, Settled } from './handshake.js';
+import { cooldownAfter, isSilent, judge, silentVerdicts, type FinalReply } from './judgement.js';
+import { givenBy, isClearRefusal, nextMove, type Judged, type Move, type RetrySettings } from './next-move.js';
 import type { Verdict } from './verdicts.js';
 
-export interface SettleSettings {
+export interface SettleSettings extends RetrySettings {
   database: Database;
-  /** How often a webhook is asked that gives no answer. */
-  maxAttempts: number;
-  retry: { firstMs: number; maxMs: number };
-  random: () => number;
 }
 
 /**
@@ -32,24 +28,16 @@ interface Answered extends Begun {
   reply: FinalReply;
 }
 
-interface Judged extends Answered {
-  /** Undefined where it has gone. */
-  origin: Origin | undefined;
-  judgement: Judgement;
-}
+/** `origin` is undefined where it has gone. */
+type Read = Answered & Pick<Judged, 'judgement'> & { origin: Origin | undefined };
 
-/** What is to be written on the handshake row. */
-type Move =
-  | { state: Exclude<HandshakeState, 'due' | 'asking' | 'cancelled'>; verdict: Verdict }
-  /** Asked again after so long and, where the webhook gave no answer that ends its cool-down, not before that is over. */
-  | { state: 'due'; verdict: Verdict; afterMs: number; afterCooldown: boolean };
-
-type Moved = Judged & { origin: Origin; move: Move };
+type Moved = Judged & { move: Move };
 
 /** In one transaction. */
 const most = 200;
 
-export function createSettle({ database, maxAttempts, retry, random }: SettleSettings): Settle {
+export function createSettle({ database, ...retries }: SettleSettings): Settle {
+  const { random } = retries;
   const settle = createBatcher<Answered, Settled>({
     run: (answered) => database.write((tx) => settleAll(tx, answered)),
     most,
@@ -70,13 +58,8 @@ export function createSettle({ database, maxAttempts, retry, random }: SettleSet
       cooldowns.filter(({ ms }) => ms > 0),
     );
     await recordAnswers(sql, judged);
-    const failures = await countFailures(sql, judged);
-    const planned = judged.flatMap((each) =>
-      each.origin === undefined
-        ? []
-        : [{ ...each, origin: each.origin, move: nextMove(each, each.origin, failures.get(each.claim.id) ?? 0) }],
-    );
     const now = await databaseTime(sql);
+    const planned = (await judgedWith(sql, judged)).map((each) => ({ ...each, move: nextMove(each, now, retries) }));
     const isOurs = await moveHandshakes(sql, planned, now);
     // Whoever the handshake belongs to by now: it was said.
     await recordCooldowns(sql, cooldowns, now);
@@ -91,37 +74,9 @@ export function createSettle({ database, maxAttempts, retry, random }: SettleSet
     await settleRenewals(tx, moved, ends);
     return judged.map(({ claim, judgement }) => {
       const end = ends.get(claim.id);
-      return { verdict: end?.verdict ?? judgement.verdict, state: end?.state };
+      const isDueNow = end?.state === 'due' && end.afterMs === 0 && judgement.verdict !== 'aborted';
+      return { verdict: end?.verdict ?? judgement.verdict, state: end?.state, isDueNow };
     });
-  }
-
-  function nextMove({ claim, attempt, judgement }: Judged, origin: Origin, failures: number): Move {
-    const { kind, verdict } = judgement;
-    // As a name that leads inside: to subscribers the two are the same.
-    if (verdict === 'name_not_found' && claim.reason !== 'renewal') return { state: 'refused', verdict };
-    switch (kind) {
-      case 'granted':
-        return { state: 'granted', verdict };
-      case 'retired':
-        return { state: 'retired', verdict };
-      case 'refused':
-      case 'blocked':
-        return { state: 'refused', verdict };
-      case 'withheld':
-        if (attempt.callbackOffered) return { state: 'waiting', verdict };
-        return givenBy(judgement, origin) !== undefined
-          ? { state: 'granted', verdict: 'granted_by_policy' }
-          : { state: 'refused', verdict };
-      case 'postponed':
-      case 'unreachable': {
-        const afterCooldown = kind === 'unreachable';
-        if (verdict === 'aborted') return { state: 'due', verdict, afterMs: 0, afterCooldown };
-        if (failures >= maxAttempts) return { state: 'unreachable', verdict };
-        const delayMs = retryDelayMs(failures, retry, random);
-        const afterMs = kind === 'postponed' ? notBefore(judgement.retryAfterMs, delayMs) : delayMs;
-        return { state: 'due', verdict, afterMs, afterCooldown };
-      }
-    }
   }
 
   /**
@@ -154,7 +109,7 @@ export function createSettle({ database, maxAttempts, retry, random }: SettleSet
   }
 }
 
-async function judgeAll(sql: Sql, answered: readonly Answered[]): Promise<Judged[]> {
+async function judgeAll(sql: Sql, answered: readonly Answered[]): Promise<Read[]> {
   const names = [...new Set(answered.map(({ claim }) => claim.origin))];
   const rows = await sql.$queryRaw<OriginRow[]>`select * from origin where name = any (${names}::text[])`;
   const origins = rows.map(originOf);
@@ -171,14 +126,8 @@ async function judgeAll(sql: Sql, answered: readonly Answered[]): Promise<Judged
   });
 }
 
-/** For how long the webhook wants to cool down; undefined where it said nothing. */
-function cooldownAfter(judgement: Judgement): number | undefined {
-  if (judgement.kind === 'unreachable' || judgement.kind === 'blocked') return undefined;
-  return judgement.kind === 'postponed' ? notBefore(judgement.retryAfterMs, 0) : 0;
-}
-
 /** Kept whoever the handshake belongs to by now: it happened. */
-async function recordAnswers(sql: Sql, judged: readonly Judged[]): Promise<void> {
+async function recordAnswers(sql: Sql, judged: readonly Read[]): Promise<void> {
   const columns = judged.map(({ claim, attempt, reply, judgement }) => ({
     handshake: claim.id,
     ...answerColumns(attempt, reply, judgement),
@@ -191,22 +140,56 @@ async function recordAnswers(sql: Sql, judged: readonly Judged[]): Promise<void>
     where a.handshake = r.handshake and a.number = r.number and a.finishedat is null`;
 }
 
-/** How often each webhook gave no answer that could be used; what our own end cut off is not its fault. */
-async function countFailures(sql: Sql, judged: readonly Judged[]): Promise<Map<string, number>> {
-  const ids = judged
-    .filter(({ judgement: { kind } }) => kind === 'postponed' || kind === 'unreachable')
-    .map(({ claim }) => claim.id);
-  if (ids.length === 0) return new Map();
-  const rows = await sql.$queryRaw<Array<{ handshake: string; failures: number }>>`
-    select handshake, count(*)::int as failures from attempt
-    where handshake = any (${ids}::uuid[]) and verdict not in ('interrupted', 'aborted') group by handshake`;
-  return new Map(rows.map(({ handshake, failures }) => [handshake, failures]));
+/** With what decides where an answer leads that is no consent; without those whose origin has gone. */
+async function judgedWith(sql: Sql, judged: readonly Read[]): Promise<Judged[]> {
+  const without = judged.filter(({ judgement: { kind } }) => kind !== 'granted' && kind !== 'retired');
+  const attempts = await readAttempts(sql, without);
+  const grants = await readRenewed(sql, without);
+  return judged.flatMap(({ origin, ...each }) => {
+    if (origin === undefined) return [];
+    const { failures = 0, callbackUntil, silentVerdict } = attempts.get(each.claim.id) ?? {};
+    return [{ ...each, origin, failures, callbackUntil, silentVerdict, renewed: grants.get(keyOfPair(each.claim)) }];
+  });
+}
+
+/**
+ * How often each webhook gave no answer that could be used, and until when it may be called back. What our own end cut
+ * off is not its fault, and what was asked once more without the callback counts by the second answer.
+ */
+async function readAttempts(sql: Sql, judged: readonly Read[]) {
+  const known = new Map<string, Pick<Judged, 'failures' | 'callbackUntil' | 'silentVerdict'>>();
+  if (judged.length === 0) return known;
+  type Row = { handshake: string; failures: number; callbackuntil: Date | null; offeredverdict: Verdict | null };
+  const rows = await sql.$queryRaw<Row[]>`
+    select handshake, max(callbackexpiresat) as callbackuntil,
+      (array_agg(verdict order by number desc) filter (where callbackkeyhash is not null))[1] as offeredverdict,
+      count(*) filter (
+        where verdict not in ('interrupted', 'aborted')
+          and (callbackkeyhash is null or verdict <> all (${[...silentVerdicts]}::text[])))::int as failures
+    from attempt where handshake = any (${judged.map(({ claim }) => claim.id)}::uuid[]) group by handshake`;
+  for (const { handshake, failures, callbackuntil, offeredverdict } of rows) {
+    const silentVerdict = offeredverdict !== null && isSilent(offeredverdict) ? offeredverdict : undefined;
+    known.set(handshake, { failures, callbackUntil: callbackuntil ?? undefined, silentVerdict });
+  }
+  return known;
+}
+
+/** The live grants that renewals are for, by `keyOfPair`. */
+async function readRenewed(sql: Sql, judged: readonly Read[]): Promise<Map<string, Grant>> {
+  const renewals = judged.map(({ claim }) => claim).filter(({ reason }) => reason === 'renewal');
+  if (renewals.length === 0) return new Map();
+  const columns = renewals.map(({ tenant, origin, sink }) => ({ tenant, origin, sink }));
+  const rows = await sql.$queryRaw<GrantRow[]>`
+    select g.* from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as p (tenant text, origin text, sink text)
+    join "grant" g on g.origin = p.origin and g.sink = p.sink and g.tenant = p.tenant
+    where g.state = 'live' and g.expiresat > now()`;
+  return new Map(rows.map((row) => [keyOfPair(row), grantOf(row)]));
 }
 
 /** asking -> the next state, of those handshakes that are still ours; returns their ids. */
 async function moveHandshakes(sql: Sql, planned: readonly Moved[], now: Date): Promise<Set<string>> {
   if (planned.length === 0) return new Set();
-  const columns = planned.map(({ claim, attempt, move }) => ({
+  const columns = planned.map(({ claim, move }) => ({
     id: claim.id,
     lease: claim.lease,
     state: move.state,
@@ -214,41 +197,27 @@ async function moveHandshakes(sql: Sql, planned: readonly Moved[], now: Date): P
     ...(move.state === 'due'
       ? { dueat: new Date(now.getTime() + move.afterMs), aftercooldown: move.afterCooldown }
       : {}),
-    ...(move.state === 'waiting' ? { number: attempt.number } : {}),
+    ...(move.state === 'waiting' ? { waitinguntil: move.until } : {}),
     ...(move.state === 'due' || move.state === 'waiting' ? {} : { finishedat: now }),
   }));
   const rows = await sql.$queryRaw<Array<{ id: string }>>`
     update handshake h set state = m.state, verdict = m.verdict, lease = null, leaseduntil = null,
-      finishedat = m.finishedat,
+      finishedat = m.finishedat, waitinguntil = m.waitinguntil,
       dueat = greatest(coalesce(m.dueat, h.dueat), (
         select c.until from cooldown c
-        where m.aftercooldown and c.tenant = h.tenant and c.origin = h.origin and c.sink = h.sink)),
-      waitinguntil = (
-        select a.callbackexpiresat from attempt a where a.handshake = h.id and a.number = m.number)
+        where m.aftercooldown and c.tenant = h.tenant and c.origin = h.origin and c.sink = h.sink))
     from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as m (id uuid, lease uuid, state text, verdict text,
-      dueat timestamptz, aftercooldown boolean, number int, finishedat timestamptz)
+      dueat timestamptz, aftercooldown boolean, waitinguntil timestamptz, finishedat timestamptz)
     -- Said so that it is looked up by its id, and not among all that are being asked.
     where h.id = m.id and h.lease = m.lease and h.state is not distinct from 'asking'
     returning h.id`;
   return new Set(rows.map(({ id }) => id));
 }
 
-/** What a target gives by its answer, or the origin's policy in place of one that does not know the handshake. */
-function givenBy(
-  judgement: Judgement,
-  { unsupportedRate }: Origin,
-): Pick<Consent, 'basis' | 'allowedOrigin' | 'allowedRate' | 'warnings'> | undefined {
-  if (judgement.kind === 'granted') {
-    const { allowedOrigin, allowedRate, warnings } = judgement;
-    return { basis: 'response', allowedOrigin, allowedRate, warnings };
-  }
-  if (judgement.verdict !== 'unsupported' || unsupportedRate === undefined) return undefined;
-  return { basis: 'policy', allowedOrigin: undefined, allowedRate: unsupportedRate, warnings: [] };
-}
-
 /** As it is put on the grant of the pair that was asked for; undefined where nothing is given. */
-function consentOf({ claim, origin, judgement }: Moved, jitter: number): Consent | undefined {
-  const given = givenBy(judgement, origin);
+function consentOf(moved: Moved, jitter: number): Consent | undefined {
+  const { claim, origin, move } = moved;
+  const given = move.state === 'granted' || move.state === 'waiting' ? givenBy(moved) : undefined;
   if (given === undefined) return undefined;
   return {
     tenant: claim.tenant,
@@ -263,23 +232,20 @@ function consentOf({ claim, origin, judgement }: Moved, jitter: number): Consent
   };
 }
 
-/** A refused renewal ends the grant; one that reached nobody is tried again while the lease lasts. */
+/** A renewal that is clearly refused ends the grant; one without an answer is tried again while the lease lasts. */
 async function settleRenewals(
   tx: Transaction,
   moved: readonly Moved[],
   ends: ReadonlyMap<string, Move>,
 ): Promise<void> {
-  const renewals = moved.map(({ claim }) => claim).filter(({ reason }) => reason === 'renewal');
-  const endedBy = { refused: 'renewal_refused', retired: 'target_gone' } as const;
-  const endings = renewals.flatMap((claim) => {
-    const state = ends.get(claim.id)?.state;
-    if (state !== 'refused' && state !== 'retired') return [];
+  const renewals = moved.filter(({ claim }) => claim.reason === 'renewal');
+  const endings = renewals.flatMap(({ claim, judgement }) => {
+    const reason =
+      judgement.kind === 'retired' ? 'target_gone' : isClearRefusal(judgement) ? 'renewal_refused' : undefined;
     const { tenant, origin, sink, createdAt } = claim;
-    return [{ tenant, origin, sink, reason: endedBy[state], grantedBefore: createdAt }];
+    return reason === undefined ? [] : [{ tenant, origin, sink, reason, grantedBefore: createdAt } as const];
   });
   await endGrants(tx, { name: 'assent' }, endings);
-  await renewUnreached(
-    tx.sql,
-    renewals.filter(({ id }) => ends.get(id)?.state === 'unreachable'),
-  );
+  const unanswered = renewals.map(({ claim }) => claim).filter(({ id }) => ends.get(id)?.state === 'unreachable');
+  await renewUnreached(tx.sql, unanswered);
 }

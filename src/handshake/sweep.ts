@@ -1,4 +1,3 @@
-import { endGrants } from '../grants/write-grant.js';
 import type { Database } from '../storage/database.js';
 import type { grant as GrantRow, handshake as HandshakeRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../storage/ids.js';
@@ -12,7 +11,7 @@ export async function sweep({ write }: Pick<Database, 'write'>): Promise<void> {
   for (const step of [refuseUncalled, endOvertaken, renewDue]) while ((await write(step)) === most);
 }
 
-/** waiting -> refused. A renewal that nobody called back for ends its grant, unless a newer consent came meanwhile. */
+/** waiting -> refused. */
 async function refuseUncalled(tx: Transaction): Promise<number> {
   const rows = await tx.sql.$queryRaw<HandshakeRow[]>`
     update handshake set state = 'refused', verdict = 'callback_expired', waitinguntil = null, finishedat = now()
@@ -21,11 +20,6 @@ async function refuseUncalled(tx: Transaction): Promise<number> {
       order by id limit ${most} for update skip locked)
     returning *`;
   recordRefusals(tx, rows);
-  const renewals = rows.filter(({ reason }) => reason === 'renewal');
-  const endings = renewals.map(({ tenant, origin, sink, createdat }) => {
-    return { tenant, origin, sink, reason: 'renewal_refused' as const, grantedBefore: createdat };
-  });
-  await endGrants(tx, { name: 'assent' }, endings);
   return rows.length;
 }
 

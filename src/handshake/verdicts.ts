@@ -56,8 +56,8 @@ export const verdicts: Record<Verdict, Sentences> = {
     advice: `Check the sink, and whether the route takes OPTIONS and not only POST; then ${answerHeaders}.`,
   },
   server_error: {
-    title: 'The webhook failed while it answered OPTIONS and sent no WebHook header.',
-    advice: 'Look for the error in the logs of the webhook, then ask for another handshake.',
+    title: 'The webhook, or a proxy in front of it, failed to answer OPTIONS and is asked again later.',
+    advice: 'Look for the error in the logs of the webhook and of what stands in front of it.',
   },
   request_origin_echoed: {
     title: 'The webhook sent WebHook-Request-Origin back instead of WebHook-Allowed-Origin.',

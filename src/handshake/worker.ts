@@ -67,6 +67,11 @@ export function createWorker(settings: WorkerSettings): Worker {
     }
     const settled = await settle(begun, reply);
     onOutcome(claim, settled, (performance.now() - startedAt) / 1_000);
+    if (settled.isDueNow && !isStopping) {
+      // In the place that this attempt had.
+      const { begun: again } = await queue.claim(1, [claim.id]);
+      again.forEach(start);
+    }
     return settled;
   }
 

@@ -677,6 +677,11 @@ export interface components {
         };
         /** @description Requests per minute to ask for with `WebHook-Request-Rate` (webhook specification, section 4.1.4). */
         RequestedRate: number;
+        /**
+         * @description Whether webhooks are offered a callback URL (webhook specification, section 4.1.3). `never`: not by these questions.
+         * @enum {string}
+         */
+        Callback: "offer" | "never";
         /** @description Requests per minute; `"*"` means no limit (webhook specification, section 4.2.2). A webhook that allows more than the maximum is given the maximum, with the warning `rate_capped`. */
         Rate: number | "*";
         /**
@@ -720,6 +725,22 @@ export interface components {
             nextat?: components["schemas"]["Time"];
             allowedrate?: components["schemas"]["Rate"];
             expiresat?: components["schemas"]["Time"];
+            /**
+             * @description The webhook was asked to renew the consent and gave no answer that counts. The consent holds until `expiresat`, and
+             *     until then the webhook is asked again.
+             */
+            renewal?: {
+                /** @enum {string} */
+                outcome: "no_answer";
+                /** @description Of the last attempt; a stable code, as listed in the README. */
+                verdict: string;
+                /** @description The verdict, for people. */
+                message: string;
+                /** @description What the owner of the webhook can change. */
+                advice?: string;
+                /** @description How long the consent still holds. */
+                secondsleft: number;
+            };
             warnings?: {
                 code: string;
                 message: string;
@@ -783,6 +804,7 @@ export interface components {
             };
             origin: string;
             requestedrate?: components["schemas"]["RequestedRate"];
+            callback?: components["schemas"]["Callback"];
             status: components["schemas"]["SubscriptionStatus"];
             statusdetails: components["schemas"]["StatusDetails"];
             /** @description The client that the subscription belongs to. */
@@ -934,6 +956,12 @@ export interface components {
             /** @description The sending system that shall deliver. Absent means the tenant's default origin. */
             origin?: string;
             requestedrate?: components["schemas"]["RequestedRate"];
+            /**
+             * @description `never`: the webhook is asked without a callback URL, for receivers that keep their consent back where one is
+             *     offered. `offer` if absent. Where the origin says `never`, that holds. A renewal, which is for all subscriptions of
+             *     one origin to one sink, leaves the callback out where all of them say `never`.
+             */
+            callback?: components["schemas"]["Callback"];
             readonly status?: unknown;
             readonly statusdetails?: unknown;
             readonly subscriber?: unknown;
@@ -1044,7 +1072,7 @@ export interface components {
             requestedrate?: components["schemas"]["RequestedRate"];
             /**
              * @description `due`: to be asked, or asked again. `asking`: at present. `waiting`: the answer gave no consent, and the callback
-             *     can still be called. `unreachable`: every attempt failed. `retired`: the answer was 410. `cancelled`: the question
+             *     can still be called. `unreachable`: no attempt got an answer that counts. `retired`: the answer was 410. `cancelled`: the question
              *     lost its meaning.
              * @enum {string}
              */
@@ -1376,6 +1404,7 @@ export interface components {
          *       "requestedrate": 120,
          *       "defaultrate": 60,
          *       "judgement": "strict",
+         *       "callback": "offer",
          *       "leaseseconds": 864000,
          *       "profile": "nl-gov",
          *       "goneafter": 1,
@@ -1389,6 +1418,7 @@ export interface components {
             requestedrate?: components["schemas"]["RequestedRate"];
             defaultrate: components["schemas"]["Rate"];
             judgement: components["schemas"]["Judgement"];
+            callback: components["schemas"]["Callback"];
             unsupportedrate?: number;
             leaseseconds: number;
             profile: components["schemas"]["Profile"];
@@ -1407,6 +1437,8 @@ export interface components {
             defaultrate?: components["schemas"]["Rate"];
             /** @description How strictly answers are read; the README has the table. `strict` if absent. */
             judgement?: components["schemas"]["Judgement"];
+            /** @description Whether questions of this origin offer a callback. `offer` if absent. */
+            callback?: components["schemas"]["Callback"];
             /** @description The rate for targets that answer OPTIONS with 405 or 501. Absent means that they get nothing. */
             unsupportedrate?: number;
             /** @description How long a consent holds before it must be renewed. 864000, ten days, if absent. */
@@ -1429,6 +1461,8 @@ export interface components {
             defaultrate?: components["schemas"]["Rate"];
             /** @description How strictly answers are read; the README has the table. `strict` if absent. */
             judgement?: components["schemas"]["Judgement"];
+            /** @description Whether questions of this origin offer a callback. `offer` if absent. */
+            callback?: components["schemas"]["Callback"];
             /** @description The rate for targets that answer OPTIONS with 405 or 501. Absent means that they get nothing. */
             unsupportedrate?: number;
             /** @description How long a consent holds before it must be renewed. 864000, ten days, if absent. */

@@ -3,6 +3,9 @@ import type { Rate } from './rate.js';
 /** How answers to OPTIONS are read: the text's MUSTs, or with the mercy that the table in the README lists. */
 export type JudgementPolicy = 'strict' | 'lenient';
 
+/** Whether questions offer a callback (webhook specification, section 4.1.3). */
+export type CallbackPolicy = 'offer' | 'never';
+
 /** What rules there are that an origin's events may keep: events/ has them. */
 export const profileNames = ['cloudevents', 'nl-gov', 'intg-std-015', 'belgif'] as const;
 export type Profile = (typeof profileNames)[number];
@@ -18,6 +21,7 @@ export interface Origin {
   /** What holds when no rate was asked for and none was answered. */
   defaultRate: Rate;
   judgement: JudgementPolicy;
+  callback: CallbackPolicy;
   /** What targets get that do not support the handshake (webhook specification, section 4); undefined means nothing. */
   unsupportedRate: number | undefined;
   leaseSeconds: number;

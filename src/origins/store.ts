@@ -8,7 +8,7 @@ import type { Sql } from '../storage/sql.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
 import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
 import type { Actor, Transaction } from '../storage/transaction.js';
-import type { JudgementPolicy, Origin, OriginPolicy, Profile } from './origin.js';
+import type { CallbackPolicy, JudgementPolicy, Origin, OriginPolicy, Profile } from './origin.js';
 import { formatRate, storedRate } from './rate.js';
 
 export interface OriginStore {
@@ -61,12 +61,12 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
           const earlier = await claimKey(sql, request, name);
           if (earlier !== undefined) return { origin: await findOrigin(sql, actor.tenant, earlier), replayed: true };
           const [row] = await sql.$queryRaw<[OriginRow]>`
-            insert into origin (name, tenant, isdefault, requestedrate, defaultrate, judgement, unsupportedrate, leaseseconds,
-              profile, goneafter)
-            select ${name}, ${actor.tenant}, isdefault, requestedrate, defaultrate, judgement, unsupportedrate, leaseseconds,
-              profile, goneafter
+            insert into origin (name, tenant, isdefault, requestedrate, defaultrate, judgement, callback, unsupportedrate,
+              leaseseconds, profile, goneafter)
+            select ${name}, ${actor.tenant}, isdefault, requestedrate, defaultrate, judgement, callback, unsupportedrate,
+              leaseseconds, profile, goneafter
             from jsonb_to_recordset(${JSON.stringify([columnsOf(policy)])}::jsonb) as p (isdefault boolean, requestedrate int,
-              defaultrate text, judgement text, unsupportedrate int, leaseseconds int, profile text, goneafter int)
+              defaultrate text, judgement text, callback text, unsupportedrate int, leaseseconds int, profile text, goneafter int)
             returning *`;
           tell(tx, actor, 'origin.created', name, columnsOf(policy));
           return { origin: originOf(row), replayed: false };
@@ -91,10 +91,10 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
           const policy = policyFor(await lockOrigin(sql, actor.tenant, name));
           const [row] = await sql.$queryRaw<[OriginRow]>`
             update origin o set isdefault = p.isdefault, requestedrate = p.requestedrate, defaultrate = p.defaultrate,
-              judgement = p.judgement, unsupportedrate = p.unsupportedrate, leaseseconds = p.leaseseconds,
+              judgement = p.judgement, callback = p.callback, unsupportedrate = p.unsupportedrate, leaseseconds = p.leaseseconds,
               profile = p.profile, goneafter = p.goneafter, version = o.version + 1, updatedat = now()
             from jsonb_to_recordset(${JSON.stringify([columnsOf(policy)])}::jsonb) as p (isdefault boolean, requestedrate int,
-              defaultrate text, judgement text, unsupportedrate int, leaseseconds int, profile text, goneafter int)
+              defaultrate text, judgement text, callback text, unsupportedrate int, leaseseconds int, profile text, goneafter int)
             where o.name = ${name} returning o.*`;
           tell(tx, actor, 'origin.replaced', name, columnsOf(policy));
           return originOf(row);
@@ -151,6 +151,7 @@ function columnsOf(policy: OriginPolicy) {
     requestedrate: policy.requestedRate ?? null,
     defaultrate: formatRate(policy.defaultRate),
     judgement: policy.judgement,
+    callback: policy.callback,
     unsupportedrate: policy.unsupportedRate ?? null,
     leaseseconds: policy.leaseSeconds,
     profile: policy.profile,
@@ -166,6 +167,7 @@ export function originOf(row: OriginRow): Origin {
     requestedRate: row.requestedrate ?? undefined,
     defaultRate: storedRate(row.defaultrate),
     judgement: row.judgement as JudgementPolicy,
+    callback: row.callback as CallbackPolicy,
     unsupportedRate: row.unsupportedrate ?? undefined,
     leaseSeconds: row.leaseseconds,
     profile: row.profile as Profile,

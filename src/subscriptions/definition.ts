@@ -53,6 +53,7 @@ export function parseDefinition(body: SubscriptionRequest, faultOfSink: FaultOfS
       filters: 'filters' in filters && filters.filters.length > 0 ? filters.filters : undefined,
       config: body.config,
       requestedRate: body.requestedrate,
+      callback: body.callback,
     },
     origin: origin?.ok ? origin.name : undefined,
     credential: credential.credential,
@@ -80,5 +81,6 @@ export function columnsOf(definition: Definition) {
     filters: definition.filters,
     config: definition.config,
     requestedrate: definition.requestedRate,
+    callback: definition.callback,
   };
 }

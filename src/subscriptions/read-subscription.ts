@@ -6,7 +6,7 @@ import { publicVerdict, type Verdict } from '../handshake/verdicts.js';
 import { pageOf, type ListPage } from '../http/page.js';
 import type { Principal } from '../http/principal.js';
 import type { Filter } from '../matching/filter.js';
-import type { Profile } from '../origins/origin.js';
+import type { CallbackPolicy, Profile } from '../origins/origin.js';
 import { storedRate } from '../origins/rate.js';
 import { createBatcher } from '../storage/batch.js';
 import type { Database } from '../storage/database.js';
@@ -126,6 +126,7 @@ type Row = SubscriptionRow & {
   warnings: string[] | null;
   expiresat: Date;
   renewat: Date | null;
+  secondsleft: number;
 };
 
 function subscriptionOf(row: Row): Subscription {
@@ -144,6 +145,7 @@ function subscriptionOf(row: Row): Subscription {
     filters: (row.filters ?? undefined) as Filter[] | undefined,
     config: (row.config ?? undefined) as Record<string, unknown> | undefined,
     requestedRate: row.requestedrate ?? undefined,
+    callback: (row.callback ?? undefined) as CallbackPolicy | undefined,
     credential: credentialOf(row),
     generation: row.generation,
     version: row.version,
@@ -192,6 +194,7 @@ function statusOf(row: Row): SubscriptionStatus {
             warnings: row.warnings ?? [],
             expiresAt: row.expiresat,
             renewAt: row.renewat ?? undefined,
+            secondsLeft: row.secondsleft,
           },
   };
 }

@@ -183,10 +183,10 @@ async function insertSubscriptions(sql: Sql, accepted: readonly Accepted[]): Pro
   });
   await sql.$executeRaw`
     insert into subscription (id, tenant, subscriber, origin, sink, protocol, protocolsettings, source, types, subject,
-      filters, config, sinkcredential, credentialinfo, requestedrate)
+      filters, config, sinkcredential, credentialinfo, requestedrate, callback)
     select id, tenant, subscriber, origin, sink, protocol, protocolsettings, source, types, subject, filters, config,
-      sinkcredential, credentialinfo, requestedrate
+      sinkcredential, credentialinfo, requestedrate, callback
     from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as s (id uuid, tenant text, subscriber text, origin text,
       sink text, protocol text, protocolsettings jsonb, source text, types text[], subject text, filters jsonb,
-      config jsonb, sinkcredential text, credentialinfo jsonb, requestedrate int)`;
+      config jsonb, sinkcredential text, credentialinfo jsonb, requestedrate int, callback text)`;
 }

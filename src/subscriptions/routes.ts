@@ -148,7 +148,7 @@ type Presented = components['schemas']['Subscription'];
 
 /** The members of the draft first, then what is added. What is not set is left out. */
 function membersOf(subscription: Subscription): Presented {
-  const { source, types, subject, filters, credential, protocolSettings, config, requestedRate, suspended } =
+  const { source, types, subject, filters, credential, protocolSettings, config, requestedRate, callback, suspended } =
     subscription;
   return {
     id: subscription.id,
@@ -163,6 +163,7 @@ function membersOf(subscription: Subscription): Presented {
     ...(config === undefined ? {} : { config }),
     origin: subscription.origin,
     ...(requestedRate === undefined ? {} : { requestedrate: requestedRate }),
+    ...(callback === undefined ? {} : { callback }),
     status: subscription.status,
     statusdetails: statusDetails(subscription),
     subscriber: subscription.subscriber,

@@ -1,9 +1,9 @@
 import type { Basis } from '../grants/grant.js';
 import { nextOf, observed } from '../handshake/presentation.js';
 import { presentRejected } from '../handshake/rejected-callback.js';
-import { advise, describe, verdicts, warnings as warningSentences } from '../handshake/verdicts.js';
+import { advise, describe, verdicts, warnings as warningSentences, type Verdict } from '../handshake/verdicts.js';
 import type { components } from '../http/contract.gen.js';
-import type { Subscription, SubscriptionStatus } from './subscription.js';
+import type { Subscription } from './subscription.js';
 
 type StatusDetails = components['schemas']['StatusDetails'];
 
@@ -26,13 +26,15 @@ export function statusDetails(subscription: Subscription): StatusDetails {
     };
   }
   if (status === 'active' && grant) {
+    const renewal = renewalOf(subscription);
     return {
       ...base,
       reason: reasonOfBasis[grant.basis],
       message: `${sentenceOfBasis[grant.basis]} ${origin} may send ${limit(grant.allowedRate)}.`,
-      ...nextOfConsent(handshake, grant),
+      ...nextOfConsent(subscription, renewal !== undefined),
       allowedrate: grant.allowedRate,
       expiresat: grant.expiresAt.toISOString(),
+      ...(renewal === undefined ? {} : { renewal }),
       ...(grant.warnings.length === 0 ? {} : { warnings: grant.warnings.map(warningOf) }),
     };
   }
@@ -46,8 +48,15 @@ export function statusDetails(subscription: Subscription): StatusDetails {
   }
   if (status === 'expired') {
     const last = handshake?.state === 'granted' ? undefined : handshake?.verdict;
-    const ending = last === undefined ? '' : ` The last renewal: ${verdicts[last].title}`;
-    return { ...base, reason: 'expired', message: `The consent ran out.${ending}`, next: askAgain };
+    if (last === undefined) return { ...base, reason: 'expired', message: 'The consent ran out.', next: askAgain };
+    const { title, advice } = verdicts[last];
+    return {
+      ...base,
+      reason: 'expired',
+      message: `The consent ran out. No renewal got an answer that counts. The last one: ${title}`,
+      ...(advice === '' ? {} : { advice }),
+      next: askAgain,
+    };
   }
   if (status === 'retired' && handshake?.verdict !== 'gone') {
     // A delivery was answered so.
@@ -78,20 +87,40 @@ export function statusDetails(subscription: Subscription): StatusDetails {
 }
 
 /** An agreement is not renewed. What is renewed has no time for that any more, and a handshake that is open instead. */
-function nextOfConsent(
-  handshake: SubscriptionStatus['handshake'],
-  { basis, renewAt, expiresAt }: NonNullable<SubscriptionStatus['grant']>,
-) {
+function nextOfConsent({ handshake, grant }: Subscription, isAskedAgain: boolean) {
+  if (grant === undefined) return {};
+  const { basis, renewAt, expiresAt } = grant;
   const renewal = basis !== 'agreement' && handshake?.reason === 'renewal' ? handshake : undefined;
   const askedAt = renewAt ?? (renewal?.state === 'due' ? renewal.dueAt : undefined);
-  if (askedAt) return { next: 'The consent is renewed by another handshake.', nextat: askedAt.toISOString() };
-  if (renewal?.state === 'asking') return { next: 'The webhook is being asked to renew the consent.' };
-  if (renewal?.state === 'waiting' && renewal.waitingUntil) {
-    const endsAt = renewal.waitingUntil < expiresAt ? renewal.waitingUntil : expiresAt;
-    return { next: 'The consent ends, unless the callback URL is called.', nextat: endsAt.toISOString() };
+  if (askedAt) {
+    const next = isAskedAgain
+      ? 'The webhook is asked again to renew the consent.'
+      : 'The consent is renewed by another handshake.';
+    return { next, nextat: askedAt.toISOString() };
   }
+  if (renewal?.state === 'asking') return { next: 'The webhook is being asked to renew the consent.' };
   return { next: 'The consent ends.', nextat: expiresAt.toISOString() };
 }
+
+/** What is known of a renewal without an answer that counts; what is our own doing is no news of the webhook. */
+function renewalOf(subscription: Subscription): StatusDetails['renewal'] {
+  const { handshake, grant } = subscription;
+  if (grant === undefined || grant.basis === 'agreement' || handshake?.reason !== 'renewal') return undefined;
+  const { verdict, state, answer } = handshake;
+  if (verdict === undefined || ownVerdicts.includes(verdict)) return undefined;
+  if (state !== 'due' && state !== 'asking' && state !== 'unreachable') return undefined;
+  const facts = { ...observed(subscription, answer), callbackOffered: handshake.callbackOffered };
+  const advice = advise(verdict, facts);
+  return {
+    outcome: 'no_answer',
+    verdict,
+    message: describe(verdict, facts),
+    ...(advice === '' ? {} : { advice }),
+    secondsleft: grant.secondsLeft,
+  };
+}
+
+const ownVerdicts: Verdict[] = ['held_by_budget', 'aborted'];
 
 const reasonOfBasis: Record<Basis, string> = {
   response: 'granted',

@@ -3,7 +3,7 @@ import type { HandshakeReason, HandshakeState, HeaderLine } from '../handshake/h
 import type { RejectedCallback } from '../handshake/rejected-callback.js';
 import type { Verdict } from '../handshake/verdicts.js';
 import type { Filter } from '../matching/filter.js';
-import type { Profile } from '../origins/origin.js';
+import type { CallbackPolicy, Profile } from '../origins/origin.js';
 import type { PresentCredential } from './credential.js';
 
 /** What a consumer asks for (CloudEvents Subscriptions API, section 3.2.1), checked. */
@@ -18,6 +18,8 @@ export interface Definition {
   config: Record<string, unknown> | undefined;
   /** Requests per minute to ask for; undefined takes the origin's. */
   requestedRate: number | undefined;
+  /** Undefined takes the origin's; nothing offers what the origin never does. */
+  callback: CallbackPolicy | undefined;
 }
 
 /**
@@ -60,5 +62,7 @@ export interface SubscriptionStatus {
         rejectedCallback: RejectedCallback | undefined;
       }
     | undefined;
-  grant: Pick<Grant, 'state' | 'basis' | 'allowedRate' | 'warnings' | 'expiresAt' | 'renewAt'> | undefined;
+  grant:
+    | (Pick<Grant, 'state' | 'basis' | 'allowedRate' | 'warnings' | 'expiresAt' | 'renewAt'> & { secondsLeft: number })
+    | undefined;
 }

@@ -81,7 +81,7 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
           update subscription s set version = s.version + 1, updatedat = now(), generation = ${generation}::int,
             origin = ${origin.name}, sink = d.sink, protocol = d.protocol, protocolsettings = d.protocolsettings,
             source = d.source, types = d.types, subject = d.subject, filters = d.filters, config = d.config,
-            requestedrate = d.requestedrate,
+            requestedrate = d.requestedrate, callback = d.callback,
             sinkcredential = case when ${isKept}::boolean then s.sinkcredential else d.sinkcredential end,
             credentialinfo = case when ${isKept}::boolean then s.credentialinfo else d.credentialinfo end,
             previouscredential = case when ${keeps}::boolean then s.previouscredential
@@ -90,8 +90,8 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
               when ${overlaps}::boolean then s.credentialinfo end,
             previousuntil = ${until}::timestamptz
           from jsonb_to_recordset(${JSON.stringify([columns])}::jsonb) as d (sink text, protocol text, protocolsettings jsonb,
-            source text, types text[], subject text, filters jsonb, config jsonb, requestedrate int, sinkcredential text,
-            credentialinfo jsonb)
+            source text, types text[], subject text, filters jsonb, config jsonb, requestedrate int, callback text,
+            sinkcredential text, credentialinfo jsonb)
           where s.id = ${id}::uuid`;
         if (isOtherPair) {
           await closeHandshakesOf(sql, id);

@@ -14,8 +14,8 @@ export async function fill(url, size) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query(
-    `insert into origin (name, tenant, isdefault, defaultrate, judgement, leaseseconds, profile)
-     values ($1, 'bench', true, '60', 'strict', 864000, 'cloudevents')`,
+    `insert into origin (name, tenant, isdefault, defaultrate, judgement, callback, leaseseconds, profile)
+     values ($1, 'bench', true, '60', 'strict', 'offer', 864000, 'cloudevents')`,
     [origin],
   );
   const all = [];

@@ -21,8 +21,8 @@ const database = await openDatabase({ databaseUrl: postgres.url, dataFolder: '' 
 await migrate(database);
 await database.exclusively(({ execute }) =>
   execute(
-    `insert into origin (name, tenant, defaultrate, judgement, leaseseconds, profile)
-     values ('${origin}', 't', '60', 'strict', 864000, 'cloudevents');
+    `insert into origin (name, tenant, defaultrate, judgement, callback, leaseseconds, profile)
+     values ('${origin}', 't', '60', 'strict', 'offer', 864000, 'cloudevents');
    insert into "grant" (origin, sink, id, tenant, state, basis, allowedrate, recordedby, grantedat, expiresat)
      select '${origin}', 'https://webhook.example.com/' || n, gen_random_uuid(), 't', 'live', 'agreement', '100000000', 'x', now(),
        now() + interval '1 day' from generate_series(0, ${pairs}) n;

@@ -115,8 +115,8 @@ async function prepare(url) {
     if (rows[0][name] !== 'on') throw new Error(`${name} is off.`);
   }
   await client.query(
-    `insert into origin (name, tenant, isdefault, requestedrate, defaultrate, judgement, leaseseconds, profile)
-     values ($1, 'bench', true, 120, '60', 'strict', 864000, 'cloudevents')`,
+    `insert into origin (name, tenant, isdefault, requestedrate, defaultrate, judgement, callback, leaseseconds, profile)
+     values ($1, 'bench', true, 120, '60', 'strict', 'offer', 864000, 'cloudevents')`,
     [origin],
   );
   await client.end();

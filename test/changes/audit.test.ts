@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import supertest from 'supertest';
+import { keyOf, offeredBy } from '../support/offer.js';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
 
 const origin = 'eventemitter.example.com';
@@ -281,9 +282,7 @@ describe('the record', () => {
     const changed = { ...sinkcredential, secret: 'planted-second' };
     await subscriber.put(path).send({ sink, protocol: 'HTTP', sinkcredential: changed }).expect(200);
     await subscriber.delete(path).expect(200);
-    const keys = registry.receiver.asked.map(({ headers }) =>
-      new URL(String(headers['webhook-request-callback'])).searchParams.get('key'),
-    );
+    const keys = registry.receiver.asked.flatMap(offeredBy).map(keyOf);
     expect(keys.length).toBeGreaterThan(5);
     const text = JSON.stringify(await registry.sql('select to_jsonb(audit)::text as row from audit'));
     expect(text).toContain(sink);

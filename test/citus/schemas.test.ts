@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createFeedReader } from '../support/feed-reader.js';
 import { reachRenewal } from '../support/pass-time.js';
+import { offeredBy } from '../support/offer.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
@@ -75,7 +76,7 @@ test.each([0, 1])(
 
     let callback = '';
     receiver.on('/callback', (request, response) => {
-      callback = String(request.headers['webhook-request-callback']);
+      callback = offeredBy(request)[0] ?? callback;
       response.writeHead(200).end();
     });
     const called = await tenant.register(receiver.sink('/callback'), { types: ['com.example.citus'] });

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { offer } from '../support/offer.js';
+import { offer, offeredBy } from '../support/offer.js';
 import { exhaust, passCallbacks } from '../support/pass-time.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
@@ -77,7 +77,7 @@ test('an attempt whose process died is told as interrupted where a callback gran
 test('a callback between two attempts grants, and the second attempt is not made', async () => {
   const callbacks: string[] = [];
   registry.receiver.on('/between', (request, response) => {
-    callbacks.push(String(request.headers['webhook-request-callback']));
+    callbacks.push(...offeredBy(request));
     response.destroy();
   });
   const { id } = await tenant.register(registry.receiver.sink('/between'));
@@ -90,7 +90,7 @@ test('a callback between two attempts grants, and the second attempt is not made
 test('every key that was offered grants as long as it lives, not only that of the last attempt', async () => {
   const callbacks: string[] = [];
   registry.receiver.on('/keys', (request, response) => {
-    callbacks.push(String(request.headers['webhook-request-callback']));
+    callbacks.push(...offeredBy(request));
     if (callbacks.length < 2) response.destroy();
     else response.writeHead(200).end();
   });
@@ -110,7 +110,7 @@ test.each([
   async (_title, path, end, before) => {
     let callback = '';
     registry.receiver.on(path, (request, response) => {
-      callback = String(request.headers['webhook-request-callback']);
+      callback = offeredBy(request)[0] ?? callback;
       end(response);
     });
     const { id, status } = await tenant.register(registry.receiver.sink(path));
@@ -123,7 +123,7 @@ test.each([
 test('a grant by answer is not changed by a callback that comes after it, malformed or not', async () => {
   let callback = '';
   registry.receiver.on('/answer-first', (request, response) => {
-    callback = String(request.headers['webhook-request-callback']);
+    callback = offeredBy(request)[0] ?? callback;
     response.writeHead(200, consent).end();
   });
   const sink = registry.receiver.sink('/answer-first');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { keyOf, offer, type Offer } from '../support/offer.js';
+import { keyOf, offer, offeredBy, type Offer } from '../support/offer.js';
 import { passGrant } from '../support/pass-time.js';
 import { isServer, startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
@@ -78,7 +78,7 @@ describe('what grants', () => {
     const sink = registry.receiver.sink('/undemanding');
     const callbacks: string[] = [];
     registry.receiver.on('/undemanding', ({ headers }, response) => {
-      callbacks.push(String(headers['webhook-request-callback']));
+      callbacks.push(...offeredBy({ headers }));
       response.writeHead(200).end();
     });
     await tenant.register(sink, { origin });

@@ -60,6 +60,15 @@ describe('the status', () => {
     expect(answer(lenient, consent, status)).toEqual({ kind: 'postponed', verdict, retryAfterMs: undefined });
   });
 
+  test.each([500, 502, 504, 522])('%i without a WebHook header postpones, as a proxy may have said it', (status) => {
+    const cors = ['Access-Control-Allow-Origin', '*'] as const;
+    for (const headers of [[], [cors]]) {
+      const verdict = { kind: 'postponed', verdict: 'server_error', retryAfterMs: undefined };
+      expect(answer(lenient, headers, status)).toEqual(verdict);
+    }
+    expect(answer(strict, [['WebHook-Request-Origin', origin]], status)).toEqual(withheld('request_origin_echoed'));
+  });
+
   test('a postponing answer can say for how long, in seconds or by a date of its own clock', () => {
     const postponed = { kind: 'postponed', verdict: 'throttled', retryAfterMs: 60_000 };
     expect(answer(strict, [['retry-after', ' 60 ']], 429)).toEqual(postponed);
@@ -97,9 +106,6 @@ describe('no WebHook-Allowed-Origin', () => {
     ['authentication_required', 401, [['WWW-Authenticate', 'Bearer']]],
     ['authentication_required', 403, cors],
     ['not_found_at_target', 404, cors],
-    ['server_error', 500, cors],
-    ['server_error', 502, []],
-    ['server_error', 504, []],
     ['request_origin_echoed', 200, [['WebHook-Request-Origin', origin]]],
     ['request_origin_echoed', 200, [['webhook-request-origin', origin], allowedRate('120'), ...cors]],
     ['request_origin_echoed', 405, [['WebHook-Request-Origin', origin]]],

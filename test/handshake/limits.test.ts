@@ -169,6 +169,22 @@ describe('by the minute', () => {
     expect(await states()).toEqual({ 'granted granted': 8 });
   });
 
+  test('the question without the callback counts as the one with it, and waits where the minute is used up', async () => {
+    await start({ ASSENT_HANDSHAKES_PER_HOST: '3' });
+    registry.receiver.on('/silent', (_request, response) => void response.writeHead(200).end());
+    const ids: string[] = [];
+    for (const count of [1, 2]) ids.push((await enqueue(registry.receiver.sink(`/silent?${count}`))).id);
+    await drain();
+    expect(registry.receiver.asked).toHaveLength(3);
+    expect(await states()).toEqual({ 'due held_by_budget': 1, 'waiting no_consent_headers': 1 });
+    await minute();
+    await drain();
+    await drain();
+    expect(await states()).toEqual({ 'waiting no_consent_headers': 2 });
+    const offers = ({ headers }: { headers: object }) => 'webhook-request-callback' in headers;
+    expect(registry.receiver.asked.map(offers).sort()).toEqual([false, false, true, true]);
+  });
+
   test('no minute has more than the budget, wherever it begins, and what waits as long as it is told gets its turn', async () => {
     await start();
     const windows = createRateWindows({ perHost: 3, perTenant: 100 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createGate } from '../support/gate.js';
 import { passLeases } from '../support/pass-time.js';
+import { offeredBy } from '../support/offer.js';
 import { isServer, startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
@@ -60,7 +61,7 @@ onServer(
       const { id } = await tenant.register(sink);
       let callback = '';
       registry.receiver.on(path, (request, response) => {
-        callback = String(request.headers['webhook-request-callback']);
+        callback = offeredBy(request)[0] ?? callback;
         response.writeHead(200).end();
       });
       await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
@@ -84,7 +85,7 @@ onServer(
       const path = `/replace-${place}`;
       let callback = '';
       registry.receiver.on(path, (request, response) => {
-        callback = String(request.headers['webhook-request-callback']);
+        callback = offeredBy(request)[0] ?? callback;
         response.writeHead(200).end();
       });
       const sink = registry.receiver.sink(path, `replace-${place}.hooks.test`);
@@ -226,7 +227,7 @@ onServer(
     registry.receiver.consent(path);
     const { id } = await tenant.register(sink);
     registry.receiver.on(path, (request, response) => {
-      callbacks.push(String(request.headers['webhook-request-callback']));
+      callbacks.push(...offeredBy(request));
       response.writeHead(200).end();
     });
     let revoking: Promise<void> | undefined;

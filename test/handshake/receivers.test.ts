@@ -6,6 +6,7 @@ import { startRegistry, type Client, type Registry } from '../support/registry.j
 
 /** The nine ways in which receivers are known to answer. `receivers/` asks those that can be installed. */
 const origin = 'eventemitter.example.com';
+const merge = 'application/merge-patch+json';
 let registry: Registry;
 let subscriber: Client;
 let sender: Client;
@@ -128,6 +129,10 @@ describe('3. the Go SDK, which posts the callback at once and answers 200 withou
         return;
       }
       const headers = { 'WebHook-Allowed-Origin': allowed, 'WebHook-Allowed-Rate': '1000' };
+      if (request.headers['webhook-request-callback'] === undefined) {
+        response.writeHead(200, headers).end();
+        return;
+      }
       const post = async () => (await fetch(callbackOf(request.headers), { method: 'POST', headers })).status;
       if (postFirst) posted.push(Promise.resolve(await post()));
       response.writeHead(200).end();
@@ -169,7 +174,7 @@ describe('3. the Go SDK, which posts the callback at once and answers 200 withou
     const posted = serve('/go-prefix', { postFirst: true });
     const byCallback = await register('/go-prefix', { origin: lookAlike });
     expect(await Promise.all(posted)).toEqual([400]);
-    expect(byCallback.status).toBe('pending');
+    expect(byCallback).toMatchObject({ status: 'refused', statusdetails: { reason: 'origin_mismatch' } });
     expect(await permission('/go-prefix', lookAlike)).toMatchObject({ allowed: false });
 
     registry.receiver.consent('/go-prefix-answer', { origin });
@@ -183,11 +188,21 @@ describe('3. the Go SDK, which posts the callback at once and answers 200 withou
 test("4. Brigade's gateway, which later sends GET and POST in parallel: both are told 2xx, and one grant stands", async () => {
   let callback = '';
   registry.receiver.on('/brigade', (request, response) => {
+    // It knows nothing but the callback, and fails without one.
+    if (request.headers['webhook-request-callback'] === undefined) {
+      response.destroy();
+      return;
+    }
     callback = callbackOf(request.headers);
     response.writeHead(200).end();
   });
   const subscription = await register('/brigade');
-  expect(subscription.status).toBe('pending');
+  expect(subscription).toMatchObject({ status: 'pending', statusdetails: { reason: 'no_consent_headers' } });
+  const { state, attempts } = await latestHandshake(subscription);
+  expect([state, attempts.map(({ verdict }: { verdict: string }) => verdict)]).toEqual([
+    'waiting',
+    ['no_consent_headers', 'connection_closed'],
+  ]);
 
   const answers = await Promise.all(['GET', 'POST'].map((method) => fetch(callback, { method })));
   expect(answers.map(({ status }) => status)).toEqual([200, 200]);
@@ -200,6 +215,42 @@ test("4. Brigade's gateway, which later sends GET and POST in parallel: both are
     subscription.sink,
   )) as [{ grants: number }];
   expect(grants).toBe(1);
+});
+
+describe('the Go SDK with a handler that does not call back, which keeps its headers back where a callback is offered', () => {
+  function serve(path: string) {
+    const asked: boolean[] = [];
+    registry.receiver.on(path, ({ headers }, response) => {
+      const isOffered = headers['webhook-request-callback'] !== undefined;
+      asked.push(isOffered);
+      const consent = { Allow: 'POST', 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': '1000' };
+      response.writeHead(200, isOffered ? {} : consent).end();
+    });
+    return asked;
+  }
+
+  test('consents when it is asked once more without it, and both attempts are recorded', async () => {
+    const asked = serve('/go-handler');
+    const subscription = await register('/go-handler');
+    expect(subscription).toMatchObject({ status: 'active', statusdetails: { reason: 'granted', allowedrate: 1000 } });
+    expect(asked).toEqual([true, false]);
+    const { attempts } = await latestHandshake(subscription);
+    const names = ({ request }: { request: Array<{ name: string }> }) => request.map(({ name }) => name);
+    expect(attempts.map(names).map((each: string[]) => each.includes('WebHook-Request-Callback'))).toEqual(asked);
+    expect(attempts).toMatchObject([{ verdict: 'no_consent_headers' }, { verdict: 'granted' }]);
+  });
+
+  test('is asked without it at once where the subscription or the origin says "never"', async () => {
+    const bySubscription = serve('/go-subscription');
+    const subscription = await register('/go-subscription', { callback: 'never' });
+    expect(subscription).toMatchObject({ status: 'active', callback: 'never' });
+    const admin = await registry.as('assent:admin');
+    await admin.patch(`/v1/origins/${origin}`).set('Content-Type', merge).send({ callback: 'never' }).expect(200);
+    const byOrigin = serve('/go-origin');
+    expect(await register('/go-origin')).toMatchObject({ status: 'active' });
+    await admin.patch(`/v1/origins/${origin}`).set('Content-Type', merge).send({ callback: null }).expect(200);
+    expect([bySubscription, byOrigin]).toEqual([[false], [false]]);
+  });
 });
 
 describe('receivers that call GET inside of the OPTIONS request and mirror what they are told', () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { keyOf } from '../support/offer.js';
+import { keyOf, offeredBy } from '../support/offer.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
@@ -19,7 +19,12 @@ test.each([
   const path = `/reflecting-${title.length}`;
   let callback = '';
   registry.receiver.on(path, (request, response) => {
-    callback = String(request.headers['webhook-request-callback']);
+    const [offered] = offeredBy(request);
+    if (offered === undefined) {
+      response.writeHead(200).end();
+      return;
+    }
+    callback = offered;
     const written = { 'WebHook-Request-Callback': callback, 'WebHook-Echo': `${'x'.repeat(1_000)}${keyOf(callback)}` };
     const folded = { 'webhook-folded': callback.toLowerCase() };
     response

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createGate } from '../support/gate.js';
-import { exhaust, passCallbacks, passCooldowns, passGrant, reachRenewal } from '../support/pass-time.js';
+import { exhaust, passCallbacks, passCooldowns, passDelays, passGrant, reachRenewal } from '../support/pass-time.js';
+import { offeredBy } from '../support/offer.js';
 import { isServer, startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
@@ -74,7 +75,6 @@ describe('renewal', () => {
 
   test.each([
     ['another origin', 200, { 'WebHook-Allowed-Origin': 'other.example.com' }, 'refused', 'renewal_refused'],
-    ['a redirect', 302, { Location: 'https://localhost/' }, 'refused', 'renewal_refused'],
     ['410', 410, {}, 'retired', 'target_gone'],
   ])('a renewal that is answered with %s ends the grant', async (_title, status, headers, standing, endreason) => {
     const { id, sink, path } = await granted();
@@ -87,31 +87,63 @@ describe('renewal', () => {
     expect(await tenant.changes(sink)).toEqual(['subscription.created', 'grant.live', 'grant.ended']);
   });
 
-  test('a renewal without an answer for the callback stands until that expires, and then ends', async () => {
+  test('a renewal without an answer that counts is shown as such, with the time that is left, and asked again', async () => {
     const { id, sink, path } = await granted();
-    registry.receiver.on(path, (_request, response) => void response.writeHead(200).end());
+    registry.receiver.on(path, (_request, response) => void response.writeHead(404).end());
     await startRenewal(sink);
     await drain();
-    const [{ state, nextat }] = await renewals(id);
-    expect(state).toBe('waiting');
-    expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 100 });
-    const next = 'The consent ends, unless the callback URL is called.';
-    expect(await tenant.read(id)).toMatchObject({ status: 'active', statusdetails: { next, nextat } });
-    await passCallbacks(registry);
-    await registry.service.sweep();
-    expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
-    expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'callback_expired' } });
+    const [{ state, nextat, attempts }] = await renewals(id);
+    expect(state).toBe('due');
+    expect(attempts).toHaveLength(2);
+    const { expiresat } = await tenant.grant(sink);
+    const { status, statusdetails } = await tenant.read(id);
+    const next = 'The webhook is asked again to renew the consent.';
+    expect({ status, statusdetails }).toMatchObject({
+      status: 'active',
+      statusdetails: { reason: 'granted', next, nextat, expiresat, renewal: { outcome: 'no_answer' } },
+    });
+    const { renewal } = statusdetails;
+    expect(renewal).toMatchObject({ verdict: 'not_found_at_target', advice: expect.any(String) });
+    expect(renewal.secondsleft).toBeGreaterThan(leaseSeconds - 600);
+    expect(renewal.secondsleft).toBeLessThanOrEqual(leaseSeconds);
+
+    registry.receiver.consent(path, { rate: '55' });
+    await exhaust(registry);
+    const renewed = await tenant.read(id);
+    expect(renewed).toMatchObject({ status: 'active', statusdetails: { allowedrate: 55 } });
+    expect(renewed.statusdetails).not.toHaveProperty('renewal');
   });
 
-  test('many renewals that nobody called back for end together, each with its change', async () => {
+  test('a renewal is asked again within what is left of its lease, and given up at the end of that', async () => {
+    const { id, sink, path } = await granted();
+    registry.receiver.on(path, (_request, response) => void response.writeHead(502).end());
+    await startRenewal(sink);
+    const left = (interval: string) =>
+      registry.sql(`update "grant" set expiresat = now() + $2::interval where sink = $1`, sink, interval);
+    await left('3 hours');
+    await drain();
+    const [{ nextat }] = await renewals(id);
+    expect(Date.parse(nextat)).toBeLessThan(Date.now() + 2.3 * 3_600_000);
+    expect(Date.parse(nextat)).toBeGreaterThan(Date.now() + 0.4 * 3_600_000);
+    await left('5 minutes');
+    await passDelays(registry);
+    await drain();
+    expect(await renewals(id)).toMatchObject([{ state: 'unreachable', verdict: 'server_error' }]);
+    expect(await tenant.read(id)).toMatchObject({ status: 'active', statusdetails: { next: 'The consent ends.' } });
+    await passGrant(registry, sink);
+    const { status, statusdetails } = await tenant.read(id);
+    expect({ status, reason: statusdetails.reason }).toEqual({ status: 'expired', reason: 'expired' });
+    expect(statusdetails.message).toContain('The last one: The webhook, or a proxy in front of it, failed');
+    expect(await tenant.changes(sink)).not.toContain('grant.ended');
+  });
+
+  test('many renewals that are refused end together, each with its change', async () => {
     const pairs = [await granted(), await granted(), await granted()];
     for (const { sink, path } of pairs) {
-      registry.receiver.on(path, (_request, response) => void response.writeHead(200).end());
+      registry.receiver.consent(path, { origin: 'other.example.com' });
       await startRenewal(sink);
     }
     await drain();
-    await passCallbacks(registry);
-    await registry.service.sweep();
     for (const { id, sink } of pairs) {
       expect(await tenant.grant(sink)).toMatchObject({
         state: 'ended',
@@ -130,17 +162,12 @@ describe('renewal', () => {
         const pairs: Array<{ sink: string; path: string }> = [];
         while (pairs.length < 8) pairs.push(await granted());
         for (const { sink, path } of pairs) {
-          registry.receiver.on(path, (_request, response) => void response.writeHead(200).end());
+          registry.receiver.consent(path, { origin: 'other.example.com' });
           await reachRenewal(registry, sink);
         }
         await registry.service.sweep();
-        await drain();
-        await passCallbacks(registry);
         const entries = pairs.map(({ sink }) => ({ origin: tenant.origin, sink, status: 410 }));
-        await Promise.all([
-          registry.service.sweep(),
-          tenant.sender.post('/v1/deliveries/outcomes').send(entries).expect(200),
-        ]);
+        await Promise.all([drain(), tenant.sender.post('/v1/deliveries/outcomes').send(entries).expect(200)]);
         for (const { sink } of pairs) {
           expect(await tenant.changes(sink)).toEqual(['subscription.created', 'grant.live', 'grant.ended']);
         }
@@ -177,7 +204,7 @@ describe('renewal', () => {
     await startRenewal(sink);
     await drain();
     await passCooldowns(registry);
-    await tenant.replace(id, { sink, requestedrate: 5 });
+    await tenant.register(sink, { requestedrate: 5 });
     await exhaust(registry);
     expect(rates).toEqual(['120', '5', '5']);
     expect(await renewals(id)).toMatchObject([{ state: 'granted', requestedrate: 5 }]);
@@ -195,7 +222,7 @@ describe('renewal', () => {
     });
     await startRenewal(sink);
     await drain();
-    await tenant.replace(id, { sink, requestedrate: 500 });
+    await tenant.register(sink, { requestedrate: 500 });
     registry.receiver.on(path, (_request, response) => response.writeHead(503).end());
     await exhaust(registry);
     expect(await renewals(id)).toMatchObject([{ state: 'unreachable', requestedrate: 500 }]);
@@ -207,7 +234,7 @@ describe('renewal', () => {
   });
 
   test.each([
-    ['waits for its callback', 200, {}, 'refused', 200],
+    ['had no answer that counts', 200, {}, 'cancelled', 404],
     ['was put off for a day', 503, { 'Retry-After': '86400' }, 'cancelled', 404],
   ])(
     'a renewal that %s does not keep a consent that came after it from being renewed',
@@ -215,7 +242,7 @@ describe('renewal', () => {
       const { id, sink, path } = await granted();
       const callbacks: URL[] = [];
       registry.receiver.on(path, (request, response) => {
-        callbacks.push(new URL(String(request.headers['webhook-request-callback'])));
+        callbacks.push(...offeredBy(request).map((callback) => new URL(callback)));
         response.writeHead(status, headers).end();
       });
       await startRenewal(sink);

@@ -56,7 +56,9 @@ describe.each(languages)('$name', (language) => {
     if (consents) await untilActive(id);
     const [{ attempts }] = await tenant.handshakes(id, tenant.admin);
     const { status, statusdetails } = await tenant.read(id);
-    expect([answerOf(attempts[0]), `\`${statusdetails.reason}\``]).toEqual([answer, verdict]);
+    expect(answerOf(attempts[0])).toBe(answer);
+    // What comes first, a callback or the answer to the second question, is a matter of luck.
+    expect(verdict.split(' or ')).toContain(`\`${statusdetails.reason}\``);
     expect(status).toBe(consents ? 'active' : 'pending');
   });
 

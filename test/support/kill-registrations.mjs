@@ -261,7 +261,7 @@ async function startReceiver() {
       case 'refusing':
         return void response.writeHead(200, { 'WebHook-Allowed-Origin': 'eventgrid.azure.net' }).end();
       case 'calling':
-        void call(request.headers['webhook-request-callback']);
+        if (request.headers['webhook-request-callback']) void call(request.headers['webhook-request-callback']);
         return void response.writeHead(200).end();
       default:
         return void response.writeHead(200, consent).end();

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { expect } from '@jest/globals';
 import type { Registry } from './registry.js';
 import type { Tenant } from './tenant.js';
@@ -19,12 +20,18 @@ export async function offer({ receiver }: Registry, tenant: Tenant, path?: strin
   const sink = receiver.sink(path ?? `/offer-${(count += 1)}`);
   const callbacks: string[] = [];
   receiver.on(new URL(sink).pathname, (request, response) => {
-    callbacks.push(String(request.headers['webhook-request-callback']));
+    callbacks.push(...offeredBy(request));
     response.writeHead(200).end();
   });
   const { id, status, statusdetails } = await tenant.register(sink);
   expect(status).toBe('pending');
   return { id, sink, handshake: statusdetails.handshake, callback: callbacks[0] ?? '', callbacks };
+}
+
+/** The callback that a request offers, if it offers one. */
+export function offeredBy({ headers }: Pick<IncomingMessage, 'headers'>): string[] {
+  const callback = headers['webhook-request-callback'];
+  return callback === undefined ? [] : [callback].flat();
 }
 
 export const keyOf = (callback: string): string => new URL(callback).searchParams.get('key') ?? '';

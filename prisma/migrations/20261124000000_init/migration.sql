@@ -11,6 +11,7 @@ create table origin (
   requestedrate integer,
   defaultrate text not null,
   judgement text not null,
+  callback text not null,
   unsupportedrate integer,
   leaseseconds integer not null,
   profile text not null,
@@ -23,6 +24,7 @@ create table origin (
   constraint origin_requestedrate_check check (requestedrate > 0),
   constraint origin_defaultrate_check check (defaultrate = '*' or defaultrate ~ '^[1-9][0-9]{0,14}$'),
   constraint origin_judgement_check check (judgement in ('strict', 'lenient')),
+  constraint origin_callback_check check (callback in ('offer', 'never')),
   constraint origin_unsupportedrate_check check (unsupportedrate > 0),
   constraint origin_leaseseconds_check check (leaseseconds > 0),
   constraint origin_goneafter_check check (goneafter > 0)
@@ -53,6 +55,7 @@ create table subscription (
   previousinfo jsonb,
   previousuntil timestamptz(3),
   requestedrate integer,
+  callback text,
   generation integer not null default 1,
   version integer not null default 1,
   suspendedat timestamptz(3),
@@ -62,6 +65,7 @@ create table subscription (
   updatedat timestamptz(3) not null default current_timestamp,
   constraint subscription_pkey primary key (id),
   constraint subscription_requestedrate_check check (requestedrate > 0),
+  constraint subscription_callback_check check (callback in ('offer', 'never')),
   constraint subscription_suspendedby_check check (suspendedby in ('subscriber', 'admin')),
   constraint subscription_origin_fkey foreign key (origin) references origin (name) on delete restrict on update restrict
 );
@@ -328,6 +332,7 @@ select
   g.warnings,
   g.expiresat,
   g.renewat,
+  greatest(0, floor(extract(epoch from g.expiresat - now())))::float8 as secondsleft,
   case
     when s.suspendedat is not null then 'suspended'
     when g.state = 'live' and g.expiresat > now() then 'active'

@@ -119,9 +119,6 @@ var advised = map[string]func(net.Listener){
 	"CloudEvents SDK": func(l net.Listener) {
 		receive(l, sdk.WithDefaultOptionsHandlerFunc([]string{"POST"}, 120, origins, true))
 	},
-	"CloudEvents SDK with its handler, `callback` false": func(l net.Listener) {
-		receive(l, sdk.WithOptionsHandlerFunc(handshake))
-	},
 }
 
 func serve(listener net.Listener, handler http.Handler) { go http.Serve(listener, handler) }
