@@ -134,6 +134,7 @@ export default tseslint.config(
           'fetch',
           'setTimeout',
           'AbortController',
+          'AbortSignal',
         ].map((name) => [name, 'readonly']),
       ),
     },

@@ -36,6 +36,7 @@ const long = [
   'receivers/receivers',
   'release',
   'sender/example',
+  'sender/languages',
   'sender/outcomes',
   'sender/permits',
   'sender/replica',
