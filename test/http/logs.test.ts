@@ -169,11 +169,11 @@ async function failAsHandshake(): Promise<void> {
 
   // Gone while the webhook is asked, so that nobody can write what it answered.
   registry.receiver.on('/fault', (_request, response) => {
-    void registry.sql(`alter table origin rename to hidden`).then(() => response.writeHead(404).end());
+    void registry.sql(`alter table audit rename to hidden`).then(() => response.writeHead(302).end());
   });
   await subscriber.post('/v1/subscriptions').set('Prefer', 'wait=1').send(full('/fault', 'fault.hooks.test'));
   await registry.service.worker.drain();
-  await registry.sql(`alter table hidden rename to origin`);
+  await registry.sql(`alter table hidden rename to audit`);
 }
 
 describe('secrets', () => {

@@ -172,8 +172,9 @@ test('handshakes are counted by verdict and reason, with their latency', async (
   registry.receiver.on('/silent', (_request, response) => response.writeHead(200).end());
   const sink = registry.receiver.sink('/silent');
   await subscriber.post('/v1/subscriptions').send({ sink, protocol: 'HTTP' }).expect(201);
-  expect(await metric('assent_handshakes_total', refused)).toBe(1);
-  expect(await metric('assent_handshake_duration_seconds_count')).toBe(before + 1);
+  // With the callback, and without.
+  expect(await metric('assent_handshakes_total', refused)).toBe(2);
+  expect(await metric('assent_handshake_duration_seconds_count')).toBe(before + 2);
 });
 
 test('handshakes in flight are counted while they are', async () => {
