@@ -7,6 +7,7 @@ import { SetupError } from './errors.js';
 import { acceptedAlgorithms, isName } from './http/authenticate.js';
 import { createAddressRules } from './outbound/address.js';
 import { limits } from './limits.js';
+import { usualBudget } from './matching/work.js';
 
 /**
  * The whole configuration. It comes from the environment, is checked at start as a whole, and does not change later.
@@ -143,6 +144,9 @@ const variables = {
   ASSENT_HANDSHAKES_PER_HOST: whole(1, 1_000_000).default(60),
   ASSENT_HANDSHAKES_PER_TENANT: whole(1, 1_000_000).default(600),
   ASSENT_SUBSCRIPTIONS_PER_TENANT: whole(1, 999_999_999).default(1_000_000),
+  ASSENT_PRICE_PER_SUBSCRIBER: whole(0, 999_999_999).default(50_000),
+  ASSENT_PRICE_PER_TENANT: whole(0, 999_999_999).default(500_000),
+  ASSENT_MATCH_STEPS: whole(1_000_000, 999_999_999).default(usualBudget),
   ASSENT_CALLBACK_SECONDS: whole(10, 86_400).default(3_600),
   ASSENT_POLL_MS: whole(20, 60_000).default(1_000),
   ASSENT_MESSAGE_BYTES: whole(65_536, 16_777_216).default(limits.message.bytes),
@@ -182,7 +186,14 @@ function contradictions(present: Readonly<Record<string, string>>): string[] {
   const [port, operationsPort] = [valueOf(portSetting(present)), valueOf('ASSENT_OPERATIONS_PORT')];
   const isOneHost = valueOf('ASSENT_HOST') === valueOf('ASSENT_OPERATIONS_HOST');
   const production = present['NODE_ENV'] === 'production';
+  const [steps, price] = [valueOf('ASSENT_MATCH_STEPS'), valueOf('ASSENT_PRICE_PER_TENANT')];
+  const events = valueOf('ASSENT_MESSAGE_EVENTS');
   const rules: Array<[isBroken: boolean | undefined, name: Name, message: string]> = [
+    [
+      steps !== undefined && price !== undefined && events !== undefined && steps < price * events,
+      'ASSENT_MATCH_STEPS',
+      'is less than ASSENT_PRICE_PER_TENANT times ASSENT_MESSAGE_EVENTS: full batches of ordinary events would be refused',
+    ],
     [
       production && !hasServer && embedded !== true,
       'DATABASE_URL',
@@ -296,6 +307,9 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     handshakesPerHost: values.ASSENT_HANDSHAKES_PER_HOST,
     handshakesPerTenant: values.ASSENT_HANDSHAKES_PER_TENANT,
     subscriptionsPerTenant: values.ASSENT_SUBSCRIPTIONS_PER_TENANT,
+    pricePerSubscriber: values.ASSENT_PRICE_PER_SUBSCRIBER,
+    pricePerTenant: values.ASSENT_PRICE_PER_TENANT,
+    matchSteps: values.ASSENT_MATCH_STEPS,
     callbackSeconds: values.ASSENT_CALLBACK_SECONDS,
     pollMs: values.ASSENT_POLL_MS,
     eventLimits: { bytes: values.ASSENT_MESSAGE_BYTES, events: values.ASSENT_MESSAGE_EVENTS },

@@ -14,7 +14,7 @@ export interface Places {
 export type Candidate = HandshakeRow & { askedrate: number | null; offersnone: boolean };
 
 /** Its time has come, or whoever had it died. */
-export const isReady = Prisma.sql`(
+const isReady = Prisma.sql`(
   (h.state = 'due' and h.dueat <= statement_timestamp())
   or (h.state = 'asking' and h.leaseduntil <= statement_timestamp()))`;
 
@@ -44,6 +44,30 @@ const offersNone = Prisma.sql`(
   or coalesce((select a.callbackkeyhash is not null and a.verdict = any (${[...silentVerdicts]}::text[])
     from attempt a where a.handshake = h.id and a.number = h.attempts), false))`;
 
+/** Tables of which `placed` has those that have a place at their host and their tenant, by the number of their place. */
+const seats = ({ perHost, perTenant }: Places, isAsked: Prisma.Sql) => Prisma.sql`
+  busy as materialized (
+    select sinkhost, tenant, count(*) as count from handshake
+    where state = 'asking' and leaseduntil > statement_timestamp() group by sinkhost, tenant
+  ), ready as materialized (
+    select h.id, h.dueat, coalesce(h.leaseduntil, h.dueat) as since, h.tenant, h.sinkhost,
+      coalesce((select sum(busy.count) from busy where busy.sinkhost = h.sinkhost), 0) as hostbusy,
+      row_number() over (partition by h.tenant, h.sinkhost order by h.dueat, h.id) as ownplace
+    from handshake h where ${isReady} and ${isWanted} and ${isAsked}
+  ), seated as (
+    -- Those that wait for their host take no place of their tenant from the others.
+    select id, dueat, since, sinkhost, hostbusy, ownplace,
+      coalesce((select sum(busy.count) from busy where busy.tenant = ready.tenant), 0)
+        + row_number() over (partition by tenant order by dueat, id) as tenantplace
+    from ready where hostbusy + ownplace <= ${perHost}
+  ), placed as (
+    -- Nor do those that wait for their tenant take a place of their host from another tenant. Tenants take turns at
+    -- a host, so that nobody waits for all that another one has waiting.
+    select id, dueat, since,
+      hostbusy + row_number() over (partition by sinkhost order by ownplace, dueat, id) as hostplace
+    from seated where tenantplace <= ${perTenant}
+  )`;
+
 /** Those whose turn it is, locked. */
 export function choose(
   sql: Sql,
@@ -53,27 +77,7 @@ export function choose(
 ): Promise<Candidate[]> {
   const isAsked = only === undefined ? Prisma.sql`true` : Prisma.sql`h.id = any (${only}::uuid[])`;
   return sql.$queryRaw`
-    with busy as materialized (
-      select sinkhost, tenant, count(*) as count from handshake
-      where state = 'asking' and leaseduntil > statement_timestamp() group by sinkhost, tenant
-    ), ready as materialized (
-      select h.id, h.dueat, h.tenant, h.sinkhost,
-        coalesce((select sum(busy.count) from busy where busy.sinkhost = h.sinkhost), 0) as hostbusy,
-        row_number() over (partition by h.tenant, h.sinkhost order by h.dueat, h.id) as ownplace
-      from handshake h where ${isReady} and ${isWanted} and ${isAsked}
-    ), seated as (
-      -- Those that wait for their host take no place of their tenant from the others.
-      select id, dueat, sinkhost, hostbusy, ownplace,
-        coalesce((select sum(busy.count) from busy where busy.tenant = ready.tenant), 0)
-          + row_number() over (partition by tenant order by dueat, id) as tenantplace
-      from ready where hostbusy + ownplace <= ${perHost}
-    ), placed as (
-      -- Nor do those that wait for their tenant take a place of their host from another tenant. Tenants take turns at
-      -- a host, so that nobody waits for all that another one has waiting.
-      select id, dueat,
-        hostbusy + row_number() over (partition by sinkhost order by ownplace, dueat, id) as hostplace
-      from seated where tenantplace <= ${perTenant}
-    ), chosen as materialized (
+    with ${seats({ perHost, perTenant }, isAsked)}, chosen as materialized (
       select id from placed where hostplace <= ${perHost} order by dueat, id limit ${limit}
     )
     -- A renewal asks for the rate of the consent that it is to renew, which may be newer than the renewal.
@@ -83,4 +87,13 @@ export function choose(
     from chosen join handshake h on h.id = chosen.id
     -- Once more: it may have been cancelled, or granted by the callback, since it was chosen.
     where ${isReady} order by h.dueat, h.id for update of h skip locked`;
+}
+
+/** Seconds by which the oldest is late that could be asked now. */
+export async function lagSeconds(sql: Sql, places: Places): Promise<number> {
+  const [row] = await sql.$queryRaw<Array<{ seconds: number }>>`
+    select (with ${seats(places, Prisma.sql`true`)}
+      select coalesce(extract(epoch from now() - min(since)), 0) from placed where hostplace <= ${places.perHost}
+    )::float8 as seconds`;
+  return row?.seconds ?? 0;
 }

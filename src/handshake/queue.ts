@@ -4,7 +4,7 @@ import type { Database } from '../storage/database.js';
 import type { Sql } from '../storage/sql.js';
 import { databaseTime, lockRegistry } from '../storage/transaction.js';
 import { prepareAttempt } from './attempt.js';
-import { choose, isReady, isWanted, type Candidate, type Places } from './choose.js';
+import { choose, isWanted, lagSeconds, type Candidate, type Places } from './choose.js';
 import { cooldownOf } from './cooldown.js';
 import type { Begun, BegunAttempt, Claim, HandshakeReason, Question } from './handshake.js';
 import type { RateWindows } from './rate-window.js';
@@ -23,7 +23,10 @@ export interface Queue {
   claimIn(sql: Sql, limit: number, only?: readonly string[]): Promise<Claimed>;
   /** asking -> due: hands it back, to be asked after a while. Nothing was sent, so its attempt was none. */
   handBack(begun: Begun, afterMs: number, verdict: 'held_by_budget' | 'aborted'): Promise<void>;
-  /** Seconds by which the oldest due handshake is late. */
+  /**
+   * Seconds by which the oldest due handshake is late that could be asked now: its tenant and its host have a place for
+   * it. What waits for its own tenant or host says nothing about the registry.
+   */
   lagSeconds(): Promise<number>;
   /** True while it is being asked, or will be within that time. */
   isOpen(id: string, withinMs: number): Promise<boolean>;
@@ -155,12 +158,7 @@ export function createQueue(settings: QueueSettings): Queue {
         delete from attempt where handshake in (select id from back) and number = ${attempt.number}`;
     },
 
-    async lagSeconds() {
-      const [row] = await statements.$queryRaw<Array<{ seconds: number }>>`
-        select coalesce(extract(epoch from now() - min(coalesce(leaseduntil, dueat))), 0)::float8 as seconds from handshake h
-        where ${isReady} and ${isWanted}`;
-      return row?.seconds ?? 0;
-    },
+    lagSeconds: () => lagSeconds(statements, inFlight),
 
     async isOpen(id, withinMs) {
       const rows = await statements.$queryRaw<unknown[]>`

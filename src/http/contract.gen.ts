@@ -464,6 +464,8 @@ export interface paths {
          *     attributes decide, so the data may be left out. Only deliverable subscriptions are in the answer, each sink once.
          *     An event that breaks a MUST of the origin's profile is refused with every fault; in a batch the others are
          *     answered. A message has 1 MiB at the most, and a batch 100 events, unless the registry is set otherwise.
+         *     If the filters take more steps for a message than the registry allows, the answer is `match_too_expensive`, with
+         *     the subscription that took most: nothing was matched then.
          */
         post: operations["matchEvent"];
         delete?: never;
@@ -809,6 +811,11 @@ export interface components {
             statusdetails: components["schemas"]["StatusDetails"];
             /** @description The client that the subscription belongs to. */
             subscriber: string;
+            /**
+             * @description The steps that the filters take for an event whose attributes have 256 characters. Absent for most: it is there
+             *     if the subscription names nothing that an event must have, or takes more than 1,024 steps.
+             */
+            price?: number;
             /** @description What the profile of the origin makes unlikely in `types` or `source`. A list of subscriptions leaves it out. */
             warnings?: components["schemas"]["RuleBreach"][];
             suspended?: {
@@ -965,6 +972,7 @@ export interface components {
             readonly status?: unknown;
             readonly statusdetails?: unknown;
             readonly subscriber?: unknown;
+            readonly price?: unknown;
             readonly warnings?: unknown;
             readonly suspended?: unknown;
             readonly createdat?: unknown;
@@ -1574,6 +1582,11 @@ export interface components {
         };
         /** @description The sinks of one event of a batch, or what is wrong with it. */
         MatchedEvent: {
+            /**
+             * @description The position that this event was matched at, if it is later than that of the answer: a batch that takes long
+             *     is matched in several turns.
+             */
+            revision?: string;
             sinks?: components["schemas"]["MatchedSink"][];
             withheld?: components["schemas"]["WithheldSinks"];
             warnings?: components["schemas"]["RuleBreach"][];
@@ -1582,6 +1595,7 @@ export interface components {
         };
         /** @description Where each event of a batch goes, in order. */
         BatchAnswer: {
+            /** @description The position of the change log that this answer stands on. Events may have a later one of their own. */
             revision: string;
             origin: string;
             events: components["schemas"]["MatchedEvent"][];
@@ -2136,8 +2150,9 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             /**
-             * @description The token's scopes do not allow this (`scope_missing`), or the tenant has as many subscriptions as it may have
-             *     (`quota_exceeded`).
+             * @description The token's scopes do not allow this (`scope_missing`), the tenant has as many subscriptions as it may have
+             *     (`quota_exceeded`), or the filters cost more than the subscriber or the tenant may have
+             *     (`filters_too_expensive`; a change of filters is refused in the same way).
              */
             403: {
                 headers: {
@@ -3493,6 +3508,34 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            /** @description The filters take more steps than one message may have (`match_too_expensive`). */
+            422: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:problem-type:assent:match_too_expensive",
+                     *       "title": "The filters take too many steps for this message.",
+                     *       "status": 422,
+                     *       "detail": "The filters take more than 500,000,000 steps for this message, those of subscription\n0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f the most of them.\n",
+                     *       "code": "match_too_expensive",
+                     *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f",
+                     *       "faults": [
+                     *         {
+                     *           "pointer": "subscription/0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f",
+                     *           "rule": "too_expensive",
+                     *           "detail": "Its filters took 410,000,000 steps, more than those of any other subscription."
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             default: components["responses"]["Problem"];
         };
     };

@@ -15,7 +15,7 @@ export interface Metrics {
 }
 
 export interface MetricsSources {
-  /** Seconds by which the oldest due handshake is late. */
+  /** Seconds by which the oldest due handshake is late, of those that could be asked now. */
   lagSeconds: () => Promise<number>;
   inFlight: () => number;
   /** Undefined while the index is being loaded. */
@@ -59,7 +59,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   new Gauge({
     name: 'assent_handshake_lag_seconds',
-    help: 'By how much the oldest due handshake is late; NaN while the database does not answer.',
+    help: 'By how much the oldest due handshake that could be asked now is late; NaN while the database does not answer.',
     registers,
     async collect() {
       const late = sleep(collectTimeoutMs, NaN, { ref: false });

@@ -29,6 +29,8 @@ const statuses: Record<ErrorCode, { status: number; title: string }> = {
   grant_not_found: { status: 404, title: 'There is no such grant.' },
   not_permitted: { status: 403, title: 'The origin may not send to this sink.' },
   lease_not_found: { status: 404, title: 'There is no such lease.' },
+  match_too_expensive: { status: 422, title: 'The filters take too many steps for this message.' },
+  filters_too_expensive: { status: 403, title: 'The filters cost more than they may.' },
   callback_unknown: { status: 404, title: 'This link is invalid or has expired.' },
   callback_rate_malformed: { status: 400, title: 'WebHook-Allowed-Rate is malformed.' },
   precondition_failed: { status: 412, title: 'A condition of the request does not hold.' },

@@ -1,6 +1,8 @@
 import { anchorsOf } from './cesql/anchors.js';
 import { matchesCesql } from './cesql/evaluate.js';
+import { createRun, stepsTaken } from './cesql/expression.js';
 import { parseCesql } from './cesql/parser.js';
+import { stepsOf } from './cesql/steps.js';
 import type { Dialects } from './predicate.js';
 
 /** The dialects beyond the required six. Expressions were parsed at registration, so one that fails here is a fault. */
@@ -8,6 +10,15 @@ export const dialects: Dialects = {
   sql: (text) => {
     const parsed = parseCesql(text);
     if (!('expression' in parsed)) throw new Error(`A stored CESQL expression does not parse: ${parsed.fault.detail}`);
-    return { test: matchesCesql(parsed.expression), anchors: anchorsOf(parsed.expression) };
+    const { expression } = parsed;
+    const run = createRun();
+    const stepsOfParts = stepsOf(expression, 0);
+    return {
+      test: matchesCesql(expression, run),
+      anchors: anchorsOf(expression),
+      get steps() {
+        return stepsOfParts + stepsTaken(run);
+      },
+    };
   },
 };

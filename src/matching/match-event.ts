@@ -1,11 +1,11 @@
 import { RegistryError } from '../errors.js';
 import type { MessageLimits } from '../events/read-events.js';
 import { ageHeader, type Answer, type Call, type Handler } from '../http/handler.js';
-import type { Principal } from '../http/principal.js';
 import type { Explain } from './explain.js';
 import {
-  matchMessage,
+  matchEvents,
   originFor,
+  readMessage,
   textOfMatch,
   type Credential,
   type CredentialOf,
@@ -13,6 +13,8 @@ import {
   type EventResult,
 } from './match-message.js';
 import { indexLoading, type KnownOrigin, type Replica } from './replica.js';
+import type { Turns } from './turns.js';
+import { stepsPerByte, Work } from './work.js';
 
 export interface MatchEventSettings {
   /** Undefined while it is being loaded. */
@@ -26,6 +28,9 @@ export interface MatchEventSettings {
   /** Sink credentials by id, of these subscriptions that still have the sink beside them. */
   credentials: (tenant: string, sinks: ReadonlyMap<string, string>) => Promise<Map<string, Credential>>;
   limits: MessageLimits;
+  turns: Turns;
+  /** Steps that the filters may take for one message. */
+  budget: number;
 }
 
 type MatchCall = Call<'matchEvent'>;
@@ -35,18 +40,24 @@ const longestWaitMs = 5_000;
 
 /**
  * `POST /v1/match`: which sinks get this event, each once, at what rate and until when. Answered from memory and,
- * unless credentials, an explanation or a later revision are asked for, without waiting for anything.
+ * unless credentials, an explanation or a later revision are asked for, without waiting for anything. Only what takes
+ * long waits for its turn (turns.ts).
  */
 export function createMatchEvent(settings: MatchEventSettings): Handler<'matchEvent'> {
-  const { position, waitFor } = settings;
+  const { position, waitFor, turns } = settings;
+
+  function inTurn(call: MatchCall): MatchEventAnswer | Promise<MatchEventAnswer> {
+    const { tenant } = call.principal;
+    return turns.isFree(tenant)
+      ? answer(settings, call)
+      : turns.turn(tenant, call.signal).then(() => answer(settings, call));
+  }
 
   return (call) => {
     const wanted = call.query.minRevision;
-    if (wanted === undefined || position() === undefined || BigInt(wanted) <= (position() ?? 0n)) {
-      return answer(settings, call);
-    }
+    if (wanted === undefined || position() === undefined || BigInt(wanted) <= (position() ?? 0n)) return inTurn(call);
     return waitFor(BigInt(wanted), longestWaitMs).then((isThere) => {
-      if (isThere) return answer(settings, call);
+      if (isThere) return inTurn(call);
       throw new RegistryError('revision_not_reached', 'The revision did not arrive in time; ask again.', {
         retryAfterSeconds: 1,
       });
@@ -56,9 +67,8 @@ export function createMatchEvent(settings: MatchEventSettings): Handler<'matchEv
 
 function answer(settings: MatchEventSettings, call: MatchCall): MatchEventAnswer | Promise<MatchEventAnswer> {
   const { principal, query } = call;
-  const replica = settings.replica();
-  if (replica === undefined) throw indexLoading();
-  const origin = originFor(replica, principal.tenant, query.origin);
+  const { turns } = settings;
+  const { replica, origin } = known(settings, call);
   const isDeliverer = principal.scopes.has('assent:deliver') || principal.scopes.has('assent:admin');
   if (!isDeliverer && query.explain !== true) {
     throw new RegistryError('scope_missing', 'Subscribers may ask with explain=true, and see what is theirs.');
@@ -66,9 +76,26 @@ function answer(settings: MatchEventSettings, call: MatchCall): MatchEventAnswer
   if (query.explain === true && !principal.scopes.has('assent:admin') && !principal.scopes.has('assent:subscribe')) {
     throw new RegistryError('scope_missing', 'An explanation needs the scope assent:admin or assent:subscribe.');
   }
-  const message = { headers: call.rawHeaders, body: call.bytes };
-  const matched = matchMessage(isDeliverer ? replica : undefined, origin, message, settings.limits);
-  return complete(settings, call, origin, matched);
+  turns.slice.left -= call.bytes.length * stepsPerByte;
+  const message = readMessage(origin, { headers: call.rawHeaders, body: call.bytes }, settings.limits);
+  if (!isDeliverer) return complete(settings, call, origin, message);
+  const work = new Work(settings.budget, turns.slice);
+  if (matchEvents(replica, origin, message, work, String(settings.position()))) {
+    return complete(settings, call, origin, message);
+  }
+  const goOn = () => {
+    // The origin may have gone to another tenant since, and the replica may be a new one.
+    const present = known(settings, call);
+    matchEvents(present.replica, present.origin, message, work, String(settings.position()));
+  };
+  return turns.finish(work, principal.tenant, goOn, call.signal).then(() => complete(settings, call, origin, message));
+}
+
+/** Errors: `index_loading`, and those of `originFor`. */
+function known({ replica }: MatchEventSettings, { principal, query }: MatchCall) {
+  const present = replica();
+  if (present === undefined) throw indexLoading();
+  return { replica: present, origin: originFor(present, principal.tenant, query.origin) };
 }
 
 /** Adds what has to be waited for, if any of it was asked for, and writes the answer. */
@@ -95,7 +122,7 @@ function complete(
   if (!wantsCredentials && !isExplained) return write();
   return Promise.all([
     wantsCredentials ? credentialsOf(settings, origin, results) : undefined,
-    isExplained ? addExplanations(settings, call.principal, origin, results) : undefined,
+    isExplained ? addExplanations(settings, call, origin, results) : undefined,
   ]).then(([credentialOf]) => write(credentialOf));
 }
 
@@ -115,7 +142,7 @@ async function credentialsOf(
 
 async function addExplanations(
   settings: MatchEventSettings,
-  principal: Principal,
+  { principal, signal }: MatchCall,
   origin: KnownOrigin,
   results: readonly EventResult[],
 ): Promise<void> {
@@ -125,6 +152,6 @@ async function addExplanations(
       : [],
   );
   const events = explained.map(({ attributes }) => attributes);
-  const lists = await settings.explain(principal, origin.name, events);
+  const lists = await settings.explain(principal, origin.name, events, signal);
   explained.forEach(({ result }, place) => (result.explanations = lists[place] ?? []));
 }

@@ -10,6 +10,7 @@ import { judgeEvent, validateBatch, type Breaches } from '../events/validate-eve
 import type { components } from '../http/contract.gen.js';
 import type { MatchedPair } from './pairs/known-pairs.js';
 import type { KnownOrigin, Replica } from './replica.js';
+import type { Work } from './work.js';
 
 type MatchedSink = components['schemas']['MatchedSink'];
 type Explanation = components['schemas']['Explanation'];
@@ -22,12 +23,18 @@ export interface EventResult extends Breaches {
   event: ReadEvent;
   pairs: readonly MatchedPair[];
   explanations?: Explanation[];
+  /** The position of the log that this event was matched at, if it is a later one than that of the message. */
+  revision?: string;
 }
 
 /** A message that was read, judged and matched. */
 export interface MatchedMessage {
   isBatch: boolean;
   results: EventResult[];
+  /** How many events have been matched. */
+  matched: number;
+  /** The position of the log that the first event was matched at. */
+  revision?: string;
 }
 
 /** As the subscription has it, with the one before it while that overlaps. */
@@ -55,64 +62,81 @@ export function originFor(replica: Replica, tenant: string, name: string | undef
 }
 
 /**
- * Which sinks get the events of a message in any content mode. Without a replica they are only judged. An event at
- * fault spoils no other of a batch. Errors: those of reading; `invalid_event`, `event_too_large`, and for a whole batch
+ * Reads and judges the events of a message in any content mode; `matchEvents` matches them. An event at fault spoils no
+ * other of a batch. Errors: those of reading; `invalid_event`, `event_too_large`, and for a whole batch
  * `body_too_large`, with the places.
  */
-export function matchMessage(
-  replica: Replica | undefined,
-  origin: KnownOrigin,
-  message: EventRequest,
-  limits?: MessageLimits,
-): MatchedMessage {
+export function readMessage(origin: KnownOrigin, message: EventRequest, limits?: MessageLimits): MatchedMessage {
   const read = readEvents(message, limits);
   if ('code' in read)
     throw new RegistryError(read.code, 'The message could not be read as events.', { faults: read.faults });
   if (read.mode !== 'batched') {
     const event = read.events[0] as ReadEvent;
-    const result = match(replica, origin, event, judgeEvent(origin.profile, event));
+    const result = { event, ...judgeEvent(origin.profile, event), pairs: noPairs };
     if (result.faults.length > 0) throw refused(result.faults);
-    return { isBatch: false, results: [result] };
+    return { isBatch: false, results: [result], matched: 0 };
   }
   const batch = validateBatch(origin.profile, { count: read.events.length, bytes: read.bytes });
   if (batch.faults.length > 0) throw refused(batch.faults, 'batch');
   // Step by step for all, and not event by event: the code of a step stays in the processor's cache meanwhile.
-  const judgements = read.events.map((event) => judgeEvent(origin.profile, event));
-  const results = read.events.map((event, place) => match(replica, origin, event, judgements[place] as Breaches));
+  const results = read.events.map((event) => ({ event, ...judgeEvent(origin.profile, event), pairs: noPairs }));
   // The answer has no other place for what a batch should be, and `/events/validate` has it there too.
   for (const { warnings } of results) warnings.unshift(...batch.warnings);
-  return { isBatch: true, results };
+  return { isBatch: true, results, matched: 0 };
 }
 
-function match(
-  replica: Replica | undefined,
+/**
+ * Which sinks get the events. False where the work is stopped: then call it again in the next slice, with the replica
+ * and the origin as they are by then, and it goes on. Each event is matched at one position of the log. What comes in
+ * between, such as a revocation, counts from the next event on. `match_too_expensive` where the budget is used up.
+ */
+export function matchEvents(
+  replica: Replica,
   origin: KnownOrigin,
-  event: ReadEvent,
-  { faults, warnings }: Breaches,
-): EventResult {
-  const isMatched = 'event' in event && faults.length === 0;
-  const pairs = isMatched ? replica?.match(origin, event.event.attributes) : undefined;
-  return { event, faults, warnings, pairs: pairs ?? noPairs };
+  message: MatchedMessage,
+  work: Work,
+  revision: string,
+): boolean {
+  for (; message.matched < message.results.length; message.matched += 1) {
+    const result = message.results[message.matched] as EventResult;
+    if (!('event' in result.event) || result.faults.length > 0) continue;
+    work.isStopped = work.isOut;
+    const pairs = work.isStopped ? undefined : replica.match(origin, result.event.event.attributes, work);
+    if (work.isOver) throw work.tooExpensive();
+    if (pairs === undefined) return false;
+    result.pairs = pairs;
+    message.revision ??= revision;
+    if (message.revision !== revision) result.revision = revision;
+  }
+  return true;
 }
 
 // The answer is put together as text: objects that only JSON.stringify will see cost more than all of matching.
 
-/** The body of the answer of `POST /v1/match`: a MatchAnswer, of a batch a BatchAnswer. */
+/**
+ * The body of the answer of `POST /v1/match`: a MatchAnswer, of a batch a BatchAnswer. `revision` is for a message of
+ * which no event was matched.
+ */
 export function textOfMatch(
   revision: string,
   origin: KnownOrigin,
-  { isBatch, results }: MatchedMessage,
+  message: MatchedMessage,
   credentialOf?: CredentialOf,
 ): string {
+  const { isBatch, results } = message;
   // The name is a DNS name, which needs no escapes.
-  const head = `{"revision":"${revision}","origin":"${origin.name}",`;
+  const head = `{"revision":"${message.revision ?? revision}","origin":"${origin.name}",`;
   if (!isBatch) return `${head}${outcomeText(results[0] as EventResult, credentialOf)}}`;
   const texts = results.map((result) =>
     result.faults.length > 0
       ? memberText('faults', result.faults.map(presentBreach))
       : outcomeText(result, credentialOf),
   );
-  return `${head}"events":[${texts.map((text) => `{${text}}`).join(',')}]}`;
+  const entries = texts.map((text, place) => {
+    const own = results[place]?.revision;
+    return own === undefined ? `{${text}}` : `{"revision":"${own}",${text}}`;
+  });
+  return `${head}"events":[${entries.join(',')}]}`;
 }
 
 /** The members of the answer to one event. */

@@ -13,6 +13,8 @@ export type Anchors = readonly (readonly Anchor[])[];
  */
 export interface Predicate {
   test(event: ContextAttributes): boolean;
+  /** What the last test took; see work.ts. */
+  readonly steps: number;
   readonly anchors: Anchors;
 }
 
@@ -42,7 +44,13 @@ export function compileOther(dialects: Dialects, dialect: string, text: string):
   const compile = Object.hasOwn(dialects, dialect) ? dialects[dialect] : undefined;
   if (!compile) throw new Error(`There is no compiler for the filter dialect "${dialect}".`);
   const predicate = compile(text);
-  return { anchors: predicate.anchors, test: (event) => holds(predicate, event) };
+  return {
+    anchors: predicate.anchors,
+    test: (event) => holds(predicate, event),
+    get steps() {
+      return predicate.steps;
+    },
+  };
 }
 
 function holds(predicate: Predicate, event: ContextAttributes): boolean {

@@ -4,6 +4,7 @@ import { withoutQuery } from '../storage/transaction.js';
 import { createMatchIndex, type MatchIndex } from './index/match-index.js';
 import { KnownPairs, type Decision, type MatchedPair } from './pairs/known-pairs.js';
 import type { Dialects } from './predicate.js';
+import type { Work } from './work.js';
 import { type GrantState, type OriginState, type State, type Subject, type SubscriptionState } from './state.js';
 
 /**
@@ -22,6 +23,11 @@ export interface Replica {
   defaultOrigin(tenant: string): KnownOrigin | undefined;
   /** The pairs that get the event, each once, with the subscriptions that want it; oldest first. */
   match(origin: KnownOrigin, event: ContextAttributes): MatchedPair[];
+  /**
+   * The same within a slice: undefined where the work is stopped. The answer that comes at last is what stands then, as
+   * if it had been asked for in one go.
+   */
+  match(origin: KnownOrigin, event: ContextAttributes, work: Work): MatchedPair[] | undefined;
   /** `origin` in lower case. A pair of another tenant has no grant. */
   permission(tenant: string, origin: string, sink: string): Decision;
   /** The same in steps, for many at once: the origin's number, 0 and without pairs if it is not the tenant's. */
@@ -162,6 +168,44 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     entry.protocolSettings.delete(handle);
   }
 
+  function match(origin: KnownOrigin, event: ContextAttributes): MatchedPair[];
+  function match(origin: KnownOrigin, event: ContextAttributes, work?: Work): MatchedPair[] | undefined;
+  function match({ name }: KnownOrigin, event: ContextAttributes, work?: Work): MatchedPair[] | undefined {
+    const entry = indexed.get(name);
+    if (entry === undefined) {
+      work?.endEvent();
+      return [];
+    }
+    const handles = work === undefined ? entry.index.match(event) : entry.index.match(event, work);
+    if (handles === undefined) return undefined;
+    const matches: MatchedPair[] = [];
+    if (handles.length === 0) return matches;
+    // Of one subscription nothing has to be put together.
+    const found = handles.length === 1 ? undefined : new Map<number, MatchedPair>();
+    const time = now();
+    for (const handle of handles) {
+      const pair = entry.pairs[handle] ?? 0;
+      if (!pairs.isLive(pair, time)) continue;
+      let matched = found?.get(pair);
+      if (matched === undefined) {
+        matched = pairs.matched(pair, time);
+        matches.push(matched);
+        found?.set(pair, matched);
+      }
+      const id = entry.index.idOf(handle);
+      const settings = entry.protocolSettings.get(handle);
+      // Ids begin with the time of their making (UUID version 7): the smallest is the oldest.
+      if (settings !== undefined && (matched.settingsOf === undefined || id < matched.settingsOf)) {
+        matched.protocolSettings = settings;
+        matched.settingsOf = id;
+      }
+      matched.subscriptions.push(id);
+      matched.hasCredential ||= entry.credentials.has(handle);
+    }
+    for (const { subscriptions } of matches) if (subscriptions.length > 1) subscriptions.sort();
+    return matches;
+  }
+
   function numberOf(tenant: string, origin: string): number {
     const entry = indexed.get(origin);
     return entry?.origin.tenant === tenant ? entry.number : 0;
@@ -187,37 +231,7 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
 
     defaultOrigin: (tenant) => indexed.get(defaults.get(tenant) ?? '')?.origin,
 
-    match({ name }, event) {
-      const entry = indexed.get(name);
-      if (entry === undefined) return [];
-      const handles = entry.index.match(event);
-      const matches: MatchedPair[] = [];
-      if (handles.length === 0) return matches;
-      // Of one subscription nothing has to be put together.
-      const found = handles.length === 1 ? undefined : new Map<number, MatchedPair>();
-      const time = now();
-      for (const handle of handles) {
-        const pair = entry.pairs[handle] ?? 0;
-        if (!pairs.isLive(pair, time)) continue;
-        let matched = found?.get(pair);
-        if (matched === undefined) {
-          matched = pairs.matched(pair, time);
-          matches.push(matched);
-          found?.set(pair, matched);
-        }
-        const id = entry.index.idOf(handle);
-        const settings = entry.protocolSettings.get(handle);
-        // Ids begin with the time of their making (UUID version 7): the smallest is the oldest.
-        if (settings !== undefined && (matched.settingsOf === undefined || id < matched.settingsOf)) {
-          matched.protocolSettings = settings;
-          matched.settingsOf = id;
-        }
-        matched.subscriptions.push(id);
-        matched.hasCredential ||= entry.credentials.has(handle);
-      }
-      for (const { subscriptions } of matches) if (subscriptions.length > 1) subscriptions.sort();
-      return matches;
-    },
+    match,
 
     permission(tenant, origin, sink) {
       const bytes = Buffer.from(sink);

@@ -9,6 +9,8 @@ import type { Principal } from '../http/principal.js';
 import { compileFailure } from './explain.js';
 import { parseFilters } from './filter.js';
 import type { MatchableSubscription } from './predicate.js';
+import type { Turns } from './turns.js';
+import { Work } from './work.js';
 
 export interface MatchRoutes {
   /** RegistryError `subscription_not_found` for one that the principal may not see. */
@@ -16,6 +18,9 @@ export interface MatchRoutes {
   /** Holds a body against the contract of the operation. */
   checkBody: (operation: 'testFilter', body: unknown) => Fault[];
   limits: MessageLimits;
+  turns: Turns;
+  /** Steps that the filters may take. */
+  budget: number;
 }
 
 /**
@@ -25,9 +30,11 @@ export function createMatchHandlers({
   readSubscription,
   checkBody,
   limits,
+  turns,
+  budget,
 }: MatchRoutes): Handlers<'testFilter' | 'validateEvent'> {
   return {
-    testFilter: async ({ body, bytes, principal }) => {
+    testFilter: async ({ body, bytes, principal, signal }) => {
       // The event keeps the rules of events, as where it is matched.
       const ofText = findFaults(bytes).filter(({ pointer }) => !pointer.startsWith('/event/'));
       const broken = [...ofText, ...checkBody('testFilter', body)];
@@ -46,7 +53,10 @@ export function createMatchHandlers({
         body.subscription === undefined
           ? { id: '', source: body.source, types: body.types, subject: body.subject, filters: filters.filters }
           : await readSubscription(principal, body.subscription);
-      const failure = compileFailure(subscription)(read.event.attributes);
+      const work = new Work(budget, turns.slice);
+      const failureOf = compileFailure(subscription, work);
+      const { attributes } = read.event;
+      const failure = await turns.finish(work, principal.tenant, () => failureOf(attributes), signal);
       return { status: 200, body: failure ? { matched: false, ...failure } : { matched: true } };
     },
 

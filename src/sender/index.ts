@@ -1,10 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { firstHoldSeconds, holdSecondsOf } from '../deliveries/outcome.js';
 import { presentPermission } from '../grants/permission.js';
 import { dialects } from '../matching/dialects.js';
-import { matchMessage, originFor, textOfMatch, type BatchAnswer, type MatchAnswer } from '../matching/match-message.js';
+import {
+  matchEvents,
+  originFor,
+  readMessage,
+  textOfMatch,
+  type BatchAnswer,
+  type MatchAnswer,
+} from '../matching/match-message.js';
 import { createReplica, indexLoading } from '../matching/replica.js';
+import { sliceSteps, usualBudget, Work } from '../matching/work.js';
 import { createDoor, type DoorSettings } from '../outbound/door.js';
 import { createCredentials } from './credentials.js';
 import { createDeliver, type DeliveredMatch, type DeliverOptions, type DeliveryResult } from './deliver.js';
@@ -31,7 +40,7 @@ const holdReportedWithinMs = 60_000;
 
 /** Throws an Error for settings that make no sense, and for a folder that is in use or cannot be written. */
 export async function createSender(settings: SenderSettings): Promise<Sender> {
-  const { token, ca, folder, compactAbove, onFault = () => undefined } = settings;
+  const { token, ca, folder, compactAbove, matchSteps = usualBudget, onFault = () => undefined } = settings;
   const addresses = [settings.registry].flat().map(addressOf);
   if (addresses.length === 0) throw new Error('The registry needs an address.');
   const origin = settings.origin?.toLowerCase();
@@ -171,15 +180,24 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
       const replica = known();
       const of = originFor(replica, ownTenant, name);
       const revision = sync.checkpoint()?.revision ?? '';
-      const text = textOfMatch(revision, of, matchMessage(replica, of, messageOf(event)));
-      return JSON.parse(text) as MatchAnswer & BatchAnswer;
+      const matched = readMessage(of, messageOf(event));
+      matchEvents(replica, of, matched, new Work(matchSteps), revision);
+      return JSON.parse(textOfMatch(revision, of, matched)) as MatchAnswer & BatchAnswer;
     },
     async matchWithCredentials(event: object, { origin: name = settings.origin } = {}) {
-      const replica = known();
-      const of = originFor(replica, ownTenant, name);
+      const of = originFor(known(), ownTenant, name);
       const message = messageOf(event);
-      const revision = sync.checkpoint()?.revision ?? '';
-      const told = await credentials.of(of.name, revision, matchMessage(replica, of, message), message);
+      const matched = readMessage(of, message);
+      const slice = { left: sliceSteps };
+      const work = new Work(matchSteps, slice);
+      const position = () => sync.checkpoint()?.revision ?? '';
+      // The replica may be a new one after each slice.
+      while (!matchEvents(known(), originFor(known(), ownTenant, name), matched, work, position())) {
+        await setImmediate();
+        slice.left = sliceSteps;
+      }
+      const revision = position();
+      const told = await credentials.of(of.name, revision, matched, message);
       return JSON.parse(textOfMatch(revision, of, told.matched, told.credentialOf)) as MatchAnswer & BatchAnswer;
     },
     acquire: (of, sink, signal) => permits.acquire(of.toLowerCase(), sink, signal),

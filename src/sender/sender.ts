@@ -26,6 +26,8 @@ export interface Sender {
   /**
    * What `POST /v1/match` answers, without sink credentials (`hascredential` marks sinks that have one): `event` is a CloudEvent in the JSON format, a list of
    * them, or the request it came in. RegistryErrors as there: `invalid_event` with the places, `origin_not_found`, ...
+   * `match_too_expensive` names the subscription whose filters take most: nothing was matched then, so send fewer events
+   * at once. It returns when all is matched; `matchWithCredentials` lets others in between.
    */
   match(event: readonly object[], of?: { origin?: string | undefined }): BatchAnswer;
   match(event: EventMessage, of?: { origin?: string | undefined }): MatchAnswer | BatchAnswer;
@@ -82,6 +84,8 @@ export interface SenderSettings {
   door?: DoorSettings | undefined;
   /** Closes the sender when it fires. */
   signal?: AbortSignal | undefined;
+  /** Steps that the filters may take for one message, as `ASSENT_MATCH_STEPS` of the registry (500,000,000 if absent). */
+  matchSteps?: number | undefined;
   /** What went wrong in the background and is tried again. */
   onFault?: ((error: unknown) => void) | undefined;
 }

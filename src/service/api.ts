@@ -27,6 +27,7 @@ import { createPipeline } from '../http/pipeline.js';
 import { createExplain } from '../matching/explain.js';
 import { createMatchEvent } from '../matching/match-event.js';
 import { createMatchHandlers } from '../matching/routes.js';
+import { createTurns } from '../matching/turns.js';
 import { createOriginHandlers } from '../origins/routes.js';
 import { createOriginStore } from '../origins/store.js';
 import type { CredentialVault } from '../subscriptions/credential-vault.js';
@@ -113,6 +114,7 @@ function createHandlers(
   const { faultOfSink, worker, queue } = asking;
   const { follower, age, ageOfDatabase } = following;
   const reader = createSubscriptionReader(database);
+  const prices = { perSubscriber: config.pricePerSubscriber, perTenant: config.pricePerTenant };
   const register = createRegister({
     database,
     vault,
@@ -120,10 +122,13 @@ function createHandlers(
     adopt: worker.adopt,
     perTenant: config.subscriptionsPerTenant,
     subscriptionsOf: (tenant) => follower.replica()?.subscriptionsOf(tenant) ?? 0,
+    prices,
   });
-  const writer = createSubscriptionWriter({ database, vault, register });
+  const writer = createSubscriptionWriter({ database, vault, register, prices });
   const attend = (handshake: string, waitMs: number, signal: AbortSignal) =>
     worker.attend(handshake, waitMs, [signal, stopping]);
+  const turns = createTurns();
+  const budget = config.matchSteps;
   const checkBody = (id: OperationId, body: unknown) => operationOf(id).checkBody(body);
   const feed = createFeed({
     follower,
@@ -163,15 +168,17 @@ function createHandlers(
       now: follower.now,
     }),
     ...createPermissionHandlers({ replica: follower.replica, age, faultOfSink: faultOfSinkText }),
-    ...createMatchHandlers({ readSubscription: reader.read, checkBody, limits: config.eventLimits }),
+    ...createMatchHandlers({ readSubscription: reader.read, checkBody, limits: config.eventLimits, turns, budget }),
     matchEvent: createMatchEvent({
       replica: follower.replica,
       age,
-      explain: createExplain(database),
+      explain: createExplain({ database, turns, budget }),
       position: follower.position,
       waitFor: follower.waitFor,
       credentials: createCredentialReader({ database, vault, log }),
       limits: config.eventLimits,
+      turns,
+      budget,
     }),
     ...createFeedHandlers({
       feed,

@@ -1,5 +1,6 @@
 import { RegistryError, type Fault } from '../errors.js';
 import { parseFilters } from '../matching/filter.js';
+import { priceOf } from '../matching/price.js';
 import { parseOriginName } from '../origins/origin-name.js';
 import { readSinkCredential, type RequestedCredential } from './credential.js';
 import {
@@ -42,15 +43,19 @@ export function parseDefinition(body: SubscriptionRequest, faultOfSink: FaultOfS
     ...(origin?.ok === false ? [{ pointer: '/origin', rule: origin.rule, detail: origin.detail }] : []),
   ];
   if (faults.length > 0) throw invalid(faults);
+  const wishes = {
+    source: body.source,
+    types: body.types?.length ? body.types : undefined,
+    subject: body.subject,
+    filters: 'filters' in filters && filters.filters.length > 0 ? filters.filters : undefined,
+  };
   return {
     definition: {
       sink: body.sink,
       protocol: body.protocol,
       protocolSettings: body.protocolsettings,
-      source: body.source,
-      types: body.types?.length ? body.types : undefined,
-      subject: body.subject,
-      filters: 'filters' in filters && filters.filters.length > 0 ? filters.filters : undefined,
+      ...wishes,
+      price: priceOf(wishes),
       config: body.config,
       requestedRate: body.requestedrate,
       callback: body.callback,
@@ -79,6 +84,7 @@ export function columnsOf(definition: Definition) {
     types: definition.types ?? [],
     subject: definition.subject,
     filters: definition.filters,
+    price: definition.price,
     config: definition.config,
     requestedrate: definition.requestedRate,
     callback: definition.callback,

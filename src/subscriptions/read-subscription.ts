@@ -142,6 +142,7 @@ function subscriptionOf(row: Row): Subscription {
     source: row.source ?? undefined,
     types: row.types?.length ? row.types : undefined,
     subject: row.subject ?? undefined,
+    price: row.price,
     filters: (row.filters ?? undefined) as Filter[] | undefined,
     config: (row.config ?? undefined) as Record<string, unknown> | undefined,
     requestedRate: row.requestedrate ?? undefined,

@@ -14,6 +14,7 @@ import { findAskedOrigins, lint } from './asked-origin.js';
 import { sealCredential, type SealedCredential } from './credential.js';
 import type { CredentialVault } from './credential-vault.js';
 import { columnsOf, nothingToKeep, type Requested } from './definition.js';
+import { refusePrices, type PriceLimits } from './prices.js';
 
 /**
  * Registration: subscription, handshake, audit entry and change, together with whatever else is registered at this
@@ -49,6 +50,7 @@ export interface RegisterSettings {
   /** How many subscriptions a tenant may have, and has by what this process knows. */
   perTenant: number;
   subscriptionsOf: (tenant: string) => number;
+  prices: PriceLimits;
 }
 
 interface Registration {
@@ -66,7 +68,7 @@ type Accepted = Registration & { origin: Origin };
 const most = 200;
 
 export function createRegister(settings: RegisterSettings): Register {
-  const { database, vault, queue, adopt, perTenant, subscriptionsOf } = settings;
+  const { database, vault, queue, adopt, perTenant, subscriptionsOf, prices } = settings;
 
   const register = createBatcher<Registration, Registered | RegistryError>({
     run: (registrations) => adopt((places) => database.write((tx) => registerAll(tx, registrations, places))),
@@ -90,12 +92,15 @@ export function createRegister(settings: RegisterSettings): Register {
   async function registerAll(tx: Transaction, registrations: readonly Registration[], places: number) {
     const results = new Map<string, Registered | RegistryError>();
     const findOrigin = await findAskedOrigins(tx.sql, registrations.map(askedOriginOf));
-    const fit: Accepted[] = [];
+    let fit: Accepted[] = [];
     for (const registration of registrations) {
       const origin = acceptedBy(findOrigin(askedOriginOf(registration)), registration);
       if (origin instanceof RegistryError) results.set(registration.id, origin);
       else fit.push({ ...registration, origin });
     }
+    const refused = await refusePrices(tx.sql, fit.map(pricedOf), prices);
+    for (const [id, error] of refused) results.set(id, error);
+    fit = fit.filter(({ id }) => !refused.has(id));
     // Whoever repeats a request hears of what it created, whatever has become of origin and room since.
     const claims = registrations.map(({ id, request }) => ({ request, resource: id, isRefused: results.has(id) }));
     for (const [id, earlier] of await claimKeys(tx.sql, claims)) {
@@ -122,6 +127,10 @@ export function createRegister(settings: RegisterSettings): Register {
     }
     return lint(origin, requested.definition) ?? origin;
   }
+}
+
+function pricedOf({ id, origin, caller, requested: { definition } }: Accepted) {
+  return { id, tenant: origin.tenant, subscriber: caller.principal.subscriber, definition, before: 0 };
 }
 
 function askedOriginOf({ caller, requested }: Registration) {
@@ -183,10 +192,10 @@ async function insertSubscriptions(sql: Sql, accepted: readonly Accepted[]): Pro
   });
   await sql.$executeRaw`
     insert into subscription (id, tenant, subscriber, origin, sink, protocol, protocolsettings, source, types, subject,
-      filters, config, sinkcredential, credentialinfo, requestedrate, callback)
-    select id, tenant, subscriber, origin, sink, protocol, protocolsettings, source, types, subject, filters, config,
-      sinkcredential, credentialinfo, requestedrate, callback
+      filters, price, config, sinkcredential, credentialinfo, requestedrate, callback)
+    select id, tenant, subscriber, origin, sink, protocol, protocolsettings, source, types, subject, filters, price,
+      config, sinkcredential, credentialinfo, requestedrate, callback
     from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as s (id uuid, tenant text, subscriber text, origin text,
       sink text, protocol text, protocolsettings jsonb, source text, types text[], subject text, filters jsonb,
-      config jsonb, sinkcredential text, credentialinfo jsonb, requestedrate int, callback text)`;
+      price int, config jsonb, sinkcredential text, credentialinfo jsonb, requestedrate int, callback text)`;
 }

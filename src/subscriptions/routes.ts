@@ -167,6 +167,7 @@ function membersOf(subscription: Subscription): Presented {
     status: subscription.status,
     statusdetails: statusDetails(subscription),
     subscriber: subscription.subscriber,
+    ...(subscription.price === 0 ? {} : { price: subscription.price }),
     ...(suspended === undefined ? {} : { suspended: { ...suspended, at: suspended.at.toISOString() } }),
     createdat: subscription.createdAt.toISOString(),
     updatedat: subscription.updatedAt.toISOString(),

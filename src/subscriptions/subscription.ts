@@ -15,6 +15,8 @@ export interface Definition {
   types: string[] | undefined;
   subject: string | undefined;
   filters: Filter[] | undefined;
+  /** What the filters cost, in steps; 0 for most. It follows from the other members (matching/price.ts). */
+  price: number;
   config: Record<string, unknown> | undefined;
   /** Requests per minute to ask for; undefined takes the origin's. */
   requestedRate: number | undefined;

@@ -12,6 +12,7 @@ import { findAskedOrigin, lint } from './asked-origin.js';
 import { overlapOf, sealCredential, type RequestedCredential } from './credential.js';
 import type { CredentialVault } from './credential-vault.js';
 import { columnsOf, invalid, nothingToKeep, type Requested } from './definition.js';
+import { refusePrices, type PriceLimits } from './prices.js';
 import { lockSubscription } from './read-subscription.js';
 import type { Caller, Register, Written } from './register.js';
 import type { Subscription } from './subscription.js';
@@ -45,9 +46,10 @@ export interface WriterSettings {
   database: Database;
   vault: CredentialVault;
   register: Register;
+  prices: PriceLimits;
 }
 
-export function createSubscriptionWriter({ database, vault, register }: WriterSettings): SubscriptionWriter {
+export function createSubscriptionWriter({ database, vault, register, prices }: WriterSettings): SubscriptionWriter {
   return {
     create: register,
 
@@ -61,6 +63,10 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
         const origin = await findAskedOrigin(sql, { tenant: present.tenant, name: requested.origin });
         const refused = lint(origin, definition);
         if (refused !== undefined) throw refused;
+        const { tenant, subscriber } = present;
+        const priced = { id, tenant, subscriber, definition, before: present.price };
+        const tooExpensive = (await refusePrices(sql, [priced], prices)).get(id);
+        if (tooExpensive !== undefined) throw tooExpensive;
         const isOtherPair = origin.name !== present.origin || definition.sink !== present.sink;
         const generation = present.generation + (isOtherPair ? 1 : 0);
         const sealed = await sealCredential(vault, credential, { tenant: present.tenant, subscription: id });
@@ -80,8 +86,8 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
         await sql.$executeRaw`
           update subscription s set version = s.version + 1, updatedat = now(), generation = ${generation}::int,
             origin = ${origin.name}, sink = d.sink, protocol = d.protocol, protocolsettings = d.protocolsettings,
-            source = d.source, types = d.types, subject = d.subject, filters = d.filters, config = d.config,
-            requestedrate = d.requestedrate, callback = d.callback,
+            source = d.source, types = d.types, subject = d.subject, filters = d.filters, price = d.price,
+            config = d.config, requestedrate = d.requestedrate, callback = d.callback,
             sinkcredential = case when ${isKept}::boolean then s.sinkcredential else d.sinkcredential end,
             credentialinfo = case when ${isKept}::boolean then s.credentialinfo else d.credentialinfo end,
             previouscredential = case when ${keeps}::boolean then s.previouscredential
@@ -90,8 +96,8 @@ export function createSubscriptionWriter({ database, vault, register }: WriterSe
               when ${overlaps}::boolean then s.credentialinfo end,
             previousuntil = ${until}::timestamptz
           from jsonb_to_recordset(${JSON.stringify([columns])}::jsonb) as d (sink text, protocol text, protocolsettings jsonb,
-            source text, types text[], subject text, filters jsonb, config jsonb, requestedrate int, callback text,
-            sinkcredential text, credentialinfo jsonb)
+            source text, types text[], subject text, filters jsonb, price int, config jsonb, requestedrate int,
+            callback text, sinkcredential text, credentialinfo jsonb)
           where s.id = ${id}::uuid`;
         if (isOtherPair) {
           await closeHandshakesOf(sql, id);

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import supertest from 'supertest';
 import { createRateWindows } from '../../src/handshake/rate-window.js';
 import { createGate } from '../support/gate.js';
 import { passDelays, passLeases } from '../support/pass-time.js';
@@ -82,6 +83,26 @@ describe('in flight', () => {
     for (let count = 0; count < 30; count += 1) await enqueue(registry.receiver.sink('/held', `h${count}.hooks.test`));
     await enqueueElsewhere(...['p0', 'p1', 'p2'].map((name) => registry.receiver.sink('/held', `${name}.hooks.test`)));
     expect(await inFlight('tenant', 23)).toEqual({ gemeente: 20, provincie: 3 });
+  });
+
+  test('a tenant whose webhooks are dead does not hold the alarm on, and who could be asked and is not does', async () => {
+    await start();
+    const lag = async () => {
+      const { text } = await supertest(registry.service.operations).get('/metrics').expect(200);
+      return Number(/^assent_handshake_lag_seconds (.*)$/m.exec(text)?.[1]);
+    };
+    for (let i = 0; i < 25; i += 1) await enqueue(`https://h${i}.hooks.test/dead`);
+    await registry.sql(`update handshake set dueat = now() - interval '1 hour'`);
+    expect(await lag()).toBeGreaterThan(3_000);
+    // As many as a tenant may have are being asked.
+    await registry.sql(`update handshake set state = 'asking', lease = gen_random_uuid(), leaseduntil = now() + interval '1 hour'
+      where id in (select id from handshake order by id limit 20)`);
+    expect(await lag()).toBe(0);
+    await enqueueElsewhere('https://other.hooks.test/');
+    expect(await lag()).toBeLessThan(600);
+    await registry.sql(`update handshake set dueat = now() - interval '10 minutes' where tenant = 'provincie'`);
+    expect(await lag()).toBeGreaterThanOrEqual(600);
+    expect(await lag()).toBeLessThan(1_200);
   });
 
   test('a crowd of handshakes with one slow host does not keep those with other hosts of the tenant waiting', async () => {

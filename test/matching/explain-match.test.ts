@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { setImmediate as pass } from 'node:timers/promises';
 import { attributesOf } from '../../src/events/context-attributes.js';
 import { createExplain } from '../../src/matching/explain.js';
+import { createTurns } from '../../src/matching/turns.js';
 
 import type { Database } from '../../src/storage/database.js';
 
@@ -18,9 +19,9 @@ test('a long explanation lets others in between', async () => {
   const client = { $queryRaw: () => Promise.resolve(pages.shift()) } as unknown as Database['client'];
   const principal = { tenant: 't', subscriber: 's', scopes: new Set(['assent:subscribe'] as const), tokenExpiresAt: 0 };
   let isDone = false;
-  const explained = createExplain({ client })(principal, 'o', [attributesOf({ type: 't' })]).finally(
-    () => (isDone = true),
-  );
+  const explained = createExplain({ database: { client }, turns: createTurns(), budget: Infinity })(principal, 'o', [
+    attributesOf({ type: 't' }),
+  ]).finally(() => (isDone = true));
   let turns = 0;
   for (; !isDone; turns += 1) await pass();
   expect(turns).toBeGreaterThan(2);
@@ -36,7 +37,11 @@ test('so does that of a batch, within a subscription', async () => {
   const principal = { tenant: 't', subscriber: 's', scopes: new Set(['assent:subscribe'] as const), tokenExpiresAt: 0 };
   const events = Array.from({ length: 100 }, () => attributesOf({ a: 'x'.repeat(40_000) }));
   let isDone = false;
-  const explained = createExplain({ client })(principal, 'o', events).finally(() => (isDone = true));
+  const explained = createExplain({ database: { client }, turns: createTurns(), budget: Infinity })(
+    principal,
+    'o',
+    events,
+  ).finally(() => (isDone = true));
   let turns = 0;
   for (; !isDone; turns += 1) await pass();
   expect(turns).toBeGreaterThan(5);

@@ -165,6 +165,7 @@ describe('a dialect with a language of its own', () => {
   let runs = 0;
   const dialects: Dialects = {
     sql: (text) => ({
+      steps: 0,
       anchors:
         text === 'throws'
           ? []

@@ -92,3 +92,51 @@ test('a tenant has no more subscriptions than it may have, suspended ones among 
     await small.stop();
   }
 });
+
+test('filters that cost much find room for each subscriber and each tenant, and a refusal says what makes up the price', async () => {
+  const env = { ASSENT_PRICE_PER_SUBSCRIBER: '40000', ASSENT_PRICE_PER_TENANT: '60000' };
+  const small = await startRegistry({ env });
+  try {
+    const admin = await small.as('assent:admin');
+    await admin.post('/v1/origins').send({ name: 'events.example.com', isdefault: true }).expect(201);
+    const [one, other] = [
+      await small.as('assent:subscribe', { subscriber: 'one' }),
+      await small.as('assent:subscribe', { subscriber: 'other' }),
+    ];
+    const sql = Array.from({ length: 30 }, (_, i) => `subject LIKE '%a%a%a%b${i}%'`).join(' OR ');
+    const request = (more: object) => ({ sink: small.receiver.sink('/priced'), protocol: 'HTTP', ...more });
+    const register = (client: Client, more: object) =>
+      client.post('/v1/subscriptions').set('Prefer', 'respond-async').send(request(more));
+    const dear = { filters: [{ not: { exact: { type: 'a' } } }, { sql }] };
+
+    // All at one moment: the second of the subscriber fits, the third does not.
+    const all = await Promise.all([1, 2, 3].map(() => register(one, dear)));
+    expect(all.map(({ status }) => status).sort()).toEqual([201, 201, 403]);
+    const stored = all.find(({ status }) => status === 201)!.body;
+    expect(stored.price).toBe(15_736);
+    expect(all.find(({ status }) => status === 403)!.body).toMatchObject({
+      code: 'filters_too_expensive',
+      detail: expect.stringMatching(/15,736.* 256 .*every event.*subscriber.* 31,472,.* 40,000/),
+      faults: [
+        { pointer: '/filters/1', rule: 'too_expensive', detail: expect.stringContaining('15,716 of the 15,736') },
+        { pointer: '/filters/0', rule: 'too_expensive' },
+      ],
+    });
+    await register(other, dear).expect(201);
+    const refused = await register(other, dear).expect(403);
+    expect(refused.body.detail).toMatch(/tenant.* 47,208,.* 60,000/);
+    // What is free is always welcome.
+    const free = await register(other, { types: ['a'] }).expect(201);
+    expect(free.body).not.toHaveProperty('price');
+    const patch = (id: string, body: object, client = other) =>
+      client.patch(`/v1/subscriptions/${id}`).type('application/merge-patch+json').send(JSON.stringify(body));
+    expect((await patch(free.body.id, dear).expect(403)).body.code).toBe('filters_too_expensive');
+    expect((await patch(free.body.id, { types: [], ...dear }).expect(403)).body.code).toBe('filters_too_expensive');
+    // What stays as dear as it is may change, and what gets cheaper makes room.
+    await patch(stored.id, { config: {} }, one).expect(200);
+    await patch(stored.id, { filters: null }, one).expect(200);
+    await register(other, dear).expect(201);
+  } finally {
+    await small.stop();
+  }
+});

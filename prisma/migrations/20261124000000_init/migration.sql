@@ -46,6 +46,8 @@ create table subscription (
   types text[],
   subject text,
   filters jsonb,
+  -- What the filters cost (src/matching/price.ts).
+  price integer not null default 0,
   config jsonb,
   sinkcredential text,
   -- What is told of it: its type, when it was set and ends, its fingerprint.
@@ -73,6 +75,8 @@ create index subscription_tenant_id_idx on subscription (tenant, id);
 -- A subscriber lists its own few, however many the other subscribers of its tenant have.
 create index subscription_tenant_subscriber_id_idx on subscription (tenant, subscriber, id);
 create index subscription_origin_sink_idx on subscription (origin, sink);
+-- Few have a price.
+create index subscription_price_idx on subscription (tenant, subscriber) where price > 0;
 create index subscription_previousuntil_idx on subscription (previousuntil) where previousuntil is not null;
 
 -- One conversation with one sink for one origin; its row is the queue as well (src/handshake/handshake.ts).

@@ -1,4 +1,6 @@
-import { fail, type CesqlRun, type CesqlValue } from './expression.js';
+import { fail, spend, type CesqlRun, type CesqlValue } from './expression.js';
+
+const longNumber = 16;
 
 /** The casts of section 3.7. One that fails leaves a cast error in the run and has the zero value of its type. */
 export function toText(value: CesqlValue): string {
@@ -8,6 +10,8 @@ export function toText(value: CesqlValue): string {
 export function toInteger(value: CesqlValue, run: CesqlRun): number {
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return value ? 1 : 0;
+  // Only zeros before the first digit make a number that long.
+  if (value.length > longNumber && !spend(run, value.length, 'cast')) return 0;
   const integer = readInteger(value);
   if (integer === undefined) fail(run, 'cast');
   return integer ?? 0;

@@ -43,11 +43,11 @@ export function compileCesql(expression: Cesql): (event: EventAttributes) => Ces
 
 /**
  * Whether an event passes the expression as a filter: the value is true, which is a Boolean, and there is no error
- * (section 1.2). Calls allocate only what functions take and make; one run serves all calls, for none can overlap.
+ * (section 1.2). Calls allocate only what functions take and make; one run serves all calls, for none can overlap. It
+ * says what the last one took.
  */
-export function matchesCesql(expression: Cesql): (event: EventAttributes) => boolean {
+export function matchesCesql(expression: Cesql, run: CesqlRun = createRun()): (event: EventAttributes) => boolean {
   const evaluate = compile(expression);
-  const run = createRun();
   return (event) => {
     restart(run);
     return evaluate(event, run) === true && run.error === undefined;

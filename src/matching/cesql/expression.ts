@@ -52,6 +52,11 @@ export function createRun(): CesqlRun {
   return { error: undefined, steps: firstSteps, given: firstSteps };
 }
 
+/** How many steps a run has taken. What was asked for and not given was not done. */
+export function stepsTaken({ given, steps }: CesqlRun): number {
+  return given - Math.max(steps, 0);
+}
+
 /** Makes a run ready for the next evaluation. */
 export function restart(run: CesqlRun): void {
   run.error = undefined;

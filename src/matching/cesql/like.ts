@@ -46,8 +46,17 @@ export function compileLike(pattern: string): Matches {
   const ends = likeEnds(pattern);
   if ('exact' in ends) return equalTo(ends.exact);
   const units = readPattern(pattern);
-  const plain = units.length === ends.prefix.length + ends.suffix.length + 1 && !units.includes(one);
-  return plain ? between(ends.prefix, ends.suffix) : through(units);
+  return isPlain(ends, units) ? between(ends.prefix, ends.suffix) : through(units);
+}
+
+/** Whether the pattern has to look at more than the ends of a text. */
+export function readsAll(pattern: string): boolean {
+  const ends = likeEnds(pattern);
+  return !('exact' in ends) && !isPlain(ends, readPattern(pattern));
+}
+
+function isPlain({ prefix, suffix }: { prefix: string; suffix: string }, units: readonly number[]): boolean {
+  return units.length === prefix.length + suffix.length + 1 && !units.includes(one);
 }
 
 function equalTo(exact: string): Matches {

@@ -23,7 +23,7 @@ const hashWord = 0;
 /** Not 0 while a match has seen the bundle already. */
 export const markWord = 1;
 export const programWord = 2;
-const programLengthWord = 3;
+export const programLengthWord = 3;
 /** How many filings there are; then key and entry of the only one, or the block that has them all. */
 const filingsWord = 4;
 const filingWord = 5;

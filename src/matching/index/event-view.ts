@@ -16,6 +16,7 @@ import {
 } from './operations.js';
 import { useWord } from './string-table.js';
 import type { Symbols } from './symbols.js';
+import { Work } from '../work.js';
 
 const absent = -1;
 const unknown = -2;
@@ -36,6 +37,7 @@ export class EventView {
   /** Hashes of the texts that were hashed. */
   readonly hashes: number[] = [];
   readonly #isGuess: boolean[] = [];
+  work = new Work();
   #event: ContextAttributes | undefined;
   readonly #symbols: Symbols;
 
@@ -44,8 +46,9 @@ export class EventView {
     this.#growTo(coreNames.length);
   }
 
-  load(event: ContextAttributes): void {
+  load(event: ContextAttributes, work: Work): void {
     this.#event = event;
+    this.work = work;
     this.#see(1, event.type);
     this.#see(2, event.source);
     this.#see(3, event.subject);
@@ -91,7 +94,7 @@ export class EventView {
     return this.values[attribute] === value;
   }
 
-  /** Whether the instruction at a place is true for the event. */
+  /** Whether the instruction at a place is true for the event. Means nothing where the work is stopped by it. */
   holds(words: Int32Array, at: number): boolean {
     const word = words[at]!;
     const operation = word & operationMask;
@@ -110,7 +113,7 @@ export class EventView {
         return false;
       case predicate:
       case notPredicate:
-        return this.#symbols.predicate(words[at + 1]!).test(this.#event!) === (operation === predicate);
+        return this.work.test(this.#symbols.predicate(words[at + 1]!), this.#event!) === (operation === predicate);
       default:
         throw new Error(`There is no operation ${operation}.`);
     }

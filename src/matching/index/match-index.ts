@@ -13,6 +13,7 @@ import { compileProgram } from './program.js';
 import { Search } from './search.js';
 import { firstWord, secondWord, StringTable } from './string-table.js';
 import { Symbols } from './symbols.js';
+import { Work } from '../work.js';
 
 export interface MatchIndexStatistics {
   subscriptions: number;
@@ -42,6 +43,8 @@ export interface MatchIndex {
   remove(id: string): number | undefined;
   /** The handles of the subscriptions that the event goes to, each once, in no order. */
   match(event: ContextAttributes): number[];
+  /** The same within a slice: undefined where the work is stopped. */
+  match(event: ContextAttributes, work: Work): number[] | undefined;
   handleOf(id: string): number | undefined;
   idOf(handle: number): string;
   statistics(): MatchIndexStatistics;
@@ -55,9 +58,26 @@ export function createMatchIndex(dialects: Dialects = {}): MatchIndex {
   /** A record has the subscription's bundle and its entry among the members. */
   const ids = new StringTable(arena);
   const view = new EventView(symbols);
-  const search = new Search(arena, new KeySearch(arena, keys, symbols.values, view), view);
+  const search = new Search(arena, new KeySearch(arena, keys, symbols.values, view), view, (handle) =>
+    ids.text(handle),
+  );
+  const unlimited = new Work();
+  let changes = 0;
+
+  function match(event: ContextAttributes): number[];
+  function match(event: ContextAttributes, work: Work): number[] | undefined;
+  function match(event: ContextAttributes, work: Work = unlimited): number[] | undefined {
+    view.load(event, work);
+    try {
+      return search.run(changes);
+    } finally {
+      view.unload();
+      if (!work.isStopped) work.endEvent();
+    }
+  }
 
   function add(subscription: MatchableSubscription): number {
+    changes += 1;
     let bundle: number;
     try {
       bundle = bundles.acquire(compileProgram(subscription, symbols, dialects));
@@ -78,6 +98,7 @@ export function createMatchIndex(dialects: Dialects = {}): MatchIndex {
   function remove(id: string): number | undefined {
     const handle = ids.find(id);
     if (handle === 0) return undefined;
+    changes += 1;
     leave(handle);
     ids.release(handle);
     return handle;
@@ -97,14 +118,7 @@ export function createMatchIndex(dialects: Dialects = {}): MatchIndex {
     },
     add,
     remove,
-    match(event) {
-      view.load(event);
-      try {
-        return search.run();
-      } finally {
-        view.unload();
-      }
-    },
+    match,
     handleOf: (id) => ids.find(id) || undefined,
     idOf: (handle) => ids.text(handle),
     statistics: () => ({

@@ -7,6 +7,7 @@ import {
   isProof,
   markWord,
   membersList,
+  programLengthWord,
   programWord,
 } from './bundles.js';
 import { blockFirst, blockNext, blockUsed, listBlock, listCount, listFirst } from './entry-list.js';
@@ -16,6 +17,22 @@ import { keyList } from './keys.js';
 
 /** So many candidates are looked at together. */
 const groupSize = 64;
+/** What a look at a candidate takes besides its program: mostly it waits for memory. */
+const stepsOfCandidate = 16;
+/** The way through the keys, and each subscription that gets the event, with its part of the answer. */
+const stepsOfEvent = 256;
+const stepsOfHandle = 64;
+
+/** A search that was stopped: what it found, and what it has still to look at. */
+interface Suspended {
+  search: Search;
+  /** Of the index. */
+  changes: number;
+  handles: number[];
+  /** Bundle, flags; those before `at` have been looked at. */
+  rest: number[];
+  at: number;
+}
 
 /**
  * The way of one event through keys, candidates and members.
@@ -40,14 +57,28 @@ export class Search {
   #count = 0;
   /** What was read beforehand. */
   readonly #read: number[] = [];
+  /** Candidates that are left for another slice. */
+  #rest: number[] | undefined;
+  /** The subscription that a member's handle stands for. */
+  readonly #idOf: (handle: number) => string;
 
-  constructor(arena: Arena, keys: KeySearch, view: EventView) {
+  constructor(arena: Arena, keys: KeySearch, view: EventView, idOf: (handle: number) => string) {
     this.#arena = arena;
     this.#keys = keys;
     this.#view = view;
+    this.#idOf = idOf;
   }
 
-  run(): number[] {
+  /**
+   * The handles; undefined where the work is stopped. The next call for the same event goes on from there. `changes`
+   * counts those of the index.
+   */
+  run(changes: number): number[] | undefined {
+    const { work } = this.#view;
+    const suspended = work.suspended as Suspended | undefined;
+    if (suspended?.search === this && suspended.changes === changes) return this.#goOn(suspended);
+    if (suspended !== undefined) work.restart();
+    this.#rest = undefined;
     this.#count = 0;
     this.candidates = 0;
     this.#keys.run();
@@ -58,7 +89,37 @@ export class Search {
       const bundle = this.#marked.pop()!;
       this.#arena.chunks[bundle >>> chunkBits]![(bundle & offsetMask) + markWord] = 0;
     }
-    return this.#handles.slice(0, this.#count);
+    const handles = this.#handles.slice(0, this.#count);
+    work.slice.left -= stepsOfEvent + this.#count * stepsOfHandle;
+    const rest = this.#rest as number[] | undefined;
+    if (rest === undefined) return handles;
+    if (rest.length === 0) {
+      // The slice was used up by the last candidates.
+      work.isStopped = false;
+      return handles;
+    }
+    work.suspended = { search: this, changes, handles, rest, at: 0 } satisfies Suspended;
+    return undefined;
+  }
+
+  /** Nothing has changed since: what was found still holds. */
+  #goOn(suspended: Suspended): number[] | undefined {
+    const { work } = this.#view;
+    const { rest, handles } = suspended;
+    this.#count = 0;
+    for (; suspended.at < rest.length && !work.isStopped; suspended.at += 2) {
+      const bundle = rest[suspended.at]!;
+      const isHit = (rest[suspended.at + 1]! & isProof) !== 0 || this.#holds(bundle);
+      if (work.isStopped) break;
+      if (isHit) this.#takeMembers(bundle + membersList);
+      if (work.isOut) work.isStopped = true;
+    }
+    for (let i = 0; i < this.#count; i += 1) handles.push(this.#handles[i]!);
+    work.slice.left -= this.#count * stepsOfHandle;
+    if (suspended.at < rest.length) return undefined;
+    // As above.
+    work.isStopped = false;
+    return handles;
   }
 
   /** Reads the newest two blocks of each key beforehand; nearly no list has more. */
@@ -99,9 +160,27 @@ export class Search {
     const group = this.#group;
     const end = this.#grouped;
     this.#grouped = 0;
+    if (this.#rest !== undefined) return this.#leave(0, end);
     if (end > 2) this.#readCandidates(end);
+    const { work } = this.#view;
     for (let i = 0; i < end; i += 2) {
-      if (this.#isHit(group[i]!, group[i + 1]!)) this.#takeMembers(group[i]! + membersList);
+      if (!this.#isNew(group[i]!, group[i + 1]!)) continue;
+      const isHit = (group[i + 1]! & isProof) !== 0 || this.#holds(group[i]!);
+      if (work.isStopped) {
+        this.#rest = [group[i]!, group[i + 1]!];
+        return this.#leave(i + 2, end);
+      }
+      if (isHit) this.#takeMembers(group[i]! + membersList);
+    }
+    if (!work.isOut) return;
+    work.isStopped = true;
+    this.#rest = [];
+  }
+
+  /** Leaves candidates of the group to another slice. */
+  #leave(from: number, end: number): void {
+    for (let i = from; i < end; i += 2) {
+      if (this.#isNew(this.#group[i]!, this.#group[i + 1]!)) this.#rest!.push(this.#group[i]!, this.#group[i + 1]!);
     }
   }
 
@@ -120,17 +199,28 @@ export class Search {
     }
   }
 
-  #isHit(bundle: number, flags: number): boolean {
+  /** Whether the event has not come by it under another key. */
+  #isNew(bundle: number, flags: number): boolean {
+    if ((flags & isOneOfSeveral) === 0) return true;
+    const words = this.#arena.chunks[bundle >>> chunkBits]!;
+    const mark = (bundle & offsetMask) + markWord;
+    if (words[mark] !== 0) return false;
+    words[mark] = 1;
+    this.#marked.push(bundle);
+    return true;
+  }
+
+  #holds(bundle: number): boolean {
     const words = this.#arena.chunks[bundle >>> chunkBits]!;
     const at = bundle & offsetMask;
-    if ((flags & isOneOfSeveral) !== 0) {
-      if (words[at + markWord] !== 0) return false;
-      words[at + markWord] = 1;
-      this.#marked.push(bundle);
-    }
-    if ((flags & isProof) !== 0) return true;
     const program = words[at + programWord]!;
-    return this.#view.holds(this.#arena.chunks[program >>> chunkBits]!, program & offsetMask);
+    const { work } = this.#view;
+    work.steps = 0;
+    const holds = this.#view.holds(this.#arena.chunks[program >>> chunkBits]!, program & offsetMask);
+    const steps = stepsOfCandidate + words[at + programLengthWord]! * 2;
+    work.slice.left -= steps;
+    if (work.pay(steps + work.steps)) work.note(this.#idOf(words[at + membersList + listFirst]!), steps + work.steps);
+    return holds;
   }
 
   #takeMembers(members: number): void {
