@@ -68,7 +68,7 @@ export function createExplain({ database: { client }, turns, budget }: ExplainSe
           and s.id > ${after}::uuid
         order by s.id limit ${Math.min(left, pageSize)}`;
       for (const row of rows) {
-        if (!turns.isFree(tenant)) await turns.turn(tenant, signal);
+        if (!turns.isFree(tenant)) await turns.enter(tenant, () => undefined, signal);
         const explain = explainRow(row, work);
         turns.slice.left -= stepsOfRow;
         for (const [place, event] of events.entries()) {

@@ -50,7 +50,7 @@ export function createMatchEvent(settings: MatchEventSettings): Handler<'matchEv
     const { tenant } = call.principal;
     return turns.isFree(tenant)
       ? answer(settings, call)
-      : turns.turn(tenant, call.signal).then(() => answer(settings, call));
+      : turns.enter(tenant, () => answer(settings, call), call.signal);
   }
 
   return (call) => {

@@ -72,17 +72,22 @@ export function readMessage(origin: KnownOrigin, message: EventRequest, limits?:
     throw new RegistryError(read.code, 'The message could not be read as events.', { faults: read.faults });
   if (read.mode !== 'batched') {
     const event = read.events[0] as ReadEvent;
-    const result = { event, ...judgeEvent(origin.profile, event), pairs: noPairs };
+    const result = judge(origin, event);
     if (result.faults.length > 0) throw refused(result.faults);
     return { isBatch: false, results: [result], matched: 0 };
   }
   const batch = validateBatch(origin.profile, { count: read.events.length, bytes: read.bytes });
   if (batch.faults.length > 0) throw refused(batch.faults, 'batch');
   // Step by step for all, and not event by event: the code of a step stays in the processor's cache meanwhile.
-  const results = read.events.map((event) => ({ event, ...judgeEvent(origin.profile, event), pairs: noPairs }));
+  const results = read.events.map((event) => judge(origin, event));
   // The answer has no other place for what a batch should be, and `/events/validate` has it there too.
   for (const { warnings } of results) warnings.unshift(...batch.warnings);
   return { isBatch: true, results, matched: 0 };
+}
+
+function judge({ profile }: KnownOrigin, event: ReadEvent): EventResult {
+  const { faults, warnings } = judgeEvent(profile, event);
+  return { event, faults, warnings, pairs: noPairs };
 }
 
 /**

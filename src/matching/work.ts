@@ -17,7 +17,7 @@ export const sliceSteps = 500_000;
 export const usualBudget = 500_000_000;
 
 /** To read a message and to judge its events. */
-export const stepsPerByte = 4;
+export const stepsPerByte = 2;
 
 /** Filters that take no more are ordinary, and do not count, however many subscriptions have them. */
 const freeSteps = 64;
@@ -46,7 +46,7 @@ export class Work {
   readonly #budget: number;
   #results: Map<Predicate, boolean> | undefined;
   /** By subscription. */
-  readonly #costs = new Map<string, number>();
+  #costs: Map<string, number> | undefined;
   #canStop = true;
 
   constructor(budget = Infinity, slice: Slice = { left: Infinity }) {
@@ -108,12 +108,13 @@ export class Work {
   }
 
   note(subscription: string, steps: number): void {
+    this.#costs ??= new Map();
     this.#costs.set(subscription, (this.#costs.get(subscription) ?? 0) + steps);
   }
 
   /** For work that is over. */
   tooExpensive(): RegistryError {
-    const [worst] = [...this.#costs].sort(([, one], [, other]) => other - one);
+    const [worst] = [...(this.#costs ?? [])].sort(([, one], [, other]) => other - one);
     const limit = this.#budget.toLocaleString('en');
     if (worst === undefined) {
       return new RegistryError(

@@ -32,7 +32,7 @@ export async function withDatabase(size, work) {
       child.send('collections');
       return (await once(child, 'message'))[0].longestms;
     };
-    return { port, longestPauseMs };
+    return { port, operationsPort, longestPauseMs };
   }
 
   /** node:http that reads and parses a body and answers a constant of this many bytes. */
@@ -42,7 +42,8 @@ export async function withDatabase(size, work) {
     return (await once(child, 'message'))[0];
   }
 
-  const token = (scope) => createToken({ tenant: 'bench', subscriber: 'sender', scopes: [scope], minutes: 60 }, env);
+  const token = (scope, tenant = 'bench') =>
+    createToken({ tenant, subscriber: 'sender', scopes: [scope], minutes: 60 }, env);
   try {
     await fill(postgres.url, size);
     return await work({ startRegistry, startBare, token, url: postgres.url });
