@@ -65,8 +65,17 @@ const serverOnly = [
   'storage/tls',
 ];
 
-/** About software of others, which is installed and asked once, whatever the database. */
-const foreign = ['generators/generators', 'receivers/receivers'];
+/** What speaks to a registry over HTTP only, the kit and software of others: run once, whatever the database. */
+const overHttp = [
+  'generators/generators',
+  'receivers/receivers',
+  'sender/deliver',
+  'sender/example',
+  'sender/languages',
+  'sender/outcomes',
+  'sender/permits',
+  'sender/replica',
+];
 
 /** On the embedded database in `npm test`; all others are on Postgres, which takes half of the processor's time. */
 const embeddedFirst = ['grants/grants', 'restart', 'storage/stream-rows', 'storage/tidy'];
@@ -91,7 +100,7 @@ const root = fileURLToPath(new URL('test/', import.meta.url));
 const names = readdirSync(root, { recursive: true })
   .filter((path) => path.endsWith('.test.ts'))
   .map((path) => path.slice(0, -'.test.ts'.length).replaceAll('\\', '/'));
-for (const name of [...long, ...serverOnly, ...foreign, ...embeddedFirst, ...onCitus]) {
+for (const name of [...long, ...serverOnly, ...overHttp, ...embeddedFirst, ...onCitus]) {
   if (!existsSync(`${root}${name}.test.ts`)) throw new Error(`jest.config.js: there is no test/${name}.test.ts`);
 }
 
@@ -101,7 +110,7 @@ const databasesOf = (name) => {
   if (suite === 'citus' || name.startsWith('citus/'))
     return suite === 'citus' && onCitus.includes(name) ? ['citus'] : [];
   if (!usesDatabase(name)) return ['none'];
-  if (serverOnly.includes(name) || foreign.includes(name)) return ['postgres'];
+  if (serverOnly.includes(name) || overHttp.includes(name)) return ['postgres'];
   return embeddedFirst.includes(name) ? ['embedded', 'postgres'] : ['postgres', 'embedded'];
 };
 const isFast = (name, database) =>

@@ -683,7 +683,7 @@ export interface components {
          * @description Whether webhooks are offered a callback URL (webhook specification, section 4.1.3). `never`: not by these questions.
          * @enum {string}
          */
-        Callback: "offer" | "never";
+        CallbackPolicy: "offer" | "never";
         /** @description Requests per minute; `"*"` means no limit (webhook specification, section 4.2.2). A webhook that allows more than the maximum is given the maximum, with the warning `rate_capped`. */
         Rate: number | "*";
         /**
@@ -806,7 +806,7 @@ export interface components {
             };
             origin: string;
             requestedrate?: components["schemas"]["RequestedRate"];
-            callback?: components["schemas"]["Callback"];
+            callback?: components["schemas"]["CallbackPolicy"];
             status: components["schemas"]["SubscriptionStatus"];
             statusdetails: components["schemas"]["StatusDetails"];
             /** @description The client that the subscription belongs to. */
@@ -968,7 +968,7 @@ export interface components {
              *     offered. `offer` if absent. Where the origin says `never`, that holds. A renewal, which is for all subscriptions of
              *     one origin to one sink, leaves the callback out where all of them say `never`.
              */
-            callback?: components["schemas"]["Callback"];
+            callback?: components["schemas"]["CallbackPolicy"];
             readonly status?: unknown;
             readonly statusdetails?: unknown;
             readonly subscriber?: unknown;
@@ -1426,7 +1426,7 @@ export interface components {
             requestedrate?: components["schemas"]["RequestedRate"];
             defaultrate: components["schemas"]["Rate"];
             judgement: components["schemas"]["Judgement"];
-            callback: components["schemas"]["Callback"];
+            callback: components["schemas"]["CallbackPolicy"];
             unsupportedrate?: number;
             leaseseconds: number;
             profile: components["schemas"]["Profile"];
@@ -1446,7 +1446,7 @@ export interface components {
             /** @description How strictly answers are read; the README has the table. `strict` if absent. */
             judgement?: components["schemas"]["Judgement"];
             /** @description Whether questions of this origin offer a callback. `offer` if absent. */
-            callback?: components["schemas"]["Callback"];
+            callback?: components["schemas"]["CallbackPolicy"];
             /** @description The rate for targets that answer OPTIONS with 405 or 501. Absent means that they get nothing. */
             unsupportedrate?: number;
             /** @description How long a consent holds before it must be renewed. 864000, ten days, if absent. */
@@ -1470,7 +1470,7 @@ export interface components {
             /** @description How strictly answers are read; the README has the table. `strict` if absent. */
             judgement?: components["schemas"]["Judgement"];
             /** @description Whether questions of this origin offer a callback. `offer` if absent. */
-            callback?: components["schemas"]["Callback"];
+            callback?: components["schemas"]["CallbackPolicy"];
             /** @description The rate for targets that answer OPTIONS with 405 or 501. Absent means that they get nothing. */
             unsupportedrate?: number;
             /** @description How long a consent holds before it must be renewed. 864000, ten days, if absent. */
