@@ -6,8 +6,8 @@ import { databaseTime, lockRegistry } from '../storage/transaction.js';
 
 /**
  * How many handshakes one host, its registrable domain, its network and one tenant get in any minute, over all
- * processes: a sliding window for each. The registry must not become a flooder by many names of one victim, many tenants, or somebody
- * who presses the button again. What finds no room waits; nothing is dropped.
+ * processes: a sliding window for each. The registry must not flood anyone because a victim has many names, because
+ * many tenants name it, or because a client asks again and again. A handshake that finds no room waits; none is dropped.
  */
 export interface RateWindows {
   /**

@@ -1,5 +1,4 @@
 import type { components } from '../http/contract.gen.js';
-import type { Sql } from '../storage/sql.js';
 import { databaseTime, type Actor, type Transaction } from '../storage/transaction.js';
 import { clip, withoutKey } from './attempt.js';
 import { targetOf, type Called } from './callback-key.js';
@@ -19,7 +18,7 @@ export interface RejectedCallback {
   count: number;
 }
 
-/** The audit record has so many of a handshake. Whoever has a key could write it full otherwise. */
+/** The audit record keeps this many for each handshake, so that a client with a key cannot fill it. */
 const mostAudited = 10;
 
 /** Keeps what came at the handshake, which has to be locked, and in the audit record. */
@@ -37,15 +36,11 @@ export async function keepRejected(
     ...shown('allowedrate', sent.allowedRate, sent.key),
     count: ((called.rejectedcallback as RejectedCallback | null)?.count ?? 0) + 1,
   };
-  await store(sql, called.id, rejected);
+  await sql.$executeRaw`
+    update handshake set rejectedcallback = ${JSON.stringify(rejected)}::jsonb where id = ${called.id}::uuid`;
   if (rejected.count > mostAudited) return;
   const { message, advice } = presentRejected(called.origin, rejected);
   audit(actor, 'handshake.callback_rejected', targetOf(called), { handshake: called.id, reason, message, advice });
-}
-
-async function store(sql: Sql, handshake: string, rejected: RejectedCallback): Promise<void> {
-  await sql.$executeRaw`
-    update handshake set rejectedcallback = ${JSON.stringify(rejected)}::jsonb where id = ${handshake}::uuid`;
 }
 
 /** A header as it is kept. The caller may have written its key there. */
@@ -54,7 +49,7 @@ function shown(name: 'allowedorigin' | 'allowedrate', value: string | undefined,
   return line === undefined ? {} : { [name]: line[1] };
 }
 
-/** Characters; a little more than a sentence shows. */
+/** Characters. A little more than a sentence shows. */
 const mostKept = 250;
 
 /** What came, why it did not count, and what to send. */
