@@ -13,13 +13,13 @@ export interface Places {
 /** A row with the rate to ask for, and whether the callback is left out. */
 export type Candidate = HandshakeRow & { askedrate: number | null; offersnone: boolean };
 
-/** Its time has come, or whoever had it died. */
+/** It is due, or the process that had it died. */
 const isReady = Prisma.sql`(
   (h.state = 'due' and h.dueat <= statement_timestamp())
   or (h.state = 'asking' and h.leaseduntil <= statement_timestamp()))`;
 
 /**
- * Nobody is asked for a subscription that is suspended, nor to renew a grant that only such subscriptions need: that waits.
+ * No webhook is asked for a suspended subscription, nor to renew a grant that only such subscriptions need.
  * Nor is a webhook that cools down, which a question put or claimed at the moment of its answer does not know of. Values
  * and no "exists", which may be planned as one reading of all subscriptions.
  */

@@ -145,7 +145,7 @@ function judgeHeaders(criteria: Criteria, status: number, answer: AnswerHeaders)
 function judgeWithout(status: number, answer: AnswerHeaders): Judgement {
   if (answer.has('webhook-request-origin')) return { kind: 'withheld', verdict: 'request_origin_echoed' };
   if (answer.has('webhook-allowed-rate')) return { kind: 'withheld', verdict: 'origin_missing' };
-  // A proxy says so in front of an application that restarts, and nobody decided anything.
+  // A proxy answers this in front of an application that restarts. It is no decision.
   if (status >= 500 && status !== 501) return postponed('server_error', answer);
   return { kind: 'withheld', verdict: whySilent(status, answer) };
 }

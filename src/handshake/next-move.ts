@@ -63,7 +63,7 @@ export function nextMove(judged: Judged, now: Date, settings: RetrySettings): Mo
   return hasTrickle ? { state: 'granted', verdict: 'granted_by_policy' } : { state: 'refused', verdict };
 }
 
-/** The answer names somebody else. What no header says is nobody's decision: a proxy may have answered. */
+/** The answer names another origin. An answer without the header is no decision: a proxy may have given it. */
 export function isClearRefusal({ verdict }: Judgement): boolean {
   return verdict === 'origin_mismatch';
 }

@@ -207,7 +207,7 @@ export interface Facts {
   origin: string;
   requestedOriginEchoed?: string;
   callbackOffered?: boolean;
-  /** Only where it is the host of the sink: of another one nobody is told. */
+  /** Only on the host of the sink. Another host is not disclosed. */
   redirectedTo?: string;
 }
 

@@ -656,7 +656,7 @@ export interface components {
             until: components["schemas"]["Time"];
         };
         /**
-         * @description What is told of the credential that is stored. The secrets are never read back.
+         * @description Metadata of the stored credential. The secrets are never returned.
          * @example {
          *       "credentialtype": "PLAIN",
          *       "setat": "2026-11-20T12:00:00.000Z",

@@ -12,7 +12,7 @@ export interface OperationsSettings {
   checks: Readonly<Record<string, ReadinessCheck>>;
   /** Those of them that look-ups and matches need; they wait for nothing. */
   readChecks: readonly string[];
-  /** What somebody should look at although it keeps nothing from working; asked after the checks. */
+  /** What an operator should look at although everything works; read after the checks. */
   warnings?: () => string[];
   /** Milliseconds for each check. */
   timeoutMs: number;

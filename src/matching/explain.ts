@@ -48,7 +48,7 @@ interface Row {
 const mostExplanations = 1_000;
 /** Read at once: some subscriptions have 64 KiB. */
 const pageSize = 100;
-/** What a subscription and an event take besides the predicates: long filters are compiled for it. */
+/** Steps for a subscription and an event, without the predicates: long filters are compiled for it. */
 const stepsOfRow = 25_000;
 const stepsOfExplanation = 500;
 

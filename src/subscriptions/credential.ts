@@ -9,7 +9,7 @@ import { checkLine, fault, type CheckText } from './rules.js';
 
 export type SinkCredential = components['schemas']['SinkCredential'];
 
-/** What is told of a credential, which is stored beside it in clear: no secret can be derived from it. */
+/** Metadata of a credential, stored beside it in clear text. No secret can be derived from it. */
 export interface CredentialInfo {
   credentialtype: SinkCredential['credentialtype'];
   /** RFC 3339, as is the end of its access token. */

@@ -66,7 +66,7 @@ async function reseal({ query }: Query, vault: CredentialVault, row: SealedRow):
   return true;
 }
 
-/** Deletes the credentials that overlap theirs no longer: nobody gets them any more. */
+/** Deletes previous credentials whose overlap has ended. */
 export async function forgetEndedCredentials({ query }: Query): Promise<void> {
   await query(
     `update subscription set previouscredential = null, previousinfo = null, previousuntil = null

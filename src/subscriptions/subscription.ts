@@ -55,7 +55,7 @@ export interface SubscriptionStatus {
         id: string;
         reason: HandshakeReason;
         state: HandshakeState;
-        /** As subscribers see it, whoever reads. */
+        /** As subscribers see it, for every reader. */
         verdict: Verdict | undefined;
         dueAt: Date | undefined;
         waitingUntil: Date | undefined;

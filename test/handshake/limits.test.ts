@@ -206,7 +206,7 @@ describe('by the minute', () => {
     expect(registry.receiver.asked.map(offers).sort()).toEqual([false, false, true, true]);
   });
 
-  test('no minute has more than the budget, wherever it begins, and what waits as long as it is told gets its turn', async () => {
+  test('no minute has more than the budget, wherever it begins, and what waits as long as the registry says gets its turn', async () => {
     await start();
     const windows = createRateWindows({ perHost: 3, perTenant: 100 });
     const from = Date.UTC(2026, 10, 20, 12);

@@ -301,7 +301,7 @@ describe('a name', () => {
   });
 });
 
-describe('what a subscriber is told of an answer', () => {
+describe('what a subscriber sees of an answer', () => {
   test.each<[string, object, string | RegExp, string | RegExp]>([
     [
       'a malformed rate',

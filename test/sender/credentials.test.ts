@@ -85,7 +85,7 @@ test('a credential that was changed is asked for again, and one that was taken a
   }
 });
 
-test('a credential that was rotated is told with the one before it until the overlap is over, also while the registry is away', async () => {
+test('a rotated credential is returned with the previous one until the overlap ends, also while the registry is down', async () => {
   const type = 'com.example.overlap';
   const id = await newWebhook(type, 'secret-old');
   const rotate = async (sinkcredential: object) => {

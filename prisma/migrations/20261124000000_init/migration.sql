@@ -50,7 +50,7 @@ create table subscription (
   price integer not null default 0,
   config jsonb,
   sinkcredential text,
-  -- What is told of it: its type, when it was set and ends, its fingerprint.
+  -- Its metadata: type, when it was set and ends, fingerprint.
   credentialinfo jsonb,
   -- The one before it, which senders may use until then.
   previouscredential text,

@@ -17,7 +17,7 @@ import { keyList } from './keys.js';
 
 /** So many candidates are looked at together. */
 const groupSize = 64;
-/** What a look at a candidate takes besides its program: mostly it waits for memory. */
+/** Steps to look at a candidate, without its program: mostly memory latency. */
 const stepsOfCandidate = 16;
 /** The way through the keys, and each subscription that gets the event, with its part of the answer. */
 const stepsOfEvent = 256;
