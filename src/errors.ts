@@ -1,10 +1,12 @@
+import { textIn, type Text } from './texts/text.js';
+
 /** A place of a request that breaks a rule. */
-export interface Fault {
+export interface Fault<Detail = string | Text> {
   /** JSON pointer into the body (`/sink`), or `query/limit`, `header/prefer`, `path/id` outside of it. */
   pointer: string;
   /** Stable name of the rule that was broken. */
   rule: FaultRule;
-  detail: string;
+  detail: Detail;
 }
 
 /** `http/RULES.md` has a sentence for each of them, `events/RULES.md` for those of a message of events. */
@@ -190,16 +192,19 @@ export type ErrorCode = (typeof errorCodes)[number];
 export class RegistryError extends Error {
   override readonly name = 'RegistryError';
   readonly code: ErrorCode;
+  /** For people; `message` is the same in English. */
+  readonly detail: string | Text;
   readonly faults: readonly Fault[];
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
     code: ErrorCode,
-    message: string,
+    detail: string | Text,
     options: { faults?: readonly Fault[]; cause?: unknown; retryAfterSeconds?: number } = {},
   ) {
-    super(message, { cause: options.cause });
+    super(textIn(detail, 'en'), { cause: options.cause });
     this.code = code;
+    this.detail = detail;
     this.faults = options.faults ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
   }

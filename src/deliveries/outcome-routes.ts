@@ -2,6 +2,7 @@ import type { Fault } from '../errors.js';
 import { brokenBody } from '../http/body.js';
 import type { components } from '../http/contract.gen.js';
 import { actorOf, type Handlers } from '../http/handler.js';
+import { faultsIn } from '../http/problem.js';
 import { findFaults } from '../http/json.js';
 import type { Principal } from '../http/principal.js';
 import { limits } from '../limits.js';
@@ -42,12 +43,15 @@ export function createOutcomeHandlers(routes: OutcomeRoutes): Handlers<'reportOu
         const fault = unfit.get(index);
         const faults = fault ? [fault] : checkBody('reportOutcomes', [entry]).map((each) => placed(each, index));
         if (faults.length > 0) {
-          results.push({ accepted: false, faults });
+          results.push({ accepted: false, faults: faultsIn(faults, call.language) });
           continue;
         }
         const { outcome, warnings } = read(entry as Entry, index, now);
         outcomes.push(outcome);
-        results.push({ accepted: true, ...(warnings.length > 0 ? { warnings } : {}) });
+        results.push({
+          accepted: true,
+          ...(warnings.length > 0 ? { warnings: faultsIn(warnings, call.language) } : {}),
+        });
       }
       const { unknown, replayed, held } = await record(actorOf(call), outcomes, {
         tenant: call.principal.tenant,
@@ -57,7 +61,8 @@ export function createOutcomeHandlers(routes: OutcomeRoutes): Handlers<'reportOu
         // What is unfit may be too deep to be written, and nothing came of it.
         content: entries.map((entry: unknown, index) => (unfit.has(index) ? null : entry)),
       });
-      for (const index of unknown) results[index] = { accepted: false, faults: [withoutGrant(index)] };
+      for (const index of unknown)
+        results[index] = { accepted: false, faults: faultsIn([withoutGrant(index)], call.language) };
       if (!replayed) {
         for (const { index, kind, count } of outcomes) if (results[index]?.accepted) onDelivery(kind, count);
         if (held > 0) onHeld(held);

@@ -55,7 +55,10 @@ export type MessageFault = keyof typeof messageFaults;
 
 export type ReadResult =
   | { mode: Mode; bytes: number; events: ReadEvent[] }
-  | { code: Extract<ErrorCode, 'body_too_large' | 'media_type_unsupported' | 'invalid_request'>; faults: Fault[] };
+  | {
+      code: Extract<ErrorCode, 'body_too_large' | 'media_type_unsupported' | 'invalid_request'>;
+      faults: Array<Fault<string>>;
+    };
 
 /**
  * Reads the events of an HTTP message in any content mode (HTTP binding, section 3; JSON format, sections 3 and 4). An

@@ -56,7 +56,7 @@ export function rulesOf(profile: Profile, document: string, chapter = '') {
 }
 
 /** A fault whose `rule` is the id of a rule in a profile. */
-export interface RuleBreach extends Fault {
+export interface RuleBreach extends Fault<string> {
   level: Level;
   sentence: string;
 }
@@ -90,6 +90,6 @@ export function presentBreach({ pointer, rule, level, detail }: RuleBreach): com
   return { pointer, rule, level, detail };
 }
 
-export function faultOfBreach({ pointer, rule, detail }: RuleBreach): Fault {
+export function faultOfBreach({ pointer, rule, detail }: RuleBreach): Fault<string> {
   return { pointer, rule, detail };
 }

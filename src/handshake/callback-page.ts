@@ -1,5 +1,6 @@
 import { entry, escapeHtml, htmlPage, timeMarkup } from '../http/html-page.js';
-import { pageTexts, timeText, type Language, type PageTexts } from '../http/page-texts.js';
+import { pageTexts, timeText, type PageTexts } from '../texts/callback-page.js';
+import type { Language } from '../texts/text.js';
 import type { CallbackOutcome } from './callback.js';
 import type { AskedFor, OwnerQuestion } from './callback-question.js';
 

@@ -22,8 +22,8 @@ export function createCallbackHandlers(callbacks: Callbacks): Handlers<CallbackO
     }
     const key = { handshake: call.path.handshake, key: call.query.key };
     const isBrowser = call.preferred('application/json', 'text/html') === 'text/html';
-    const language = call.preferredLanguage();
-    const headers = { Vary: 'Accept, Accept-Language' };
+    const { language } = call;
+    const headers = { Vary: 'Accept' };
     const page = (html: string, status: 200 | 400 = 200) => ({ status, headers, html });
 
     const decision = form?.decision;

@@ -2,8 +2,7 @@ import type { RequestListener } from 'node:http';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import { RegistryError } from '../errors.js';
 import type { Operation } from './contract.js';
-import { percentEncodingDetail, type HttpExchange, type Preferences } from './exchange.js';
-import { languages, type Language } from './page-texts.js';
+import { percentEncodingDetail, type HttpExchange } from './exchange.js';
 import type { Pipeline } from './pipeline.js';
 import { apiHeaders } from './write-answer.js';
 
@@ -47,11 +46,7 @@ export function createApp({ operations, pipeline, serveDocuments, stopping }: Ap
   }
 
   return (request, response) => {
-    const preferences: Preferences = {
-      preferred: (...mediaTypes) => (request as Request).accepts(mediaTypes),
-      preferredLanguage: () => ((request as Request).acceptsLanguages([...languages]) || 'en') as Language,
-    };
-    const exchange = pipeline.begin(request, response, preferences);
+    const exchange = pipeline.begin(request, response, (...mediaTypes) => (request as Request).accepts(mediaTypes));
     if (exchange === undefined) return;
     const given = Object.assign(response as Response, { locals: { exchange } });
     app(request as Request, given, (error: unknown) => pipeline.fail(exchange, errorOf(error)));

@@ -1757,7 +1757,7 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "urn:problem-type:assent:database_unavailable",
-                 *       "title": "The database does not answer at present.",
+                 *       "title": "The database is unavailable.",
                  *       "status": 503,
                  *       "detail": "The database does not answer: ask again. A change may have been made or not; repeat it with the same Idempotency-Key.",
                  *       "code": "database_unavailable",
@@ -1790,7 +1790,7 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "urn:problem-type:assent:unauthenticated",
-                 *       "title": "The request carries no token that holds.",
+                 *       "title": "The token is missing or invalid.",
                  *       "status": 401,
                  *       "detail": "The token has expired (exp).",
                  *       "code": "unauthenticated",
@@ -1829,7 +1829,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The present state does not allow this. */
+        /** @description The current state does not allow this. */
         Conflict: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -1840,7 +1840,7 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "urn:problem-type:assent:idempotency_key_reused",
-                 *       "title": "The Idempotency-Key was used for another request.",
+                 *       "title": "This Idempotency-Key was already used for another request.",
                  *       "status": 409,
                  *       "detail": "This Idempotency-Key stood in a request that was not the same.",
                  *       "code": "idempotency_key_reused",
@@ -1868,7 +1868,7 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "urn:problem-type:assent:subscription_not_found",
-                 *       "title": "There is no such subscription.",
+                 *       "title": "This subscription does not exist.",
                  *       "status": 404,
                  *       "detail": "There is no subscription with this id, or it is not yours.",
                  *       "code": "subscription_not_found",
@@ -1889,7 +1889,7 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "urn:problem-type:assent:precondition_failed",
-                 *       "title": "A condition of the request does not hold.",
+                 *       "title": "The resource changed, so the condition of the request fails.",
                  *       "status": 412,
                  *       "detail": "The present version is \"2\"; read it and try again.",
                  *       "code": "precondition_failed",
@@ -1972,9 +1972,9 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "urn:problem-type:assent:cursor_too_old",
-                 *       "title": "Changes after this cursor have been forgotten.",
+                 *       "title": "The cursor is too old.",
                  *       "status": 410,
-                 *       "detail": "Changes after this cursor have been forgotten. Take a new snapshot and follow from its cursor.",
+                 *       "detail": "The cursor is too old. Take a new snapshot and follow from its cursor.",
                  *       "code": "cursor_too_old",
                  *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
                  *     }
@@ -2165,7 +2165,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:problem-type:assent:quota_exceeded",
-                     *       "title": "The tenant has as many as it may have.",
+                     *       "title": "The tenant has reached its quota of subscriptions.",
                      *       "status": 403,
                      *       "detail": "The tenant has 1000000 subscriptions, which is all it may have.",
                      *       "code": "quota_exceeded",
@@ -2456,7 +2456,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:problem-type:assent:suspended_by_admin",
-                     *       "title": "An admin suspended the subscription.",
+                     *       "title": "An admin suspended this subscription.",
                      *       "status": 403,
                      *       "detail": "An admin suspended this subscription, and only an admin resumes it.",
                      *       "code": "suspended_by_admin",
@@ -2951,7 +2951,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:problem-type:assent:not_permitted",
-                     *       "title": "The origin may not send to this sink.",
+                     *       "title": "The origin has no permission to send to this sink.",
                      *       "status": 403,
                      *       "detail": "An admin took the grant away.",
                      *       "code": "not_permitted",
@@ -3519,7 +3519,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "urn:problem-type:assent:match_too_expensive",
-                     *       "title": "The filters take too many steps for this message.",
+                     *       "title": "The filters need too many steps for this message.",
                      *       "status": 422,
                      *       "detail": "The filters take more than 500,000,000 steps for this message, those of subscription\n0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f the most of them.\n",
                      *       "code": "match_too_expensive",

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import formats from 'ajv-formats';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { RegistryError, type Fault } from '../errors.js';
+import { textIn } from '../texts/text.js';
 import { faultsOf } from './contract-faults.js';
 import type { operations } from './contract.gen.js';
 import { escapePointer, textFault } from './json.js';
@@ -189,7 +190,9 @@ function answerChecker(
     const schema = `${place}/content/${escapePointer(mediaType)}/schema`;
     const validate = compiled.get(schema) ?? compile(schema);
     compiled.set(schema, validate);
-    return validate(value) ? [] : faultsOf(validate.errors ?? []).map((fault) => `${fault.pointer} ${fault.detail}`);
+    return validate(value)
+      ? []
+      : faultsOf(validate.errors ?? []).map((fault) => `${fault.pointer} ${textIn(fault.detail, 'en')}`);
   };
 }
 

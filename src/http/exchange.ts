@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { parseBody, takesBody } from './body.js';
 import { brokenParameters, type Operation, type Parameters } from './contract.js';
-import type { Language } from './page-texts.js';
+import type { Language } from '../texts/text.js';
+import { languageOf } from './language.js';
 import { nobody, type Principal } from './principal.js';
 import { traceparentOf } from './trace-context.js';
 import type { FixedHeaders, StreamedBody } from './write-answer.js';
@@ -45,11 +46,8 @@ export interface UntypedAnswer {
   stream?: StreamedBody;
 }
 
-/** As in `Call`. The fast path has no operation that answers in two media types, or in two languages. */
-export interface Preferences {
-  preferred: (...mediaTypes: string[]) => string | false;
-  preferredLanguage: () => Language;
-}
+/** As in `Call`. The fast path has no operation that answers in two media types. */
+export type Preferred = (...mediaTypes: string[]) => string | false;
 
 const noBody = Buffer.alloc(0);
 
@@ -68,12 +66,13 @@ export class HttpExchange {
   private parameters: Parameters | undefined;
   private parsed: unknown;
   private gone: AbortSignal | undefined;
+  private spoken: Language | undefined;
 
   constructor(
     readonly request: IncomingMessage,
     readonly response: ServerResponse,
     readonly requestId: string,
-    private readonly preferences: Preferences,
+    readonly preferred: Preferred,
   ) {}
 
   get route(): Route {
@@ -92,12 +91,13 @@ export class HttpExchange {
     return this.readParameters().query;
   }
 
-  get preferred(): Preferences['preferred'] {
-    return this.preferences.preferred;
+  get language(): Language {
+    return (this.spoken ??= languageOf(this.request.headers['accept-language']));
   }
 
-  get preferredLanguage(): Preferences['preferredLanguage'] {
-    return this.preferences.preferredLanguage;
+  /** Whether the response depends on the language. */
+  get isSpoken(): boolean {
+    return this.spoken !== undefined;
   }
 
   get queryText(): string {

@@ -1,10 +1,10 @@
 import type { RequestListener } from 'node:http';
 import type { Operation } from './contract.js';
-import type { Preferences, Route } from './exchange.js';
+import type { Preferred, Route } from './exchange.js';
 import type { Pipeline } from './pipeline.js';
 
 const noParameters = {};
-const onlyForm: Preferences = { preferred: (mediaType = '') => mediaType, preferredLanguage: () => 'en' };
+const onlyForm: Preferred = (mediaType = '') => mediaType;
 
 /**
  * Takes the requests of a few operations in front of Express, which costs several times as much as their answers do.

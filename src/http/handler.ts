@@ -1,7 +1,8 @@
 import type { Actor } from '../storage/transaction.js';
 import type { operations } from './contract.gen.js';
 import type { OperationId } from './contract.js';
-import type { Preferences } from './exchange.js';
+import type { Language } from '../texts/text.js';
+import type { Preferred } from './exchange.js';
 import type { Principal } from './principal.js';
 import type { StreamedBody } from './write-answer.js';
 
@@ -43,9 +44,9 @@ export interface Call<Id extends OperationId> {
   /** Fires when the client has gone away. */
   signal: AbortSignal;
   /** Which of these media types the client likes best (RFC 9110 section 12.5.1), the first of those it likes alike. */
-  preferred: Preferences['preferred'];
-  /** Of those that pages are written in (RFC 9110 section 12.5.4); English if the client likes none of them. */
-  preferredLanguage: Preferences['preferredLanguage'];
+  preferred: Preferred;
+  /** From `Accept-Language` (RFC 9110 section 12.5.4); English if the client prefers none of ours. */
+  language: Language;
 }
 
 type Success = 200 | 201 | 304;

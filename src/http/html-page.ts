@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { ErrorCode } from '../errors.js';
 import type { components } from './contract.gen.js';
-import { pageTexts, timeText, type Language } from './page-texts.js';
+import { pageTexts, timeText } from '../texts/callback-page.js';
+import type { Language } from '../texts/text.js';
 
 const style =
   'body{font:1.1rem/1.5 system-ui,sans-serif;max-width:38rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b;background:#fff;' +
@@ -39,18 +39,15 @@ ${content}
 }
 
 /** What the problem says, for people. */
-export function problemPage(problem: components['schemas']['Problem'], preferred: Language): string {
-  const { code, faults = [], requestid } = problem;
-  const known = faults.length > 0 ? undefined : pageTexts[preferred].problem.known[code as ErrorCode];
-  const language = known === undefined ? 'en' : preferred;
-  const { title, detail = '' } = known ?? problem;
+export function problemPage(problem: components['schemas']['Problem'], language: Language): string {
+  const { title, detail = '', faults = [], requestid } = problem;
   const entries = faults.map((fault) => entry(fault.pointer, escapeHtml(fault.detail)));
   return htmlPage(
     language,
     title,
     `<p>${escapeHtml(detail)}</p>
 <dl>
-${entries.join('')}${entry(pageTexts[language].problem.request, escapeHtml(requestid))}</dl>`,
+${entries.join('')}${entry(pageTexts[language].request, escapeHtml(requestid))}</dl>`,
   );
 }
 

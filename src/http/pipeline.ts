@@ -6,7 +6,7 @@ import { uuidv7 } from '../storage/ids.js';
 import { authorizationOf, type Authenticate } from './authenticate.js';
 import { readBody, takesBody } from './body.js';
 import { requireScope, type Operation } from './contract.js';
-import { HttpExchange, type Preferences, type Route, type RouteMatch, type UntypedAnswer } from './exchange.js';
+import { HttpExchange, type Preferred, type Route, type RouteMatch, type UntypedAnswer } from './exchange.js';
 import type { Handlers } from './handler.js';
 import { pagePolicy, problemPage } from './html-page.js';
 import type { OnRequest } from './metrics.js';
@@ -27,7 +27,7 @@ export interface Pipeline {
   begin(
     request: IncomingMessage,
     response: ServerResponse,
-    preferences: Preferences,
+    preferred: Preferred,
     match?: RouteMatch,
   ): HttpExchange | undefined;
   /** From the token to the body. Needs the route; `handle` goes on when everything was read. */
@@ -92,8 +92,8 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     };
   }
 
-  function begin(request: IncomingMessage, response: ServerResponse, preferences: Preferences, match?: RouteMatch) {
-    const exchange = new HttpExchange(request, response, nextId(), preferences);
+  function begin(request: IncomingMessage, response: ServerResponse, preferred: Preferred, match?: RouteMatch) {
+    const exchange = new HttpExchange(request, response, nextId(), preferred);
     exchange.match = match;
     if (!match?.route.isHot) {
       exchange.isWatched = true;
@@ -207,18 +207,18 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     exchange.code = known.code;
     if (known.code === 'internal') log.error({ ...namesOf(exchange), err: known.cause }, 'fault');
     else if (known.cause !== undefined) log.warn({ ...namesOf(exchange), err: known.cause }, known.code);
-    const { response, match, preferred, preferredLanguage, requestId } = exchange;
+    const { response, match, preferred, language, requestId } = exchange;
     if (response.headersSent) {
       response.destroy();
       return;
     }
-    const problem = problemOf(known, requestId);
+    const problem = problemOf(known, requestId, language);
     const headers = problemHeaders(known);
     const hasPage = match?.route.operation.hasPage === true;
-    if (hasPage) headers['Vary'] = 'Accept, Accept-Language';
+    if (hasPage) headers['Vary'] = 'Accept';
     const types = ['application/problem+json', 'application/json', 'text/html'];
     if (hasPage && preferred(...types) === 'text/html') {
-      finish(exchange, pageAnswer, problem.status, headers, problemPage(problem, preferredLanguage()));
+      finish(exchange, pageAnswer, problem.status, headers, problemPage(problem, language));
     } else {
       finish(exchange, problemAnswer, problem.status, headers, JSON.stringify(problem));
     }
@@ -234,6 +234,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     const { response, requestId } = exchange;
     const others: string[] = [];
     for (const name in headers) others.push(name, headers[name] as string);
+    if (exchange.isSpoken) others.push('Content-Language', exchange.language, 'Vary', 'Accept-Language');
     if (stopping.aborted) others.push('Connection', 'close');
     fixed.send(response, { status, requestId, others, body });
     if (!exchange.isWatched) record(exchange, status);

@@ -10,7 +10,7 @@ export class RegistryRefusal extends Error {
     readonly status: number,
     /** Of the problem; see the table of errors. Undefined if the answer held none. */
     readonly code: string | undefined,
-    readonly faults: readonly Fault[],
+    readonly faults: readonly Fault<string>[],
     message: string,
   ) {
     super(message);
@@ -190,7 +190,7 @@ async function refusalOf({ statusCode, body }: Dispatcher.ResponseData): Promise
   return new RegistryRefusal(
     statusCode,
     code,
-    Array.isArray(problem.faults) ? (problem.faults as Fault[]) : [],
+    Array.isArray(problem.faults) ? (problem.faults as Array<Fault<string>>) : [],
     `The registry answered ${statusCode}${code === undefined ? '' : ` (${code})`}.${detail}`,
   );
 }

@@ -3,6 +3,7 @@ import type { components } from '../http/contract.gen.js';
 import { isTimestamp } from '../http/timestamp.js';
 import type { CredentialContext, CredentialVault } from './credential-vault.js';
 import { checkLine, fault, type CheckText } from './rules.js';
+import { textIn, textOf } from '../texts/text.js';
 
 // `sinkcredential` (Subscriptions API, section 3.2.3). A new one may leave the one before it to senders for a while, because
 // a webhook rarely learns of a new secret at the moment in which the registry does.
@@ -80,7 +81,7 @@ export function readSinkCredential(
   const endpoint = 'refreshtokenendpoint' in value ? value.refreshtokenendpoint : undefined;
   const ofEndpoint = endpoint === undefined ? undefined : faultOfSink(endpoint);
   if (ofEndpoint !== undefined) {
-    const detail = `An endpoint keeps the rules of sinks. ${ofEndpoint.detail}`;
+    const detail = textOf((language) => `An endpoint keeps the rules of sinks. ${textIn(ofEndpoint.detail, language)}`);
     faults.push({ pointer: `${at}/refreshtokenendpoint`, rule: ofEndpoint.rule, detail });
   }
   return { faults, credential: { kind: 'given', value, overlapSeconds: overlapseconds } };

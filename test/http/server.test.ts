@@ -5,7 +5,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { HttpExchange, type Preferences } from '../../src/http/exchange.js';
+import { HttpExchange, type Preferred } from '../../src/http/exchange.js';
 import { closeServer, serve } from '../../src/http/server.js';
 
 const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -21,7 +21,7 @@ async function connectTo(listener: RequestListener, limits: object = {}): Promis
 test('nothing holds on to an answer that waits behind another one when their connection closes', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  const none: Preferences = { preferred: () => false, preferredLanguage: () => 'en' };
+  const none: Preferred = () => false;
   const answers: Array<WeakRef<ServerResponse>> = [];
   const socket = await connectTo((asked, response) => {
     answers.push(new WeakRef(response));

@@ -1,17 +1,9 @@
-import type { ErrorCode } from '../errors.js';
-
-/** The texts of the pages, in each language that they are written in. */
-export const languages = ['en', 'nl'] as const;
-export type Language = (typeof languages)[number];
+import type { Language } from './text.js';
 
 type Rate = number | '*';
 
 export interface PageTexts {
-  problem: {
-    request: string;
-    /** Of those that a person meets; the others are in English. */
-    known: Partial<Record<ErrorCode, { title: string; detail: string }>>;
-  };
+  request: string;
   question: {
     title: string;
     lead: (origin: string) => string;
@@ -53,7 +45,7 @@ export interface PageTexts {
 
 export const pageTexts: Record<Language, PageTexts> = {
   en: {
-    problem: { request: 'Request', known: {} },
+    request: 'Request',
     question: {
       title: 'May this sender send events to your webhook?',
       lead: (origin) => `${origin} asks for permission to send events to the webhook below.`,
@@ -95,25 +87,7 @@ export const pageTexts: Record<Language, PageTexts> = {
     rateOf: (rate) => (rate === '*' ? 'without a limit' : `at most ${rate} request${rate === 1 ? '' : 's'} per minute`),
   },
   nl: {
-    problem: {
-      request: 'Verzoek',
-      known: {
-        callback_unknown: {
-          title: 'Deze link is ongeldig of verlopen.',
-          detail:
-            'De link kan verlopen zijn, of de vraag is gesloten. De abonnee kan opnieuw om toestemming vragen; dan komt er ' +
-            'een nieuwe link.',
-        },
-        conflict: {
-          title: 'Dit kan nu niet.',
-          detail: 'De browser haalde deze pagina vooraf op. Er is niets besloten. Open de link om te beslissen.',
-        },
-        database_unavailable: {
-          title: 'De dienst is even niet beschikbaar.',
-          detail: 'Probeer het over een minuut opnieuw.',
-        },
-      },
-    },
+    request: 'Verzoek',
     question: {
       title: 'Mag deze afzender gebeurtenissen naar uw webhook sturen?',
       lead: (origin) => `${origin} vraagt toestemming om gebeurtenissen naar de onderstaande webhook te sturen.`,
