@@ -4,13 +4,13 @@ import type { MatchedPair } from '../matching/pairs/known-pairs.js';
 import type { RegistryClient } from './registry-client.js';
 
 /**
- * Sink credentials in memory: as the registry last told them, until it tells a change of their sink. Those that it
- * cannot read are told to the host, and asked for again after a while.
+ * Sink credentials in memory, as last fetched from the registry, until the feed reports a change of their sink. Those
+ * that the registry cannot decrypt are reported to the host and fetched again after a while.
  */
 export interface SinkCredentials {
   /**
-   * That of each pair of a message, which may differ between its events; asks the registry for what is not known. It
-   * may know more than the replica does by then: a sink that it no longer delivers to is taken out of what was matched.
+   * The credential of each pair of a message, which may differ between its events. Fetches unknown ones. The registry may
+   * be ahead of the replica: a sink that is no longer deliverable is removed from the match.
    */
   of(
     origin: string,
@@ -18,33 +18,33 @@ export interface SinkCredentials {
     matched: MatchedMessage,
     message: EventRequest,
   ): Promise<{ matched: MatchedMessage; credentialOf: CredentialOf }>;
-  /** Of a pair; of everything, if no sink is told. */
+  /** One pair, or everything if no sink is given. */
   forget(origin: string | undefined, sink: string | undefined): void;
 }
 
 interface Entry {
-  /** `missing` if the registry does not give it to this token; undefined if there is none. */
+  /** `missing` if this token may not read it; undefined if there is none. */
   credential: Credential | 'missing' | undefined;
-  /** By the clock that only goes forward. */
+  /** Monotonic. */
   until: number;
 }
 type Known = Map<string, Map<string, Entry>>;
 
-/** No feed tells that the registry can read a credential again, or that a token has another scope. */
+/** The feed does not report that a credential can be decrypted again, or that a token has another scope. */
 const unreadableMs = 60_000;
-/** Characters of the lists of subscriptions that are kept, which are about forty for each of them. */
+/** Characters of cached subscription lists; about forty for each subscription. */
 const maxKept = 2_000_000;
 
 export function createCredentials(
   client: RegistryClient,
   onFault: (error: unknown) => void,
-  /** Called for each sink whose credential this token does not get. */
+  /** Called for each sink whose credential this token may not read. */
   onWithheld: (origin: string, sink: string, error: Error) => void,
   signal: AbortSignal,
-  /** By the clock of the registry. */
+  /** By the registry's clock. */
   now: () => number,
 ): SinkCredentials {
-  /** By pair, and there by the subscriptions that want the event: it is that of the oldest that has one. */
+  /** By pair, then by the matching subscriptions: the credential of the oldest one that has any. */
   const known: Known = new Map();
   let kept = 0;
   let changes = 0;
@@ -70,16 +70,16 @@ export function createCredentials(
       }
       note(to, { credential: 'missing', until: performance.now() + unreadableMs });
       const detail = `The token lacks the scope assent:credentials, and ${sink} has a credential.`;
-      onWithheld(origin, sink, new Error(`${detail} Nothing is to be delivered there.`));
+      onWithheld(origin, sink, new Error(`${detail} Deliver nothing there.`));
     }
     for (const to of withheld) note(to, { credential: 'unreadable', until: performance.now() + unreadableMs });
     for (const sink of new Set(withheld.map((to) => to.sink))) {
-      onFault(new Error(`The registry cannot read the credential of ${sink}: nothing is to be delivered there.`));
+      onFault(new Error(`The registry cannot decrypt the credential of ${sink}. Deliver nothing there.`));
     }
     return asked;
   }
 
-  /** No change of the sink tells that an overlap is over. */
+  /** The end of an overlap is not a change of the sink. */
   function presentOf(credential: Credential): Credential {
     if (credential === 'unreadable' || credential.previouscredential === undefined) return credential;
     const { sinkcredential, previouscredential } = credential;
@@ -110,17 +110,17 @@ export function createCredentials(
       });
       const before = changes;
       const from = isKnown ? known : await ask(origin, revision, message);
-      // What was told while something changed may be of before, and serves this once.
+      // A response that overlapped a change may be stale: use it once, do not cache it.
       if (!isKnown && changes === before) keep(from);
-      // By pair: another event of the batch may be for other subscriptions to the same sink.
+      // By pair: another event of the batch may match other subscriptions to the same sink.
       const credentials = new Map<MatchedPair, Credential>();
       for (const pair of pairs) {
         const lists = listsOf(from, pair);
-        // With one subscription more or less it is the same sink still.
+        // One subscription more or less does not change the sink.
         const told = lists?.get(pair.subscriptions.join()) ?? lists?.values().next().value;
         if (told === undefined || told.credential === 'missing') continue;
         if (told.credential !== undefined) credentials.set(pair, presentOf(told.credential));
-        // It was removed, and the replica does not know yet.
+        // It was removed, and the replica is behind.
         else pair.hasCredential = false;
       }
       const isTold = (pair: MatchedPair) => !pair.hasCredential || listsOf(from, pair) !== undefined;

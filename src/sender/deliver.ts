@@ -9,49 +9,49 @@ import { backoffMs } from './registry-client.js';
 
 type MatchedSink = MatchAnswer['sinks'][number];
 
-/** What became of an event at one webhook. */
+/** The result of delivering an event to one webhook. */
 export interface DeliveryResult {
   sink: string;
   /**
-   * The last response, as reports name it (`delivered`, `gone`, `throttled`, `unavailable`, `mediarefused`,
-   * `unauthorized`, `redirected`, `rejected`, `failed`; `unanswered` without one). Or why nothing was sent: `denied`
-   * (there is no consent, or a hold), `withheld` (the credential is missing or cannot be applied), `blocked` (the sink,
-   * or an address behind its name, must not be reached).
+   * The kind of the last response, as in reports (`delivered`, `gone`, `throttled`, `unavailable`, `mediarefused`,
+   * `unauthorized`, `redirected`, `rejected`, `failed`, or `unanswered` without one). Or why nothing was sent: `denied`
+   * (no consent, or a hold), `withheld` (the credential is missing or cannot be applied), `blocked` (the sink, or an
+   * address that its name resolves to, is not allowed).
    */
   outcome: OutcomeKind | 'denied' | 'withheld' | 'blocked';
-  /** Of the last response. */
+  /** HTTP status of the last response. */
   status?: number;
-  /** A sentence, where there is no response. */
+  /** Why there is no response. */
   detail?: string;
-  /** RFC 3339: the webhook asked senders to wait until then. */
+  /** RFC 3339. The end of the hold that the webhook asked for. */
   helduntil?: string;
-  /** Requests that were sent. */
+  /** Number of requests sent. */
   attempts: number;
 }
 
 export interface DeliverOptions {
   /**
-   * How often the event is sent to a webhook at most, 5 if absent. With 1 it does not wait for the end of a hold either,
-   * for senders with a queue of their own.
+   * Maximum number of requests to each webhook (5 if absent). With 1, `deliver` does not wait for a hold to end either:
+   * for senders that have their own queue.
    */
   attempts?: number | undefined;
-  /** Ends waits and requests: `deliver` rejects with its reason. */
+  /** Cancels waits and requests: `deliver` rejects with its reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** The answer to a match of one event, or as much of it. */
+/** The match of one event, or the parts of it that deliveries need. */
 export type DeliveredMatch = Pick<MatchAnswer, 'origin' | 'sinks' | 'withheld'>;
 
 export interface DeliverSettings {
   door: Door;
   acquire(origin: string, sink: string, signal: AbortSignal): Promise<Permit | Denied>;
-  /** What holds now, as far as this process knows. */
+  /** The current permission, as far as this process knows. */
   permission(origin: string, sink: string): Permission;
   report(outcome: OutcomeReport): void;
-  /** Called each time that a sink has something that keeps deliveries from it. */
+  /** Called whenever a delivery to a sink is withheld. */
   onWithheld(origin: string, sink: string, error: Error): void;
   closing: AbortSignal;
-  /** Milliseconds since 1970 by the clock of the registry. */
+  /** Milliseconds since 1970, by the registry's clock. */
   now: () => number;
   random: () => number;
 }
@@ -60,7 +60,7 @@ const firstDelayMs = 1_000;
 const longestDelayMs = 60_000;
 /** An admin may end a hold at any time. */
 const longestLookMs = 1_000;
-/** Everything else would come to the same again. */
+/** A retry of any other outcome would give the same result. */
 const isTransient: ReadonlySet<string> = new Set(['throttled', 'unavailable', 'failed', 'unanswered']);
 
 /** `Sender.deliver`. */
@@ -87,7 +87,7 @@ export function createDeliver(settings: DeliverSettings) {
     const { sink } = to;
     const { fault } = authorizationOf(to);
     if (fault !== undefined) {
-      onWithheld(origin, sink, new Error(`Nothing is delivered: ${fault}`));
+      onWithheld(origin, sink, new Error(`Nothing was delivered. ${fault}`));
       return { sink, outcome: 'withheld', detail: fault, attempts: 0 };
     }
     let previous = to.previouscredential;
@@ -103,7 +103,7 @@ export function createDeliver(settings: DeliverSettings) {
       }
       const reply = await attempt(event, origin, using, signal, permit);
       if (reply.kind === 'blocked') {
-        onWithheld(origin, sink, new Error(`Nothing is delivered: ${reply.detail}`));
+        onWithheld(origin, sink, new Error(`Nothing was delivered. ${reply.detail}`));
         return { sink, outcome: 'blocked', detail: reply.detail, attempts };
       }
       attempts += 1;
@@ -119,7 +119,7 @@ export function createDeliver(settings: DeliverSettings) {
         const what = reply.kind === 'answered' ? { status: reply.status } : { detail: reply.detail };
         return { sink, outcome, ...what, ...(helduntil !== undefined && { helduntil }), attempts };
       }
-      // Of a hold that it asked for `acquire` knows the end.
+      // `acquire` waits until the hold ends.
       if (permission(origin, sink).helduntil !== undefined) continue;
       await sleep(backoffMs(attempts - 1, firstDelayMs, longestDelayMs, random), undefined, { signal });
     }
@@ -146,7 +146,7 @@ export function createDeliver(settings: DeliverSettings) {
       return [...results, ...withheld.map(({ sink }) => ({ sink, outcome: 'withheld' as const, detail, attempts: 0 }))];
     } catch (error) {
       over.abort(error);
-      // A sleep that is ended throws an error of its own.
+      // An aborted sleep throws its own error, not the signal's reason.
       throw caller?.aborted ? (caller.reason as Error) : closing.aborted ? (closing.reason as Error) : error;
     } finally {
       for (const signal of [caller, closing]) signal?.removeEventListener('abort', end);
@@ -154,7 +154,7 @@ export function createDeliver(settings: DeliverSettings) {
   };
 }
 
-/** Of several lines the first counts. */
+/** The first of several header lines counts. */
 function retryAfterOf(reply: DoorReply): string | undefined {
   if (reply.kind !== 'answered') return undefined;
   return reply.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1];

@@ -11,9 +11,9 @@ type MatchedSink = MatchAnswer['sinks'][number];
 
 /**
  * One delivery (webhook specification, section 2.1) of an event in the JSON format, in the content mode of the match
- * (HTTP binding, section 3), with the headers that the subscription wants along and its credential: Basic (RFC 7617) for
- * `PLAIN`, Bearer (RFC 6750) for a bearer token. Throws an Error for a credential that the match does not hold, and for
- * one that cannot be applied: for a scheme of your own, leave `hascredential` and `sinkcredential` out of `to`.
+ * (HTTP binding, section 3), with the subscription's headers and credential: Basic (RFC 7617) for `PLAIN`, Bearer (RFC
+ * 6750) for a bearer token. Throws an Error if the credential is missing from the match or cannot be applied. To
+ * authenticate in another way, leave `hascredential` and `sinkcredential` out of `to`.
  */
 export function deliveryOf(event: object, origin: string, to: MatchedSink): Delivery {
   const { authorization, fault } = authorizationOf(to);
@@ -31,7 +31,7 @@ export function deliveryOf(event: object, origin: string, to: MatchedSink): Deli
   };
 }
 
-/** The value of `Authorization`, if the webhook has a credential; or why nothing may be sent. */
+/** The `Authorization` header if the webhook has a credential, or why nothing may be sent. */
 export function authorizationOf(to: MatchedSink): { authorization?: string; fault?: string } {
   const { sink, hascredential, sinkcredential } = to;
   if (sinkcredential === undefined) {
@@ -41,11 +41,12 @@ export function authorizationOf(to: MatchedSink): { authorization?: string; faul
   }
   if (sinkcredential.credentialtype === 'PLAIN') {
     const { identifier = '', secret = '' } = sinkcredential;
-    // RFC 7617, section 2: the first colon ends the name.
-    if (identifier.includes(':')) return { fault: `Basic authentication has no names with a colon (${sink}).` };
+    // RFC 7617, section 2: a user-id contains no colon.
+    if (identifier.includes(':'))
+      return { fault: `Basic authentication does not allow a colon in the user name (${sink}).` };
     return { authorization: `Basic ${Buffer.from(`${identifier}:${secret}`).toString('base64')}` };
   }
-  // A token of a type that is not known is not used, and types have no letter case (RFC 6749, sections 7.1 and 5.1).
+  // A token of an unknown type must not be used; types are case-insensitive (RFC 6749, sections 7.1 and 5.1).
   const { accesstoken, accesstokentype = 'bearer' } = sinkcredential;
   if (typeof accesstoken === 'string' && accesstokentype.toLowerCase() === 'bearer') {
     return { authorization: `Bearer ${accesstoken}` };
@@ -57,20 +58,20 @@ function inStructured(event: object): Delivery {
   return { headers: { 'Content-Type': 'application/cloudevents+json; charset=utf-8' }, body: JSON.stringify(event) };
 }
 
-/** In binary mode its data would be read as the event (HTTP binding, section 3). */
+/** In binary mode, receivers would read the data as the event (HTTP binding, section 3). */
 function holdsEvent(event: { datacontenttype?: unknown }): boolean {
   return /^application\/cloudevents/i.test(String(event.datacontenttype));
 }
 
-/** Text is written in UTF-8 here; in binary mode it would have to be in the charset that its type declares. */
+/** Text is always encoded as UTF-8; binary mode would need the charset that the media type declares. */
 function isWritable({ data, datacontenttype }: { data?: unknown; datacontenttype?: unknown }): boolean {
   if (data === undefined || typeof datacontenttype !== 'string') return true;
   return ['utf-8', 'utf8', 'us-ascii', undefined].includes(parseMediaType(datacontenttype)?.charset);
 }
 
 /**
- * Data without a type is JSON; bytes without one may be anything (JSON format, sections 3.1.1 and 3.1.2). Undefined
- * where no body is left, or no type of it: a delivery has both (webhook specification, section 2.1).
+ * Data without a media type is JSON; bytes without one are opaque (JSON format, sections 3.1.1 and 3.1.2). Undefined if
+ * there is no body or no media type: a delivery needs both (webhook specification, section 2.1).
  */
 function inBinary(event: object): Delivery | undefined {
   const { data, data_base64: base64, datacontenttype, ...attributes } = event as Record<string, unknown>;
@@ -78,7 +79,7 @@ function inBinary(event: object): Delivery | undefined {
   const contentType = typeof datacontenttype === 'string' ? datacontenttype : implied;
   const body = typeof base64 === 'string' ? Buffer.from(base64, 'base64') : bodyOf(data, contentType);
   if (contentType === undefined || !body?.length) return undefined;
-  // As JSON, like what was matched: a time may be a Date still.
+  // Through JSON, like the matched event: a time may still be a Date.
   const headers = Object.entries(JSON.parse(JSON.stringify(attributes)) as Record<string, unknown>)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => [`ce-${name}`, encode(String(value))]);
@@ -96,7 +97,8 @@ function bodyOf(data: unknown, contentType = ''): string | undefined {
 }
 
 /**
- * All but visible ASCII, and what has a meaning in a header value, is percent-encoded (HTTP binding, section 3.1.3.2).
+ * Percent-encodes everything but visible ASCII, and the characters that are special in a header value (HTTP binding,
+ * section 3.1.3.2).
  */
 function encode(value: string): string {
   return value.replace(/[^!-~]|["%]/gu, encodeURIComponent);
@@ -104,7 +106,7 @@ function encode(value: string): string {
 
 /** An HTTP request that carries events in any content mode. */
 export interface EventMessage {
-  /** As an object, or names and values in turn as Node's `rawHeaders`. */
+  /** An object, or alternating names and values like Node's `rawHeaders`. */
   headers: readonly string[] | Readonly<Record<string, string | readonly string[] | undefined>>;
   body: string | Uint8Array;
 }
@@ -112,10 +114,10 @@ export interface EventMessage {
 const structured = ['content-type', 'application/cloudevents+json; charset=utf-8'];
 const batched = ['content-type', 'application/cloudevents-batch+json; charset=utf-8'];
 
-/** What `POST /v1/match` would be sent. No attribute of an event is an object, so one in `headers` tells a request. */
+/** The equivalent `POST /v1/match` request. No event attribute is an object, so an object in `headers` means a request. */
 export function messageOf(event: object): EventRequest {
   const { headers, body } = event as Partial<EventMessage>;
-  // An attribute that is null is as if absent, whatever it is called.
+  // A null attribute counts as absent, whatever its name.
   if (typeof headers !== 'object' || headers === null) {
     return { headers: Array.isArray(event) ? batched : structured, body: Buffer.from(JSON.stringify(event)) };
   }

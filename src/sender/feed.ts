@@ -1,21 +1,21 @@
 import { readLines } from './lines.js';
 import type { RegistryClient } from './registry-client.js';
 
-/** What arrived from the feed together. */
+/** Changes that arrived from the feed together. */
 export interface Batch {
   /** The changes, each as JSON. */
   changes: string[];
-  /** What comes after it is not told yet. */
+  /** The feed continues after it. */
   cursor: string;
-  /** Undefined where nothing told it. */
+  /** Undefined if unknown. */
   revision: string | undefined;
-  /** Whether there is more already; undefined where nothing told it. */
+  /** Whether more changes are available; undefined if unknown. */
   more: boolean | undefined;
-  /** How many seconds ago the registry itself was known to be current; undefined where nothing told it. */
+  /** Seconds since the registry itself was known to be current; undefined if unknown. */
   age: number | undefined;
 }
 
-/** Nothing came of the stream: something on the way holds it back until it ends. */
+/** No event arrived: a proxy buffers the stream. */
 export class HeldBack extends Error {
   override readonly name = 'HeldBack';
 }
@@ -33,42 +33,42 @@ interface Heartbeat {
   age?: number;
 }
 
-/** A stream is heard of when it is opened, and then every 15 seconds. */
+/** A stream sends an event when it opens, then a heartbeat every 15 seconds. */
 const firstMs = 8_000;
-/** How long an answer may be silent, of a stream and of a snapshot. */
+/** Milliseconds of silence that end a stream or a snapshot. */
 export const silenceMs = 40_000;
-/** A page has to be there before a call is given up. */
+/** Shorter than the time-out of a call. */
 const waitSeconds = 8;
 
-/** As Server-Sent Events, until the registry ends them. Throws HeldBack, and an Error for a stream without any. */
+/** Reads Server-Sent Events until the registry ends the stream. Throws HeldBack, and an Error for an empty stream. */
 export async function* readStream({ client, query, signal }: FeedRequest): AsyncGenerator<Batch> {
   const over = new AbortController();
   const end = () => over.abort(signal.reason);
   signal.addEventListener('abort', end);
   if (signal.aborted) end();
   const timer = setTimeout(
-    () => over.abort(new HeldBack('Nothing comes of the event stream: pages are read.')),
+    () => over.abort(new HeldBack('No event arrives on the stream. Polling pages instead.')),
     firstMs,
   );
   try {
     const accept = 'text/event-stream';
     const path = `v1/changes?${query}`;
     const body = await client.call({ method: 'GET', path, accept, signal: over.signal, silenceMs, freshToken: true });
-    let isTold = false;
+    let hasEvents = false;
     for await (const events of readEventStream(body)) {
       const last = events.at(-1);
       if (last === undefined) continue;
       clearTimeout(timer);
-      isTold = true;
+      hasEvents = true;
       const { revision, more, age = 0 } = JSON.parse(last.data) as Heartbeat;
       const isBeat = last.event === 'heartbeat';
       const changes = events.filter(({ event }) => event !== 'heartbeat').map(({ data }) => data);
-      // Until a heartbeat has said that there is no more, changes of before are still to come.
-      const told = isBeat ? { more: more !== false, age } : { more: undefined, age: undefined };
-      yield { changes, cursor: last.id, revision, ...told };
+      // Until a heartbeat says that there is no more, older changes are still to come.
+      const status = isBeat ? { more: more !== false, age } : { more: undefined, age: undefined };
+      yield { changes, cursor: last.id, revision, ...status };
     }
     // Something between here and the registry has answered.
-    if (!isTold) throw new Error('The event stream ended without an event.');
+    if (!hasEvents) throw new Error('The event stream ended without an event.');
   } catch (error) {
     throw over.signal.reason instanceof HeldBack ? over.signal.reason : error;
   } finally {
@@ -77,17 +77,17 @@ export async function* readStream({ client, query, signal }: FeedRequest): Async
   }
 }
 
-/** Whether a stream tells anything now; what it tells is not taken in. */
+/** Whether a stream delivers events now. Its events are dropped. */
 export async function isStreamThrough(request: FeedRequest): Promise<boolean> {
   try {
     for await (const _batch of readStream(request)) return true;
   } catch {
-    // It is tried again.
+    // The caller retries later.
   }
   return false;
 }
 
-/** A page, as soon as there is something on it. */
+/** Long-polls for the next page. */
 export async function readPage({ client, query, signal }: FeedRequest): Promise<Batch> {
   let age = 0;
   const body = await client.call({
@@ -101,7 +101,7 @@ export async function readPage({ client, query, signal }: FeedRequest): Promise<
   return { changes, cursor: page.cursor, revision: page.changes.at(-1)?.revision, more: page.more, age };
 }
 
-/** Seconds. What is no number is passed over, and of several the first one counts (HTTP caching, section 5.1). */
+/** Seconds. Ignores a malformed value; the first of several counts (RFC 9111, section 5.1). */
 export function ageIn({ age }: Readonly<Record<string, string | string[] | undefined>>): number {
   return Number(/^\d+/.exec(String(age))?.[0] ?? 0);
 }
@@ -113,8 +113,8 @@ interface ServerSentEvent {
 }
 
 /**
- * The events of a stream (HTML, section 9.2.6), as many at a time as have come; one that is cut at the end of the
- * stream is none. EventSource would do this too, but takes no header and keeps to itself why a stream was refused.
+ * The events of a stream (HTML, section 9.2.6), in batches as they arrive. An incomplete last event is dropped.
+ * EventSource cannot send a token, and hides why a stream was refused.
  */
 async function* readEventStream(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent[]> {
   let id = '';

@@ -35,14 +35,14 @@ export type { BatchAnswer, Denied, EventMessage, MatchAnswer, OutcomeReport, Per
 
 const closeTimeoutMs = 3_000;
 const maxWithheld = 10_000;
-/** A feed that can be read has reported a hold within this time. */
+/** A working feed reports a hold within this time. */
 const holdReportedWithinMs = 60_000;
 
-/** Throws an Error for settings that make no sense, and for a folder that is in use or cannot be written. */
+/** Throws an Error for invalid settings, and for a folder that is in use or not writable. */
 export async function createSender(settings: SenderSettings): Promise<Sender> {
   const { token, ca, folder, compactAbove, matchSteps = usualBudget, onFault = () => undefined } = settings;
   const addresses = [settings.registry].flat().map(addressOf);
-  if (addresses.length === 0) throw new Error('The registry needs an address.');
+  if (addresses.length === 0) throw new Error('createSender needs the URL of a registry.');
   const origin = settings.origin?.toLowerCase();
   const registry = addresses
     .map(({ href }) => href)
@@ -57,7 +57,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
 
   const closing = new AbortController();
   const last = new AbortController();
-  // Every call to the registry that is under way listens to one of them.
+  // Every pending call to the registry listens to one of them.
   setMaxListeners(0, closing.signal, last.signal);
   const client = createRegistryClient({ addresses, token, ca });
   const now = () => Date.now() + client.aheadMs();
@@ -73,17 +73,17 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
       if (of === undefined || sink === undefined) withheld.clear();
       else withheld.delete(`${of} ${sink}`);
       // The feed reports the hold now, and will report when an admin ends it.
-      const told = of !== undefined && sink !== undefined ? known().permission(ownTenant, of, sink).denial : undefined;
-      if (told === 'held') holds.delete(`${of} ${sink}`);
+      const denial =
+        of !== undefined && sink !== undefined ? known().permission(ownTenant, of, sink).denial : undefined;
+      if (denial === 'held') holds.delete(`${of} ${sink}`);
       permits.recheck(of, sink);
     },
   });
   /**
-   * Webhooks that asked for a hold, by pair: until when by the registry's clock, and when they asked by the monotonic
-   * clock.
+   * Holds by pair: when each ends by the registry's clock, and when it was asked for by the monotonic clock.
    */
   const holds = new Map<string, { until: number; askedAt: number }>();
-  /** Pairs that something keeps deliveries from, of which the host was told, until they change. */
+  /** Pairs whose deliveries are withheld and were reported to the host, until they change. */
   const withheld = new Set<string>();
   const onWithheld = (of: string, sink: string, error: Error) => {
     if (withheld.has(`${of} ${sink}`)) return;
@@ -128,7 +128,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     if (seconds === undefined) return;
     for (const pair of holds.keys()) if (heldUntil(pair) <= now()) holds.delete(pair);
     const pair = `${of} ${sink}`;
-    // Deliveries that were on their way together are answered one after the other, and what was told first holds too.
+    // Concurrent deliveries get their responses one after the other; an earlier hold still counts.
     const until = Math.max(heldUntil(pair), now() + seconds * 1_000);
     holds.set(pair, { until, askedAt: performance.now() });
     permits.recheck(of, sink);
@@ -159,9 +159,9 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     settings.signal?.removeEventListener('abort', onAbort);
     closing.abort(new Error('The sender is closed.'));
     const timer = setTimeout(() => last.abort(), closeTimeoutMs);
-    const told = Promise.all(work).then(() => outcomes.flush(last.signal).catch(onFault));
-    // At once: nothing is sent any more from now on.
-    await Promise.all([permits.close(), told]);
+    const flushed = Promise.all(work).then(() => outcomes.flush(last.signal).catch(onFault));
+    // In parallel: from here on, nothing more is sent.
+    await Promise.all([permits.close(), flushed]);
     clearTimeout(timer);
     sync.settle();
     door.close();
@@ -191,14 +191,15 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
       const slice = { left: sliceSteps };
       const work = new Work(matchSteps, slice);
       const position = () => sync.checkpoint()?.revision ?? '';
-      // The replica may be a new one after each slice.
+      // The replica may have been replaced after each slice.
       while (!matchEvents(known(), originFor(known(), ownTenant, name), matched, work, position())) {
         await setImmediate();
         slice.left = sliceSteps;
       }
       const revision = position();
-      const told = await credentials.of(of.name, revision, matched, message);
-      return JSON.parse(textOfMatch(revision, of, told.matched, told.credentialOf)) as MatchAnswer & BatchAnswer;
+      const complete = await credentials.of(of.name, revision, matched, message);
+      return JSON.parse(textOfMatch(revision, of, complete.matched, complete.credentialOf)) as MatchAnswer &
+        BatchAnswer;
     },
     acquire: (of, sink, signal) => permits.acquire(of.toLowerCase(), sink, signal),
     deliver,
@@ -210,7 +211,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
 
 function addressOf(text: string): URL {
   const address = new URL(text);
-  if (!['https:', 'http:'].includes(address.protocol)) throw new Error(`${text} is no address of a registry.`);
+  if (!['https:', 'http:'].includes(address.protocol)) throw new Error(`${text} is not the URL of a registry.`);
   if (!address.pathname.endsWith('/')) address.pathname += '/';
   return address;
 }

@@ -6,21 +6,21 @@ import { makeFolder } from '../storage/make-folder.js';
 import { compact, readLines, type ChangeLine, type Checkpoint, type SnapshotLine } from './lines.js';
 
 /**
- * The replica on disk: a file of the lines as they were received. First whose replica it is, then a snapshot with its
- * end, then changes; `current` notes when the replica was known to be current. Changes are states, so that a line which
- * is applied twice does no harm, and whatever stands before a line that is torn is a replica that can be followed on.
+ * The replica on disk: a file of the lines as received. A header that names the registry, a snapshot with its end, then
+ * changes; `current` lines record when the replica was known to be current. A change carries the whole new state, so
+ * applying a line twice is harmless, and everything before a torn line is a valid replica.
  *
- * Writing is done in the order of the calls, and nobody waits for it. A snapshot and the compacted file are written
- * beside the old one and take its place when they are whole. After a fault of the disk nothing is appended any more,
- * because a change would be missing in the middle; what is there stays good, and the next snapshot begins anew.
+ * Writes are queued in call order and never awaited. A snapshot and a compacted file are written to a new file that
+ * replaces the old one when complete. After a disk error nothing more is appended, because a change would be missing in
+ * the middle. The file stays valid, and the next snapshot starts a new one.
  */
 export interface Journal {
-  /** Calls back with each line of a replica that is there. Undefined if there is none that can be used. */
+  /** Calls `put` with each line of a stored replica. Undefined if there is no usable one. */
   replay(put: (line: SnapshotLine | ChangeLine) => void): Promise<(Checkpoint & { currentAt: number }) | undefined>;
-  /** A new snapshot begins; its lines go to `write`, which waits for the disk, and count once it is completed. */
+  /** Starts a new snapshot. `write` waits for the disk; the lines count once `complete` resolves. */
   begin(): SnapshotFile;
   append(lines: readonly string[]): void;
-  /** Milliseconds since 1970: the replica was current then. */
+  /** `at`: when the replica was current, in milliseconds since 1970. */
   noteCurrent(checkpoint: Checkpoint, at: number): void;
   close(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface SnapshotFile {
 
 export interface JournalSettings {
   folder: string;
-  /** Of which registry, and which origin of it; a file of another one is not used. */
+  /** The registry and origin of the replica. A file of another one is ignored. */
   registry: string;
   origin: string | undefined;
   onFault: (error: unknown) => void;
@@ -50,7 +50,7 @@ interface CurrentLine extends Checkpoint {
 const version = 1;
 const pendingLimit = 64 * 1_048_576;
 
-/** Throws an Error for a folder that cannot be written, or that another process holds. */
+/** Throws an Error for a folder that is not writable or that another process uses. */
 export async function openJournal(settings: JournalSettings): Promise<Journal> {
   const { folder, registry, origin, onFault, compactAbove = 1_048_576 } = settings;
   const path = join(folder, 'replica.jsonl');
@@ -74,7 +74,7 @@ export async function openJournal(settings: JournalSettings): Promise<Journal> {
   let work = Promise.resolve();
 
   const enqueue = (task: () => Promise<void>): Promise<void> => (work = work.then(task, task));
-  /** Until a snapshot takes the place of what is there. */
+  /** Until a snapshot replaces the file. */
   const keepNothing = () => {
     isBroken = true;
     [pending, pendingBytes] = [[], 0];
@@ -103,7 +103,7 @@ export async function openJournal(settings: JournalSettings): Promise<Journal> {
       await compact(path, target, head);
       await target.datasync();
     } catch (error) {
-      // A disk that is full has the room again.
+      // Frees the space on a full disk.
       await rm(compacted, { force: true });
       throw error;
     } finally {
@@ -112,7 +112,7 @@ export async function openJournal(settings: JournalSettings): Promise<Journal> {
     await take(compacted);
   }
 
-  /** A file beside takes the place of the file. */
+  /** Replaces the file by the new one. */
   async function take(beside: string): Promise<void> {
     await rename(beside, path);
     await file?.close();
@@ -155,10 +155,10 @@ export async function openJournal(settings: JournalSettings): Promise<Journal> {
           isFailed = true;
           onFault(error);
           await target?.close().catch(onFault);
-          // A disk that is full has the room again.
+          // Frees the space on a full disk.
           await rm(fresh, { force: true }).catch(onFault);
         });
-      // Of the replica that this one takes the place of, nothing more is kept.
+      // Drops pending lines of the replica that this one replaces.
       keepNothing();
       return {
         write: (lines) => attempt((into) => into.appendFile(lines.map((line) => `${line}\n`).join(''))),
@@ -196,12 +196,12 @@ export async function openJournal(settings: JournalSettings): Promise<Journal> {
 }
 
 async function create(path: string): Promise<FileHandle> {
-  // A mode is given to what is new; what is left of a former run might have another.
+  // The mode applies to new files only; a leftover file might have another.
   await rm(path, { force: true });
   return open(path, 'wx', 0o600);
 }
 
-/** Reads up to the first line that is torn. Undefined if that comes before the end of a snapshot. */
+/** Reads up to the first torn line. Undefined if that is before the end of a snapshot. */
 async function readFrom(path: string, head: string, put: (line: SnapshotLine | ChangeLine) => void) {
   let bytes = 0;
   let compactedBytes = 0;
@@ -220,7 +220,7 @@ async function readFrom(path: string, head: string, put: (line: SnapshotLine | C
         const { cursor, revision } = line;
         if (line.kind === 'end') compactedBytes = bytes;
         const currentAt = line.kind === 'current' ? timeOf(line) : (checkpoint?.currentAt ?? 0);
-        // A compacted file has changes before its end.
+        // A compacted file has changes before its end line.
         if (compactedBytes > 0) checkpoint = { cursor, revision, currentAt };
       }
       if (line.kind !== 'current') put(line as SnapshotLine | ChangeLine);
@@ -229,7 +229,7 @@ async function readFrom(path: string, head: string, put: (line: SnapshotLine | C
   return checkpoint && { checkpoint, bytes, compactedBytes };
 }
 
-/** A file may have been edited by hand; what is no time is as old as can be. */
+/** The file may have been edited by hand. An invalid time counts as infinitely old. */
 function timeOf({ at }: { at: unknown }): number {
   return typeof at === 'number' && Number.isFinite(at) ? at : 0;
 }

@@ -5,32 +5,32 @@ import { RegistryRefusal, type RegistryClient } from './registry-client.js';
 type Lease = components['schemas']['Lease'];
 export type Permission = components['schemas']['Permission'];
 
-/** One request may be sent, now: not later, and not twice. */
+/** One request may be sent, immediately and once. */
 export interface Permit extends Permission {
   allowed: true;
-  /** It was not sent after all. */
+  /** Call this if the request was not sent. */
   giveBack(): void;
 }
 
-/** Nothing may be sent: `reason` and `message` say why, `helduntil` until when if the webhook asked for a hold. */
+/** Nothing may be sent. `reason` and `message` say why; `helduntil` is the end of a hold. */
 export interface Denied extends Permission {
   allowed: false;
 }
 
-/** So many requests of a lease may still be sent until it ends, by the clock that only goes forward. */
+/** How many requests of a lease are left until it ends, by the monotonic clock. */
 export interface Share {
   lease: string;
   left: number;
   endsAt: number;
 }
 
-/** Nothing may be sent, with the reason and its sentence; or a share, if there is one, and when to ask for the next. */
+/** A denial with its reason and message; or a share, if any, and when to ask for the next one. */
 export type LeaseResult =
   | { denied: Pick<Denied, 'reason' | 'message' | 'helduntil'> }
   | { share: Share | undefined; retryAfterMs: number | undefined };
 
 export interface LeaseClient {
-  /** `returns` hands back what was not used of earlier leases. */
+  /** `returns` gives back the unused part of earlier leases. */
   take(request: {
     origin: string;
     sink: string;
@@ -40,7 +40,7 @@ export interface LeaseClient {
   handBack(lease: string, unused: number): Promise<void>;
 }
 
-/** A request needs some time from here to the webhook, and must not come there after the end of its lease. */
+/** A request takes time to reach the webhook, and must arrive before its lease ends. */
 const wayMs = 250;
 
 /** `POST /v1/leases` and `DELETE /v1/leases/{id}` for one instance. */
@@ -81,30 +81,30 @@ export interface Waiter {
 }
 
 /**
- * The token bucket of an origin and a sink that something is sent to now: leases fill it, and each permit takes one
- * request out. All times are by the monotonic clock.
+ * The token bucket of an origin and a sink in use: leases fill it, and each permit takes one request out. All times are
+ * monotonic.
  */
 export interface Bucket {
   origin: string;
   sink: string;
   shares: Share[];
-  /** In the order that they came. */
+  /** First come, first served. */
   waiting: Set<Waiter>;
-  /** What was not sent of shares that are over, by lease. */
+  /** The unused part of shares that ended, by lease. */
   returns: Map<string, number>;
-  /** Requests of about the last two seconds; of those before, less and less. */
+  /** A decaying count of requests, over about two seconds. */
   recent: number;
   recentAt: number;
-  /** Settles when the one request for a lease that is on its way is answered. */
+  /** Settles with the one pending request for a lease. */
   asking: Promise<void> | undefined;
   notBefore: number;
-  /** That holds, or held when it was looked at last; undefined while nothing may be sent. */
+  /** The rate when last checked; undefined while nothing may be sent. */
   rate: Permit['allowedrate'];
   failures: number;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** For how long requests are leased at a time. */
+/** The duration of a lease. */
 export const leasedMs = 2_000;
 
 export function createBucket(origin: string, sink: string): Bucket {
@@ -130,7 +130,7 @@ export function recentOf(bucket: Bucket, now: number): number {
   return bucket.recent;
 }
 
-/** Requests that may be sent at this moment; shares that are over leave. */
+/** Requests that may be sent now. Removes shares that ended. */
 export function available(bucket: Bucket, now: number): number {
   let requests = 0;
   bucket.shares = bucket.shares.filter((share) => {

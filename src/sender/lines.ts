@@ -4,17 +4,17 @@ import { StringDecoder } from 'node:string_decoder';
 import { putOrRemove, type Replica } from '../matching/replica.js';
 import { subjectOfChange, subjectOfState, type State, type StateLine, type Subject } from '../matching/state.js';
 
-/** Where a replica stands: what comes after the cursor is what it does not know. */
+/** The position of a replica: it knows everything up to the cursor. */
 export interface Checkpoint {
   cursor: string;
-  /** The position of the change log, as answers of the registry tell it. */
+  /** The position in the change log, as in responses of the registry. */
   revision: string;
 }
 
-/** A line of a snapshot. The last one is `end`; without it the snapshot was cut. */
+/** A line of a snapshot. The last one is `end`; without it the snapshot is incomplete. */
 export type SnapshotLine = StateLine | ({ kind: 'end' } & Checkpoint);
 
-/** A change as the feed tells it: what became of its subject, null where that is gone. */
+/** A change from the feed: the new state of its subject, or null if it was deleted. */
 export interface ChangeLine extends Checkpoint {
   /** `grant.revoked` is about a grant. */
   kind: string;
@@ -35,7 +35,7 @@ function subjectOfLine(line: SnapshotLine | ChangeLine): Subject | undefined {
   return 'cursor' in line ? subjectOfChange(line as ChangeLine, ownTenant) : subjectOfState(line, ownTenant);
 }
 
-/** What cannot be put, since a later version of the registry wrote it, is reported, and stops nobody from following. */
+/** Reports a line that a newer registry wrote and this version cannot apply, and continues. */
 export function putLine(replica: Replica, line: SnapshotLine | ChangeLine, onFault: (error: unknown) => void): void {
   if ('state' in line) putOrRemove(replica, subjectOfLine(line), line.state, onFault);
 }
@@ -43,8 +43,8 @@ export function putLine(replica: Replica, line: SnapshotLine | ChangeLine, onFau
 const longestLine = 4 * 1_048_576;
 
 /**
- * The whole lines of a stream of UTF-8, as many at a time as have come, without their ends (LF or CRLF). What stands
- * after the last end is no line. Throws for a line that no registry writes.
+ * The complete lines of a UTF-8 stream, in batches as they arrive, without line ends (LF or CRLF). Text after the last
+ * line end is dropped. Throws for an endless line.
  */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new StringDecoder('utf8');
@@ -58,8 +58,8 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
 }
 
 /**
- * Writes a journal anew with one line for each subject that is left, in the order of the old one but origins first,
- * since everything else belongs to one. The file is read twice, so that keys have to be remembered and not lines.
+ * Rewrites a journal with one line for each remaining subject, in the old order but origins first, because everything
+ * else belongs to one. Reads the file twice, so that only keys are kept in memory, not lines.
  */
 export async function compact(path: string, target: FileHandle, head: string): Promise<void> {
   const { origins, living, checkpoint, current } = await survey(path);
@@ -73,7 +73,7 @@ export async function compact(path: string, target: FileHandle, head: string): P
   await target.appendFile(end.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
-/** The lines of origins, and the numbers of the other lines that count. */
+/** The lines of origins, and the numbers of the other lines to keep. */
 async function survey(path: string) {
   const origins = new Map<string, string>();
   const last = new Map<string, number>();
@@ -92,7 +92,7 @@ async function survey(path: string) {
       if (subject === undefined || !('state' in line)) continue;
       const isGone = line.state === null;
       if (subject.kind === 'origin') {
-        // What belongs to an origin ends with it.
+        // Deleting an origin deletes everything that belongs to it.
         if (isGone) begunAt.set(subject.origin, number);
         if (isGone) origins.delete(subject.origin);
         else origins.set(subject.origin, text);

@@ -2,26 +2,26 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RegistryRefusal, backoffMs, type RegistryClient } from './registry-client.js';
 
-/** What a webhook answered to a delivery. */
+/** A webhook's response to a delivery. */
 export interface OutcomeReport {
   origin: string;
   sink: string;
-  /** Of HTTP, or `error` if no answer came. */
+  /** HTTP status, or `error` if there was no response. */
   status: number | 'error';
-  /** The header `Retry-After` as it came; it counts with 429 and 503. */
+  /** The `Retry-After` header as received; it counts with 429 and 503. */
   retryAfter?: string | null | undefined;
 }
 
 /**
- * Outcomes on their way to the registry: collected for a moment, sent in their order, kept while it is away. Of a sink
- * that answers alike again and again only one is kept, with their number; of too many the oldest are forgotten, and the
- * host is told of it once until they are sent again.
+ * The queue of outcomes: batched, sent in order, kept while the registry is unreachable. Equal outcomes in a row of one
+ * sink are one entry with a count. When the queue is full, the oldest are dropped, and `onFault` is called once until the
+ * queue drains.
  */
 export interface Outcomes {
   report(outcome: OutcomeReport): void;
   /** Sends until the signal fires. */
   run(signal: AbortSignal): Promise<void>;
-  /** Sends what is left, once. */
+  /** Sends the queue, once. */
   flush(signal: AbortSignal): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ const collectMs = 200;
 const batchSize = 500;
 const maxKept = 10_000;
 const longestDelayMs = 3_000;
-/** Of the contract. */
+/** Limits of the contract. */
 const maxRetryAfterLength = 100;
 const maxCount = 1_000_000;
 
@@ -47,18 +47,18 @@ export function createOutcomes(
   client: RegistryClient,
   onFault: (error: unknown) => void,
   random: () => number,
-  /** Milliseconds since 1970 by the clock of the registry, which tells how long ago an answer came. */
+  /** Milliseconds since 1970 by the registry's clock, which dates the responses. */
   now: () => number,
 ): Outcomes {
   const kept: Kept[] = [];
-  /** Of each pair the last one, as long as it is kept and not on its way. */
+  /** The last queued outcome of each pair. */
   const lastOf = new Map<string, Kept>();
-  /** What was sent and not answered: it is sent again as it was, so that nothing counts twice. */
+  /** Sent but not acknowledged: retried unchanged, so that nothing counts twice. */
   let underWay: { idempotencyKey: string; body: Kept[] } | undefined;
   let isForgetting = false;
   let wake = () => {};
 
-  /** The oldest ones, which count no further from now on. */
+  /** Removes the oldest ones; no more equal outcomes are added to them. */
   function take(most: number): Kept[] {
     const taken = kept.splice(0, most);
     for (const one of taken) {
@@ -72,7 +72,7 @@ export function createOutcomes(
     take(1);
     if (isForgetting) return;
     isForgetting = true;
-    onFault(new Error(`More than ${maxKept} outcomes wait for the registry: the oldest are forgotten.`));
+    onFault(new Error(`More than ${maxKept} outcomes are queued. The oldest ones are dropped.`));
   }
 
   /** Resolves at the next report, or when the signal fires. */
@@ -99,7 +99,7 @@ export function createOutcomes(
           if (!accepted) onFault(new Error(`An outcome of ${origin} at ${sink} was not accepted. ${why}`));
         }
       } catch (error) {
-        // What the registry does not want will not be wanted later.
+        // A retry of a rejected report would be rejected again.
         const isUnwanted = error instanceof RegistryRefusal && [400, 404, 409, 413, 422].includes(error.status);
         if (!isUnwanted) throw error;
         onFault(error);
@@ -113,7 +113,7 @@ export function createOutcomes(
     report({ origin, sink, status, retryAfter }) {
       const pair = `${origin} ${sink}`;
       const at = new Date(now()).toISOString();
-      // What is longer is no time, and would keep the registry from counting the answer.
+      // A longer value is not a time, and the registry would reject the report.
       const retryafter = typeof retryAfter === 'string' ? retryAfter.slice(0, maxRetryAfterLength) : undefined;
       const last = lastOf.get(pair);
       const isAlike = last?.status === status && last.retryafter === retryafter;

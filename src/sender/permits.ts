@@ -15,26 +15,26 @@ import {
 import { isFinal, backoffMs } from './registry-client.js';
 
 /**
- * Hands out, one request after the other, what this instance has leased of a pair's rate: first come, first served.
+ * Hands out permits from what this instance has leased of a pair's rate: first come, first served.
  *
- *   idle      nobody waits, and what was leased is enough for about a second at the pace of the last ones
- *   asking    one request for a lease is on its way
- *   waiting   the registry, or a failure, has set when to ask again
+ *   idle      no caller waits, and the shares last for about a second at the recent pace
+ *   asking    one request for a lease is pending
+ *   waiting   the registry, or a failure, set the time of the next request
  *
- * A share counts from before it was asked for, and by a clock that only goes forward, so that it ends here before it
- * ends there. Without the registry there are no new shares: who sends stops when the last one is used up.
+ * A share is counted from before the request for it, by the monotonic clock, so that it ends here before it ends at the
+ * registry. Without the registry there are no new shares: sending stops when the last one is used up.
  */
 export interface Permits {
-  /** Rejects with the reason of the signal, when the kit is closed, and when the registry refuses us for good. */
+  /** Rejects with the signal's reason, when the kit is closed, and when the registry refuses us permanently. */
   acquire(origin: string, sink: string, signal: AbortSignal | undefined): Promise<Permit | Denied>;
-  /** Something else may hold for this pair now; for all of an origin, or for all, if no more is told. */
+  /** The permission of this pair may have changed; of an origin, or of all pairs, if no more is given. */
   recheck(origin?: string, sink?: string): void;
-  /** Hands back what was not used. */
+  /** Returns the unused leases. */
   close(): Promise<void>;
 }
 
 export interface PermitSettings {
-  /** What holds now. */
+  /** The current permission. */
   permission: (origin: string, sink: string) => Permission;
   leases: LeaseClient;
   onFault: (error: unknown) => void;
@@ -42,7 +42,7 @@ export interface PermitSettings {
 }
 
 const firstDelayMs = 100;
-/** Half as much again at the most, so that who waits goes on within five seconds. */
+/** With jitter at most half as much again, so that callers continue within five seconds. */
 const longestDelayMs = 3_000;
 const unknownMs = 1_000;
 const longestLookMs = 1_000;
@@ -73,7 +73,7 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
     const giveBack = () => {
       if (!isOpen) return;
       isOpen = false;
-      // The bucket may have ended with its last share, and begun anew since.
+      // The bucket may have been removed with its last share and created again.
       const present = bucketOf(bucket.origin, bucket.sink);
       if (present.shares.includes(share)) share.left += 1;
       else present.returns.set(share.lease, (present.returns.get(share.lease) ?? 0) + 1);
@@ -92,7 +92,7 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
     proceed(bucket);
   }
 
-  /** Asks for more if more is needed, and else sees to what is left over. */
+  /** Asks for more if more is needed; otherwise returns leftovers. */
   function proceed(bucket: Bucket): void {
     if (isClosed || bucket.asking !== undefined) return;
     clearTimeout(bucket.timer);
@@ -100,7 +100,7 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
     const left = available(bucket, now);
     const recent = Math.floor(recentOf(bucket, now));
     const { allowed, allowedrate } = permission(bucket.origin, bucket.sink);
-    // When to ask again was told of the rate that held then.
+    // The time of the next request belonged to the old rate.
     if (allowedrate !== bucket.rate) bucket.notBefore = 0;
     bucket.rate = allowedrate;
     const wanted = allowed ? bucket.waiting.size + recent - left : 0;
@@ -119,16 +119,16 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
 
   function wake(bucket: Bucket, milliseconds: number): void {
     const isWaitedFor = bucket.waiting.size > 0;
-    // That a consent has run out is told by no feed.
+    // The feed does not report that a grant expired.
     const delayMs = Math.min(milliseconds, isWaitedFor ? longestLookMs : Infinity);
     bucket.timer = setTimeout(() => serve(bucket), Math.ceil(delayMs));
-    // Only who waits may keep a process from its end.
+    // Only waiting callers keep the process alive.
     if (!isWaitedFor) bucket.timer.unref();
   }
 
   function ask(bucket: Bucket, wanted: number): void {
     const most = typeof bucket.rate === 'number' ? Math.ceil((bucket.rate * leasedMs) / 60_000) : 1;
-    // Of older ones the registry takes nothing back, and what may have come back is not handed back again.
+    // The registry accepts returns of the latest four leases only, and a return that may have arrived is not repeated.
     const returns = [...bucket.returns].slice(-4).map(([lease, unused]) => ({ lease, unused }));
     bucket.returns.clear();
     bucket.asking = leases
@@ -137,7 +137,7 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
         (taken) => {
           bucket.failures = 0;
           if ('denied' in taken) {
-            // The feed will tell the same in a moment.
+            // The feed will report the same in a moment.
             bucket.notBefore = performance.now() + unknownMs;
             const { origin, sink } = bucket;
             settle(bucket, ({ give }) => give({ origin, sink, allowed: false, ...taken.denied }));
@@ -145,7 +145,7 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
           }
           const { share, retryAfterMs } = taken;
           if (share !== undefined) bucket.shares.push(share);
-          // Without a share and without a time there is something that the feed has yet to tell.
+          // Neither a share nor a time: the feed has not reported the cause yet.
           bucket.notBefore = performance.now() + (retryAfterMs ?? (share === undefined ? unknownMs : 0));
         },
         (error: unknown) => {
@@ -172,7 +172,7 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
       signal?.throwIfAborted();
       if (isClosed) throw new Error('The sender is closed.');
       const bucket = bucketOf(origin, sink);
-      // Nobody passes those who wait.
+      // No caller overtakes those that wait.
       const outcome = bucket.waiting.size === 0 ? tryTake(bucket) : undefined;
       if (outcome !== undefined) {
         proceed(bucket);
@@ -190,7 +190,7 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
           };
         };
         const waiter: Waiter = { give: settled(resolve), refuse: settled(reject) };
-        // Hundreds may wait on one signal, and that is no leak.
+        // Hundreds of callers may share one signal; that is not a leak.
         if (signal !== undefined) setMaxListeners(0, signal);
         signal?.addEventListener('abort', leave, { once: true });
         bucket.waiting.add(waiter);

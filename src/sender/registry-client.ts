@@ -2,13 +2,13 @@ import { Agent, request, type Dispatcher } from 'undici';
 import type { Fault } from '../errors.js';
 import type { EventRequest } from '../events/read-events.js';
 
-/** The registry answered, and not with a success. */
+/** The registry responded with an error. */
 export class RegistryRefusal extends Error {
   override readonly name = 'RegistryRefusal';
 
   constructor(
     readonly status: number,
-    /** Of the problem; see the table of errors. Undefined if the answer held none. */
+    /** The code of the problem (see the table of errors). Undefined if the response has none. */
     readonly code: string | undefined,
     readonly faults: readonly Fault<string>[],
     message: string,
@@ -17,58 +17,58 @@ export class RegistryRefusal extends Error {
   }
 }
 
-/** The same call would be refused again. */
+/** A retry would be refused again. */
 export function isFinal(error: unknown): boolean {
   return error instanceof RegistryRefusal && [400, 401, 403, 404].includes(error.status);
 }
 
-/** Milliseconds until the next try: more after each failure, and at random, so that instances do not call together. */
+/** Milliseconds until the next attempt: exponential backoff with jitter. */
 export function backoffMs(failures: number, firstMs: number, longestMs: number, random: () => number): number {
   return Math.min(firstMs * 2 ** failures, longestMs) * (0.5 + random());
 }
 
 export interface RegistryCall {
   method: 'GET' | 'POST' | 'DELETE';
-  /** Below the address of the registry, without a slash at its beginning. */
+  /** Relative to the registry's URL, without a leading slash. */
   path: string;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent as it is, with its lines that are of an event. */
+  /** Sent unchanged, with its event headers. */
   message?: EventRequest;
   accept?: string;
-  /** The same call again does nothing twice. */
+  /** Makes a retry safe. */
   idempotencyKey?: string;
   signal?: AbortSignal | undefined;
-  /** How long the answer may take to begin. */
+  /** Milliseconds until the response must start. */
   answerMs?: number;
-  /** How long the answer may be silent; for streams. */
+  /** Milliseconds of silence that end a stream. */
   silenceMs?: number;
-  /** Asks for a token first, and does not go on with the last one. */
+  /** Fetches a new token instead of reusing the last one. */
   freshToken?: boolean;
-  /** Of an answer that is a success. */
+  /** Called with the headers of a successful response. */
   onHeaders?: (headers: Dispatcher.ResponseData['headers']) => void;
 }
 
 /**
- * HTTP to the processes of one registry. They are equal: after a failure the next call goes to the next one. Rejects
- * with what undici throws where there was no answer, and with RegistryRefusal where it was no success.
+ * HTTP to the processes of one registry. All are equal: after a failure the next call goes to the next one. Rejects with
+ * undici's error if there was no response, and with RegistryRefusal if it was an error.
  */
 export interface RegistryClient {
   call(call: RegistryCall): Promise<Dispatcher.ResponseData['body']>;
-  /** Milliseconds that the registry's clock is ahead of this process's; differences below two seconds are none. */
+  /** Milliseconds that the registry's clock is ahead of this process's. Differences below two seconds count as 0. */
   aheadMs(): number;
   /**
-   * Whether the clock of this process was set since the registry told the time last, so that it has to tell it anew.
+   * Whether this process's clock was adjusted since the registry last sent its time, which is then needed again.
    */
   isClockSet(): boolean;
   close(): Promise<void>;
 }
 
 export interface RegistryClientSettings {
-  /** Each with a slash at its end. */
+  /** Each with a trailing slash. */
   addresses: readonly URL[];
   token: () => Promise<string> | string;
-  /** PEM, trusted instead of the usual authorities. */
+  /** PEM. Trusted instead of the default certificate authorities. */
   ca: string | undefined;
 }
 
@@ -80,7 +80,7 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
     connect: { timeout: 5_000, ...(ca === undefined ? {} : { ca }) },
     keepAliveTimeout: 10_000,
   });
-  /** Counts the failures that made us go on to the next address. */
+  /** Counts the failures that moved us to the next address. */
   let switches = 0;
   let skewMs = 0;
   let notedClock = startOfClock();
@@ -110,7 +110,7 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         ...(message === undefined ? {} : { body: message.body }),
       });
-      // Another process may have room, or a database.
+      // Another process may have capacity or a database connection.
       if (answer.statusCode >= 500 || answer.statusCode === 429) failed();
       noteClock(answer.headers['date']);
       return answer;
@@ -120,7 +120,7 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
     }
   }
 
-  /** Dates have whole seconds: what is told lies between this and a second later. */
+  /** A Date header has whole seconds: the real time is up to one second later. */
   function noteClock(date: string | string[] | undefined): void {
     notedClock = startOfClock();
     const told = typeof date === 'string' ? Date.parse(date) : NaN;
@@ -151,12 +151,12 @@ export function createRegistryClient({ addresses, token, ca }: RegistryClientSet
   };
 }
 
-/** When the clock that only goes forward began, by the one that can be set: another time as soon as it is. */
+/** The start of the monotonic clock in wall-clock time. It changes when the wall clock is adjusted. */
 function startOfClock(): number {
   return Date.now() - performance.now();
 }
 
-/** What the host gives us to call need not come to an end. */
+/** The host's function may never settle. */
 function unlessAborted<T>(call: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
@@ -183,7 +183,7 @@ async function refusalOf({ statusCode, body }: Dispatcher.ResponseData): Promise
   try {
     problem = JSON.parse(text) as typeof problem;
   } catch {
-    // Something between here and the registry has answered.
+    // A proxy in between responded, not the registry.
   }
   const code = typeof problem.code === 'string' ? problem.code : undefined;
   const detail = typeof problem.detail === 'string' ? ` ${problem.detail}` : '';

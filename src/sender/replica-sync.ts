@@ -8,10 +8,10 @@ import { isFinal, RegistryRefusal, backoffMs, type RegistryClient } from './regi
 /**
  * Keeps a replica of what the registry knows in this process, and on disk if there is a journal.
  *
- *   empty      nothing yet: neither on disk nor from the registry
- *   following  at a cursor; connected to the feed, or trying to be, and what is asked is answered in both cases
- *   reloading  following, and a new snapshot is read because the registry cannot go on from our cursor (410, or 400);
- *              where the cursor of that is refused as well, it is a fault as any other until the next snapshot is due
+ *   empty      no replica yet, neither from disk nor from the registry
+ *   following  at a cursor; connected to the feed or reconnecting. Look-ups work in both cases
+ *   reloading  following, and loading a new snapshot because the registry refused our cursor (410 or 400). If it refuses
+ *              the new cursor as well, that is an ordinary fault until the next snapshot is due
  */
 export interface ReplicaSync {
   /** Loads and follows until the signal fires. */
@@ -21,11 +21,11 @@ export interface ReplicaSync {
   /** Seconds since the replica was known to be current; Infinity while empty. */
   age(): number;
   /**
-   * Resolves when there is a replica that was current this long before the call, or later; rejects if the registry
-   * refuses us before that.
+   * Resolves when there is a replica that was current at most this long before the call. Rejects if the registry refuses
+   * us before that.
    */
   ready(maxAgeMs: number): Promise<void>;
-  /** Notes on disk how current the replica was. */
+  /** Records on disk when the replica was current. */
   settle(): void;
 }
 
@@ -35,27 +35,27 @@ export interface ReplicaSyncSettings {
   /** Only this origin. */
   origin: string | undefined;
   createReplica: () => Replica;
-  /** After a change of this pair was applied; of an origin, or of everything, if no more is told. */
+  /** After a change of this pair was applied; of an origin, or of everything, if no more is given. */
   onChange: (origin?: string, sink?: string) => void;
   onFault: (error: unknown) => void;
   random: () => number;
 }
 
 interface Waiting {
-  /** By the clock that only goes forward. */
+  /** Monotonic. */
   since: number;
   resolve: () => void;
   reject: (error: unknown) => void;
 }
 
-/** The registry reads all of a snapshot before it sends any of it, for two minutes at the most. */
+/** The registry reads the whole snapshot before it sends any of it, within two minutes. */
 const snapshotMs = 130_000;
 const noteEveryMs = 60_000;
 const firstDelayMs = 100;
 const longestDelayMs = 10_000;
-/** What has gone on for so long was no failure. */
+/** A connection that lasted this long was not a failure. */
 const steadyMs = 1_000;
-/** Where nothing comes behind the cursor of any. */
+/** When the registry refuses every new cursor. */
 const reloadEveryMs = 300_000;
 /** While pages are read. */
 const tryStreamEveryMs = 600_000;
@@ -64,7 +64,7 @@ export function createReplicaSync(settings: ReplicaSyncSettings): ReplicaSync {
   const { client, journal, origin, onChange, onFault, random } = settings;
   let replica: Replica | undefined;
   let checkpoint: Checkpoint | undefined;
-  /** By the clock that only goes forward. */
+  /** Monotonic. */
   let currentAt = -Infinity;
   let notedAt = -Infinity;
   const waiting = new Set<Waiting>();
@@ -107,7 +107,7 @@ export function createReplicaSync(settings: ReplicaSyncSettings): ReplicaSync {
         }
         await file?.write(end === undefined ? texts : texts.slice(0, -1));
       }
-      if (end === undefined) throw new Error('The snapshot was cut.');
+      if (end === undefined) throw new Error('The snapshot is incomplete.');
     } catch (error) {
       await file?.abandon();
       throw error;
@@ -121,19 +121,19 @@ export function createReplicaSync(settings: ReplicaSyncSettings): ReplicaSync {
   }
 
   /**
-   * Ends when the registry ends the stream. Where none comes through pages are read, until one does or they fail too.
+   * Ends when the registry ends the stream. If a proxy buffers the stream, polls pages until a stream works or they fail.
    */
   async function follow(from: Checkpoint, signal: AbortSignal, onEvent: () => void): Promise<void> {
     let isCaughtUp = false;
     let ageOfRegistry = 0;
     const take = ({ changes: kept, cursor, revision, more, age }: Batch) => {
       const changes = kept.map((text) => JSON.parse(text) as ChangeLine);
-      // One task: whoever asks in between sees all of it or nothing.
+      // Synchronous: a caller sees all of it or nothing.
       for (const change of changes) if (replica !== undefined) putLine(replica, change, onFault);
       checkpoint = { cursor, revision: revision ?? checkpoint?.revision ?? '' };
       if (kept.length > 0) journal?.append(kept);
       if (more !== undefined) isCaughtUp = !more;
-      // Changes alone do not tell how late they come.
+      // Changes alone do not say how old they are.
       ageOfRegistry = age ?? ageOfRegistry;
       if (isCaughtUp) isCurrent(performance.now() - ageOfRegistry * 1_000);
       if (performance.now() - notedAt > noteEveryMs) note();
@@ -144,7 +144,7 @@ export function createReplicaSync(settings: ReplicaSyncSettings): ReplicaSync {
     try {
       for await (const batch of readStream({ client, query: behind(from), signal })) {
         take(batch);
-        // Streams do not tell the time, and what has expired is told by no change: the next one begins with a Date.
+        // Streams carry no time, and expiry is not a change: a new stream starts with a Date header.
         if (client.isClockSet()) return;
       }
     } catch (error) {
@@ -188,19 +188,19 @@ export function createReplicaSync(settings: ReplicaSyncSettings): ReplicaSync {
     async run(signal) {
       await loadFromDisk().catch(onFault);
       let mustLoad = checkpoint === undefined;
-      /** When the registry could not go on from our cursor, if nothing has come since. */
+      /** When the registry refused our cursor, if nothing has arrived since. */
       let forgottenAt = -Infinity;
       for (let failures = 0; !signal.aborted;) {
         try {
           if (mustLoad) await loadFromRegistry(signal);
           mustLoad = false;
           const openedAt = performance.now();
-          let isHeard = false;
+          let hasEvents = false;
           await follow(checkpoint as Checkpoint, signal, () => {
-            isHeard = true;
+            hasEvents = true;
             forgottenAt = -Infinity;
           }).finally(() => {
-            if (isHeard && performance.now() - openedAt >= steadyMs) failures = 0;
+            if (hasEvents && performance.now() - openedAt >= steadyMs) failures = 0;
           });
         } catch (error) {
           if (signal.aborted) break;
