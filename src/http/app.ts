@@ -1,8 +1,9 @@
 import type { RequestListener } from 'node:http';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import { RegistryError } from '../errors.js';
+import { requestTexts } from '../texts/requests.js';
 import type { Operation } from './contract.js';
-import { percentEncodingDetail, type HttpExchange } from './exchange.js';
+import type { HttpExchange } from './exchange.js';
 import type { Pipeline } from './pipeline.js';
 import { apiHeaders } from './write-answer.js';
 
@@ -56,13 +57,11 @@ export function createApp({ operations, pipeline, serveDocuments, stopping }: Ap
 /** Express gives no error where it found nothing. */
 function errorOf(error: unknown): unknown {
   if (error instanceof URIError) {
-    const detail = percentEncodingDetail;
-    const faults = [{ pointer: 'path', rule: 'percent_encoding' as const, detail }];
-    return new RegistryError('invalid_request', 'The path could not be read.', { faults });
+    const faults = [{ pointer: 'path', rule: 'percent_encoding' as const, detail: requestTexts.percentEncoding }];
+    return new RegistryError('invalid_request', requestTexts.path, { faults });
   }
   if (error) return error;
-  const detail = 'There is nothing at this address; /docs shows what there is, and /openapi.json lists it.';
-  return new RegistryError('not_found', detail);
+  return new RegistryError('not_found', requestTexts.notFound);
 }
 
 function groupByPath(operations: readonly Operation[]): Map<string, Operation[]> {
@@ -101,6 +100,6 @@ export function answerMethods(
   });
   app.all(path, (_request, response) => {
     response.set('Allow', allow);
-    throw new RegistryError('method_not_allowed', `This resource has ${methods.join(', ')}.`);
+    throw new RegistryError('method_not_allowed', requestTexts.methodNotAllowed(methods));
   });
 }

@@ -1,6 +1,7 @@
 import { IncomingMessage, type IncomingHttpHeaders } from 'node:http';
 import { RegistryError, type Fault } from '../errors.js';
 import { limits } from '../limits.js';
+import { requestTexts } from '../texts/requests.js';
 import type { Operation } from './contract.js';
 import { findFaults, isObject, parseJson } from './json.js';
 
@@ -10,13 +11,13 @@ import { findFaults, isObject, parseJson } from './json.js';
  */
 export function readBody(request: IncomingMessage, limit: number, done: (body: Buffer | RegistryError) => void): void {
   if (isEncoded(request.rawHeaders)) {
-    throw new RegistryError('media_type_unsupported', 'Send the body without a content encoding.');
+    throw new RegistryError('media_type_unsupported', requestTexts.encoded);
   }
   const parts: Buffer[] = [];
   let bytes = 0;
   const take: TakePart = (part) => {
     if (part === null) {
-      if (bytes > limit) done(new RegistryError('body_too_large', `The body has more than ${limit} bytes.`));
+      if (bytes > limit) done(new RegistryError('body_too_large', requestTexts.bodyTooLarge(limit)));
       else done(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts));
       return;
     }
@@ -64,7 +65,7 @@ function readForm(operation: Operation, bytes: Buffer): unknown {
 export function parseBody(operation: Operation, headers: IncomingHttpHeaders, bytes: Buffer): unknown {
   const mediaType = mediaTypeOf(headers);
   if (!operation.mediaTypes.includes(mediaType)) {
-    throw new RegistryError('media_type_unsupported', `The body must be ${operation.mediaTypes.join(' or ')}.`);
+    throw new RegistryError('media_type_unsupported', requestTexts.mediaType(operation.mediaTypes));
   }
   if (mediaType === 'application/x-www-form-urlencoded') return readForm(operation, bytes);
   const json = parseJson(bytes);
@@ -77,7 +78,7 @@ export function parseBody(operation: Operation, headers: IncomingHttpHeaders, by
 }
 
 export function brokenBody(faults: readonly Fault[]): RegistryError {
-  return new RegistryError('invalid_request', 'The body breaks a rule.', { faults: faults.slice(0, limits.faults) });
+  return new RegistryError('invalid_request', requestTexts.brokenBody, { faults: faults.slice(0, limits.faults) });
 }
 
 /** The JSON merge patch (RFC 7396 section 2) of a value; neither is changed. What is null in the patch goes. */

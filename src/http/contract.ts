@@ -3,7 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import formats from 'ajv-formats';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { RegistryError, type Fault } from '../errors.js';
+import { requestTexts } from '../texts/requests.js';
 import { textIn } from '../texts/text.js';
+import { tokenTexts } from '../texts/tokens.js';
 import { faultsOf } from './contract-faults.js';
 import type { operations } from './contract.gen.js';
 import { escapePointer, textFault } from './json.js';
@@ -44,7 +46,7 @@ export interface Operation {
  */
 export function requireScope({ scopes }: Operation, principal: Principal): void {
   if (scopes?.some((scope) => principal.scopes.has(scope))) return;
-  throw new RegistryError('scope_missing', `This needs the scope ${scopes?.join(' or ')}.`);
+  throw new RegistryError('scope_missing', tokenTexts.scope(scopes ?? []));
 }
 
 export interface RequestParameters {
@@ -236,7 +238,7 @@ function parameterParser(
         ? repeated.map((name): Fault => ({
             pointer: `query/${name}`,
             rule: 'parameter_repeated',
-            detail: 'Send it once.',
+            detail: requestTexts.sendOnce,
           }))
         : isQuery(query)
           ? textFaults('query', query)
@@ -265,7 +267,7 @@ function valueOf(text: string, type: string | undefined): string | number | bool
 
 /** The pointers begin with the place, such as `query/`. */
 export function brokenParameters(faults: readonly Fault[]): RegistryError {
-  return new RegistryError('invalid_request', 'A parameter breaks a rule.', { faults });
+  return new RegistryError('invalid_request', requestTexts.brokenParameters, { faults });
 }
 
 /** References inside of a parameter's schema point into the document. */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { RegistryError } from '../errors.js';
+import { requestTexts } from '../texts/requests.js';
 
 /** A strong validator (RFC 9110 section 8.8.3) of a stored version. */
 export function versionTag(version: number): string {
@@ -30,5 +31,5 @@ export function requireConditions(header: Readonly<Record<string, string | undef
   const tag = versionTag(version);
   const isMet = ifMatch === undefined || namesStrongTag(ifMatch, tag);
   if (isMet && (ifNoneMatch === undefined || !namesTag(ifNoneMatch, tag))) return;
-  throw new RegistryError('precondition_failed', `The present version is ${tag}; read it and try again.`);
+  throw new RegistryError('precondition_failed', requestTexts.preconditionFailed(tag));
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { parseBody, takesBody } from './body.js';
 import { brokenParameters, type Operation, type Parameters } from './contract.js';
+import { requestTexts } from '../texts/requests.js';
 import type { Language } from '../texts/text.js';
 import { languageOf } from './language.js';
 import { nobody, type Principal } from './principal.js';
@@ -66,7 +67,7 @@ export class HttpExchange {
   private parameters: Parameters | undefined;
   private parsed: unknown;
   private gone: AbortSignal | undefined;
-  private spoken: Language | undefined;
+  private chosenLanguage: Language | undefined;
 
   constructor(
     readonly request: IncomingMessage,
@@ -91,13 +92,14 @@ export class HttpExchange {
     return this.readParameters().query;
   }
 
+  /** Chosen when it is first read: a look-up that succeeds never pays for it. */
   get language(): Language {
-    return (this.spoken ??= languageOf(this.request.headers['accept-language']));
+    return (this.chosenLanguage ??= languageOf(this.request.headers['accept-language']));
   }
 
   /** Whether the response depends on the language. */
-  get isSpoken(): boolean {
-    return this.spoken !== undefined;
+  get usesLanguage(): boolean {
+    return this.chosenLanguage !== undefined;
   }
 
   get queryText(): string {
@@ -189,8 +191,6 @@ function queryOf(text: string): Record<string, unknown> {
   return values;
 }
 
-export const percentEncodingDetail = 'Percent-encoding has two hexadecimal digits after each %, and stands for UTF-8.';
-
 /** URLSearchParams would read bad UTF-8 as U+FFFD, and a lone percent sign as itself. */
 function requireEncoding(text: string): void {
   for (const part of text.split('&')) {
@@ -198,7 +198,7 @@ function requireEncoding(text: string): void {
       decodeURIComponent(part);
     } catch {
       const pointer = `query/${part.split('=')[0]}`;
-      throw brokenParameters([{ pointer, rule: 'percent_encoding', detail: percentEncodingDetail }]);
+      throw brokenParameters([{ pointer, rule: 'percent_encoding', detail: requestTexts.percentEncoding }]);
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { Fault } from '../errors.js';
 import { limits } from '../limits.js';
+import { requestTexts } from '../texts/requests.js';
 import {
   backslash,
   brace,
@@ -29,20 +30,21 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** JSON as RFC 8259 has it, in UTF-8. */
 export function parseJson(bytes: Uint8Array): { value: unknown } | { faults: Fault[] } {
   if (hasTooManyValues(bytes)) {
-    const detail = `The body has more than ${limits.bodyValues} commas and opening brackets.`;
-    return { faults: [{ pointer: '', rule: 'too_many_values', detail }] };
+    return {
+      faults: [{ pointer: '', rule: 'too_many_values', detail: requestTexts.tooManyValues(limits.bodyValues) }],
+    };
   }
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
-    return { faults: [{ pointer: '', rule: 'not_utf8', detail: 'The body is not UTF-8.' }] };
+    return { faults: [{ pointer: '', rule: 'not_utf8', detail: requestTexts.notUtf8 }] };
   }
   try {
     return { value: JSON.parse(text) };
   } catch {
     // No cause: the parser's message quotes the text, and that may be a credential.
-    return { faults: [{ pointer: '', rule: 'not_json', detail: 'The body is not JSON (RFC 8259).' }] };
+    return { faults: [{ pointer: '', rule: 'not_json', detail: requestTexts.notJson }] };
   }
 }
 
@@ -101,7 +103,7 @@ function walkValue(walk: Walk, at: number): number {
     return end;
   }
   if (path.length < limits.bodyDepth) return walkContainer(walk, at);
-  report(walk, { rule: 'too_deep', detail: `The body is nested more than ${limits.bodyDepth} deep.` });
+  report(walk, { rule: 'too_deep', detail: requestTexts.tooDeep(limits.bodyDepth) });
   return skipDeep(bytes, at);
 }
 
@@ -140,8 +142,8 @@ function report(walk: Walk, fault: Omit<Fault, 'pointer'> | undefined): void {
 
 /** Postgres stores neither NUL nor half a surrogate pair. */
 export function textFault(text: string): Omit<Fault, 'pointer'> | undefined {
-  if (text.includes('\0')) return { rule: 'text_nul', detail: 'The text holds the character U+0000.' };
-  if (!text.isWellFormed()) return { rule: 'text_lone_surrogate', detail: 'The text holds half of a surrogate pair.' };
+  if (text.includes('\0')) return { rule: 'text_nul', detail: requestTexts.nul };
+  if (!text.isWellFormed()) return { rule: 'text_lone_surrogate', detail: requestTexts.loneSurrogate };
   return undefined;
 }
 
@@ -150,13 +152,12 @@ function numberFault(text: string): Omit<Fault, 'pointer'> | undefined {
   const value = Number(text);
   const isHeld = /^-?\d+(?:\.0+)?$/.test(text) ? Number.isSafeInteger(value) : Math.abs(value) !== Infinity;
   if (isHeld) return undefined;
-  const detail = 'A double does not hold this number exactly (RFC 7493, section 2.2): send it as a string.';
-  return { rule: 'value_out_of_range', detail };
+  return { rule: 'value_out_of_range', detail: requestTexts.inexactNumber };
 }
 
 function nameFault(name: string, names: ReadonlySet<string>): Omit<Fault, 'pointer'> | undefined {
-  if (name === '__proto__') return { rule: 'name_forbidden', detail: 'A member may not have this name.' };
-  if (names.has(name)) return { rule: 'name_repeated', detail: 'The object has two members of this name.' };
+  if (name === '__proto__') return { rule: 'name_forbidden', detail: requestTexts.forbiddenName };
+  if (names.has(name)) return { rule: 'name_repeated', detail: requestTexts.repeatedName };
   return undefined;
 }
 

@@ -2,6 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWK, type JWTVerifyGetKey } from 'jose';
 import { request } from 'undici';
 import { RegistryError } from '../errors.js';
+import { tokenTexts } from '../texts/tokens.js';
 
 /**
  * Finds the public key of a token. Rejects with jose's `JWKSNoMatchingKey` when the issuer has no such key, and with a
@@ -101,10 +102,8 @@ export function createRemoteKeySource(settings: RemoteKeySettings): KeySource {
       if (kept && !outage && isMissing) return await kept.find(header, token);
     }
     const retryAfterSeconds = Math.max(1, Math.ceil(cooldownLeftMs() / 1_000));
-    const message = outage
-      ? 'The keys of the token issuer cannot be fetched at the moment.'
-      : `The key of the token (kid) is not known yet; the keys of its issuer are fetched again in ${retryAfterSeconds} s.`;
-    throw new RegistryError('keys_unavailable', message, { cause: outage?.cause, retryAfterSeconds });
+    const detail = outage ? tokenTexts.keysUnavailable : tokenTexts.keyNotFetched(retryAfterSeconds);
+    throw new RegistryError('keys_unavailable', detail, { cause: outage?.cause, retryAfterSeconds });
   };
 }
 

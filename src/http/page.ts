@@ -1,4 +1,5 @@
 import { RegistryError } from '../errors.js';
+import { requestTexts } from '../texts/requests.js';
 
 /** Lists page by key: a cursor is the key of the last entry that was seen, so nothing is skipped while others write. */
 export interface ListPage<T> {
@@ -24,8 +25,8 @@ export function readListCursor(
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
   const key = text.slice(path.length + 1);
   if (isKey(key) && cursor === cursorOf(path, key)) return key;
-  throw new RegistryError('invalid_request', 'The cursor is not one that this list gave out.', {
-    faults: [{ pointer: 'query/cursor', rule: 'cursor_unknown', detail: 'Take it from the Link header of a page.' }],
+  throw new RegistryError('invalid_request', requestTexts.foreignCursor, {
+    faults: [{ pointer: 'query/cursor', rule: 'cursor_unknown', detail: requestTexts.cursorFromLink }],
   });
 }
 

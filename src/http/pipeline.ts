@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { RegistryError } from '../errors.js';
 import { asUnavailable } from '../storage/database-errors.js';
 import { uuidv7 } from '../storage/ids.js';
+import { requestTexts } from '../texts/requests.js';
 import { authorizationOf, type Authenticate } from './authenticate.js';
 import { readBody, takesBody } from './body.js';
 import { requireScope, type Operation } from './contract.js';
@@ -130,11 +131,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
   function read(exchange: HttpExchange, handle: (exchange: HttpExchange) => void): void {
     const { operation, request, route } = exchange;
     if (readsOnly && !operation.isSafe) {
-      throw new RegistryError(
-        'read_only',
-        'This process follows a replica of the database. Send changes to one that writes.',
-        { retryAfterSeconds: 5 },
-      );
+      throw new RegistryError('read_only', requestTexts.readOnlyProcess, { retryAfterSeconds: 5 });
     }
     if (!takesBody(operation, request.headers)) return handle(exchange);
     // Parameters before the body: the service holds no body for a request that it refuses anyway.
@@ -192,7 +189,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
   ): Promise<void> {
     const { request, response, requestId, route } = exchange;
     const type = mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType;
-    const others = ['Content-Type', type, ...Object.entries(made.headers ?? {}).flat()];
+    const others = ['Content-Type', type, ...ownHeaders(exchange, made.headers)];
     // Not before the first piece: what fails until then is answered with a problem.
     const open = () => route.headersWithoutBody.begin(response, { status: made.status, requestId, others });
     if (request.method !== 'HEAD') return writeStream(response, stream, { open, stallMs, stopping });
@@ -232,9 +229,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     body: string | Buffer | undefined,
   ): void {
     const { response, requestId } = exchange;
-    const others: string[] = [];
-    for (const name in headers) others.push(name, headers[name] as string);
-    if (exchange.isSpoken) others.push('Content-Language', exchange.language, 'Vary', 'Accept-Language');
+    const others = ownHeaders(exchange, headers);
     if (stopping.aborted) others.push('Connection', 'close');
     fixed.send(response, { status, requestId, others, body });
     if (!exchange.isWatched) record(exchange, status);
@@ -269,6 +264,19 @@ function createRequestIds(): () => string {
   return () => process + (number += 1).toString(16).padStart(12, '0');
 }
 
+/** The headers of one response, names and values in turn, with its language if it has one. */
+function ownHeaders(exchange: HttpExchange, headers: Readonly<Record<string, string>> | undefined): string[] {
+  const list: string[] = [];
+  for (const name in headers) list.push(name, headers[name] as string);
+  if (exchange.usesLanguage) {
+    list.push('Content-Language', exchange.language);
+    const vary = list.indexOf('Vary');
+    if (vary === -1) list.push('Vary', 'Accept-Language');
+    else list[vary + 1] += ', Accept-Language';
+  }
+  return list;
+}
+
 /** What the lines of a request have in common with each other, and with the logs of its caller. */
 function namesOf({ requestId, request: { headers }, traceparent }: HttpExchange) {
   return {
@@ -290,7 +298,5 @@ function checkAnswer(
 }
 
 function unforeseen(cause: unknown): RegistryError {
-  return new RegistryError('internal', 'Something went wrong inside of the service; the log has this request id.', {
-    cause,
-  });
+  return new RegistryError('internal', requestTexts.internal, { cause });
 }

@@ -83,6 +83,7 @@ export function createRefuseUnread(onRequest: OnRequest): RefuseUnread {
     const body = JSON.stringify(problem);
     const headers = {
       ...apiHeaders,
+      'Content-Language': 'en',
       'Content-Type': 'application/problem+json',
       'Content-Length': String(Buffer.byteLength(body)),
       'X-Request-Id': requestId,
@@ -98,12 +99,12 @@ export function createRefuseUnread(onRequest: OnRequest): RefuseUnread {
 
 function refusalOf({ code }: NodeJS.ErrnoException): RegistryError {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new RegistryError('headers_too_large', 'The lines before the body have more than 16 KiB.');
+    return new RegistryError('headers_too_large', 'The request line and the headers have more than 16 KiB.');
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new RegistryError('request_timeout', 'The request did not come to its end in time.');
+    return new RegistryError('request_timeout', 'The request did not arrive in time.');
   }
-  return new RegistryError('invalid_request', 'The request could not be read as HTTP/1.1.');
+  return new RegistryError('invalid_request', 'The request is not valid HTTP/1.1.');
 }
 
 const graceMs = 500;

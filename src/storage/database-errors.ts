@@ -1,4 +1,5 @@
 import { RegistryError } from '../errors.js';
+import { storageTexts } from '../texts/storage.js';
 
 /** Another transaction goes on in place of this one, which may be tried again. */
 export function isVictim(error: unknown): boolean {
@@ -49,7 +50,7 @@ const unavailableTexts =
 export const diskFull = 'disk full';
 
 /** Why the database, which answers, takes no change; undefined for any other error. */
-export function refusalOfWrite(error: unknown): string | undefined {
+export function refusalOfWrite(error: unknown): 'disk full' | 'read only' | undefined {
   const state = sqlState(error);
   return state === '53100' ? diskFull : state === '25006' ? 'read only' : undefined;
 }
@@ -68,12 +69,8 @@ export function isOutage(error: unknown): boolean {
 export function asUnavailable(error: unknown): unknown {
   const refusal = refusalOfWrite(error);
   if (refusal !== undefined) {
-    const why = refusal === diskFull ? 'its disk is full' : 'its disk is nearly full, or it is a replica';
-    return new RegistryError(
-      'database_read_only',
-      `The database takes no changes at present: ${why}. Nothing was changed.`,
-      { cause: error, retryAfterSeconds: 30 },
-    );
+    const options = { cause: error, retryAfterSeconds: 30 };
+    return new RegistryError('database_read_only', storageTexts.readOnly(refusal), options);
   }
   const isUnavailable =
     unavailableStates.test(sqlState(error) ?? '') ||
@@ -82,11 +79,8 @@ export function asUnavailable(error: unknown): unknown {
     // Where a name has several addresses, the message is empty and the code says it.
     unavailableTexts.test(`${prismaCode(error)} ${(error as { message?: string }).message}`);
   if (!isUnavailable) return error;
-  return new RegistryError(
-    'database_unavailable',
-    'The database does not answer: ask again. A change may have been made or not; repeat it with the same Idempotency-Key.',
-    { cause: error, retryAfterSeconds: 5 },
-  );
+  const options = { cause: error, retryAfterSeconds: 5 };
+  return new RegistryError('database_unavailable', storageTexts.unavailable, options);
 }
 
 const maxTries = 5;

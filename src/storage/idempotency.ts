@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { RegistryError } from '../errors.js';
+import { storageTexts } from '../texts/storage.js';
 import type { Sql } from './sql.js';
 
 export interface IdempotentRequest {
@@ -78,7 +79,7 @@ function inOrder(_name: string, value: unknown): unknown {
 }
 
 function keyReused(): RegistryError {
-  return new RegistryError('idempotency_key_reused', 'This Idempotency-Key stood in a request that was not the same.', {
-    faults: [{ pointer: 'header/idempotency-key', rule: 'key_reused', detail: 'Use a new key for a new request.' }],
+  return new RegistryError('idempotency_key_reused', storageTexts.keyReused, {
+    faults: [{ pointer: 'header/idempotency-key', rule: 'key_reused', detail: storageTexts.useNewKey }],
   });
 }
