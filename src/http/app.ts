@@ -10,17 +10,17 @@ import { apiHeaders } from './write-answer.js';
 export interface AppSettings {
   operations: readonly Operation[];
   pipeline: Pipeline;
-  /** Adds the documents, which Express answers by itself; `setHeaders` sets what every answer has. */
+  /** Adds the documents, which Express serves; `setHeaders` sets the headers of every response. */
   serveDocuments: (app: Express, setHeaders: RequestHandler) => void;
   stopping: AbortSignal;
 }
 
-/** Finds the operation of a request by Express, and hands it to the pipeline. */
+/** Lets Express find the operation of a request, and passes it to the pipeline. */
 export function createApp({ operations, pipeline, serveDocuments, stopping }: AppSettings): RequestListener {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
-  // As the fast path: another way to write a path is another path (RFC 3986 section 6.2.2.1).
+  // Like the fast path: a path that is written differently is a different path (RFC 3986 section 6.2.2.1).
   app.enable('case sensitive routing');
   app.enable('strict routing');
   const setHeaders: RequestHandler = (_request, response, next) => {
@@ -34,7 +34,7 @@ export function createApp({ operations, pipeline, serveDocuments, stopping }: Ap
     for (const operation of onPath) {
       const route = pipeline.routeOf(operation);
       app[operation.method](path, (request, response, next) => {
-        // Express runs GET handlers for HEAD; where GET changes something it must not (RFC 9110 section 9.2.1).
+        // Express runs GET handlers for HEAD. HEAD must not change anything (RFC 9110 section 9.2.1).
         if (request.method === 'HEAD' && operation.scopes === undefined) return next();
         const exchange = exchangeOf(response);
         exchange.match = { route, path: request.params, queryText: queryTextOf(request.url), address: request.path };
@@ -54,7 +54,7 @@ export function createApp({ operations, pipeline, serveDocuments, stopping }: Ap
   };
 }
 
-/** Express gives no error where it found nothing. */
+/** Express passes no error if it found no route. */
 function errorOf(error: unknown): unknown {
   if (error instanceof URIError) {
     const faults = [{ pointer: 'path', rule: 'percent_encoding' as const, detail: requestTexts.percentEncoding }];

@@ -7,7 +7,7 @@ import { tokenTexts } from '../texts/tokens.js';
 import type { KeySource } from './keys.js';
 import { scopes, type Principal } from './principal.js';
 
-/** What an issuer may name. No `none`, nothing symmetric. */
+/** The algorithms that an issuer may use: no `none`, and no symmetric one. */
 export const acceptedAlgorithms = [
   'PS256',
   'PS384',
@@ -25,19 +25,19 @@ export interface TokenIssuer {
   audience: string[];
   algorithms: string[];
   keys: KeySource;
-  /** Speaks for this tenant only, whatever its tokens say. */
+  /** All its tokens belong to this tenant, whatever they say. */
   tenant?: string | undefined;
-  /** Speaks for these tenants only. Without both it speaks for any. */
+  /** Its tokens may name only these tenants. Without `tenant` and `tenants` they may name any. */
   tenants?: readonly string[] | undefined;
 }
 
-/** What holds for the tokens of every issuer. */
+/** Rules for the tokens of every issuer. */
 export interface TokenRules {
-  /** Required `typ`. `any` switches the check off for issuers that know no `at+jwt`; their ID tokens then pass too. */
+  /** Required `typ`. `any` switches the check off, for issuers without `at+jwt`; their ID tokens then pass too. */
   tokenType: string;
   clockToleranceSeconds: number;
   tenantClaim: string;
-  /** `sub` stands in where a token lacks this claim. */
+  /** A token without this claim is identified by `sub`. */
   subscriberClaim: string;
 }
 
@@ -54,11 +54,12 @@ const maxTokenLength = 8_192;
 const maxNameLength = 200;
 
 /**
- * Judges bearer tokens: RFC 6750 section 2.1 (a token in a query or body is never looked at), RFC 9068 section 4.
- * `authorizationOf` has refused a request with two Authorization lines.
+ * Verifies bearer tokens: RFC 6750 section 2.1 (a token in a query or body is ignored), RFC 9068 section 4.
+ * `authorizationOf` has already refused a request with two Authorization headers.
  *
- * Throws a plain Error for a configuration that would accept too much. The judge rejects with a RegistryError:
- * `unauthenticated`, whose fault names the failed check (`token_expired`, `token_aud`), or `keys_unavailable`.
+ * Throws a plain Error for a configuration that would accept too much. The returned function rejects with a
+ * RegistryError: `unauthenticated`, whose fault names the failed check (`token_expired`, `token_aud`), or
+ * `keys_unavailable`.
  */
 export function createAuthenticate(settings: AuthenticateSettings): Authenticate {
   const { tokenType = 'at+jwt', clockToleranceSeconds = 5, clock = Date.now } = settings;
@@ -70,7 +71,7 @@ export function createAuthenticate(settings: AuthenticateSettings): Authenticate
   return async (authorization) => {
     const token = bearerToken(authorization);
     try {
-      // The unverified iss only picks the rules; jwtVerify then checks it with everything else.
+      // The unverified iss only selects the rules; jwtVerify then checks it along with everything else.
       const entry = issuers.get(decodeJwt(token).iss ?? '');
       if (!entry) throw refusal('token_iss', tokenTexts.issuer);
       const { payload } = await jwtVerify(token, entry.keys, {
@@ -119,7 +120,7 @@ function tenantOf(payload: JWTPayload, claim: string, { tenant, tenants }: Token
   throw refusal(`token_${claim}`, tokenTexts.tenant(claim));
 }
 
-/** Invisible characters could make two tenants look like one in a log or on a page; half surrogates break storage. */
+/** Invisible characters could make two tenants look the same in a log or on a page; lone surrogates break storage. */
 export function isName(value: string): boolean {
   return value !== '' && value.length <= maxNameLength && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(value);
 }
@@ -130,7 +131,7 @@ function name(payload: JWTPayload, claim: string): string {
   throw refusal(`token_${claim}`, tokenTexts.name(claim, maxNameLength));
 }
 
-/** The audit record names the service and webhooks so; nobody else may be mistaken for them. */
+/** The audit log uses these names for the service and for webhooks. No client may have them. */
 const reservedNames = ['assent', 'callback'];
 
 function clientName(payload: JWTPayload, claim: string): string {
@@ -159,7 +160,7 @@ const failures = new Map<string, [FaultRule, Text]>([
   ['ERR_JWKS_MULTIPLE_MATCHING_KEYS', ['token_kid', tokenTexts.severalKeys]],
 ]);
 
-/** jose's error is not kept as the cause: it carries the claims, and causes are logged. */
+/** jose's error does not become the cause: it contains the claims, and causes are logged. */
 function explained(error: errors.JOSEError): RegistryError {
   if (error instanceof errors.JWTExpired)
     return error.claim === 'exp'
@@ -182,20 +183,20 @@ function refusal(rule: FaultRule, detail: Text): RegistryError {
   return new RegistryError('unauthenticated', detail, { faults: [{ pointer, rule, detail }] });
 }
 
-/** Of these a request has one line: Node keeps the first of two, and a proxy in front may have looked at the other. */
+/** A request may have each of these once: Node keeps the first of two, and a proxy may have used the other. */
 const unambiguous = ['host', 'authorization', 'content-type', 'if-match', 'idempotency-key'];
 const lengths = Array.from({ length: 16 }, (_, length) => unambiguous.some((name) => name.length === length));
 
 /**
- * `Authorization`, if the request has one. RegistryError `invalid_request` for two lines of what has one, and for none
- * of Host, which only HTTP/1.0 may leave out (RFC 9112, section 3.2).
+ * `Authorization`, if the request has one. RegistryError `invalid_request` for a repeated header that may occur only
+ * once, and for a missing Host, which only HTTP/1.0 may omit (RFC 9112, section 3.2).
  */
 export function authorizationOf({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
   let authorization: string | undefined;
   let seen = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
-    // By their lengths nearly all others are told apart.
+    // The length alone rules out nearly all other headers.
     if (name.length > 15 || !lengths[name.length]) continue;
     const place = unambiguous.indexOf(name.toLowerCase());
     if (place === -1) continue;

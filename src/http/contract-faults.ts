@@ -5,7 +5,7 @@ import { anyOf, contractTexts, typeTexts } from '../texts/requests.js';
 import { textOf, type Text } from '../texts/text.js';
 import { escapePointer } from './json.js';
 
-/** Where a stage has a rule for the same thing, it has the same name. */
+/** A folder that checks the same thing uses the same name. */
 const ruleNames: Record<string, FaultRule> = {
   required: 'required',
   type: 'type',

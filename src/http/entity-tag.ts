@@ -7,23 +7,23 @@ export function versionTag(version: number): string {
   return `"${version}"`;
 }
 
-/** A strong validator of an answer, by its text. */
+/** A strong validator of a response, from its text. */
 export function contentTag(text: string): string {
   return `"${hash('sha1', text, 'base64url')}"`;
 }
 
-/** Whether `If-None-Match` names this tag, strong or weak, or any (RFC 9110 section 13.1.2). */
+/** Whether `If-None-Match` matches this tag, strong or weak, or is `*` (RFC 9110 section 13.1.2). */
 export function namesTag(header: string, tag: string): boolean {
   return namesStrongTag(header.replace(/(^|,)\s*W\//g, '$1'), tag);
 }
 
-/** Whether `If-Match` names this very tag, or any (RFC 9110 section 13.1.1). */
+/** Whether `If-Match` matches exactly this tag, or is `*` (RFC 9110 section 13.1.1). */
 function namesStrongTag(header: string, tag: string): boolean {
   return header.trim() === '*' || header.split(',').some((part) => part.trim() === tag);
 }
 
 /**
- * RegistryError `precondition_failed` if `If-Match` does not name the present version, or `If-None-Match` does (RFC
+ * RegistryError `precondition_failed` if `If-Match` does not match the current version, or `If-None-Match` does (RFC
  * 9110 section 13.2.2).
  */
 export function requireConditions(header: Readonly<Record<string, string | undefined>>, version: number): void {

@@ -1,9 +1,10 @@
 import { limits } from '../limits.js';
 
-// JSON (RFC 8259) in UTF-8 by position: what is skipped is checked and never built, so that the data of an event costs
-// no memory. Places count bytes; a negative one is a failure. Loops over bytes are twice as fast as over characters.
+// Walks JSON (RFC 8259) in UTF-8 by position: skipped values are checked but never built, so that the data of an event
+// costs no memory. Positions count bytes; a negative one is a failure. Loops over bytes are twice as fast as over
+// characters.
 
-/** The bytes, which are known to be UTF-8, and a text of one character for each of them, to cut plain strings from. */
+/** Bytes that are valid UTF-8, and a text with one character for each byte, to slice plain strings from. */
 export interface JsonText {
   bytes: Buffer;
   text: string;
@@ -23,7 +24,7 @@ export const brace = 0x7b;
 export const braceEnd = 0x7d;
 const point = 0x2e;
 
-/** What ends a run of literal characters: anything but printable ASCII, or what a string may not hold as it is. */
+/** What ends a run of literal characters: anything but printable ASCII, or what a string must escape. */
 const endsPlain = 1;
 const endsString = 2;
 const endings = Uint8Array.from({ length: 256 }, (_, byte) => {
@@ -35,7 +36,7 @@ export function jsonText(bytes: Buffer): JsonText {
   return { bytes, text: bytes.toString('latin1') };
 }
 
-/** Where the outermost value begins: behind a byte order mark and space. */
+/** The start of the outermost value: after a byte order mark and space. */
 export function startOf(bytes: Uint8Array): number {
   return skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
 }
@@ -49,14 +50,14 @@ export function skipSpace(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** The place of the first character that is not plain: a quote, an escape, or anything outside of printable ASCII. */
+/** The position of the first character that is not plain: a quote, an escape, or anything but printable ASCII. */
 export function skipPlain(bytes: Uint8Array, from: number): number {
   let at = from;
   while (at < bytes.length && (endings[bytes[at]!]! & endsPlain) === 0) at += 1;
   return at;
 }
 
-/** `from` is after the opening quote; gives the place after the closing one. */
+/** `from` is after the opening quote; returns the position after the closing quote. */
 export function skipString(bytes: Uint8Array, from: number): number {
   for (let at = from; at < bytes.length; at += 1) {
     const byte = bytes[at]!;
@@ -81,7 +82,7 @@ function escapeLength(bytes: Uint8Array, at: number): number {
   return 5;
 }
 
-/** The text of a string without its quotes, which `skipString` has found. */
+/** The text of a string without its quotes, between positions from `skipString`. */
 export function decodeString(bytes: Buffer, from: number, to: number): string {
   const raw = bytes.toString('utf8', from, to);
   return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
