@@ -253,8 +253,8 @@ function repeats(values: readonly string[]): boolean {
 export type Config = ReturnType<typeof readConfig>;
 
 /**
- * Throws a SetupError that lists every fault of the environment, one per line. Unknown ASSENT_ names are faults too: they
- * are typos.
+ * Throws a SetupError that lists every fault of the environment, one per line. Unknown ASSENT_ names are faults too:
+ * they are typos.
  */
 export function readConfig(env: NodeJS.ProcessEnv) {
   const present = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])));

@@ -1,6 +1,6 @@
 /**
- * The limits of a request, in one table. openapi/ repeats the ones that a schema can express. Limits that only the contract
- * needs are not here.
+ * The limits of a request, in one table. openapi/ repeats the ones that a schema can express. Limits that only the
+ * contract needs are not here.
  */
 export const limits = {
   /** Faults in one response, and broken rules that are listed for one event. */

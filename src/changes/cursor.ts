@@ -13,9 +13,9 @@ const markBytes = 8;
 const sealBytes = 16;
 
 /**
- * The cursor that readers of the feed see, in base64url: 16 bytes of epoch, 8 of position, 8 of the origin's hash if only
- * that origin was read, and a seal that binds them to the tenant. With the seal, readers cannot forge cursors, and tenants
- * cannot use each other's.
+ * The cursor that readers of the feed see, in base64url: 16 bytes of epoch, 8 of position, 8 of the origin's hash if
+ * only that origin was read, and a seal that binds them to the tenant. With the seal, readers cannot forge cursors, and
+ * tenants cannot use each other's.
  */
 export function writeCursor(secret: Buffer, { tenant, origin }: FeedScope, { epoch, position }: Place): string {
   const place = Buffer.alloc(placeBytes);
@@ -26,8 +26,8 @@ export function writeCursor(secret: Buffer, { tenant, origin }: FeedScope, { epo
 }
 
 /**
- * Undefined if the cursor was not issued to this tenant. The cursor of one origin continues only with that origin, because
- * its reader has not seen other changes. The cursor of the whole tenant also continues with a single origin.
+ * Undefined if the cursor was not issued to this tenant. The cursor of one origin continues only with that origin,
+ * because its reader has not seen other changes. The cursor of the whole tenant also continues with a single origin.
  */
 export function readCursor(
   secret: Buffer,

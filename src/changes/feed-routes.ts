@@ -117,8 +117,8 @@ async function readWithin(reader: Reader, limit: number, waitMs: number, signal:
 }
 
 /**
- * Server-Sent Events (WHATWG HTML, section 9.2). A slow reader occupies only one page, because the next page is read after
- * this one was sent. If the cursor becomes invalid, the stream ends, and the next request returns the reason.
+ * Server-Sent Events (WHATWG HTML, section 9.2). A slow reader occupies only one page, because the next page is read
+ * after this one was sent. If the cursor becomes invalid, the stream ends, and the next request returns the reason.
  */
 async function sendEvents(
   { heartbeatMs, age }: FeedRouteSettings,

@@ -7,13 +7,14 @@ import { readLog, type LoggedChange, type FeedScope } from './log.js';
 import { createRing, type RingLimits } from './ring.js';
 
 /**
- * The log as senders read it. The latest changes are in memory, as the follower applied them, and cost no query. Readers
- * that are further behind read pages of the log. A reader only moves forward, and never skips a change of its scope.
+ * The log as senders read it. The latest changes are in memory, as the follower applied them, and cost no query.
+ * Readers that are further behind read pages of the log. A reader only moves forward, and never skips a change of its
+ * scope.
  */
 export interface Feed {
   /**
-   * A reader that continues from a cursor, or from the current end. RegistryErrors: `invalid_request` with the place, for
-   * a cursor of another tenant or origin; `cursor_too_old`, `cursor_of_other_history`, `index_loading`;
+   * A reader that continues from a cursor, or from the current end. RegistryErrors: `invalid_request` with the place,
+   * for a cursor of another tenant or origin; `cursor_too_old`, `cursor_of_other_history`, `index_loading`;
    * `revision_not_reached` if a replica of the database is behind the cursor.
    */
   open(scope: FeedScope, cursor: string | undefined, place: string): Promise<Reader>;

@@ -14,8 +14,8 @@ import {
 } from './log.js';
 
 /**
- * Keeps a replica of the registry in this process: loads it from a snapshot at a position, then applies the changes after
- * that, in order.
+ * Keeps a replica of the registry in this process: loads it from a snapshot at a position, then applies the changes
+ * after that, in order.
  *
  *   loading    no position yet; retried until it works
  *   following  at a position; requests are answered from the replica, also while the database is unavailable
@@ -35,8 +35,8 @@ export interface Follower {
   /** Resolves to true when this position is applied, to false after the time. */
   waitFor(position: bigint, timeoutMs: number): Promise<boolean>;
   /**
-   * Calls back with applied changes and the position right before them, in order; without changes after a new replica was
-   * loaded at that position.
+   * Calls back with applied changes and the position right before them, in order; without changes after a new replica
+   * was loaded at that position.
    */
   subscribe(listener: Listener): void;
   /** The database may be another one: the next read first checks its history. Only a hint. */

@@ -16,7 +16,8 @@ const pieceBytes = 262_144;
 const readingMs = 120_000;
 
 /**
- * Everything of a scope as of one moment: a line of JSON for each state, and a last line with the cursor to continue from.
+ * Everything of a scope as of one moment: a line of JSON for each state, and a last line with the cursor to continue
+ * from.
  *
  * It is read as fast as the database sends it, into a temporary file if it is large, and sent from there. A transaction
  * that lasts as long as the client reads would keep Postgres from removing dead rows of any table, and would block the

@@ -7,8 +7,8 @@ import type { Principal } from './principal.js';
 import type { StreamedBody } from './write-answer.js';
 
 /**
- * An operation's handler is a function from a request to a response, both valid by the contract, whatever the transport.
- * The types of both come from the OpenAPI document.
+ * An operation's handler is a function from a request to a response, both valid by the contract, whatever the
+ * transport. The types of both come from the OpenAPI document.
  */
 type Defined<T> = Exclude<T, undefined>;
 type ParametersOf<Id extends OperationId, Place extends string> = operations[Id]['parameters'] extends {

@@ -113,10 +113,10 @@ function skipDigits(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** Told where each member of an outermost object stands: its name without the quotes, and where its value begins. */
+/** Called with the position of each member of the outermost object: its name without quotes, and its value. */
 export type OnMember = (nameFrom: number, nameTo: number, value: number) => void;
 
-/** Skips one value of any kind, as deep as events may go, that begins at `from` itself, not at space before it. */
+/** Skips one value of any type, as deep as events may be nested. It must start exactly at `from`, without space. */
 export function skipValue(bytes: Uint8Array, from: number, depth = 0, onMember?: OnMember): number {
   switch (bytes[from]) {
     case brace:
@@ -136,7 +136,7 @@ export function skipValue(bytes: Uint8Array, from: number, depth = 0, onMember?:
   }
 }
 
-/** Is a text, apart from space around it, that of a JSON object or array? */
+/** Whether a text, without the space around it, is a JSON object or array. */
 export function isContainer(text: string): boolean {
   const bytes = Buffer.from(text.trim());
   return (bytes[0] === brace || bytes[0] === bracket) && skipValue(bytes, 0) === bytes.length;
@@ -182,7 +182,7 @@ function skipArray(bytes: Uint8Array, from: number, depth: number): number {
   }
 }
 
-/** Skips a value however deep it is nested, which takes a list of what is open in place of a stack. */
+/** Skips a value of any depth, with a list of open containers instead of recursion. */
 export function skipDeep(bytes: Uint8Array, from: number): number {
   const closings: number[] = [];
   let at = from;
@@ -201,7 +201,7 @@ export function skipDeep(bytes: Uint8Array, from: number): number {
         continue;
       }
     }
-    // Behind a value: the ends of what it was the last of, or a comma and the next one.
+    // After a value: the ends of its containers, or a comma and the next value.
     for (;;) {
       const open = closings.at(-1);
       if (open === undefined) return at;
@@ -217,7 +217,7 @@ export function skipDeep(bytes: Uint8Array, from: number): number {
   }
 }
 
-/** Where the value of a member of an object begins. The text is known to be JSON, and the object to have the member. */
+/** The start of the value of a member. The text must be JSON, and the object must have the member. */
 export function findMember(bytes: Buffer, from: number, name: string): number {
   for (let at = from; ; at = skipSpace(bytes, skipDeep(bytes, at))) {
     const nameFrom = skipSpace(bytes, at + 1);

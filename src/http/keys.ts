@@ -42,11 +42,11 @@ const maxBytes = 256 * 1024;
  *   older                             waits for that fetch, because a key may have been withdrawn hours ago; uses the
  *                                     set if the fetch fails, or if one has failed in the last ten minutes
  *
- * A key that is not in the set also makes the look-up wait for a fetch. All look-ups share one fetch. The next one starts
- * at least 30 s after the last (5 s while there is no set), so that unknown keys cannot flood the issuer. Until then the
- * issuer may have published the key: the look-up fails with `keys_unavailable` and the time of the next fetch. A key that
- * was missing from a fetched set is refused while the set stays the same. So is every other unknown key while 64 unknown
- * keys are remembered.
+ * A key that is not in the set also makes the look-up wait for a fetch. All look-ups share one fetch. The next one
+ * starts at least 30 s after the last (5 s while there is no set), so that unknown keys cannot flood the issuer. Until
+ * then the issuer may have published the key: the look-up fails with `keys_unavailable` and the time of the next fetch.
+ * A key that was missing from a fetched set is refused while the set stays the same. So is every other unknown key
+ * while 64 unknown keys are remembered.
  *
  * jose's createRemoteJWKSet does less: it drops the set when a refresh fails, and does not pause after a failure.
  */

@@ -2,8 +2,8 @@ import { types } from 'node:util';
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 /**
- * JSON lines, one for each outcome. Each call chooses the fields that it logs. Errors are reduced here, because libraries
- * attach requests and rows to them.
+ * JSON lines, one for each outcome. Each call chooses the fields that it logs. Errors are reduced here, because
+ * libraries attach requests and rows to them.
  */
 export function createLog(level: string, destination?: DestinationStream): Logger {
   const options = {

@@ -21,9 +21,9 @@ export interface OperationsSettings {
 }
 
 /**
- * For operators, on a separate listener that nobody else can reach: `/livez` (the process is running), `/readyz` (503 and
- * the reason while something is missing), `/readyz/reads` (the same for requests that are answered from memory, so that
- * an outage of the database does not take all processes out of a load balancer), `/metrics` (Prometheus).
+ * For operators, on a separate listener that nobody else can reach: `/livez` (the process is running), `/readyz` (503
+ * and the reason while something is missing), `/readyz/reads` (the same for requests that are answered from memory, so
+ * that an outage of the database does not take all processes out of a load balancer), `/metrics` (Prometheus).
  */
 export function createOperationsApp(settings: OperationsSettings): Express {
   const { metrics, checks, readChecks, warnings = () => [], timeoutMs, stopping } = settings;

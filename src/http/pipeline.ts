@@ -256,7 +256,8 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
 }
 
 /**
- * UUIDs of this process: random once, then counted up. Generating a random one for each request would slow down look-ups.
+ * UUIDs of this process: random once, then counted up. Generating a random one for each request would slow down
+ * look-ups.
  */
 function createRequestIds(): () => string {
   const process = uuidv7().slice(0, -12);

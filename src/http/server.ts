@@ -67,8 +67,8 @@ export type RefuseUnread = (error: NodeJS.ErrnoException, socket: Socket) => voi
 
 /**
  * Responds with a problem to bytes that are not a valid request (the event `clientError` of a server), and closes the
- * connection. Never writes into a response that is already being sent, and never in place of the response to an earlier,
- * valid request.
+ * connection. Never writes into a response that is already being sent, and never in place of the response to an
+ * earlier, valid request.
  */
 export function createRefuseUnread(onRequest: OnRequest): RefuseUnread {
   return (error, socket) => {
@@ -110,8 +110,8 @@ function refusalOf({ code }: NodeJS.ErrnoException): RegistryError {
 const graceMs = 500;
 
 /**
- * Lets requests in flight finish within the limit (milliseconds). An idle connection is not closed immediately: its next
- * request may already be on its way, and the response to that closes the connection.
+ * Lets requests in flight finish within the limit (milliseconds). An idle connection is not closed immediately: its
+ * next request may already be on its way, and the response to that closes the connection.
  */
 export function closeServer(server: Server, limitMs: number): Promise<void> {
   const timers = [

@@ -2,8 +2,8 @@ const daysInMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
  * Whether this is a date and time by RFC 3339, section 5.6: `T` and `Z` in either case, no space instead of `T`, any
- * number of fraction digits, every offset up to 23:59, and `-00:00`. Second 60 is valid only as a leap second: at the end
- * of a month, in UTC (section 5.7).
+ * number of fraction digits, every offset up to 23:59, and `-00:00`. Second 60 is valid only as a leap second: at the
+ * end of a month, in UTC (section 5.7).
  */
 export function isTimestamp(text: string): boolean {
   if (text.length < 20) return false;

@@ -37,7 +37,8 @@ export const apiHeaders: Readonly<Record<string, string>> = {
 /**
  * Headers that many responses share, and how to send them. Node checks each header of each response, which takes longer
  * than a look-up. These are checked once and appended to the head that Node has written. The body is appended too, so
- * that a response is one write. If this version of Node keeps no such head, it gets the headers and the body separately.
+ * that a response is one write. If this version of Node keeps no such head, it gets the headers and the body
+ * separately.
  */
 export class FixedHeaders {
   readonly #entries: readonly string[];
@@ -61,7 +62,9 @@ export class FixedHeaders {
     response.writeHead(status, [...others, 'X-Request-Id', requestId, ...this.#entries]);
   }
 
-  /** Sends a response with these headers and `others`. The response to HEAD has the length of the body, not the body. */
+  /**
+   * Sends a response with these headers and `others`. The response to HEAD has the length of the body, not the body.
+   */
   send(response: ServerResponse, { status, requestId, others, body }: WholeAnswer): void {
     const bytes = body === undefined ? 0 : Buffer.byteLength(body);
     const checked = body === undefined ? others : [...others, 'Content-Length', String(bytes)];

@@ -10,15 +10,16 @@ export interface BatchSettings<Member, Result> {
 }
 
 /**
- * Members that arrive while a batch is running form the next batch. So no timer is needed, and batches grow with the load.
+ * Members that arrive while a batch is running form the next batch. So no timer is needed, and batches grow with the
+ * load.
  *
  *   idle -> gathering     the first member arrives; members in the same tick of the event loop join it
  *   gathering -> running  one batch at a time, oldest members first
  *   running -> running    members arrived in the meantime
  *   running -> idle
  *
- * The next batch starts before the callers receive their results: their work occupies the thread, and the database would
- * have to wait for it.
+ * The next batch starts before the callers receive their results: their work occupies the thread, and the database
+ * would have to wait for it.
  *
  * A failed batch is retried member by member, so that one bad member does not fail the others. It is not retried if the
  * database is unavailable, because the batch may have been committed.

@@ -5,8 +5,8 @@ import type { Transaction } from './transaction.js';
 
 /**
  * Postgres, on a server or embedded in the process (PGlite in the data folder). The rest of the program sees one
- * interface for both. Lists are read through Prisma's methods. Every transition of a state machine is one conditional SQL
- * statement, because the condition must be checked in the database, not in this process.
+ * interface for both. Lists are read through Prisma's methods. Every transition of a state machine is one conditional
+ * SQL statement, because the condition must be checked in the database, not in this process.
  */
 export interface Database {
   kind: 'server' | 'embedded';
@@ -17,7 +17,9 @@ export interface Database {
   sql: Sql;
   /** The schema of the tables. */
   schema: string;
-  /** Makes a decision: one transaction, retried if Postgres cancelled it for another. No network call belongs inside. */
+  /**
+   * Makes a decision: one transaction, retried if Postgres cancelled it for another. No network call belongs inside.
+   */
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** One statement without Prisma, for frequent queries where Prisma's overhead matters. */
   query: Query;

@@ -11,7 +11,7 @@ export async function requireRoom(folder: string): Promise<void> {
   const left = await roomIn(folder);
   if (left >= roomNeeded) return;
   const [has, needs] = [left, roomNeeded].map((bytes) => Math.floor(bytes / 1_048_576));
-  throw new SetupError(`ASSENT_DATA: the disk of ${folder} has ${has} MiB left, and the database needs ${needs}.`);
+  throw new SetupError(`ASSENT_DATA: the disk of ${folder} has ${has} MiB left, but the database needs ${needs}.`);
 }
 
 /** Whether this many bytes can be written. */

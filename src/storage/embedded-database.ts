@@ -26,7 +26,7 @@ export async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Data
   const cannot = (error: Error) => {
     throw error instanceof SetupError
       ? error
-      : new SetupError(`ASSENT_DATA: no database in ${folder}: ${error.message}`);
+      : new SetupError(`ASSENT_DATA: cannot open the database in ${folder}: ${error.message}`);
   };
   const unlock = await makeFolder(folder)
     .then(() => lockFolder(folder))

@@ -6,12 +6,12 @@ import { kill, pid } from 'node:process';
 import { SetupError } from '../errors.js';
 
 /**
- * Only one process may use the embedded database; a second one would destroy it. The lock is a file next to the folder. It
- * names the owner's process id and a socket that the owner listens on. If another process can connect to the socket, the
- * owner is alive. This also works from another container on the same machine, where process ids mean nothing. Without
- * sockets, the process id must do. A process takes over a lock whose owner has died. Only one may do that at a time, so
- * it holds a lock on the lock: otherwise a second one would remove the lock that the first has just written. Throws an
- * Error that names the owner.
+ * Only one process may use the embedded database; a second one would destroy it. The lock is a file next to the folder.
+ * It names the owner's process id and a socket that the owner listens on. If another process can connect to the socket,
+ * the owner is alive. This also works from another container on the same machine, where process ids mean nothing.
+ * Without sockets, the process id must do. A process takes over a lock whose owner has died. Only one may do that at a
+ * time, so it holds a lock on the lock: otherwise a second one would remove the lock that the first has just written.
+ * Throws an Error that names the owner.
  */
 export async function lockFolder(folder: string, refuse: Refuse = databaseInUse): Promise<() => Promise<void>> {
   const path = `${resolve(folder)}.lock`;

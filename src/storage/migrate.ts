@@ -32,8 +32,8 @@ export async function readMigrations(): Promise<Migration[]> {
 }
 
 /**
- * Returns the names of the applied migrations. `onWaiting` is called for a migration that waits for another transaction.
- * Throws a SetupError if a migration has changed since it was applied.
+ * Returns the names of the applied migrations. `onWaiting` is called for a migration that waits for another
+ * transaction. Throws a SetupError if a migration has changed since it was applied.
  */
 export async function migrate(
   database: Database,
@@ -71,8 +71,8 @@ export async function migrate(
 }
 
 /**
- * The statements of a migration. A statement ends at a line that ends with a semicolon; function bodies are between `$$`.
- * They run one by one, because Citus passes each to the node that has the schema.
+ * The statements of a migration. A statement ends at a line that ends with a semicolon; function bodies are between
+ * `$$`. They run one by one, because Citus passes each to the node that has the schema.
  */
 function statementsOf(sql: string): string[] {
   const statements: string[] = [];

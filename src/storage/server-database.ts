@@ -87,8 +87,8 @@ export async function openServer(url: string, readsOnly: boolean): Promise<Datab
 }
 
 /**
- * The schema of the tables: the first one of the search path that exists. If the URL names a schema that is missing, this
- * creates it.
+ * The schema of the tables: the first one of the search path that exists. If the URL names a schema that is missing,
+ * this creates it.
  */
 async function prepareSchema(
   { query, execute }: Session,
@@ -145,8 +145,8 @@ const limited = [`statement_timeout=${statementMs}`, `idle_in_transaction_sessio
 const takesItsTime = `select set_config(name, '0', true) from pg_settings where name = 'transaction_timeout'`;
 
 /**
- * A transaction that has waited for a lock must see what was committed in the meantime. Otherwise its change contains an
- * old state, and every follower of the log takes that for the latest one.
+ * A transaction that has waited for a lock must see what was committed in the meantime. Otherwise its change contains
+ * an old state, and every follower of the log takes that for the latest one.
  */
 const seesCommits = 'default_transaction_isolation=read committed';
 
@@ -181,8 +181,9 @@ function queryOn(connection: pg.Pool | pg.PoolClient, nameOf: (text: string) => 
 }
 
 /**
- * A migration of a newer version may change the result type of a function while this version is running. Every connection
- * that has the statement prepared then refuses to run it, and the pool closes the connection. This retries on another one.
+ * A migration of a newer version may change the result type of a function while this version is running. Every
+ * connection that has the statement prepared then refuses to run it, and the pool closes the connection. This retries
+ * on another one.
  */
 function unlessOutdated(query: Query): Query {
   return async <Row extends object>(text: string, values?: unknown[]) => {

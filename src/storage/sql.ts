@@ -4,8 +4,8 @@ import { Prisma } from './generated/client.js';
 export type Query = <Row extends object>(text: string, values?: unknown[]) => Promise<Row[]>;
 
 /**
- * Statements as templates, inside or outside a transaction. Postgres plans them each time: a plan for a small table would
- * scan all of it when it is large.
+ * Statements as templates, inside or outside a transaction. Postgres plans them each time: a plan for a small table
+ * would scan all of it when it is large.
  */
 export interface Sql {
   $queryRaw<Rows>(text: TemplateStringsArray, ...values: unknown[]): Promise<Rows>;

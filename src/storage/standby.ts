@@ -10,9 +10,9 @@ export interface Standby {
 
 /**
  * A standby is current while it is connected to its primary and has replayed everything that it received. Otherwise its
- * age is at most the age of the last transaction that it replayed, and the time since it was last seen current. A frozen
- * or disconnected primary is noticed only when the standby notices it (`wal_receiver_timeout`). Any user may run these
- * queries.
+ * age is at most the age of the last transaction that it replayed, and the time since it was last seen current. A
+ * frozen or disconnected primary is noticed only when the standby notices it (`wal_receiver_timeout`). Any user may run
+ * these queries.
  */
 export function createStandby(query: Query): Standby {
   let lookedAt = -Infinity;

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import pg from 'pg';
 
 /**
- * The column `text` of a statement's rows, in pages as they arrive. Postgres continues with the statement while a page is
- * processed, and at most two pages are in memory. One stream at a time, which must be read to its end.
+ * The column `text` of a statement's rows, in pages as they arrive. Postgres continues with the statement while a page
+ * is processed, and at most two pages are in memory. One stream at a time, which must be read to its end.
  */
 export type Stream = (statement: string, values: string[]) => AsyncGenerator<string[]>;
 

@@ -12,9 +12,9 @@ const due = `
   where s.n_dead_tup > 50 + 0.2 * greatest(c.reltuples, 0)`;
 
 /**
- * Does what a server does in the background and an embedded Postgres does not. Otherwise deleted rows keep their disk space
- * forever, and the write-ahead log grows until the process ends. Does nothing while the disk is nearly full, because a
- * vacuum needs space itself: at most the size of the table, in the log.
+ * Does what a server does in the background and an embedded Postgres does not. Otherwise deleted rows keep their disk
+ * space forever, and the write-ahead log grows until the process ends. Does nothing while the disk is nearly full,
+ * because a vacuum needs space itself: at most the size of the table, in the log.
  */
 export async function tidy(database: Embedded, folder: string): Promise<void> {
   const checkpoint = async () => {

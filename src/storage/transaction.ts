@@ -42,9 +42,9 @@ export interface Change {
 export const changeChannel = 'assent_change';
 
 /**
- * A decision: what it writes with `sql`, the audit entries that say who decided, and the changes for the feed. All of it
- * is committed together. Entries and changes are written at the end, because the change log stays locked until the commit
- * (see append_changes in the migration).
+ * A decision: what it writes with `sql`, the audit entries that say who decided, and the changes for the feed. All of
+ * it is committed together. Entries and changes are written at the end, because the change log stays locked until the
+ * commit (see append_changes in the migration).
  */
 export interface Transaction {
   sql: Sql;
