@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { createToken } from '../../src/cli/create-token.js';
 import { errorCodes } from '../../src/errors.js';
 import { languageOf } from '../../src/http/language.js';
 import type { Scope } from '../../src/http/principal.js';
 import { problemTitles } from '../../src/texts/problems.js';
+import { requestTexts } from '../../src/texts/requests.js';
+import { storageTexts } from '../../src/texts/storage.js';
 import { languages } from '../../src/texts/text.js';
+import { tokenTexts } from '../../src/texts/tokens.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 
 /** Texts of problems in the language of the caller. Codes, rules and pointers are the same in every language. */
@@ -45,6 +50,15 @@ test('every code of a problem has a title in every language, with a full stop', 
     expect(Object.keys(title)).toEqual([...languages]);
     expect(Object.values(title)).toEqual(languages.map(() => expect.stringMatching(/^[A-Z].*\S\.$/)));
     expect(title.en).not.toBe(title.nl);
+  }
+});
+
+test('every text about requests, tokens and the database is a sentence in every language', () => {
+  const texts = Object.values({ ...requestTexts, ...tokenTexts, ...storageTexts }).filter((text) => 'en' in text);
+  expect(texts.length).toBeGreaterThan(30);
+  for (const text of texts) {
+    expect(Object.values(text)).toEqual(languages.map(() => expect.stringMatching(/^[A-Z].*\S\.$/)));
+    expect(text.en).not.toBe(text.nl);
   }
 });
 
@@ -177,4 +191,14 @@ test('a look-up that succeeds has no language', async () => {
   const response = await fetch(url, { headers: { Authorization: `Bearer ${token}`, 'Accept-Language': 'nl' } });
   expect([response.status, response.headers.get('Content-Language')]).toEqual([200, null]);
   expect(response.headers.get('Vary')).toBe('Authorization');
+});
+
+test('a problem that is a page for browsers has one Vary, which names both headers', async () => {
+  const headers = { Accept: 'text/html', 'Accept-Language': 'nl' };
+  const asked = get(`${registry.url}/v1/callbacks/none?key=none`, { headers });
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  response.resume();
+  const varies = response.rawHeaders.flatMap((name, at, all) => (name === 'Vary' ? [all[at + 1]] : []));
+  expect([response.statusCode, varies]).toEqual([expect.any(Number), ['Accept, Accept-Language']]);
+  expect(response.headers['content-type']).toBe('text/html; charset=utf-8');
 });
