@@ -42,7 +42,7 @@ export const contractTexts = {
   }),
   timestamp: {
     en: 'a date and time with an offset, such as 2026-11-20T12:00:00Z',
-    nl: 'een datum en tijd met een tijdsverschil, zoals 2026-11-20T12:00:00Z',
+    nl: 'een datum en tijd met een offset ten opzichte van UTC, zoals 2026-11-20T12:00:00Z',
   },
   pattern: (pattern: string): Text => ({
     en: `This must match the pattern ${pattern}.`,
@@ -116,7 +116,7 @@ export const requestTexts = {
   },
   headerRepeated: {
     en: 'The request has a header twice that may occur only once.',
-    nl: 'Het verzoek heeft een header twee keer die maar één keer mag voorkomen.',
+    nl: 'In het verzoek staat een header dubbel die maar één keer mag voorkomen.',
   },
   sendOnce: { en: 'Send this only once.', nl: 'Stuur dit maar één keer.' },
   hostMissing: { en: 'The request has no Host header.', nl: 'Het verzoek heeft geen header Host.' },

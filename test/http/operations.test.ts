@@ -215,7 +215,7 @@ test('the lag says how late the oldest due handshake is', async () => {
   expect(await lag()).toBe(0);
 });
 
-(isServer ? test : test.skip)('metrics do not wait for a table that somebody has locked', async () => {
+(isServer ? test : test.skip)('metrics do not wait for a table that another session has locked', async () => {
   const somebody = new pg.Client({ connectionString: registry.env['DATABASE_URL'] });
   await somebody.connect();
   await somebody.query('begin');
