@@ -238,7 +238,7 @@ describe('what a person sees whose callback grants nothing', () => {
     const { callback } = await offer(registry, tenant);
     const page = await fetch(callback.replace(/\?.*/, ''), { headers: browser });
     expect(page.status).toBe(400);
-    expect(await page.text()).toContain('<dt>query/key</dt><dd>This member is required.</dd>');
+    expect(await page.text()).toContain('<dt>query/key</dt><dd>This parameter is required.</dd>');
   });
 
   test('other addresses have no page', async () => {

@@ -119,7 +119,7 @@ function expectProblem(response: supertest.Response, status: number, code: strin
 }
 
 describe('methods', () => {
-  test.each(resources)('OPTIONS on $path tells its methods, without a token', async ({ path, operations: all }) => {
+  test.each(resources)('OPTIONS on $path returns its methods, without a token', async ({ path, operations: all }) => {
     const answer = await nobody.options(path).expect(200);
     const isCallback = path.startsWith('/v1/callbacks');
     const told = all.flatMap(({ method }) =>
@@ -133,13 +133,13 @@ describe('methods', () => {
   const missing = resources.flatMap(({ path, item }) =>
     methods.filter((method) => !item[method]).map((method) => ({ path, method })),
   );
-  test.each(missing)('$method on $path is 405 and tells what there is', async ({ path, method }) => {
+  test.each(missing)('$method on $path is 405 and lists the supported methods', async ({ path, method }) => {
     const answer = await clients['assent:admin'][method](path);
     expectProblem(answer, 405, 'method_not_allowed');
     expect(answer.get('Allow')).toBe((await nobody.options(path)).get('Allow'));
   });
 
-  test('HEAD answers as GET does, without the body', async () => {
+  test('HEAD returns what GET does, without the body', async () => {
     const got = await clients['assent:admin'].get('/v1/origins').expect(200);
     const head = await clients['assent:admin'].head('/v1/origins').expect(200);
     expect(head.get('Content-Length')).toBe(got.get('Content-Length'));
@@ -152,14 +152,14 @@ describe('methods', () => {
 });
 
 describe('tokens', () => {
-  test.each(guarded)('$id without a token is 401 before anything else is said', async ({ path, method }) => {
+  test.each(guarded)('$id without a token is 401, whatever else is wrong', async ({ path, method }) => {
     const answer = await nobody[method](`${path}?unknown=1`).set('Content-Type', 'text/plain');
     expectProblem(answer, 401, 'unauthenticated');
-    // RFC 6750 section 3.1: no error code where no token was shown.
+    // RFC 6750 section 3.1: no error code if the request has no token.
     expect(answer.get('WWW-Authenticate')).toBe('Bearer realm="assent"');
   });
 
-  test.each(guarded)('$id with a token that does not hold is 401', async ({ path, method }) => {
+  test.each(guarded)('$id with an invalid token is 401', async ({ path, method }) => {
     const answer = await nobody[method](path).set('Authorization', 'Bearer a.b.c');
     expectProblem(answer, 401, 'unauthenticated');
     expect(answer.get('WWW-Authenticate')).toBe('Bearer realm="assent", error="invalid_token"');
@@ -180,7 +180,7 @@ describe('tokens', () => {
     }
   });
 
-  test.each(operations)('the headers of what $id refuses are in the contract', ({ responses, allowed }) => {
+  test.each(operations)('the headers of refusals by $id are in the contract', ({ responses, allowed }) => {
     const headersOf = (status: string) => Object.keys(resolve<ResponseObject>(responses[status] ?? {}).headers ?? {});
     expect(headersOf('default')).toEqual(['Retry-After', 'Allow', ...ofEveryAnswer]);
     for (const status of ['401', '403']) {
@@ -188,13 +188,13 @@ describe('tokens', () => {
     }
   });
 
-  test.each(guarded)('$id refuses a parameter that it does not have, as the contract says', async (operation) => {
+  test.each(guarded)('$id refuses an unknown parameter, as the contract says', async (operation) => {
     const { path, method, allowed, responses } = operation;
     expectProblem(await clients[allowed[0]!][method](`${path}?unknown=1`), 400, 'invalid_request');
     expect(Object.keys(responses)).toContain('400');
   });
 
-  test('no body is read that nobody with a token sent', async () => {
+  test('the body of a request without a token is not read', async () => {
     const body = 'x'.repeat(70_000);
     expectProblem(await nobody.post('/v1/subscriptions').type('json').send(body), 401, 'unauthenticated');
     expectProblem(await nobody.post(`/v1/callbacks/${someId}?key=a`).type('text').send(body), 404, 'callback_unknown');
@@ -440,13 +440,13 @@ describe('documents', () => {
   });
 });
 
-describe('every answer', () => {
+describe('every response', () => {
   test.each(['/', '/v1', '/v1/nothing', '/v1/subscriptions/a/b/c', '/admin'])('%s is a 404 problem', async (path) => {
     expectProblem(await nobody.get(path), 404, 'not_found');
   });
 
   test.each(resources)(
-    '$path in capitals, or with a slash at its end, is another address',
+    '$path in capitals, or with a trailing slash, is another address',
     async ({ path, operations: all }) => {
       for (const other of [path.toUpperCase(), `${path}/`]) {
         for (const { method } of all) expectProblem(await clients['assent:admin'][method](other), 404, 'not_found');
@@ -459,7 +459,7 @@ describe('every answer', () => {
     expectProblem(await nobody.get(path), 404, 'not_found');
   });
 
-  test('an address that cannot be decoded is a 400 problem', async () => {
+  test('an address that cannot be decoded gets a 400 problem', async () => {
     const broken = await clients['assent:admin'].get('/v1/subscriptions/%ff');
     expectProblem(broken, 400, 'invalid_request');
     expect(broken.body.faults).toMatchObject([{ pointer: 'path', rule: 'percent_encoding' }]);
@@ -467,7 +467,7 @@ describe('every answer', () => {
   });
 
   test.each(['/v1/permissions', '/v1/deliveries/outcomes'])(
-    'for a body at %s of more values than any request has is that one fault',
+    'to a body at %s with too many values lists only that fault',
     async (path) => {
       const send = (values: string) => clients['assent:deliver'].post(path).type('json').send(`[${values}]`);
       for (const end of ['{}', '[']) {
@@ -492,7 +492,7 @@ describe('every answer', () => {
     expect(answer.get('API-Version')).toBe(document.info.version);
   });
 
-  test('has the major version that its path names, and no schema has a keyword that is a piece of a sentence', () => {
+  test('has the major version of its path, and no schema has a fragment of a sentence as a keyword', () => {
     expect(document.info.version).toMatch(/^1\./);
     const keywords: string[] = [];
     JSON.stringify(document, (name, value: unknown) => {
@@ -510,7 +510,7 @@ describe('every answer', () => {
     }
   });
 
-  test('is not kept by caches, not sniffed and not framed, and does not tell what it is made with', async () => {
+  test('is not cached, sniffed or framed, and does not reveal the software', async () => {
     const { headers } = await nobody.get('/v1/subscriptions');
     expect(headers).toMatchObject({
       'cache-control': 'no-store',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { loadContract } from '../../src/http/contract.js';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
 
-/** The examples that /docs shows, sent as they stand. */
+/** The examples of the API reference, sent unchanged. */
 interface Shown {
   requestBody: { content: Record<string, { example?: unknown }> };
   responses: { 200: { content: { 'application/json': { example?: unknown; examples?: Record<string, Example> } } } };
@@ -39,7 +39,7 @@ const cases = ['/match', '/filters/test', '/events/validate'].flatMap((path) => 
 });
 
 test.each(cases)(
-  'POST %s with the example of %s is answered as the page shows',
+  'POST %s with the example of %s gets the documented response',
   async (path, mediaType, body, shown) => {
     const answer = await client
       .post(`/v1${path}`)
@@ -50,7 +50,7 @@ test.each(cases)(
   },
 );
 
-/** What differs from run to run looks the same afterwards. */
+/** Replaces values that differ between runs. */
 function same(value: unknown): unknown {
   const text = JSON.stringify(value)
     .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
