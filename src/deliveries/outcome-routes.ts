@@ -71,9 +71,10 @@ export function createOutcomeHandlers(routes: OutcomeRoutes): Handlers<'reportOu
       return { status: 200, headers, body: results };
     },
 
-    getDeliveries: async ({ path, principal }) => {
+    getDeliveries: async ({ path, principal, language }) => {
       const subscription = await readSubscription(principal, path.id);
-      return { status: 200, body: await deliveries.read(subscription, principal.scopes.has('assent:admin')) };
+      const isAdmin = principal.scopes.has('assent:admin');
+      return { status: 200, body: await deliveries.read(subscription, isAdmin, language) };
     },
   };
 }
@@ -99,7 +100,7 @@ function read(entry: Entry, index: number, now: Date): { outcome: Outcome; warni
   const at = Number.isNaN(named.getTime()) ? undefined : named;
   const asks = (status === 429 || status === 503) && entry.retryafter !== undefined;
   const holdSeconds = asks ? holdSecondsOf(String(entry.retryafter), at, now) : undefined;
-  const detail = 'It is neither a number of seconds nor an HTTP date, so it counts as absent.';
+  const detail = 'The value is neither a number of seconds nor an HTTP date, so Assent ignores it.';
   const isMalformed = asks && holdSeconds === undefined;
   return {
     outcome: {

@@ -1,5 +1,6 @@
 import { keyOfPair } from '../grants/grant.js';
 import { parseRetryAfter } from '../handshake/backoff.js';
+import { outcomeTexts, type OutcomeText } from '../texts/deliveries.js';
 
 /**
  * What a delivery came to, by the status of the answer (webhook specification, section 2.2). It decides what follows:
@@ -42,53 +43,8 @@ const kindsByStatus: Record<number, OutcomeKind> = {
   503: 'unavailable',
 };
 
-interface Sentences {
-  title: string;
-  /** What the subscriber can change. */
-  advice: string;
-}
-
-/** One row for each kind: stable codes, sentences for people. */
-export const outcomeSentences: Record<OutcomeKind, Sentences> = {
-  delivered: { title: 'The last delivery was accepted.', advice: '' },
-  gone: {
-    title: 'The webhook answered 410 Gone: it says that it is retired.',
-    advice: 'Register the sink that replaces this one, or stop answering 410 and ask for another handshake.',
-  },
-  throttled: {
-    title: 'The webhook has too many requests (429). Senders hold back.',
-    advice: 'Answer the next handshake with a lower WebHook-Allowed-Rate, and say with Retry-After how long to wait.',
-  },
-  unavailable: {
-    title: 'The webhook is unavailable at present (503).',
-    advice: 'Bring it back into service, and say with Retry-After when to send again.',
-  },
-  mediarefused: {
-    title: 'The webhook refuses the format of the event (415).',
-    advice:
-      'Accept application/cloudevents+json, or choose the other content mode with contentmode in protocolsettings.',
-  },
-  unauthorized: {
-    title: 'The webhook refuses the credentials of the delivery.',
-    advice: 'Give the subscription a sinkcredential that the webhook accepts, or renew the one that it has.',
-  },
-  redirected: {
-    title: 'The webhook answers with a redirect, which senders do not follow.',
-    advice: 'Register the address that the redirect leads to.',
-  },
-  rejected: {
-    title: 'The webhook rejects the deliveries as faulty requests.',
-    advice: 'Check that the address takes POST with CloudEvents, and look for the reason in the log of the webhook.',
-  },
-  failed: {
-    title: 'The webhook fails while it takes the delivery.',
-    advice: 'Look for the error in the log of the webhook.',
-  },
-  unanswered: {
-    title: 'The webhook gave the senders no answer.',
-    advice: 'Check that its host is up and answers within the time that senders wait.',
-  },
-};
+/** One row for each kind, with a stable code and texts for people. */
+export const outcomes: Readonly<Record<OutcomeKind, OutcomeText>> = outcomeTexts;
 
 /** One entry of a report that was read. `index` is its place. */
 export interface Outcome {

@@ -4,6 +4,7 @@ import type { Database } from '../storage/database.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { isUuid } from '../storage/ids.js';
 import type { Sql } from '../storage/sql.js';
+import { grantTexts } from '../texts/grants.js';
 import { grantOf, type Grant, type Pair } from './grant.js';
 
 /** A grant as it reads now: past its end it is expired, whatever its row says. */
@@ -61,7 +62,7 @@ export async function findGrant(sql: Sql, tenant: string, id: string): Promise<R
     ? await sql.$queryRaw<Row[]>`
         select *, ${present} as present from "grant" where id = ${id}::uuid and tenant = ${tenant}`
     : [];
-  if (rows[0] === undefined) throw new RegistryError('grant_not_found', 'The tenant has no grant with this id.');
+  if (rows[0] === undefined) throw new RegistryError('grant_not_found', grantTexts.notFound);
   return rows[0];
 }
 

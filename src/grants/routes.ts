@@ -9,6 +9,7 @@ import { claimKey } from '../storage/idempotency.js';
 import { isUuid } from '../storage/ids.js';
 import type { Sql } from '../storage/sql.js';
 import type { Transaction } from '../storage/transaction.js';
+import { grantTexts } from '../texts/grants.js';
 import { keyOfPair, type Pair } from './grant.js';
 import { findGrant, findGrantOf, lockGrant, type GrantReader, type PresentGrant } from './read-grant.js';
 import { putGrant, releaseGrant, revokeGrant } from './write-grant.js';
@@ -135,10 +136,9 @@ function checkAgreement(sink: string, until: Date, { faultOfSink, now }: GrantRo
   const faults: Fault[] = fault ? [{ pointer: '/sink', ...fault }] : [];
   // A leap second is a time for the contract, and none for JavaScript.
   if (!(fromNowMs > 0 && fromNowMs <= longestAgreementMs)) {
-    const detail = 'It must be in the future, at most five years away.';
-    faults.push({ pointer: '/expiresat', rule: 'time_out_of_range', detail });
+    faults.push({ pointer: '/expiresat', rule: 'time_out_of_range', detail: grantTexts.expiryOutOfRange });
   }
-  if (faults.length > 0) throw new RegistryError('invalid_request', 'The grant breaks a rule.', { faults });
+  if (faults.length > 0) throw new RegistryError('invalid_request', grantTexts.invalidAgreement, { faults });
 }
 
 function answer(grant: PresentGrant) {
