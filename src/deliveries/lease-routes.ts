@@ -10,7 +10,7 @@ export interface LeaseRoutes {
   onLease: (outcome: LeaseOutcome, requests: number) => void;
 }
 
-/** Leases are not in the log. */
+/** Leases are not in the change log. */
 const isFollowed = true;
 
 export type LeaseOutcome = 'granted' | 'empty' | 'held' | 'unlimited' | 'denied';
