@@ -450,7 +450,7 @@ export const warningTexts = {
   },
   rate_capped: (maxRate: number): Text => ({
     en: `WebHook-Allowed-Rate is higher than ${maxRate}, the highest possible rate, so that rate applies.`,
-    nl: `WebHook-Allowed-Rate is hoger dan ${maxRate}, het hoogst mogelijke tempo, dus geldt dat tempo.`,
+    nl: `WebHook-Allowed-Rate is hoger dan ${maxRate}, het hoogste mogelijke tempo, dus geldt dat tempo.`,
   }),
   rate_defaulted: {
     en: 'No rate was requested and none was returned, so the default rate of the origin applies.',
