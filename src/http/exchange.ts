@@ -21,6 +21,8 @@ export interface Route {
   isHot: boolean;
   headersWithJson: FixedHeaders;
   headersWithoutBody: FixedHeaders;
+  headersWithProblem: FixedHeaders;
+  headersWithPage: FixedHeaders;
 }
 
 /** Where a request goes, as its transport found it. */

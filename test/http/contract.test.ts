@@ -14,22 +14,32 @@ import { startRegistry, type Client, type Registry } from '../support/registry.j
 interface OperationObject {
   operationId: string;
   security: Array<{ oauth: Scope[] }>;
-  requestBody?: { content: Record<string, { schema: object; example?: unknown }> };
+  tags: string[];
+  description: string;
+  requestBody?: { content: Record<string, MediaType> };
   responses: Record<string, object>;
+}
+interface MediaType {
+  schema: object;
+  example?: unknown;
+  examples?: Record<string, object>;
 }
 interface ResponseObject {
   headers?: Record<string, object>;
-  content?: Record<string, { schema: object; example?: unknown; examples?: Record<string, { value: unknown }> }>;
+  content?: Record<string, MediaType>;
 }
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 const document = JSON.parse(readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8')) as {
-  info: { version: string };
+  info: { version: string; contact: object };
+  tags: Array<{ name: string; description: string; 'x-role': string }>;
+  'x-tagGroups': Array<{ name: string; tags: string[] }>;
   paths: Record<string, Partial<Record<Method, OperationObject>>>;
   components: Record<'schemas' | 'parameters', Record<string, object>>;
 };
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const ofEveryAnswer = ['API-Version', 'X-Request-Id'];
+const ofEveryProblem = ['Content-Language', ...ofEveryAnswer];
 const someId = '0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f';
 
 const resources = Object.entries(document.paths).map(([template, item]) => ({
@@ -59,9 +69,15 @@ function resolve<T>(value: object): T {
     .reduce<unknown>((parent, name) => (parent as Record<string, unknown>)[name], document) as T;
 }
 
-function exampleOf(schema: object): unknown {
-  const { example, type, items } = resolve<{ example?: unknown; type?: string; items?: object }>(schema);
-  return example === undefined && type === 'array' ? [exampleOf(items ?? {})] : example;
+interface Example {
+  summary?: string;
+  value: unknown;
+}
+
+/** The named examples of a media type, or its only one. */
+function examplesOf({ example, examples }: MediaType): Array<[string, Example]> {
+  if (examples === undefined) return example === undefined ? [] : [['', { value: example }]];
+  return Object.entries(examples).map(([name, each]) => [name, resolve<Example>(each)]);
 }
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -182,9 +198,9 @@ describe('tokens', () => {
 
   test.each(operations)('the headers of what $id refuses are in the contract', ({ responses, allowed }) => {
     const headersOf = (status: string) => Object.keys(resolve<ResponseObject>(responses[status] ?? {}).headers ?? {});
-    expect(headersOf('default')).toEqual(['Retry-After', 'Allow', ...ofEveryAnswer]);
+    expect(headersOf('default')).toEqual(['Retry-After', 'Allow', ...ofEveryProblem]);
     for (const status of ['401', '403']) {
-      expect(headersOf(status)).toEqual(allowed.length === 0 ? [] : ['WWW-Authenticate', ...ofEveryAnswer]);
+      expect(headersOf(status)).toEqual(allowed.length === 0 ? [] : ['WWW-Authenticate', ...ofEveryProblem]);
     }
   });
 
@@ -228,47 +244,65 @@ describe('documents', () => {
     expect(answer.body).toEqual(document);
   });
 
+  const validatorOf = (schema: object) =>
+    ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#', '"$ref":"openapi#')) as object);
+  const isShown = (mediaType: string) => !['*/*', 'text/html'].includes(mediaType);
+
   const bodies = operations.flatMap(({ id, requestBody }) =>
-    Object.entries(requestBody?.content ?? {}).flatMap(([mediaType, { schema, example }]) =>
-      mediaType === '*/*' ? [] : [{ id, mediaType, schema, example }],
-    ),
+    Object.entries(requestBody?.content ?? {})
+      .filter(([mediaType]) => isShown(mediaType))
+      .map(([mediaType, content]) => ({ id, mediaType, content })),
   );
-  test.each(bodies)('what $id takes as $mediaType is shown by an example, which keeps the contract', (body) => {
-    const { schema, example } = body;
-    expect(example).toBeDefined();
-    const resolved = JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#', '"$ref":"openapi#')) as object;
-    const validate = ajv.compile(resolved);
-    validate(example);
-    expect(validate.errors).toBeNull();
+  test.each(bodies)('what $id takes as $mediaType has named examples, which keep the contract', ({ content }) => {
+    const examples = examplesOf(content);
+    expect(examples).not.toEqual([]);
+    const validate = validatorOf(content.schema);
+    for (const [name, { summary, value }] of examples) {
+      expect([name, summary]).toEqual([expect.stringMatching(/./), expect.stringMatching(/./)]);
+      validate(value);
+      expect(validate.errors).toBeNull();
+    }
   });
 
   const answers = operations.flatMap(({ id, responses }) =>
     Object.entries(responses).flatMap(([status, response]) =>
-      Object.entries(resolve<ResponseObject>(response).content ?? {}).flatMap(([mediaType, content]) => {
-        const shown = Object.values(content.examples ?? { example: { value: content.example } });
-        return shown.map(({ value }) => ({ id, status, mediaType, schema: content.schema, value }));
-      }),
+      Object.entries(resolve<ResponseObject>(response).content ?? {})
+        .filter(([mediaType]) => isShown(mediaType))
+        .map(([mediaType, content]) => ({ id, status, mediaType, content })),
     ),
   );
-  test.each(answers)(
-    'the answer $status of $id as $mediaType is shown by an example, which keeps the contract',
-    (shown) => {
-      const { status, mediaType, schema } = shown;
-      const value = shown.value ?? exampleOf(schema);
-      if (mediaType === 'text/event-stream' || mediaType === 'text/html') return;
-      expect(value).toBeDefined();
-      const validate = ajv.compile(
-        JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#', '"$ref":"openapi#')) as object,
-      );
+  test.each(answers)('the answer $status of $id as $mediaType has examples, which keep the contract', (shown) => {
+    const { status, mediaType, content } = shown;
+    const examples = examplesOf(content);
+    expect(examples).not.toEqual([]);
+    const validate = validatorOf(content.schema);
+    for (const [name, { summary, value }] of examples) {
       validate(value);
       expect(validate.errors).toBeNull();
-      if (mediaType !== 'application/problem+json') return;
+      if (mediaType !== 'application/problem+json') {
+        expect([name, summary]).toEqual([expect.stringMatching(/./), expect.stringMatching(/./)]);
+        continue;
+      }
       const problem = value as ReturnType<typeof problemOf>;
       const { type, title, status: number } = problemOf(new RegistryError(problem.code as ErrorCode, ''), '');
       expect(problem).toMatchObject({ type, title, status: number });
       if (status !== 'default') expect(status).toBe(String(number));
-    },
-  );
+    }
+  });
+
+  test('every operation has one tag, and every tag a role and a group, in the same order', () => {
+    const named = document.tags.map(({ name }) => name);
+    expect([...new Set(operations.flatMap(({ tags }) => tags))].sort()).toEqual([...named].sort());
+    for (const { tags } of operations) expect(tags).toHaveLength(1);
+    expect(document['x-tagGroups'].flatMap(({ tags }) => tags)).toEqual(named);
+    for (const { 'x-role': role } of document.tags) {
+      expect(['consumer', 'webhook-owner', 'sender', 'admin']).toContain(role);
+    }
+  });
+
+  test.each(operations)('the description of $id names every scope that it accepts', ({ description, allowed }) => {
+    for (const scope of allowed) expect(description).toContain(`\`${scope}\``);
+  });
 
   test('every parameter is described', () => {
     const parameters = resources.flatMap(({ item, operations: all }) =>
@@ -286,7 +320,7 @@ describe('documents', () => {
   });
 
   test('a member that a body may lack has no default: generated types would demand it', () => {
-    const schemas = JSON.stringify([document.components.schemas, bodies.map(({ schema }) => schema)]);
+    const schemas = JSON.stringify([document.components.schemas, bodies.map(({ content }) => content.schema)]);
     expect(schemas).not.toContain('"default":');
   });
 
