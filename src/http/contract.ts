@@ -87,7 +87,7 @@ interface OperationObject {
 }
 type PathItem = Partial<Record<Method, OperationObject>> & { parameters?: unknown[] };
 export interface OpenApiDocument {
-  info: { version: string; contact: object };
+  info: { version: string; contact: { name: string } };
   servers: Array<{ url: string }>;
   paths: Record<string, PathItem>;
 }

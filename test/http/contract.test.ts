@@ -290,6 +290,23 @@ describe('documents', () => {
     }
   });
 
+  test('the contract follows the API Design Rules of the Dutch government that no other test covers', () => {
+    expect(document.info.version).toMatch(/^\d+\.\d+\.\d+$/);
+    expect(document.info.contact).toEqual({
+      name: expect.any(String),
+      email: expect.stringContaining('@'),
+      url: expect.stringMatching(/^https:/),
+    });
+    for (const { responses } of operations) {
+      expect(responses).toHaveProperty('400');
+      for (const [status, response] of Object.entries(responses)) {
+        if (!/^[45]/.test(status)) continue;
+        expect(resolve<ResponseObject>(response).content).toHaveProperty(['application/problem+json']);
+      }
+    }
+    for (const name of Object.keys(document.components.schemas)) expect(name).toMatch(/^([A-Z][a-z0-9]*)+$/);
+  });
+
   test('every operation has one tag, and every tag a role and a group, in the same order', () => {
     const named = document.tags.map(({ name }) => name);
     expect([...new Set(operations.flatMap(({ tags }) => tags))].sort()).toEqual([...named].sort());
