@@ -316,7 +316,7 @@ export interface paths {
         /**
          * Allow an origin by opening the callback URL
          * @description Gives consent (webhook specification, section 4.1.3). A webhook calls the URL in `WebHook-Request-Callback`, or its
-         *     owner opens that URL. No token is needed: the URL holds a key.
+         *     owner opens that URL. No token is needed: the URL contains a key.
          *
          *     - A program that calls it allows the origin.
          *     - A client that prefers `text/html`, such as a browser or a mail scanner, gets a page that shows who asks and for
@@ -552,11 +552,11 @@ export interface paths {
          *       of the change, its data is the change, and its id is the cursor after it.
          *
          *     A stream sends a `heartbeat` event every 15 seconds by default, also if nothing changed. Its id is the current
-         *     cursor. Its data says whether there may be `more` changes already (the first heartbeat always says so) and, as
-         *     `age` in seconds, how outdated the registry's own knowledge is. `age` is absent while that is current. A stream ends
+         *     cursor. Its data says whether there may be `more` changes already; the first heartbeat always says so. `age` says how many
+         *     seconds old the registry's own knowledge is, and is absent while that is current. A stream ends
          *     when the token expires; continue with `Last-Event-ID`.
          *
-         *     Each change carries the whole state of its subject at that moment, or `null` if the subject is gone, so you can
+         *     Each change carries the whole state of its subject at that moment, or `null` if the subject is gone. You can
          *     apply a change twice. Store the cursor of every page and heartbeat. It advances also if something changes that you
          *     do not see, and a cursor older than the retention of changes returns 410.
          *
@@ -903,7 +903,7 @@ export interface components {
                 code: string;
                 message: string;
             }[];
-            /** @description The id of the latest handshake. */
+            /** @description The id of the handshake that this is based on. */
             handshake?: string;
             rejectedcallback?: components["schemas"]["RejectedCallback"];
         };
@@ -1168,14 +1168,14 @@ export interface components {
             /**
              * @description `due`: an attempt is planned. `asking`: an attempt is running. `waiting`: the response gave no consent, and the
              *     callback URL still works. `granted`, `refused`: the webhook or its owner decided. `unreachable`: no attempt got a
-             *     response that counts. `retired`: the webhook returned 410. `cancelled`: nobody needs the outcome any more.
+             *     response that counts. `retired`: the webhook returned 410. `cancelled`: the outcome is no longer needed.
              * @enum {string}
              */
             state: "due" | "asking" | "waiting" | "granted" | "refused" | "unreachable" | "retired" | "cancelled";
             /**
-             * @description The outcome of the last attempt or of the handshake, as a stable code. If the host of the sink does not exist or
-             *     has an address that Assent must not call, admins see which (`name_not_found`, `address_not_allowed`), and others
-             *     see `name_not_public`.
+             * @description The outcome of the last attempt or of the handshake, as a stable code. Admins see whether the host of the sink
+             *     does not exist (`name_not_found`) or has an address that Assent must not call (`address_not_allowed`). Others see
+             *     `name_not_public` for both.
              */
             verdict?: string;
             /** @description The verdict in words. */
@@ -1257,7 +1257,7 @@ export interface components {
             /** @description Present if granted. */
             expiresat?: components["schemas"]["Time"];
         };
-        /** @description What the form of the page sends. Without `decision`, the form has no effect. */
+        /** @description What the form of the page sends. Without `decision`, the call counts as one without a form. */
         CallbackForm: {
             /** @enum {string} */
             decision?: "allow" | "refuse";
@@ -1302,8 +1302,8 @@ export interface components {
          *     - `structured`: the body is the event as JSON, with `Content-Type: application/cloudevents+json; charset=utf-8`.
          *     - `binary`: the body is the data, `Content-Type` is `datacontenttype`, and every other attribute is a `ce-` header.
          *       Percent-encode (in UTF-8) everything outside visible ASCII, and `"` and `%`. Use `structured` anyway if the event
-         *       has no data, has bytes but no `datacontenttype`, has text in a charset other than UTF-8 or US-ASCII, or if its
-         *       `datacontenttype` starts with `application/cloudevents`.
+         *       has no data, or bytes without a `datacontenttype`. Do the same for text in a charset other than UTF-8 or US-ASCII,
+         *       and if `datacontenttype` starts with `application/cloudevents`.
          */
         MatchedSink: {
             sink: string;
@@ -2180,9 +2180,9 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             /**
-             * @description The token's scopes do not allow this (`scope_missing`), the tenant has reached its quota of subscriptions
-             *     (`quota_exceeded`), or the filters cost more than the subscriber or the tenant may use
-             *     (`filters_too_expensive`). A change of filters can fail in the same way.
+             * @description `scope_missing`: the token's scopes do not allow this. `quota_exceeded`: the tenant has reached its quota of
+             *     subscriptions. `filters_too_expensive`: the filters cost more than the subscriber or the tenant may use. A change
+             *     of filters can fail in the same way.
              */
             403: {
                 headers: {
