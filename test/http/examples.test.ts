@@ -48,7 +48,7 @@ const cases = ['/match', '/filters/test', '/events/validate'].flatMap((path) => 
 });
 
 test.each(cases)(
-  'POST $path with the example "$name" of $mediaType is answered as the page shows',
+  'POST $path with the example "$name" of $mediaType returns the example of the same name',
   async ({ path, mediaType, body, shown }) => {
     const answer = await client
       .post(`/v1${path}`)
@@ -59,7 +59,7 @@ test.each(cases)(
   },
 );
 
-/** What differs from run to run looks the same afterwards. */
+/** Replaces what differs from run to run. */
 function same(value: unknown): unknown {
   const text = JSON.stringify(value)
     .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
