@@ -34,6 +34,8 @@ export interface Operation {
   isByPart: boolean;
   /** Browsers get a page instead of JSON or a problem. */
   hasPage: boolean;
+  /** The headers that announce the end of a deprecated operation; undefined for every other one. */
+  deprecation: Readonly<Record<string, string>> | undefined;
   /** Errors: `invalid_request`. Headers are checked, and read only if there are parameters among them. */
   parseParameters(request: RequestParameters): Parameters;
   checkBody(body: unknown): Fault[];
@@ -80,10 +82,15 @@ interface OperationObject {
   'x-safe'?: boolean;
   'x-by-part'?: boolean;
   'x-page'?: boolean;
+  deprecated?: boolean;
+  /** Dates, as 2026-11-24, and a URL. The build checks them. */
+  'x-deprecated-since'?: string;
+  'x-sunset'?: string;
+  'x-deprecation-link'?: string;
 }
 type PathItem = Partial<Record<Method, OperationObject>> & { parameters?: unknown[] };
 export interface OpenApiDocument {
-  info: { version: string; contact: object };
+  info: { version: string; contact: { name: string } };
   servers: Array<{ url: string }>;
   paths: Record<string, PathItem>;
 }
@@ -110,8 +117,7 @@ const ajvSettings = {
   meta: false,
 };
 
-export function loadContract(): Contract {
-  const text = readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8');
+export function loadContract(text = readContract()): Contract {
   const document = JSON.parse(text) as OpenApiDocument;
   // Client generators need the mapping. Ajv accepts none: it finds the branch by the values of the member.
   const schemas = JSON.parse(text.replaceAll('"mapping":', '"x-mapping":')) as object;
@@ -156,6 +162,7 @@ export function loadContract(): Contract {
         isSafe: operation['x-safe'] ?? (method === 'get' && !isOpen),
         isByPart: operation['x-by-part'] ?? false,
         hasPage: operation['x-page'] ?? false,
+        deprecation: deprecationOf(operation),
         parseParameters: (sent) => parseParameters()(sent),
         checkBody(value) {
           const validate = body?.();
@@ -168,7 +175,25 @@ export function loadContract(): Contract {
   return { document, operations };
 }
 
-/** Compiling every schema at startup would take 0.3 s. */
+function readContract(): string {
+  return readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8');
+}
+
+/**
+ * `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link` to the explanation, as far as the contract has them. Dates
+ * begin at midnight in UTC.
+ */
+function deprecationOf(operation: OperationObject): Operation['deprecation'] {
+  if (operation.deprecated !== true) return undefined;
+  const { 'x-deprecated-since': since, 'x-sunset': sunset, 'x-deprecation-link': link } = operation;
+  return {
+    ...(since === undefined ? {} : { Deprecation: `@${Date.parse(since) / 1_000}` }),
+    ...(sunset === undefined ? {} : { Sunset: new Date(sunset).toUTCString() }),
+    ...(link === undefined ? {} : { Link: `<${link}>; rel="deprecation"` }),
+  };
+}
+
+/** Compiling every schema would add 0.3 s to each start. */
 function onFirstUse<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());

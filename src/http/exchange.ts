@@ -22,6 +22,8 @@ export interface Route {
   isHot: boolean;
   headersWithJson: FixedHeaders;
   headersWithoutBody: FixedHeaders;
+  headersWithProblem: FixedHeaders;
+  headersWithPage: FixedHeaders;
 }
 
 /** The route of a request, as its transport found it. */

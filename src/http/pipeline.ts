@@ -67,12 +67,16 @@ export interface PipelineSettings {
 }
 
 const json = 'application/json; charset=utf-8';
-const problemAnswer = new FixedHeaders({ ...apiHeaders, 'Content-Type': 'application/problem+json' });
-const pageAnswer = new FixedHeaders({
-  ...apiHeaders,
-  'Content-Security-Policy': pagePolicy,
-  'Content-Type': 'text/html; charset=utf-8',
-});
+const problemHeadersOf = (headers: Readonly<Record<string, string>>) =>
+  new FixedHeaders({ ...headers, 'Content-Type': 'application/problem+json' });
+const pageHeadersOf = (headers: Readonly<Record<string, string>>) =>
+  new FixedHeaders({
+    ...headers,
+    'Content-Security-Policy': pagePolicy,
+    'Content-Type': 'text/html; charset=utf-8',
+  });
+const problemAnswer = problemHeadersOf(apiHeaders);
+const pageAnswer = pageHeadersOf(apiHeaders);
 
 export function createPipeline(settings: PipelineSettings): Pipeline {
   const { authenticate, readsOnly, onWritten, onRequest, log, checkAnswers, stallMs, stopping } = settings;
@@ -81,7 +85,9 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
 
   function routeOf(operation: Operation): Route {
     const own = settings.hot[operation.id];
-    const headers = { ...apiHeaders, ...own };
+    const { deprecation } = operation;
+    // A `Link` of the handler, to the next page, is a line of its own beside the one of the deprecation.
+    const headers = { ...apiHeaders, ...own, ...deprecation };
     return {
       operation,
       // The contract has checked what the handler's types promise.
@@ -90,6 +96,8 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
       isHot: own !== undefined,
       headersWithJson: new FixedHeaders({ ...headers, 'Content-Type': json }),
       headersWithoutBody: new FixedHeaders(headers),
+      headersWithProblem: deprecation ? problemHeadersOf({ ...apiHeaders, ...deprecation }) : problemAnswer,
+      headersWithPage: deprecation ? pageHeadersOf({ ...apiHeaders, ...deprecation }) : pageAnswer,
     };
   }
 
@@ -175,8 +183,8 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
       made.mediaType ?? (html !== undefined ? 'text/html' : text === undefined ? undefined : 'application/json');
     if (checkAnswers) checkAnswer(exchange.operation, status, mediaType, text);
     if (stream !== undefined) return writeOut(exchange, made, stream, mediaType);
-    const { headersWithJson, headersWithoutBody } = exchange.route;
-    if (html !== undefined) finish(exchange, pageAnswer, status, headers, html);
+    const { headersWithJson, headersWithoutBody, headersWithPage } = exchange.route;
+    if (html !== undefined) finish(exchange, headersWithPage, status, headers, html);
     else finish(exchange, text === undefined ? headersWithoutBody : headersWithJson, status, headers, text);
     return undefined;
   }
@@ -215,9 +223,10 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     if (hasPage) headers['Vary'] = 'Accept';
     const types = ['application/problem+json', 'application/json', 'text/html'];
     if (hasPage && preferred(...types) === 'text/html') {
-      finish(exchange, pageAnswer, problem.status, headers, problemPage(problem, language));
+      finish(exchange, match.route.headersWithPage, problem.status, headers, problemPage(problem, language));
     } else {
-      finish(exchange, problemAnswer, problem.status, headers, JSON.stringify(problem));
+      const fixed = match?.route.headersWithProblem ?? problemAnswer;
+      finish(exchange, fixed, problem.status, headers, JSON.stringify(problem));
     }
   }
 
