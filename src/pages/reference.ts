@@ -99,7 +99,7 @@ function navigationOf({ id, name, tags }: Group): string {
       (operation) =>
         `<li><a href="#${operation.operationId}"><span class="method ${operation.method}">${operation.method.toUpperCase()}</span> ${titleOf(operation)}</a></li>`,
     );
-    return `<li><a href="#tag-${slug(tag)}">${escapeHtml(tag)}</a>\n<ul class="operations">${links.join('\n')}</ul></li>\n`;
+    return `<li><a href="#tag-${slug(tag)}">${partOf(tag)}</a>\n<ul class="operations">${links.join('\n')}</ul></li>\n`;
   });
   return `<li><a href="#${id}"><strong>${name}</strong></a>\n<ul>${entries.join('')}</ul></li>\n`;
 }
@@ -107,7 +107,7 @@ function navigationOf({ id, name, tags }: Group): string {
 function groupMarkup(document: ContractDocument, { id, name, lead, tags }: Group, markdown: Markdown): string {
   const parts = tags.map(
     ({ name: tag, description = '', operations }) => `<section aria-labelledby="tag-${slug(tag)}">
-<h3 id="tag-${slug(tag)}">${escapeHtml(tag)}</h3>
+<h3 id="tag-${slug(tag)}">${partOf(tag)}</h3>
 ${markdown(description)}${operations.map((operation) => operationMarkup(document, operation, markdown)).join('')}</section>
 `,
   );
@@ -117,5 +117,8 @@ ${markdown(description)}${operations.map((operation) => operationMarkup(document
 ${parts.join('')}</section>
 `;
 }
+
+/** The contract puts the role in front of the name of a tag; here it stands above. */
+const partOf = (tag: string) => escapeHtml(tag.replace(/^[^:]+: (.)/, (_, first: string) => first.toUpperCase()));
 
 const slug = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-');

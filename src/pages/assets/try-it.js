@@ -1,7 +1,7 @@
 // The forms of the API reference. The token stays in its field: nothing stores it.
 const token = document.querySelector('#token-field');
 const mostCharacters = 200_000;
-const longestStreamMs = 5_000;
+const longestStreamMs = 3_000;
 
 for (const element of document.querySelectorAll('.try, #token-form')) element.hidden = false;
 
