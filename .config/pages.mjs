@@ -40,7 +40,7 @@ function createMarkdown(addressOf = (href) => href) {
       return address === undefined ? content : `<a href="${escape(address)}">${content}</a>`;
     },
     image: ({ text }) => escape(text),
-    html: ({ text }) => (text.startsWith('<!--') ? '' : escape(text)),
+    html: ({ text }) => (text.startsWith('<!--') ? '' : text === '<br>' ? text : escape(text)),
     code: ({ text }) => `<pre tabindex="0"><code>${escape(text)}</code></pre>\n`,
     table(token) {
       const row = (cells, tag) =>

@@ -93,7 +93,7 @@ export interface Reference {
 /** The object, or the one that its reference leads to. */
 export function resolve<T extends object>(document: ContractDocument, value: T | Reference): T {
   if (!('$ref' in value) || value.$ref === undefined) return value as T;
-  return (value).$ref
+  return value.$ref
     .slice(2)
     .split('/')
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))

@@ -10,8 +10,8 @@ export interface Guide {
   content: string;
 }
 
-/** Folders of docs/ in reading order; others follow. */
-const folders = ['', 'consumers', 'senders', 'admins', 'operate', 'reference', 'compliance', 'decisions'];
+/** Folders of docs/ in reading order, after the pages that are in none; others follow. */
+const folders = ['start', 'consumers', 'senders', 'admins', 'operate', 'reference', 'compliance', 'decisions'];
 const first = ['quickstart', 'concepts'];
 
 /** The guides that the build wrote to this folder, in reading order. */
@@ -32,7 +32,7 @@ export function loadGuides(folder: URL): Guide[] {
   });
 }
 
-const folderOf = (path: string) => path.slice(0, Math.max(path.lastIndexOf('/'), 0));
+const folderOf = (path: string) => (path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : 'start');
 const rank = (order: readonly string[], name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
 
 export function guidePage(guides: readonly Guide[], { path, title, content }: Guide): Buffer {
@@ -54,8 +54,8 @@ function listMarkup(guides: readonly Guide[], addressOf: (path: string) => strin
       ({ path, title }) =>
         `<li><a href="${addressOf(path)}"${path === current ? ' aria-current="page"' : ''}>${title}</a></li>\n`,
     );
-    const name = folder === '' ? 'Start here' : folder.replace(/^./, (letter) => letter.toUpperCase());
-    return `<li><strong>${name}</strong>\n<ul>\n${links.join('')}</ul></li>\n`;
+    const name = folder === 'start' ? 'Start here' : folder.replace(/^./, (letter) => letter.toUpperCase());
+    return `<li${current === undefined ? ` id="${folder}"` : ''}><strong>${name}</strong>\n<ul>\n${links.join('')}</ul></li>\n`;
   });
   return `<ul class="links">\n${entries.join('')}</ul>`;
 }

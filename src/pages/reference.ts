@@ -4,13 +4,25 @@ import { operationMarkup, responseMarkup, titleOf, type Operation } from './oper
 import { membersMarkup, typeMarkup, type Markdown } from './schema.js';
 
 /** Who reads a part of the reference; `x-role` of its tags says which part that is. */
-const roles: Readonly<Record<string, { name: string; lead: string }>> = {
-  consumer: { name: 'Consumers', lead: 'You receive events. You register subscriptions for your webhook.' },
-  'webhook-owner': { name: 'Webhook owners', lead: 'You run a webhook. You decide which origin may send to it.' },
-  sender: { name: 'Senders', lead: 'You deliver events. Ask first where they go, and how fast you may send.' },
-  admin: { name: 'Admins', lead: 'You manage the origins and grants of a tenant.' },
+const roles: Readonly<Record<string, { name: string; lead: string; guides: string }>> = {
+  consumer: {
+    name: 'Consumers',
+    lead: 'You receive events. You register subscriptions for your webhook.',
+    guides: 'consumers',
+  },
+  'webhook-owner': {
+    name: 'Webhook owners',
+    lead: 'You run a webhook. You decide which origin may send to it.',
+    guides: 'consumers',
+  },
+  sender: {
+    name: 'Senders',
+    lead: 'You deliver events. Ask first where they go, and how fast you may send.',
+    guides: 'senders',
+  },
+  admin: { name: 'Admins', lead: 'You manage the origins and grants of a tenant.', guides: 'admins' },
 };
-const otherRole = { name: 'More operations', lead: '' };
+const otherRole = { name: 'More operations', lead: '', guides: '' };
 
 /**
  * The API reference as `build.mjs` keeps it: all that comes from the contract. The two parts stand in the frame of the
@@ -61,6 +73,8 @@ interface Group {
   id: string;
   name: string;
   lead: string;
+  /** Their folder. */
+  guides: string;
   tags: Array<TagObject & { operations: Operation[] }>;
 }
 
@@ -104,7 +118,7 @@ function navigationOf({ id, name, tags }: Group): string {
   return `<li><a href="#${id}"><strong>${name}</strong></a>\n<ul>${entries.join('')}</ul></li>\n`;
 }
 
-function groupMarkup(document: ContractDocument, { id, name, lead, tags }: Group, markdown: Markdown): string {
+function groupMarkup(document: ContractDocument, { id, name, lead, guides, tags }: Group, markdown: Markdown): string {
   const parts = tags.map(
     ({ name: tag, description = '', operations }) => `<section aria-labelledby="tag-${slug(tag)}">
 <h3 id="tag-${slug(tag)}">${partOf(tag)}</h3>
@@ -113,7 +127,7 @@ ${markdown(description)}${operations.map((operation) => operationMarkup(document
   );
   return `<section aria-labelledby="${id}">
 <h2 id="${id}">${name}</h2>
-<p>${lead}</p>
+<p>${lead} <a href="guides/#${guides}">Guides</a></p>
 ${parts.join('')}</section>
 `;
 }

@@ -16,9 +16,7 @@ export function tokenMarkup({ development, issuers }: TokenSources, scopes: read
   const commands = scopes.map((scope) => escapeHtml(`${development?.command ?? ''} --scope ${scope}`)).join('\n');
   const names = issuers.map((issuer) => `<li><code>${escapeHtml(issuer)}</code></li>\n`);
   return [
-    ...(development
-      ? [`<p>${textIn(fromDevelopment, language)}</p>\n<pre><code>${commands}</code></pre>\n`]
-      : []),
+    ...(development ? [`<p>${textIn(fromDevelopment, language)}</p>\n<pre><code>${commands}</code></pre>\n`] : []),
     ...(issuers.length > 0 ? [`<p>${textIn(fromIssuers, language)}</p>\n<ul>\n${names.join('')}</ul>\n`] : []),
     `<p>${textIn(claims, language)}</p>\n`,
   ].join('');
