@@ -45,8 +45,8 @@ export const landingTexts = {
           nl: 'Verstuur de gebeurtenis, niet sneller dan het tempo van elke sink.',
         },
         {
-          en: 'Report outcomes, so that holds and dead sinks become known.',
-          nl: 'Meld het resultaat, zodat pauzes en verdwenen sinks bekend worden.',
+          en: 'Report the outcomes. A 410 ends the grant, and a 429 makes every sender hold.',
+          nl: 'Meld de resultaten. Een 410 beëindigt de grant; bij een 429 pauzeert elk verzendend systeem.',
         },
       ],
     },
@@ -80,7 +80,7 @@ export const landingTexts = {
     },
     fromIssuers: {
       en: 'Get a token from your operator’s issuer. This registry accepts tokens of:',
-      nl: 'Vraag een token aan bij de tokenuitgever van uw organisatie. Dit register accepteert tokens van:',
+      nl: 'Vraag een token aan bij de tokenuitgever van de beheerder. Dit register accepteert tokens van:',
     },
     claims: {
       en: 'Send it as <code>Authorization: Bearer …</code>. It names your organisation (the tenant), your client and its scopes.',
