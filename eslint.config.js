@@ -20,6 +20,7 @@ const rooms = [
   ['matching'],
   ['events'],
   ['origins'],
+  ['pages'],
   ['http'],
   ['storage'],
   ['outbound'],
@@ -121,6 +122,16 @@ export default tseslint.config(
     files: ['src/**/*.ts'],
     ignores: ['src/main.ts', 'src/cli/**'],
     rules: { 'no-restricted-globals': ['error', { name: 'process', message: 'Configuration comes from config.ts.' }] },
+  },
+  {
+    files: ['src/pages/assets/*.js'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        ['document', 'location', 'addEventListener', 'navigator', 'TextDecoder', 'atob', 'URLSearchParams'].map(
+          (name) => [name, 'readonly'],
+        ),
+      ),
+    },
   },
   {
     files: ['**/*.mjs', '**/*.js'],

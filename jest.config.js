@@ -30,6 +30,7 @@ const long = [
   'matching/match',
   'matching/pair-table',
   'outage',
+  'pages/browser',
   'process',
   'read-only',
   'readme',
@@ -68,6 +69,7 @@ const serverOnly = [
 /** Tests that use a registry only over HTTP, such as those of the kit: they run once, whatever the database. */
 const overHttp = [
   'generators/generators',
+  'pages/browser',
   'receivers/receivers',
   'sender/deliver',
   'sender/example',

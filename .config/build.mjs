@@ -1,5 +1,6 @@
 // Builds dist/ from src/. The database client and the contract are generated only if what they depend on has changed;
-// then swc strips the types of every file. `npm run types` checks them, `npm run build:types` writes declarations.
+// then swc strips the types of every file, and pages.mjs renders the pages. `npm run types` checks types, `npm run
+// build:types` writes declarations.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -7,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { transform } from '@swc/core';
+import { buildPages } from './pages.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
@@ -57,7 +59,8 @@ async function removeWithoutSource(sources) {
   const stems = new Set(sources.map((source) => source.slice('src/'.length, -'.ts'.length)));
   const stemOf = (path) => path.slice('dist/'.length).replace(/(\.d)?\.[jt]s$/, '');
   const built = [...(await filesIn('dist', '.js')), ...(await filesIn('dist', '.d.ts'))];
-  await Promise.all(built.filter((path) => !stems.has(stemOf(path))).map((path) => rm(path)));
+  const isOld = (path) => !stems.has(stemOf(path)) && !path.startsWith(join('dist', 'pages', 'assets'));
+  await Promise.all(built.filter(isOld).map((path) => rm(path)));
 }
 
 try {
@@ -79,6 +82,7 @@ try {
   await Promise.all(sources.map(strip));
   await removeWithoutSource(sources);
   await chmod('dist/cli/assent.js', 0o755);
+  await buildPages((await import('../dist/pages/reference.js')).renderReference);
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;

@@ -130,6 +130,10 @@ export function closeServer(server: Server, limitMs: number): Promise<void> {
 export function urlOf(server: Server, host: string): string {
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return httpUrlOf(host, port);
+}
+
+export function httpUrlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 

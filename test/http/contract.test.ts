@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -8,7 +7,6 @@ import { RegistryError, type ErrorCode } from '../../src/errors.js';
 import { openDevelopmentIssuer } from '../../src/http/development-issuer.js';
 import { problemOf } from '../../src/http/problem.js';
 import { scopes, type Scope } from '../../src/http/principal.js';
-import { createFeedReader } from '../support/feed-reader.js';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
 
 interface OperationObject {
@@ -84,21 +82,6 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv);
 ajv.addSchema(document, 'openapi');
 const isProblem = ajv.compile({ $ref: 'openapi#/components/schemas/Problem' });
-
-/** The contrast of two colours, written as #rgb or #rrggbb, by WCAG 2.2. */
-function contrast(one: string, other: string): number {
-  const [darker = 0, lighter = 0] = [one, other].map(luminance).sort((a, b) => a - b);
-  return (lighter + 0.05) / (darker + 0.05);
-}
-
-function luminance(colour: string): number {
-  const digits = colour.length === 4 ? colour.replace(/\w/g, '$&$&') : colour;
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
-    const part = parseInt(digits.slice(at, at + 2), 16) / 255;
-    return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-}
 
 let registry: Registry;
 let nobody: ReturnType<typeof supertest>;
@@ -225,7 +208,16 @@ describe('tokens', () => {
 
 describe('documents', () => {
   const contracts = ['/openapi.json', '/v1/openapi.json'];
-  const pages = ['/docs', '/docs/', '/docs/start.js', '/docs/swagger-ui.css'];
+  const pages = [
+    '/',
+    '/docs',
+    '/docs/',
+    '/guides',
+    '/guides/',
+    '/assets/try-it.js',
+    '/assets/pages.css',
+    '/assets/icon.svg',
+  ];
   const addresses = [...contracts, ...pages, '/.well-known/jwks.json', '/.well-known/security.txt'];
   test.each(addresses)('%s supports GET, HEAD and OPTIONS only', async (path) => {
     const allow = 'GET, HEAD, OPTIONS';
@@ -348,10 +340,6 @@ describe('documents', () => {
     for (const [, format, maximum] of bounded) expect(format).toBe(Number(maximum) < 2 ** 31 ? undefined : 'int64');
   });
 
-  test('/docs/ redirects to /docs, also behind a proxy that adds a path', async () => {
-    expect((await nobody.get('/docs/').expect(308)).get('Location')).toBe('../docs');
-  });
-
   test('/.well-known/security.txt says where to report a weakness, and expires within a year (RFC 9116)', async () => {
     const answer = await nobody.get('/.well-known/security.txt').expect(200);
     expect(answer.get('Content-Type')).toBe('text/plain; charset=utf-8');
@@ -367,132 +355,15 @@ describe('documents', () => {
     ]);
   });
 
-  test('/docs and everything that it loads come from this host', async () => {
-    const page = await nobody.get('/docs').expect(200);
-    expect(page.type).toBe('text/html');
-    const references = [...page.text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, reference]) => reference ?? '');
-    // Without an icon of its own, a browser asks for /favicon.ico, which is not there.
-    expect(references.shift()).toBe('data:,');
-    expect(references).toHaveLength(3);
-    for (const reference of references) {
-      expect(reference).not.toMatch(/^(?:[a-z]+:|\/\/)/i);
-      const asset = await nobody.get(new URL(reference, `${registry.url}/docs`).pathname).expect(200);
-      expect(asset.type).toMatch(/^text\/(?:css|javascript)$/);
-    }
-    expect(page.text).not.toMatch(/https?:\/\//);
-    const policy = page.get('Content-Security-Policy') ?? '';
-    expect(policy).toContain("default-src 'none'; script-src 'self'");
-    expect(policy).not.toMatch(/https?:|\*|script-src[^;]*unsafe/);
-  });
-
-  test('/docs writes the names of methods in a colour that can be read on each of their backgrounds', async () => {
-    const own = (await nobody.get('/docs').expect(200)).text;
-    const { text: css } = await nobody.get('/docs/swagger-ui.css').expect(200);
-    const [, ink = ''] = /\.opblock-summary-method[^{]*\{ color: (#\w+)/.exec(own) ?? [];
-    const grounds = methods.map((method) => {
-      const rule = new RegExp(`\\.opblock-${method} \\.opblock-summary-method\\{background:(#\\w{6})\\}`);
-      return rule.exec(css)?.[1] ?? '';
-    });
-    for (const ground of grounds) expect(contrast(ink, ground)).toBeGreaterThanOrEqual(4.5);
-  });
-
-  test.each([
-    ['json-schema-2020-12-keyword__name--extension', 'color', 4.5],
-    ['json-schema-2020-12-json-viewer__value', 'color', 4.5],
-    ['json-schema-2020-12__attribute--muted', 'color', 4.5],
-    ['swagger-ui textarea', 'border', 3],
-    ['swagger-ui textarea:focus', 'border-color', 3],
-    ['unlocked', 'color', 3],
-  ])('/docs gives .%s a %s with a contrast of %d', async (name, property, least) => {
-    const own = (await nobody.get('/docs').expect(200)).text;
-    const rule = new RegExp(`\\.${name}\\b[^{}]*\\{[^{}]*\\b${property}:[^;}]*(#\\w+)`);
-    // The darkest of the backgrounds, behind schemas within schemas.
-    expect(contrast(rule.exec(own)?.[1] ?? '', '#e5e5e5')).toBeGreaterThanOrEqual(least);
-  });
-
-  test('/docs styles what Swagger UI has, and hides a column for links, of which the contract has none', async () => {
-    const [, style = ''] = /<style>([^]*)<\/style>/.exec((await nobody.get('/docs').expect(200)).text) ?? [];
-    const files = ['/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js'];
-    const swagger = (await Promise.all(files.map((file) => nobody.get(file).expect(200)))).map(({ text }) => text);
-    const classes = [...style.matchAll(/\.([a-z][\w-]+)/g)].map(([, name]) => name ?? '');
-    expect(classes.filter((name) => !swagger.join().includes(name))).toEqual([]);
-    expect(style).toContain('.swagger-ui .response-col_links { display: none }');
-    expect(JSON.stringify(document)).not.toContain('"links":');
-  });
-
-  test('/docs leaves text its room where the window is narrow', async () => {
-    const { text } = await nobody.get('/docs').expect(200);
-    const [narrow = ''] = /@media \(max-width: 40em\) \{[^]*?\n\}/.exec(text) ?? [];
-    expect(narrow).toContain('.swagger-ui .opblock-tag { flex-wrap: wrap }');
-    expect(narrow).toContain('.swagger-ui .opblock-tag small { flex: 100%;');
-  });
-
-  test('/docs takes a token that is pasted, and says of each operation which scopes it needs and whether it is added', async () => {
-    const script = (await nobody.get('/docs/start.js').expect(200)).text;
-    interface Shown {
-      components: { securitySchemes: object };
-      paths: Record<string, Partial<Record<Method, { description: string; 'x-addition'?: boolean }>>>;
-    }
-    interface Page {
-      url: string;
-      responseInterceptor(answer: { url: string; text: string }): { text: string };
-    }
-    let page: Page | undefined;
-    runInNewContext(script, { SwaggerUIBundle: (settings: Page) => (page = settings) });
-    const { text } = await nobody.get('/openapi.json').expect(200);
-    const answer = page?.responseInterceptor({ url: new URL(page.url, `${registry.url}/docs`).href, text });
-    const shown = JSON.parse(answer?.text ?? '') as Shown;
-    expect(shown.components.securitySchemes).toMatchObject({ oauth: { type: 'http', scheme: 'bearer' } });
-    for (const scope of scopes) expect(JSON.stringify(shown.components)).toContain(`**${scope}**`);
-    expect(shown.paths['/grants']?.get?.description).toMatch(
-      /Scope: \*\*assent:admin\*\* or \*\*assent:deliver\*\*\.$/,
-    );
-    expect(shown.paths['/match']?.post).toMatchObject({ 'x-addition': true });
-    expect(shown.paths['/subscriptions']?.post).not.toHaveProperty('x-addition');
-    const other = { url: `${registry.url}/v1/match`, text: 'no contract' };
-    expect(page?.responseInterceptor(other)).toEqual(other);
-  });
-
-  test('/docs shows the text of JSON lines, and what has come of a stream in some seconds', async () => {
-    const script = (await nobody.get('/docs/start.js').expect(200)).text;
-    interface Page {
-      requestInterceptor(request: object): { userFetch: typeof fetch };
-      responseInterceptor(answer: object): object | Promise<object>;
-    }
-    let page: Page | undefined;
-    const soon = { timeout: (ms: number) => AbortSignal.timeout(ms / 10) };
-    const browser = { fetch, Response, TransformStream, AbortSignal: soon };
-    runInNewContext(script, { ...browser, SwaggerUIBundle: (settings: Page) => (page = settings) });
-    const { headers } = await createFeedReader(registry);
-    const ask = page!.requestInterceptor({}).userFetch;
-
-    const stream = await ask(`${registry.url}/v1/changes`, { headers: { ...headers, Accept: 'text/event-stream' } });
-    expect(stream.status).toBe(200);
-    expect(stream.headers.get('Content-Type')).toContain('text/event-stream');
-    expect(await stream.text()).toContain('event: heartbeat');
-
-    const lines = await ask(`${registry.url}/v1/snapshot`, { headers });
-    const data = await lines.blob();
-    const text = expect.stringContaining('{"kind":"end",');
-    expect(await page!.responseInterceptor({ url: lines.url, data, text: data })).toMatchObject({ data: text, text });
-  });
-
-  test.each(['index.html', 'swagger-initializer.js', 'package.json', 'oauth2-redirect.html', '../package.json'])(
-    '/docs/%s is not served: the page is ours, and nothing points to other hosts',
-    async (file) => {
-      expectProblem(await nobody.get(`/docs/${file}`), 404, 'not_found');
-    },
-  );
-
-  test('the development issuer publishes its public keys and no part of the private ones', async () => {
+  test('the development issuer shows its public keys and nothing of the private ones', async () => {
     const { body } = await nobody.get('/.well-known/jwks.json').expect(200);
     expect(body.keys).toHaveLength(1);
     expect(Object.keys(body.keys[0]).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
   });
 });
 
-describe('every response', () => {
-  test.each(['/', '/v1', '/v1/nothing', '/v1/subscriptions/a/b/c', '/admin'])('%s is a 404 problem', async (path) => {
+describe('every answer', () => {
+  test.each(['/v1', '/v1/nothing', '/v1/subscriptions/a/b/c', '/admin'])('%s is a 404 problem', async (path) => {
     expectProblem(await nobody.get(path), 404, 'not_found');
   });
 
@@ -503,9 +374,12 @@ describe('every response', () => {
     }
   });
 
-  test.each(['/docs//', '/Docs', '/openapi.json/', '/docs/start.js/'])('%s is 404', async (path) => {
-    expectProblem(await nobody.get(path), 404, 'not_found');
-  });
+  test.each(['/docs//', '/Docs', '/openapi.json/', '/assets/try-it.js/', '/guides//'])(
+    '%s is no document',
+    async (path) => {
+      expectProblem(await nobody.get(path), 404, 'not_found');
+    },
+  );
 
   test('a path that cannot be decoded is a 400 problem', async () => {
     const broken = await clients['assent:admin'].get('/v1/subscriptions/%ff');
