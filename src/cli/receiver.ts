@@ -9,8 +9,8 @@ import { consenting, createAuthority, hangingUp, startWebhook, withholding, type
 export interface ReceiverSettings {
   port: number;
   folder: string;
-  /** Names in the folder. */
-  files?: { ca: string; callback: string } | undefined;
+  /** Names in the folder. With `cert` and `key`, other programs can use the certificate of the receiver. */
+  files?: { ca: string; callback: string; cert?: string; key?: string } | undefined;
   onExchange: (exchange: WireExchange) => void;
 }
 
@@ -41,6 +41,8 @@ export async function startReceiver({ port, folder, files, onExchange }: Receive
   );
   const caFile = join(folder, files?.ca ?? 'receiver-ca.pem');
   await writeFile(caFile, ca);
+  if (files?.cert) await writeFile(join(folder, files.cert), certificate.cert);
+  if (files?.key) await writeFile(join(folder, files.key), certificate.key, { mode: 0o600 });
   const callbackFile = join(folder, files?.callback ?? 'receiver-callback');
   const webhook = await startWebhook({
     port,

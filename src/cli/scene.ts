@@ -7,7 +7,7 @@ import { openDevelopmentIssuer } from '../http/development-issuer.js';
 import { createLog } from '../http/log.js';
 import type { Scope } from '../http/principal.js';
 import { createService } from '../service.js';
-import { startReceiver } from './receiver.js';
+import { startReceiver, type ReceiverSettings } from './receiver.js';
 import type { WireExchange } from './webhook.js';
 
 const roles = {
@@ -46,7 +46,7 @@ export interface SceneSettings {
   ports: { api: number; webhook: number };
   /** More settings of the registry. */
   settings?: NodeJS.ProcessEnv;
-  files?: { ca: string; callback: string };
+  files?: ReceiverSettings['files'];
   /** Everything that the start creates is passed to it immediately, so that a start that fails leaves nothing behind. */
   atEnd: (stop: () => Promise<void>) => void;
   onExchange: (exchange: WireExchange) => void;

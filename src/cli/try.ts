@@ -1,6 +1,6 @@
 import { copyFile, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { readConfig } from '../config.js';
 import { SetupError } from '../errors.js';
 import { issuerFile, openDevelopmentIssuer } from '../http/development-issuer.js';
@@ -19,6 +19,10 @@ export interface TrySettings {
 }
 
 const tokenHours = 12;
+const certFile = 'webhook-cert.pem';
+const keyFile = 'webhook-key.pem';
+/** For webhooks of your own. The last one is that of docs/examples. */
+const sinkPorts = '443,8443,9443';
 
 /**
  * A registry and a webhook to try, from nothing to the first delivery in one command. It then keeps running until it is
@@ -42,8 +46,11 @@ export function runTry({ port, webhookPort, env }: TrySettings): Promise<number>
       return {
         folder,
         ports,
-        settings: { ASSENT_DENIED_NETWORKS: env['ASSENT_DENIED_NETWORKS'] },
-        files: { ca: 'webhook-ca.pem', callback: 'callback' },
+        settings: {
+          ASSENT_DENIED_NETWORKS: env['ASSENT_DENIED_NETWORKS'],
+          ASSENT_SINK_PORTS: `${ports.webhook},${sinkPorts}`,
+        },
+        files: { ca: 'webhook-ca.pem', callback: 'callback', cert: certFile, key: keyFile },
       };
     },
     introduce(scene, tell) {
@@ -73,6 +80,7 @@ async function writeEnvironment(path: string, scene: Scene): Promise<string> {
   const { body } = await scene.ask('consumer', 'GET', '/v1/subscriptions');
   const subscription = (body as SubscriptionBody[])[0]?.id ?? '';
   const lifetime = tokenHours * 3_600;
+  const fileOf = (name: string) => join(dirname(path), name);
   const variables = {
     API: `${scene.url}/v1`,
     ADMIN: await scene.token('admin', lifetime),
@@ -81,6 +89,9 @@ async function writeEnvironment(path: string, scene: Scene): Promise<string> {
     SUBSCRIPTION: subscription,
     WEBHOOK: scene.webhookUrl,
     CA: scene.caFile,
+    // For a webhook of your own on localhost.
+    CERT: fileOf(certFile),
+    KEY: fileOf(keyFile),
     OPERATIONS: scene.operationsUrl,
   };
   const lines = Object.entries(variables).map(([name, value]) => `${name}='${value.replaceAll("'", "'\\''")}'\n`);
@@ -98,7 +109,7 @@ Next: in a second terminal, in this folder, run
 
   . ${shown(envFile)}
 
-It sets API, WEBHOOK, CA, SUBSCRIPTION, and the tokens ADMIN, CONSUMER and SENDER, valid for ${tokenHours} hours. Then try:
+It sets API, WEBHOOK, CA and more, and the tokens ADMIN, CONSUMER and SENDER, valid for ${tokenHours} hours. Then try:
 
   # Subscribe a webhook that decides later
   curl -s $API/subscriptions -H "Authorization: Bearer $CONSUMER" -H 'Content-Type: application/json' \\
