@@ -1,4 +1,4 @@
-// Makes dist/ from src/. The database client and the contract are generated only if what they depend on has changed;
+// Builds dist/ from src/. The database client and the contract are generated only if what they depend on has changed;
 // then swc strips the types of every file. `npm run types` checks them, `npm run build:types` writes declarations.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,7 +18,7 @@ async function filesIn(folder, ending = '') {
   return files.map((entry) => join(entry.parentPath ?? entry.path, entry.name)).sort();
 }
 
-/** What it takes and gives is hashed together, so that an output that was changed or deleted is generated again. */
+/** Inputs and outputs are hashed together, so that a changed or deleted output is generated again. */
 async function generate({ name, command, inputs, outputs }) {
   const stamp = `dist/.${name}`;
   const hash = async () => {
@@ -30,7 +30,7 @@ async function generate({ name, command, inputs, outputs }) {
   };
   if ((await readIfThere(stamp)) === (await hash())) return;
   await promisify(execFile)(process.execPath, command, {
-    // Prisma downloads an engine that generating does not need, unless it is given a file.
+    // Without this file, Prisma would download an engine that generating does not need.
     env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: 'package.json', PRISMA_HIDE_UPDATE_MESSAGE: '1' },
   }).catch((error) => {
     throw new Error(`${command.join(' ')}\n${error.stdout}${error.stderr}`);

@@ -38,7 +38,7 @@ function table(...head: string[]): string[][] {
 test('the table of verdicts lists every verdict with its sentence, and a status that there is', () => {
   const rows = table('verdict', 'what happened');
   expect(Object.fromEntries(rows.map(([verdict, title]) => [verdict, title]))).toEqual(
-    Object.fromEntries(Object.entries(verdicts).map(([verdict, { title }]) => [`\`${verdict}\``, title])),
+    Object.fromEntries(Object.entries(verdicts).map(([verdict, { title }]) => [`\`${verdict}\``, title.en])),
   );
   const statuses = table('status', 'what it means').map(([status]) => status);
   for (const [, , status, next] of rows) {

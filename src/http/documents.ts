@@ -115,7 +115,7 @@ export function serveDocuments(
     app.get(path, setHeaders, (_request, response) => void answer(response));
     answerMethods(app, path, setHeaders, ['GET']);
   };
-  const info = { ...document.info, contact: { ...document.info.contact, ...addressOf(contact) } };
+  const info = { ...document.info, contact: contactOf(document.info.contact, contact) };
   const contract = Buffer.from(JSON.stringify({ ...document, info }));
   // Pages of other hosts may read it, too.
   for (const path of ['/openapi.json', `${document.servers[0]?.url}/openapi.json`]) {
@@ -169,11 +169,12 @@ function securityText({ contacts, policy, publicUrl }: SecurityContact): string 
   return fields.map(([name, value]) => `${name}: ${value}\n`).join('');
 }
 
-/** A URL or the mail address in what ASSENT_CONTACT says, as a Contact Object of OpenAPI has it. */
-function addressOf(contact = ''): { url?: string; email?: string } {
+/** The mail address and the URL in ASSENT_CONTACT, in place of those in the file. The API Design Rules ask for both. */
+function contactOf(inFile: OpenApiDocument['info']['contact'], contact: string | undefined): object {
+  if (contact === undefined) return inFile;
   const [email] = /[^\s<>()@:]+@[^\s<>()@]+/.exec(contact) ?? [];
-  if (email !== undefined) return { email };
-  return URL.canParse(contact) ? { url: contact } : {};
+  const url = contact.split(/[\s<>()]+/).find((word) => /^https?:/.test(word) && URL.canParse(word));
+  return { name: inFile.name, ...(email === undefined ? {} : { email }), ...(url === undefined ? {} : { url }) };
 }
 
 /** Swagger UI writes styles into the page and takes its icons from data URLs. */

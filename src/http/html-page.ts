@@ -47,7 +47,7 @@ export function problemPage(problem: components['schemas']['Problem'], language:
     title,
     `<p>${escapeHtml(detail)}</p>
 <dl>
-${entries.join('')}${entry(pageTexts[language].request, escapeHtml(requestid))}</dl>`,
+${entries.join('')}${entry(pageTexts.request[language], escapeHtml(requestid))}</dl>`,
   );
 }
 

@@ -50,10 +50,10 @@ export interface ApiParts {
   issuers: Issuers;
 }
 
-/** Bytes of a body, where nothing else is said. */
+/** Bytes of a body, by default. */
 const usualBodyLimit = 65_536;
 
-/** What is asked before every event, and registrations, which may come by the thousand. */
+/** The requests before every event, and registrations, which may arrive by the thousand. */
 const onFastPath: readonly OperationId[] = ['matchEvent', 'getPermission', 'getPermissions', 'createSubscription'];
 
 const takingEvents: ReadonlySet<string> = new Set<OperationId>(['matchEvent', 'validateEvent']);
@@ -61,7 +61,7 @@ const takingEvents: ReadonlySet<string> = new Set<OperationId>(['matchEvent', 'v
 /** The latest changes, in memory. */
 const feedMemory = { entries: 16_384, bytes: 33_554_432 };
 
-/** Everything that the API answers: a handler for each operation, one pipeline, and the two transports that feed it. */
+/** The API: a handler for each operation, one pipeline, and the two transports that feed it. */
 export function createApi(context: Context, parts: ApiParts): RequestListener {
   const { contract, config, log, metrics, checkAnswers, stopping } = context;
   const { tokens, developmentKeys } = parts.issuers;

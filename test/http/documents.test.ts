@@ -13,7 +13,7 @@ let server: Server;
 let socket: Socket;
 beforeEach(async () => {
   const app = express();
-  const contact = 'beheer@gemeente.example (desk)';
+  const contact = 'beheer@gemeente.example (https://gemeente.example/webhooks)';
   serveDocuments(app, (_request, _response, next) => next(), loadContract().document, { contact });
   server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -35,11 +35,12 @@ async function ask(path: string, times: number): Promise<void> {
   await asked;
 }
 
-test('the contract names the mail address of the operator', async () => {
+test('the contract names the mail address and the URL of the operator', async () => {
   const { port } = server.address() as AddressInfo;
   socket = new Socket();
   const { info } = (await (await fetch(`http://127.0.0.1:${port}/v1/openapi.json`)).json()) as { info: object };
-  expect(info).toMatchObject({ contact: { name: expect.any(String), email: 'beheer@gemeente.example' } });
+  const [email, url] = ['beheer@gemeente.example', 'https://gemeente.example/webhooks'];
+  expect(info).toMatchObject({ contact: { name: 'The operator of this registry', email, url } });
 });
 
 test('answers that nobody reads take no memory of their own', async () => {

@@ -3,7 +3,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createAuthority, type KeyPair } from './certificates.js';
 
-/** What a webhook was asked: one OPTIONS request as it came over the wire. */
+/** One OPTIONS request, as the webhook received it. */
 export interface Asked {
   method: string;
   path: string;
@@ -12,14 +12,14 @@ export interface Asked {
   rawHeaders: string[];
 }
 
-/** A real HTTPS webhook whose behaviour is told path by path; a path that was not told anything answers 404. */
+/** A real HTTPS webhook whose behaviour is set for each path; other paths return 404. */
 export interface Receiver {
   port: number;
   ca: string;
   /** Its own, for other webhooks on localhost. */
   certificate: KeyPair;
   asked: Asked[];
-  /** The sink for a path, on a name of its own if one is given. */
+  /** The sink for a path, on the given name if there is one. */
   sink(path: string, host?: string): string;
   on(path: string, listener: (...call: Parameters<RequestListener>) => unknown): void;
   /** Consents: `*` or an origin, and a rate. */
