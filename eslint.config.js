@@ -71,7 +71,7 @@ const outboundAlone = {
 export default tseslint.config(
   {
     ignores: [
-      'dist/',
+      '**/dist/',
       'node_modules/',
       '.assent/',
       'src/storage/generated/',
@@ -108,7 +108,7 @@ export default tseslint.config(
   },
   {
     // A test checks values from responses and databases itself.
-    files: ['test/**/*.ts'],
+    files: ['test/**/*.ts', 'docs/examples/**/*.ts'],
     rules: {
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',

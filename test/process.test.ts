@@ -59,12 +59,13 @@ afterAll(async () => {
 
 test('it prints where it listens, where its data is and how to get a token, and that token works', async () => {
   const registry = await start();
-  expect(registry.stderr).toContain(`Assent listens on ${registry.url} `);
+  expect(registry.stderr).toContain(`Assent listens on ${registry.url}\n`);
   expect(registry.stderr).toContain(
-    isServer ? `Data: Postgres at ${new URL(env['DATABASE_URL'] ?? '').host}` : `Data: embedded Postgres in ${folder}`,
+    isServer ? ` Postgres at ${new URL(env['DATABASE_URL'] ?? '').host}` : ` embedded Postgres in ${folder}`,
   );
-  expect(registry.stderr).toContain(`A token: ASSENT_DATA=${folder} npx assent token --scope assent:admin\n`);
+  expect(registry.stderr).toContain(` ASSENT_DATA=${folder} npx assent token --scope assent:admin\n`);
   await untilReady(registry.operationsUrl);
+  for (const [address] of registry.stderr.matchAll(/http:\S+/g)) expect((await fetch(address)).status).toBe(200);
 
   const token = run('cli/assent.js', env, 'token', '--scope', 'assent:subscribe', '--tenant', 'gemeente');
   expect(await token.ended).toBe(0);
@@ -301,6 +302,7 @@ test('no token is created for an unknown scope, and invalid command lines have t
     ['token', '--scope', 'assent:admin', 'more'],
     ['demo', '--scope', 'assent:admin'],
     ['receiver', '--port', 'https'],
+    ['try', '--webhook-port', '70000'],
     ['tokne'],
     [],
   ]) {
@@ -318,7 +320,7 @@ test('every command prints its help, and the version can be printed', async () =
   };
   const whole = await said('--help');
   expect([await said('-h'), await said('help')]).toEqual([whole, whole]);
-  for (const command of ['token', 'validate', 'demo', 'receiver']) {
+  for (const command of ['try', 'token', 'validate', 'demo', 'receiver']) {
     const own = await said(command, '--help');
     expect(own).toContain(`\n  ${command}`);
     expect(whole).toContain(own.replace('Usage: assent\n\n', ''));
@@ -353,7 +355,7 @@ test('in production no tokens are created unless that is enabled', async () => {
   const args = ['token', '--scope', 'assent:admin'];
   const refused = run('cli/assent.js', production, ...args);
   expect([await refused.ended, refused.stdout]).toEqual([1, '']);
-  expect(refused.stderr).toContain('get one from your issuer');
+  expect(refused.stderr).toContain('Get a token from your issuer');
   const made = run('cli/assent.js', { ...production, ASSENT_DEVELOPMENT_ISSUER: 'true' }, ...args);
   expect(await made.ended).toBe(0);
   expect(made.stdout).toMatch(/^eyJ\S+\n$/);
