@@ -2,82 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { errorCodes, RegistryError } from '../src/errors.js';
-import { verdicts } from '../src/handshake/verdicts.js';
-import { createMetrics } from '../src/http/metrics.js';
-import { problemOf } from '../src/http/problem.js';
 import { copyDatabase } from './support/registry.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
-
-/** The rows of the table whose head begins with these names, without head and rule. */
-function table(...head: string[]): string[][] {
-  const lines = readme.split('\n');
-  const cells = (line: string) =>
-    line
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim());
-  const from = lines.findIndex((line) => head.every((name, index) => cells(line)[index] === name));
-  const rows = lines.slice(from + 2);
-  return rows
-    .slice(
-      0,
-      rows.findIndex((line) => !line.startsWith('|')),
-    )
-    .map(cells);
-}
-
-test('the table of verdicts lists every verdict with its sentence, and a status that there is', () => {
-  const rows = table('verdict', 'what happened');
-  expect(Object.fromEntries(rows.map(([verdict, title]) => [verdict, title]))).toEqual(
-    Object.fromEntries(Object.entries(verdicts).map(([verdict, { title }]) => [`\`${verdict}\``, title])),
-  );
-  const statuses = table('status', 'what it means').map(([status]) => status);
-  for (const [, , status, next] of rows) {
-    expect(statuses).toEqual(expect.arrayContaining(status?.split(', then ') ?? []));
-    expect(next).toMatch(/\.$/);
-  }
-});
-
-test('the table of errors lists every code with its status and title', () => {
-  const told = errorCodes.map((code) => {
-    const { status, title } = problemOf(new RegistryError(code, ''), '');
-    return [`\`${code}\``, String(status), title];
-  });
-  expect(table('code', 'status', 'title')).toEqual(told);
-});
-
-test('the table of metrics lists every metric of the service with its labels', async () => {
-  const { registry } = createMetrics({
-    lagSeconds: async () => 0,
-    inFlight: () => 0,
-    indexSize: () => undefined,
-    indexSecondsBehind: () => 0,
-    feedReaders: () => ({}),
-  });
-  const own = registry.getMetricsAsArray() as unknown as Array<{ name: string; labelNames?: string[] }>;
-  const known = own.filter(({ name }) => name.startsWith('assent_'));
-  expect(table('metric', 'labels').map(([name, labels]) => [name, labels])).toEqual(
-    known.map(({ name, labelNames = [] }) => [`\`${name}\``, labelNames.map((label) => `\`${label}\``).join(', ')]),
-  );
-});
-
-test('the tree names every folder of src', async () => {
-  const files = await readdir(join(root, 'src'), { recursive: true });
-  const folders = new Set(
-    files.filter((path) => path.endsWith('.ts')).map((path) => /^(\w+)\/|/.exec(path)?.[1] ?? ''),
-  );
-  const named = [...readme.matchAll(/^ {2}(\w+)\/ /gm)].map(([, name]) => name);
-  expect(named.sort()).toEqual([...folders].filter((name) => name !== '').sort());
-});
 
 describe('the lines of the README, run in their order by one shell against real processes', () => {
   interface Block {
