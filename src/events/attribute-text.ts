@@ -1,6 +1,6 @@
 /**
- * Has a String none but the characters that the type system allows (CloudEvents, Type System): no controls, no half
- * surrogate pairs, no noncharacters?
+ * Whether a String has only characters that the type system allows (CloudEvents, Type System): no control characters,
+ * unpaired surrogates or noncharacters.
  */
 export function isAttributeText(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
@@ -10,7 +10,7 @@ export function isAttributeText(text: string): boolean {
     if (code < 0xd800) continue;
     if (code <= 0xdfff) {
       const whole = text.codePointAt(at) as number;
-      // A lone half is given back as it is; noncharacters are the last two of every plane.
+      // An unpaired surrogate is returned unchanged; the last two code points of every plane are noncharacters.
       if (whole <= 0xdfff || (whole & 0xfffe) === 0xfffe) return false;
       at += 1;
     } else if ((code >= 0xfdd0 && code <= 0xfdef) || code >= 0xfffe) return false;

@@ -3,7 +3,7 @@ import type { ContextAttributes } from './context-attributes.js';
 
 export type Mode = 'structured' | 'batched' | 'binary';
 
-/** `text` is a JSON string that holds no JSON object or array itself; `json_text` is one that does. */
+/** `text` is a JSON string; `json_text` is one that contains the text of a JSON object or array. */
 export type DataForm = 'absent' | 'object' | 'array' | 'text' | 'json_text' | 'scalar' | 'base64' | 'body';
 
 /** Which of the two members of a claim check `data` has, with a value of the right kind. */
@@ -13,21 +13,21 @@ export interface ClaimCheck {
 }
 
 /**
- * What could be read of an event. Attributes at fault are left out, so that the rules of a profile can still judge the
- * others. The data itself is not kept.
+ * The readable parts of an event. Invalid attributes are left out, so that a profile can still judge the others. The data
+ * itself is not kept.
  */
 export interface EventParts {
   readonly mode: Mode;
   /** JSON pointer of the event in the message: '' or, in a batch, its place (`/3`). */
   readonly at: string;
-  /** `datacontenttype` included; those that are null in JSON are absent. */
+  /** Includes `datacontenttype`; attributes that are null in JSON are absent. */
   readonly attributes: ContextAttributes;
-  /** Names that are there with a value at fault, so that they do not count as missing; undefined in a CloudEvent. */
+  /** Attributes with an invalid value, so that they do not count as missing. Undefined in a CloudEvent. */
   readonly faulty: ReadonlySet<string> | undefined;
-  /** Bytes of the event as it came; in binary mode of the headers that carry attributes, and the body. */
+  /** Size of the event as received, in bytes; in binary mode of the attribute headers and the body. */
   readonly bytes: number;
   readonly hasData: boolean;
-  /** Bytes of the data as it came: of the JSON value, of what the Base64 stands for, or of the body. */
+  /** Size of the data as received, in bytes: of the JSON value, the decoded Base64, or the body. */
   readonly dataBytes: number;
   /** Declared as JSON, or in JSON without any declaration (JSON format, section 3.1.1). */
   readonly dataIsJson: boolean;
@@ -36,7 +36,7 @@ export interface EventParts {
   readonly datacontenttype: string | undefined;
 }
 
-/** An event that keeps every MUST of the CloudEvents specification: `readEvents` and `readEventOf` make no other. */
+/** An event that keeps every MUST of the CloudEvents specification. `readEvents` and `readEventOf` create no others. */
 export interface CloudEvent extends EventParts {
   readonly id: string;
   readonly source: string;

@@ -1,9 +1,9 @@
 /**
- * What the type system leaves of a value once it is read; URI, Timestamp and Binary stay the strings that they came as.
+ * A value after parsing. URI, Timestamp and Binary remain strings.
  */
 export type AttributeValue = string | number | boolean;
 
-/** Attributes of the specification itself, by number; all others are extensions, which have none. */
+/** The attributes of the specification, by number. Extensions have no number. */
 export const core = {
   type: 1,
   source: 2,
@@ -15,10 +15,10 @@ export const core = {
   dataschema: 8,
 } as const;
 
-/** By their numbers less one. */
+/** By number minus one. */
 export const coreNames = Object.keys(core);
 
-/** The number of an attribute of the specification, 0 of any other. Length alone tells nearly all names apart. */
+/** The number of an attribute of the specification, or 0. The length alone distinguishes nearly all names. */
 export function coreNumber(name: string): number {
   switch (name.length) {
     case 2:
@@ -40,14 +40,14 @@ export function coreNumber(name: string): number {
   }
 }
 
-/** The string encoding of a value (CloudEvents, Type System); it is what filters compare and headers carry. */
+/** The string encoding of a value (CloudEvents, Type System): what filters compare and headers carry. */
 export function canonicalString(value: AttributeValue): string {
   return typeof value === 'string' ? value : String(value);
 }
 
 /**
- * The context attributes of an event by name. Those of the specification are fields of one fixed shape, because a field
- * costs a load where a Map costs a hash; only extensions are in a Map, and there is none when there are no extensions.
+ * The context attributes of an event by name. Those of the specification are fields of a fixed shape, because reading a
+ * field is a load and reading a Map is a hash. Only extensions are in a Map, which exists only if there are any.
  */
 export class ContextAttributes {
   type: string | undefined = undefined;
@@ -138,7 +138,7 @@ export class ContextAttributes {
   }
 }
 
-/** Attributes by name, as the JSON format has them: a null is as if absent. */
+/** Attributes by name, as in the JSON format: null counts as absent. */
 export function attributesOf(values: Readonly<Record<string, AttributeValue | null | undefined>>): ContextAttributes {
   const attributes = new ContextAttributes();
   for (const [name, value] of Object.entries(values)) {

@@ -15,10 +15,10 @@ import { readingRules as rules } from './profiles/reading-rules.js';
 import { breachOf, type Rule, type RuleBreach } from './rule.js';
 import { isUri, isUriReference } from './uri.js';
 
-/** `parts` is what a profile can still judge; undefined when there is no event at all. */
+/** `parts` is what a profile can still judge; undefined if there is no event. */
 export type ReadEvent = { event: CloudEvent } | { faults: RuleBreach[]; parts: EventParts | undefined };
 
-/** An event while it is read. Names that have no value in `attributes` are in `others`, made when there is one. */
+/** An event while it is being read. Names without a value in `attributes` are in `others`, which is created on demand. */
 export interface Draft {
   readonly mode: Mode;
   readonly at: string;
@@ -49,7 +49,7 @@ export function note(draft: Draft, rule: Rule, member: string): void {
   if (draft.faults.length < limits.faults) draft.faults.push(breachOf(rule, pointerTo(draft, member)));
 }
 
-/** Notes the fault of an attribute, and that it will not be among the attributes. */
+/** Records the fault of an attribute, and leaves the attribute out. */
 export function addFault(draft: Draft, rule: Rule, name: string): void {
   note(draft, rule, name);
   leaveOut(draft, name, 'faulty');
@@ -60,7 +60,7 @@ function leaveOut(draft: Draft, name: string, reason: 'null' | 'faulty'): void {
   draft.others.set(name, reason);
 }
 
-/** False, and a fault, for a name that was there before. */
+/** Returns false and records a fault for a repeated name. */
 export function isFirst(draft: Draft, name: string, number = coreNumber(name)): boolean {
   const { attributes, others } = draft;
   if (!attributes.has(name, number) && (others === undefined || !others.has(name))) return true;
@@ -68,12 +68,12 @@ export function isFirst(draft: Draft, name: string, number = coreNumber(name)): 
   return false;
 }
 
-/** JSON null: as if absent (JSON format, section 2.2). */
+/** JSON null counts as absent (JSON format, section 2.2). */
 export function addNull(draft: Draft, name: string): void {
   if (isFirst(draft, name)) leaveOut(draft, name, 'null');
 }
 
-/** `isPlain` when the text is known to be printable ASCII. */
+/** `isPlain`: the text is known to be printable ASCII. */
 export function addText(draft: Draft, name: string, value: string, isPlain: boolean): void {
   const number = coreNumber(name);
   if (!isFirst(draft, name, number)) return;
@@ -117,7 +117,7 @@ function setContentType(draft: Draft, value: string): boolean {
   return mediaType !== undefined;
 }
 
-/** A native boolean or number; `isInteger` comes from the text of the number, where there is one. */
+/** A native boolean or number; `isInteger` is derived from the text of the number, if known. */
 export function addNative(draft: Draft, name: string, value: number | boolean, isInteger: boolean): void {
   if (!isFirst(draft, name)) return;
   if (coreNumber(name) !== 0) return addFault(draft, rules.attributeType, name);
@@ -135,7 +135,7 @@ export function addStructure(draft: Draft, name: string): void {
   if (isFirst(draft, name)) addFault(draft, brokenName(name) ?? rules.attributeValue, name);
 }
 
-/** Judges what can be judged only when all members are known. `bytes` is the size of the event as it came. */
+/** Checks that need all members. `bytes` is the size of the event as received. */
 export function finishDraft(draft: Draft, bytes: number): ReadEvent {
   const { attributes, faults, dataForm } = draft;
   const faulty = faults.length === 0 ? undefined : faultyNames(draft);

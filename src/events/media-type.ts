@@ -1,4 +1,4 @@
-/** Of a media type, what is decided by; names in lower case. */
+/** The parts of a media type that decisions need; names in lower case. */
 export interface MediaType {
   type: string;
   subtype: string;
@@ -7,13 +7,13 @@ export interface MediaType {
 
 /** No control, space or tspecial (RFC 2045, section 5.1). */
 const token = /[!#$%&'*+.0-9A-Z^_`a-z{|}~-]+/y;
-/** ASCII, as a token is (RFC 822, section 3.3); other characters have an encoding of their own (RFC 2231). */
+/** ASCII, like a token (RFC 822, section 3.3); RFC 2231 encodes other characters. */
 const quoted = /"(?:[\t !#-[\]-~]|\\[\t -~])*"/y;
 const blanks = /[ \t]*/y;
 
 /**
- * Reads a media type with its parameters (RFC 2045, section 5.1; RFC 2046); undefined when it is none. A semicolon that
- * nothing follows is let pass, as HTTP does (RFC 9110, section 5.6.6).
+ * Reads a media type with its parameters (RFC 2045, section 5.1; RFC 2046); undefined if malformed. Accepts a trailing
+ * semicolon, like HTTP (RFC 9110, section 5.6.6).
  */
 export function parseMediaType(text: string): MediaType | undefined {
   const slash = take(token, text, 0);
@@ -48,7 +48,7 @@ export function isJson({ subtype }: MediaType): boolean {
   return subtype === 'json' || subtype.endsWith('+json');
 }
 
-/** The place after what the sticky pattern takes at `at`; `at` itself when it takes nothing. */
+/** The position after the match of the sticky pattern at `at`, or `at` if there is none. */
 function take(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;

@@ -7,8 +7,8 @@ import { watchClaimCheck } from './read-json.js';
 import { breachOf, type Rule } from './rule.js';
 
 /**
- * Reads an event in binary mode (HTTP binding, section 3.1); undefined when not one header says that it is an event.
- * `headers` are names and values in turn, a line each, as Node's `rawHeaders`.
+ * Reads an event in binary mode (HTTP binding, section 3.1); undefined if no header belongs to an event.
+ * `headers` are alternating names and values, like Node's `rawHeaders`.
  */
 export function readBinaryEvent(headers: readonly string[], body: Uint8Array): ReadEvent | undefined {
   const draft = startDraft('binary', '');
@@ -39,7 +39,7 @@ function hasAttributePrefix(name: string): boolean {
 }
 
 function addHeader(draft: Draft, name: string, value: string): void {
-  // Content-Type is the one attribute, the body is the other: what these two headers say counts for nothing.
+  // Content-Type and the body define these two; headers for them are ignored.
   if (name === 'datacontenttype') return misplaced(draft, rules.headerDatacontenttype, name);
   if (name === 'data') return misplaced(draft, rules.attributeReserved, name);
   const decoded = decodeHeaderValue(value);
@@ -51,12 +51,12 @@ function misplaced(draft: Draft, rule: Rule, name: string): void {
   if (draft.faults.length < limits.faults) draft.faults.push(breachOf(rule, `header/ce-${name}`));
 }
 
-/** Content-Type is no percent-encoded header; its own grammar is checked. */
+/** Content-Type is not percent-encoded; it has its own grammar. */
 function addContentType(draft: Draft, value: string): void {
   addText(draft, 'datacontenttype', value, false);
 }
 
-/** The body is looked into only when the words of a claim check are in it somewhere, or may be in escapes. */
+/** Parses the body only if it contains the words of a claim check, or escapes that may hide them. */
 function findClaimCheck(draft: Draft, body: Uint8Array): void {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   if (!(bytes.includes('"claimCheck') || bytes.includes('\\u')) || !isUtf8(bytes)) return;
@@ -65,9 +65,9 @@ function findClaimCheck(draft: Draft, body: Uint8Array): void {
 }
 
 /**
- * The value of an attribute from its header: quoted strings are opened, then one round of percent-decoding (HTTP
- * binding, section 3.1.3.2). Undefined when it holds anything but visible ASCII and inner spaces, an open quote, half
- * an encoded byte, or bytes that are no UTF-8.
+ * The value of an attribute from its header: unquotes strings, then percent-decodes once (HTTP binding, section 3.1.3.2).
+ * Undefined if it has anything but visible ASCII and inner spaces, an open quote, incomplete percent-encoding, or invalid
+ * UTF-8.
  */
 export function decodeHeaderValue(value: string): string | undefined {
   let isPlain = true;
@@ -80,14 +80,14 @@ export function decodeHeaderValue(value: string): string | undefined {
   const unquoted = value.includes('"') ? unquote(value) : value;
   if (unquoted === undefined || !unquoted.includes('%')) return unquoted;
   try {
-    // ECMAScript refuses the same: half an encoded byte, overlong forms, surrogates and everything past U+10FFFF.
+    // ECMAScript refuses the same: incomplete bytes, overlong forms, surrogates and code points above U+10FFFF.
     return decodeURIComponent(unquoted);
   } catch {
     return undefined;
   }
 }
 
-/** Older senders quote, in whole or in part; a backslash escapes only inside of quotes (RFC 7230, section 3.2.6). */
+/** Older senders quote all or part of a value; a backslash escapes only inside quotes (RFC 7230, section 3.2.6). */
 function unquote(value: string): string | undefined {
   let result = '';
   let isInside = false;

@@ -1,5 +1,5 @@
-// An HTTP message comes in as headers and bytes and leaves as events or faults: the content mode, then the attributes one
-// by one (`draft.ts`), which hold every MUST of CloudEvents. `validate-event.ts` then holds an event against a profile.
+// Turns the headers and bytes of an HTTP message into events or faults: first the content mode, then each attribute
+// (`draft.ts`), with every MUST of CloudEvents. `validate-event.ts` then checks an event against a profile.
 
 import { Buffer, isUtf8 } from 'node:buffer';
 import type { ErrorCode, Fault } from '../errors.js';
@@ -28,7 +28,7 @@ import { readObject } from './read-json.js';
 import { breachOf, type RuleBreach } from './rule.js';
 
 export interface EventRequest {
-  /** Names and values in turn, a line each, as Node's `rawHeaders`: only there are repeated lines still to be seen. */
+  /** Alternating names and values, like Node's `rawHeaders`: only these show repeated lines. */
   headers: readonly string[];
   body: Uint8Array;
 }
@@ -38,14 +38,14 @@ export interface MessageLimits {
   events: number;
 }
 
-/** What is wrong with a message as a whole: rule and sentence. */
+/** Faults of a whole message: rule and sentence. */
 export const messageFaults = {
-  body_too_large: 'The body is larger than this registry takes.',
-  too_many_events: 'The batch has more events than this registry takes.',
+  body_too_large: 'The body is larger than this registry accepts.',
+  too_many_events: 'The batch has more events than this registry accepts.',
   content_type_repeated: 'There is more than one Content-Type.',
   format_not_supported: 'The event formats are application/cloudevents+json and application/cloudevents-batch+json.',
   charset_not_supported: 'JSON is UTF-8 (RFC 8259, section 8.1).',
-  not_an_event: 'The Content-Type is none of CloudEvents, and no header begins with "ce-".',
+  not_an_event: 'The Content-Type is not a CloudEvents type, and no header begins with "ce-".',
   not_utf8: 'The body is not UTF-8.',
   not_json: 'The body is not JSON (RFC 8259).',
   too_deep: `It is nested more than ${limits.eventDepth} deep.`,
@@ -62,7 +62,7 @@ export type ReadResult =
 
 /**
  * Reads the events of an HTTP message in any content mode (HTTP binding, section 3; JSON format, sections 3 and 4). An
- * event of a batch that is at fault leaves the others as they are; text that is no JSON spoils them all. Never throws.
+ * invalid event of a batch does not affect the others; a body that is not JSON is refused as a whole. Never throws.
  */
 export function readEvents({ headers, body }: EventRequest, most: MessageLimits = limits.message): ReadResult {
   if (body.length > most.bytes) return refused('body_too_large', `The limit is ${most.bytes} bytes.`);
@@ -102,7 +102,7 @@ const codes: Partial<Record<MessageFault, 'body_too_large' | 'media_type_unsuppo
   not_an_event: 'media_type_unsupported',
 };
 
-/** What nearly every sender writes, so that it need not be taken apart. */
+/** Common values, which need no parsing. */
 const usualTypes: ReadonlyMap<string, Mode> = new Map([
   ['application/cloudevents+json', 'structured'],
   ['application/cloudevents+json; charset=utf-8', 'structured'],
@@ -113,7 +113,7 @@ const usualTypes: ReadonlyMap<string, Mode> = new Map([
 ]);
 
 /**
- * The mode is in the Content-Type (HTTP binding, section 3); whatever is none of CloudEvents is the type of the data.
+ * Content-Type defines the mode (HTTP binding, section 3); any other type is the type of the data.
  */
 function modeOf(headers: readonly string[]): Mode | Extract<ReadResult, { faults: unknown }> {
   let contentType: string | undefined;
@@ -131,13 +131,13 @@ function modeOf(headers: readonly string[]): Mode | Extract<ReadResult, { faults
   if (mediaType?.subtype !== 'cloudevents+json' && mediaType?.subtype !== 'cloudevents-batch+json') {
     return refused('format_not_supported');
   }
-  // ASCII is UTF-8 too, and some write the name without its hyphen.
+  // ASCII is a subset of UTF-8, and some senders write utf8.
   if (!['utf-8', 'utf8', 'us-ascii', undefined].includes(mediaType.charset)) return refused('charset_not_supported');
   return mediaType.subtype === 'cloudevents+json' ? 'structured' : 'batched';
 }
 
 /**
- * Reads an event that is a member of another document by the same rules; its faults have pointers into that document.
+ * Reads an event inside another document by the same rules. Pointers of faults refer to that document.
  * `body` is known to be a JSON object that has the member.
  */
 export function readEventOf(body: Buffer, member: string): ReadEvent {
@@ -148,7 +148,7 @@ export function readEventOf(body: Buffer, member: string): ReadEvent {
   return events[0] ?? { faults: [tooDeepAt(at)], parts: undefined };
 }
 
-/** Reads the value at `from` as an event and appends it; gives the place after it, or a negative one. */
+/** Reads the value at `from` as an event and appends it. Returns the position after it, or a negative number. */
 function readOne(json: JsonText, from: number, mode: Mode, at: string, events: ReadEvent[]): number {
   if (json.bytes[from] !== brace) {
     const end = skipValue(json.bytes, from);
@@ -190,7 +190,7 @@ function tooDeepAt(pointer: string): RuleBreach {
   return { pointer, rule: 'too_deep' satisfies MessageFault, level: 'MUST', sentence, detail: sentence };
 }
 
-/** Where some events of a batch are of version 1.0, those of another are at fault for that too; the others are not. */
+/** If some events of a batch have version 1.0, each event of another version breaks this rule too. */
 function compareVersions(events: readonly ReadEvent[]): void {
   if (!events.some((read) => 'event' in read || read.parts?.attributes.has('specversion'))) return;
   for (const read of events) {

@@ -24,15 +24,15 @@ import { readingRules as rules } from './profiles/reading-rules.js';
 import { isUri } from './uri.js';
 
 /**
- * Above this, plain strings are copied out of the body, so that an attribute does not hold on to the whole of it.
- * Copying costs as much as reading, and a batch of a hundred small events should not pay for it.
+ * Above this size, plain strings are copied, so that an attribute does not keep the whole body in memory. Copying costs
+ * as much as reading, and a batch of a hundred small events should not pay for it.
  */
 const sharedBody = 64 * 1024;
 /** Only the integer component, with its minus, is an Integer; `1.0` and `1e3` are not (JSON format, section 2.2). */
 const fractionOrExponent = /[.eE]/;
 
 /**
- * Reads the members of the object that begins at `from` into the draft; gives the place after it, or a negative one.
+ * Reads the members of the object at `from` into the draft. Returns the position after it, or a negative number.
  */
 export function readObject(json: JsonText, from: number, draft: Draft): number {
   const { bytes } = json;
@@ -81,7 +81,7 @@ function readMember(json: JsonText, name: string, value: number, draft: Draft): 
   return end;
 }
 
-/** A null payload is a payload (JSON format, section 3.1.1). */
+/** Null data is data (JSON format, section 3.1.1). */
 function readData(bytes: Buffer, value: number, draft: Draft): number {
   const end = skipValue(bytes, value, 1, bytes[value] === brace ? watchClaimCheck(draft, bytes) : undefined);
   if (end < 0) return end;
@@ -106,7 +106,7 @@ function formOf(bytes: Buffer, from: number, to: number): DataForm {
   }
 }
 
-/** Does the string hold the text of an object or an array? Few strings begin like one, so few are looked into. */
+/** Whether the string contains the text of a JSON object or array. Only strings that begin like one are parsed. */
 function holdsJson(bytes: Buffer, from: number, to: number): boolean {
   const first = bytes[skipSpace(bytes, from + 1)];
   if (first !== brace && first !== bracket && first !== backslash) return false;
@@ -114,8 +114,8 @@ function holdsJson(bytes: Buffer, from: number, to: number): boolean {
 }
 
 /**
- * Null is as if absent, as the JSON schema of the specification has it. Base64 must be what an encoder writes for its
- * bytes (RFC 4648, sections 3.1, 3.2, 3.5): texts that decoders read differently do not belong into a registry.
+ * Null counts as absent, as in the JSON schema of the specification. Base64 must be canonical (RFC 4648, sections 3.1,
+ * 3.2, 3.5): decoders read other texts differently.
  */
 function readBase64(bytes: Buffer, value: number, draft: Draft): number {
   const end = skipValue(bytes, value);
@@ -142,7 +142,7 @@ function plainText({ text }: JsonText, from: number, to: number): string {
 
 const firstOfClaimCheck = 0x63;
 
-/** Notes the members of a claim check (INTG-STD-015, R-11) in `holder` while data is skipped; it keeps no values. */
+/** Records the members of a claim check (INTG-STD-015, R-11) in `holder` while it skips data. Keeps no values. */
 export function watchClaimCheck(holder: { claimCheck: ClaimCheck | undefined }, bytes: Buffer): OnMember {
   return (from, to, value) => {
     if (bytes[from] !== firstOfClaimCheck && bytes[from] !== backslash) return;

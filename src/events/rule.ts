@@ -7,7 +7,7 @@ import { pointerTo, type EventParts } from './cloud-event.js';
 export type Level = 'MUST' | 'SHOULD';
 
 /**
- * Where in the event (undefined: the whole of it), and, if the sentence of the rule does not say it all, what exactly.
+ * The place in the event (undefined: the whole event), and the detail if the rule's sentence does not say enough.
  */
 export interface Finding {
   member: string | undefined;
@@ -15,15 +15,15 @@ export interface Finding {
   detail?: string;
 }
 
-/** Undefined when the event keeps the rule, which costs no allocation. */
+/** Undefined if the event keeps the rule, without an allocation. */
 export type Check = (event: EventParts) => readonly Finding[] | undefined;
 
-/** What of an event a subscription asks for too. */
+/** The attributes that a subscription can ask for too. */
 export type JudgedAlone = 'type' | 'source' | 'subject';
 
 /**
- * A rule as data. `check` is 'reading' where an event that breaks the rule cannot be read at all: the reader holds it
- * then. `of` names the only attribute that the rule looks at; such a rule can judge a subscription too.
+ * A rule as data. `check` is 'reading' if an event that breaks the rule cannot be read: the reader checks it. `of` names
+ * the only attribute that the rule reads; such a rule can judge a subscription too.
  */
 export interface Rule {
   readonly id: `${Profile}.${string}`;
@@ -35,7 +35,7 @@ export interface Rule {
   readonly check: Check | 'reading';
 }
 
-/** Writes the rules of one profile; `chapter` stands in front of each section of its document. */
+/** Creates the rules of one profile; `chapter` is the prefix of each section of its document. */
 export function rulesOf(profile: Profile, document: string, chapter = '') {
   return (
     name: string,
@@ -69,23 +69,23 @@ export function breachesOf(rule: Rule, event: EventParts, findings: readonly Fin
   return findings.map(({ member, below, detail }) => breachOf(rule, pointerTo(event, member, below), detail));
 }
 
-/** What most checks give back: one finding at one member. */
+/** The result of most checks: one finding at one member. */
 export function at(member: string | undefined, detail?: string): Finding[] {
   return [detail === undefined ? { member } : { member, detail }];
 }
 
-/** Does the event have the attribute, be its value at fault or not? */
+/** Whether the event has the attribute, valid or not. */
 export function isGiven({ attributes, faulty }: EventParts, name: string): boolean {
   return attributes.has(name) || faulty?.has(name) === true;
 }
 
-/** The value of an attribute where it is a string; everything else has been judged by then. */
+/** The value of an attribute if it is a string; other types were checked before. */
 export function textOf(event: EventParts, name: string): string | undefined {
   const value = event.attributes.get(name);
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A broken rule as answers show it; problems have no place for the level, and only MUSTs become problems. */
+/** A broken rule as responses show it. Problems have no level: only MUSTs become problems. */
 export function presentBreach({ pointer, rule, level, detail }: RuleBreach): components['schemas']['RuleBreach'] {
   return { pointer, rule, level, detail };
 }

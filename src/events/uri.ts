@@ -20,7 +20,7 @@ mark('?', question);
 mark(`${letters}0123456789+-.`, schemeInner);
 mark(letters, letter);
 
-/** The parts of a URI reference; undefined where there is none, which is not the same as an empty one. */
+/** The parts of a URI reference; an absent part is undefined, which differs from an empty one. */
 export interface UriParts {
   scheme: string | undefined;
   authority: { userinfo: string | undefined; host: string; port: string | undefined } | undefined;
@@ -29,7 +29,7 @@ export interface UriParts {
   fragment: string | undefined;
 }
 
-/** RFC 3986, section 4.1. The empty text is one too. */
+/** RFC 3986, section 4.1. The empty string is one too. */
 export function isUriReference(text: string): boolean {
   return outline(text) !== undefined;
 }
@@ -52,7 +52,7 @@ export function parseUriReference(text: string): UriParts | undefined {
   };
 }
 
-/** Where the parts begin: `scheme` is its length (0: none), the others -1 when absent; `query` stands at its `?`. */
+/** Where the parts begin: `scheme` is its length (0: none), the others are -1 if absent; `query` is the position of `?`. */
 interface Outline {
   scheme: number;
   authority: number;
@@ -77,12 +77,12 @@ function outline(text: string): Outline | undefined {
   return end === text.length ? { scheme, authority, path, query, fragment } : undefined;
 }
 
-/** 0 when there is none; -1 when a colon stands where only a scheme may have one (section 4.2). */
+/** 0 if there is none; -1 for a colon where only a scheme may have one (section 4.2). */
 function schemeLength(text: string): number {
   let at = 0;
   while (at < text.length && isOf(text.charCodeAt(at), schemeInner)) at += 1;
   if (text[at] === ':') return isOf(text.charCodeAt(0), letter) ? at : -1;
-  // The first segment of a relative reference may have no colon further on either.
+  // The first segment of a relative reference must not contain a colon.
   for (; at < text.length; at += 1) {
     const character = text[at];
     if (character === '/' || character === '?' || character === '#') return 0;
@@ -91,7 +91,7 @@ function schemeLength(text: string): number {
   return 0;
 }
 
-/** The end of the first stretch whose characters are all of the classes or percent-encoded. */
+/** The end of the first run of characters that are in the classes or percent-encoded. */
 function skip(text: string, from: number, allowed: number): number {
   let at = from;
   while (at < text.length) {
@@ -104,7 +104,7 @@ function skip(text: string, from: number, allowed: number): number {
 }
 
 function authorityEnd(text: string, from: number): number {
-  // Most are a name and nothing else.
+  // Most are just a name.
   let end = skip(text, from, unreservedOrSub);
   if (end === text.length || isAuthorityEnd(text.charCodeAt(end))) return end;
   while (end < text.length && !isAuthorityEnd(text.charCodeAt(end))) end += 1;

@@ -6,8 +6,8 @@ import type { Profile } from '../../src/origins/origin.js';
 import { judgeEvent } from '../../src/events/validate-event.js';
 import { batched, binary, minimal, readOne, structured } from './message.js';
 
-// Every example event of the five documents, valid or invalid as its document means it. The documents came through
-// character recognition; what was repaired is said with the example. Warnings are part of what is expected.
+// Every example event of the five documents, valid or invalid as its document intends. The documents went through
+// character recognition; each repaired example says so. Expectations include warnings.
 
 const sharedSeeds = new URL('../../../shared/seeds/', import.meta.url);
 
@@ -261,7 +261,7 @@ function valuesOf(request: EventRequest): Array<[string, string]> {
   return [...attributes].map(([name, value]) => [name, String(value)]);
 }
 
-test('the batch of the guidelines, 1.3, is read whole', () => {
+test('the batch of the guidelines, 1.3, is read completely', () => {
   const second = { ...short, id: '1ca55552-bc4a-4f5d-8cc8-8106e3e883c1' };
   const result = readEvents(batched([{ ...short, data: {} }, second]));
   expect(result).toMatchObject({
@@ -269,7 +269,7 @@ test('the batch of the guidelines, 1.3, is read whole', () => {
   });
 });
 
-describe('single values that the documents give for examples', () => {
+describe('single example values of the documents', () => {
   const judge = (profile: Profile, change: Record<string, unknown>) => {
     const read: ReadEvent = readOne(
       structured({ ...minimal, type: zaakstatus.type, source: zaakstatus.source, ...change }),
@@ -293,7 +293,7 @@ describe('single values that the documents give for examples', () => {
     // The text itself names the drawbacks of these two.
     ['urn:nld:gemeente-nijmegen.burgerzakensysteem', ['nl-gov.source_organisation']],
     ['urn:nld:gemeente-Bergen%20%28L%29.burgerzakensysteem', ['nl-gov.source_organisation']],
-  ])('nl-gov: the source %s is valid, with %j to be told', (source, warnings) => {
+  ])('nl-gov: the source %s is valid, with the warnings %j', (source, warnings) => {
     expect(judge('nl-gov', { source })).toEqual([[], warnings]);
   });
 
@@ -311,7 +311,7 @@ describe('single values that the documents give for examples', () => {
     ['nl.vng.zgw.zaak-toegevoegd-aan-document', []],
     ['nl.vng.zgw.document-toegevoegd-aan-zaak', []],
     ['nl.brp.huwelijk-voltrokken.v0.1.0', []],
-  ])('nl-gov: the type %s is valid, with %j to be told', (type, warnings) => {
+  ])('nl-gov: the type %s is valid, with the warnings %j', (type, warnings) => {
     expect(judge('nl-gov', { type })).toEqual([[], warnings]);
   });
 

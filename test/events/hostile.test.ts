@@ -7,7 +7,7 @@ import { batched, binary, minimal, structured } from './message.js';
 
 const mebibyte = 1024 * 1024;
 const open = `{"specversion":"1.0","id":"1","source":"urn:a:b","type":"com.example.a"`;
-/** As much of `filler` as makes a body of just under 1 MiB with what stands around it. */
+/** Repeats `filler` until the body is just under 1 MiB. */
 const fill = (before: string, filler: string, after: string) =>
   before + filler.repeat(Math.floor((mebibyte - before.length - after.length) / Buffer.byteLength(filler))) + after;
 const extensions = (count: number, value: (index: number) => string) =>
@@ -51,7 +51,7 @@ const messages: Record<string, EventRequest> = {
   ),
 };
 
-// Attributes of which some character class could make a pattern go back and forth.
+// Attributes that could make a regular expression backtrack.
 const fillers = [
   'a',
   '1',
@@ -111,7 +111,7 @@ describe('every profile judges in bounded time', () => {
   });
 });
 
-test('what is too deep is told so, and nothing overflows', () => {
+test('deep nesting is refused by name, and no stack overflows', () => {
   expect(readEvents(messages['arrays nested 500,000 deep'] as EventRequest)).toMatchObject({
     faults: [{ rule: 'too_deep' }],
   });
@@ -143,7 +143,7 @@ describe('an event of a batch that is too deep', () => {
     expect(faults(good, event, good, event)).toEqual([[], ['/1too_deep'], [], ['/3too_deep']]);
   });
 
-  test('is JSON all the same, or the message is none', () => {
+  test('must still be JSON, or the whole message is refused', () => {
     for (const data of ['['.repeat(300), '['.repeat(300) + ']'.repeat(299) + '}', `${'[{'.repeat(300)}}]`]) {
       expect(faults(good, deep(data), good)).toEqual(['not_json']);
     }
@@ -153,7 +153,7 @@ describe('an event of a batch that is too deep', () => {
   });
 });
 
-test('a subscription to long and odd names is judged in bounded time', () => {
+test('a subscription to long and unusual names is judged in bounded time', () => {
   const lint = () => {
     for (const profile of profileNames) {
       for (const filler of fillers) {

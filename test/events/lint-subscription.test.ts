@@ -47,11 +47,11 @@ test.each<[Profile, Asked, string[], string[]]>([
   expect([briefly(found.faults), briefly(found.warnings)]).toEqual([faults, warnings]);
 });
 
-test('rules that need the whole of an event say nothing about a subscription', () => {
+test('rules that need a whole event do not apply to a subscription', () => {
   expect(lintSubscription('belgif', { source: 'urn:a:b' })).toEqual({ faults: [], warnings: [] });
 });
 
-test('no list is longer than fifty', () => {
+test('no list has more than fifty entries', () => {
   const types = Array.from({ length: 1000 }, (_, index) => `created${index}`);
   expect(lintSubscription('nl-gov', { types }).faults).toHaveLength(50);
 });

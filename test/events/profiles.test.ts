@@ -3,11 +3,11 @@ import type { Profile } from '../../src/origins/origin.js';
 import { allRules, judgeEvent, profiles, validateBatch } from '../../src/events/validate-event.js';
 import { binary, faultsOf, minimal, readOne, structured } from './message.js';
 
-// Valid events of each profile that keep every rule, so that a change of one member shows one rule.
+// Valid events of each profile, so that changing one member breaks one rule.
 
 const uuid = 'f3dce042-cd6e-4977-844d-05be8dce7cea';
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
-/** Of a later version, which may have more. */
+/** A UUID of a later version. */
 const later = `01${traceparent.slice(2)}-x`;
 const good: Record<Profile, Record<string, unknown>> = {
   cloudevents: minimal,
@@ -28,19 +28,19 @@ const good: Record<Profile, Record<string, unknown>> = {
 };
 
 type Change = Record<string, unknown>;
-/** Rule, what breaks it, what keeps it. Undefined takes a member away. */
+/** Rule, changes that break it, changes that keep it. Undefined removes a member. */
 type Row = [rule: string, broken: Change[], kept: Change[]];
 
 const source = (...sources: string[]) => sources.map((value) => ({ source: value }));
 const type = (...types: string[]) => types.map((value) => ({ type: value }));
 const of20 = 'a'.repeat(20);
-/** An event of so many bytes. */
+/** An event of this size in bytes. */
 const sized = (profile: Profile, bytes: number, more: Change = {}) => ({
   ...more,
   data: 'x'.repeat(bytes - JSON.stringify({ ...good[profile], ...more, data: '' }).length),
 });
 const text = { datacontenttype: 'text/plain' };
-/** What is left of 4 KiB for the value of a subject. */
+/** The bytes of 4 KiB that remain for a subject. */
 const left = 4096 - ['subject', ...Object.entries(good['intg-std-015']).flat()].join('').length;
 
 const rows: Row[] = [
@@ -644,7 +644,7 @@ const rows: Row[] = [
   ],
 ];
 
-/** Rules that no JSON object can show; their tests stand below or with the readers. */
+/** Rules that no JSON object can break; they are tested below or with the readers. */
 const elsewhere = [
   'cloudevents.attribute_reserved',
   'cloudevents.attribute_once',
@@ -684,7 +684,7 @@ test('every rule has an event that breaks it and one that keeps it', () => {
   expect(faultsOf(binary({ 'ce-data': 'x' }))).toContain('header/ce-data attribute_reserved');
 });
 
-test('no two rules have the same id, and every rule is a sentence from a section', () => {
+test('rule ids are unique, and every rule names its section and is a sentence', () => {
   expect(new Set(allRules.map(({ id }) => id)).size).toBe(allRules.length);
   for (const { id, profile, sentence, source } of allRules) {
     expect([id, sentence]).toEqual([
@@ -720,12 +720,12 @@ test.each(Object.keys(good) as Profile[])(
   },
 );
 
-test('of what is no event there is nothing more to tell', () => {
+test('a message that is not an event gets no further faults', () => {
   const { faults, warnings } = judgeEvent('intg-std-015', readOne(structured('5')));
   expect([faults, warnings]).toEqual([[expect.objectContaining({ rule: 'cloudevents.event_object' })], []]);
 });
 
-test('of all that is wrong fifty are told, and the first that the profile finds is among them', () => {
+test("at most fifty faults are listed, including the profile's first", () => {
   const many = (name: string) => Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`${name}${i}`, 1]));
   const read = judged('intg-std-015', { ...many('A'), type: 'created' });
   expect(read.faults).toHaveLength(50);
@@ -743,7 +743,7 @@ test('of all that is wrong fifty are told, and the first that the profile finds 
   ]);
 });
 
-test('a batch has the limits of INTG-STD-015 there, and none elsewhere', () => {
+test('INTG-STD-015 limits a batch; other profiles do not', () => {
   const large = { count: 101, bytes: 1024 * 1024 + 1 };
   expect(validateBatch('intg-std-015', large)).toMatchObject({
     faults: [{ rule: 'intg-std-015.batch_size' }],

@@ -35,7 +35,7 @@ describe('an event in binary mode', () => {
     expect(event.bytes).toBe(2 + 21 + 10 + 15 + 12 + 13 + 25);
   });
 
-  test('may be without data and Content-Type; then nothing is known of the data', () => {
+  test('may lack data and Content-Type; then nothing is known about the data', () => {
     expect(eventOf(binary(headers))).toMatchObject({ hasData: false, dataIsJson: false, datacontenttype: undefined });
     expect(eventOf(binary(headers, 'x'))).toMatchObject({ hasData: true, dataIsJson: false });
   });
@@ -66,7 +66,7 @@ describe('an event in binary mode', () => {
     expect(faultsOf(binary({ Host: 'x' }))).toEqual(['header/content-type not_an_event']);
   });
 
-  test('has a claim check where the members of its JSON body are one', () => {
+  test('has a claim check if its JSON body has those members', () => {
     const body = '{"claimCheckUri":"https://a/b","claimCheckContentType":"x"}';
     const type = { 'content-type': 'application/json' };
     const expected = { hasUri: true, hasContentType: false };

@@ -6,7 +6,7 @@ import { batched, binary, eventOf, faultsOf, minimal, readOne, structured } from
 const text = (more: string) => `{"specversion":"1.0","id":"1","source":"/a","type":"t"${more}}`;
 
 describe('a structured event', () => {
-  test('keeps its attributes with their types, and of its data only what it is', () => {
+  test('keeps its attributes with their types, and only a summary of its data', () => {
     const event = eventOf(
       structured({
         ...minimal,
@@ -60,7 +60,7 @@ describe('a structured event', () => {
     expect(inside).toMatchObject({ event: { ...expected, at: '/event' } });
   });
 
-  test('has the size that it came with', () => {
+  test('keeps its size as received', () => {
     const body = ` ${text(' , "data" : "é" ')} `;
     expect(eventOf(structured(body)).bytes).toBe(Buffer.byteLength(body) - 2);
   });
@@ -116,7 +116,7 @@ describe('a structured event', () => {
     expect(eventOf(structured(text(more))).attributes.get('x')).toBe(expected);
   });
 
-  test('may have attributes that objects of the language have too, and data with any names, repeated, and deep', () => {
+  test('may have attributes named like members of JavaScript objects, and data with any, repeated and nested names', () => {
     const deep = '['.repeat(200) + ']'.repeat(200);
     const body = text(
       `,"constructor":"a","hasownproperty":"b","data":{"__proto__":1,"a":1,"a":2,"b":"\\ud800","c":${deep}}`,
@@ -124,19 +124,22 @@ describe('a structured event', () => {
     expect(eventOf(structured(body)).attributes.get('constructor')).toBe('a');
   });
 
-  test.each(['id', 'source', 'type', 'specversion'])('without %s, or with null or nothing in it, is none', (name) => {
-    const { [name as 'id']: _, ...others } = minimal;
-    expect(faultsOf(structured(others))).toEqual([`/${name} required`]);
-    expect(faultsOf(structured({ ...others, [name]: null }))).toEqual([`/${name} required`]);
-    expect(faultsOf(structured({ ...others, [name]: '' }))).toEqual([`/${name} not_empty`]);
-    expect(faultsOf(structured({ ...others, [name]: 5 }))).toEqual([`/${name} attribute_type`]);
-  });
+  test.each(['id', 'source', 'type', 'specversion'])(
+    'without %s, or with null or an empty value, is not an event',
+    (name) => {
+      const { [name as 'id']: _, ...others } = minimal;
+      expect(faultsOf(structured(others))).toEqual([`/${name} required`]);
+      expect(faultsOf(structured({ ...others, [name]: null }))).toEqual([`/${name} required`]);
+      expect(faultsOf(structured({ ...others, [name]: '' }))).toEqual([`/${name} not_empty`]);
+      expect(faultsOf(structured({ ...others, [name]: 5 }))).toEqual([`/${name} attribute_type`]);
+    },
+  );
 
-  test.each(['0.3', '1', '1.0.2', '1.1', '1.0 '])('of version %j is none', (specversion) => {
+  test.each(['0.3', '1', '1.0.2', '1.1', '1.0 '])('of version %j is not an event', (specversion) => {
     expect(faultsOf(structured({ ...minimal, specversion }))).toEqual(['/specversion specversion']);
   });
 
-  test('names every fault, each with its sentence', () => {
+  test('lists every fault with its sentence', () => {
     const read = readOne(structured({ id: '', type: 5, x: {}, time: 'x', data: 1, data_base64: '?' }));
     const faults = 'faults' in read ? read.faults : [];
     expect(faults.map(({ pointer, rule }) => `${pointer} ${rule}`)).toEqual([
@@ -199,7 +202,7 @@ describe('a structured event', () => {
     expect(faultsOf(batched(`[${body}`))).toEqual([' not_json']);
   });
 
-  test('is read when JSON.parse reads its text, and not else', () => {
+  test('is read if and only if JSON.parse reads its text', () => {
     const document = text(
       `,"data" : [-1.5e+3,2E-10 , 0,{},true,false,null,"\\u00e9\\n\\""],\r\n\t"x":{"a":{"b":1}} ,"y":[]`,
     );
@@ -229,7 +232,7 @@ describe('a structured event', () => {
     expect(faultsOf({ ...structured(''), body })).toEqual([' not_utf8']);
   });
 
-  test('holds on to no large body', () => {
+  test('does not retain a large body', () => {
     const event = eventOf(structured({ ...minimal, note: 'é'.repeat(20), data: 'x'.repeat(100_000) }));
     expect(event.attributes.get('note')).toBe('é'.repeat(20));
     expect(event.attributes.get('type')).toBe(minimal.type);
@@ -268,12 +271,12 @@ describe('the Content-Type', () => {
     });
   });
 
-  test('stands in a message once', () => {
+  test('may be sent only once', () => {
     const headers = ['Content-Type', 'application/cloudevents+json', 'content-type', 'application/cloudevents+json'];
     expect(faultsOf({ headers, body: Buffer.from('{}') })).toEqual(['header/content-type content_type_repeated']);
   });
 
-  test('is told from other headers with a name as long', () => {
+  test('is not confused with other headers of the same length', () => {
     const { headers, body } = structured(minimal);
     const more = ['X-Request-Id', 'text/plain'];
     expect(eventOf({ headers: [...more, ...headers, ...more], body }).id).toBe('1');
@@ -288,7 +291,7 @@ describe('a batch', () => {
     expect(readEvents(batched(' [ ] '))).toEqual({ mode: 'batched', bytes: 5, events: [] });
   });
 
-  test('gives an answer for each event in order; one at fault leaves the others as they are', () => {
+  test('gives a result for each event in order; an invalid one does not affect the others', () => {
     const result = readEvents(batched([minimal, { ...minimal, source: 'a b' }, 5, [], { ...minimal, id: '5' }]));
     expect(result).toMatchObject({
       events: [
@@ -301,7 +304,7 @@ describe('a batch', () => {
     });
   });
 
-  test('whose events have different versions is told so at those that are not 1.0', () => {
+  test('with different versions is at fault where an event is not 1.0', () => {
     expect(faultsOf(batched([{ ...minimal, specversion: '0.3' }, minimal]))).toEqual([
       '/0/specversion specversion',
       '/0/specversion batch_specversion',
@@ -315,7 +318,7 @@ describe('a batch', () => {
     expect(faultsOf(batched(body))).toEqual([' batch_not_array']);
   });
 
-  test('has limits of its own, and both are told as too large', () => {
+  test('has its own limits, and both report it as too large', () => {
     const events = Array.from({ length: 101 }, () => minimal);
     expect(readEvents(batched(events.slice(1)))).toHaveProperty('events.length', 100);
     expect(readEvents(batched(events))).toMatchObject({
@@ -335,7 +338,7 @@ describe('an event inside of another document', () => {
   const read = (document: string) => readEventOf(Buffer.from(document), 'event');
   const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 
-  test('is found wherever it stands there', () => {
+  test('is found at any place in it', () => {
     const expected = { event: { id: '1', at: '/event', bytes: text('').length, mode: 'structured' } };
     const beside = ` "a" : [ ${deep(300)}, {"event":{}}, "}" ] `;
     for (const members of [`"event":${text('')}`, `${beside},"\\u0065vent" : ${text('')} ,${beside}`]) {

@@ -7,8 +7,8 @@ import { isTimestamp } from '../../src/http/timestamp.js';
 import { isUri, isUriReference } from '../../src/events/uri.js';
 import { minimal, readOne, structured } from './message.js';
 
-// Our checks against the JSON schema that the specification comes with: what the schema refuses is refused, and where
-// we refuse more, the reason is one of those named here.
+// Compares our checks with the JSON schema of the specification: we refuse everything that the schema refuses. Each case
+// where we refuse more is named here.
 
 const file = new URL('../../../shared/specs/cloudevents.json', import.meta.url);
 const isThere = existsSync(file);
@@ -113,7 +113,7 @@ function isOurs(event: Record<string, unknown>): boolean {
   return 'event' in readOne(structured(event));
 }
 
-/** A generator of its own, so that a failure can be seen again. */
+/** A seeded generator, so that a failure can be reproduced. */
 function randomSource(seed: number) {
   let state = seed;
   return (below: number) => {
@@ -168,7 +168,7 @@ withSchema(`the JSON schema of CloudEvents${isThere ? '' : ' (it is not here)'}`
     [{ data_base64: 'a' }, 'no Base64'],
     [{ datacontenttype: 'text/xml', data: {} }, 'an object that is XML'],
     [{ Foo: 'x' }, 'a name in capital letters'],
-  ])('takes %j, which the text refuses: %s', (change, _reason) => {
+  ])('accepts %j, which the specification refuses: %s', (change, _reason) => {
     const event = { ...minimal, ...change };
     expect([schema(event), isOurs(event)]).toEqual([true, false]);
   });
@@ -195,7 +195,7 @@ function isByGrammar(text: string): boolean {
   return match !== null && (match.groups?.['v6'] === undefined || isIPv6(match.groups['v6']));
 }
 
-test('URIs, references and timestamps of random characters are judged as the grammars have it, and no looser than by ajv-formats', () => {
+test('random URIs, references and timestamps are judged by their grammars, and never less strictly than ajv-formats', () => {
   const random = randomSource(2);
   const reference = ajv.compile({ type: 'string', format: 'uri-reference' });
   const uri = ajv.compile({ type: 'string', format: 'uri' });

@@ -67,7 +67,7 @@ describe('a timestamp', () => {
   ])('is not read from %j', (text) => expect(isTimestamp(text)).toBe(false));
 });
 
-test('a timestamp is what its grammar says, whatever is changed in one place', () => {
+test('a timestamp with one changed character is judged by the grammar', () => {
   const time = '([01]\\d|2[0-3]):[0-5]\\d';
   const grammar = new RegExp(
     `^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T${time}:[0-5]\\d(\\.\\d+)?(Z|[+-]${time})$`,
@@ -157,7 +157,7 @@ describe('a URI reference', () => {
     'a\n',
   ])('is not read from %j', (text) => expect(isUriReference(text)).toBe(false));
 
-  test('comes apart as RFC 3986, appendix B, has it', () => {
+  test('is split as in RFC 3986, appendix B', () => {
     expect(parseUriReference('HTTP://u@h:1/p/q?r=/?#s?')).toEqual({
       scheme: 'http',
       authority: { userinfo: 'u', host: 'h', port: '1' },
@@ -210,9 +210,9 @@ describe('Base64', () => {
     'YWFh\n',
     'YWF\u0141',
     '... base64 encoded string ...',
-  ])('%j is none', (text) => expect(bytesOf(text)).toBeUndefined());
+  ])('%j is not Base64', (text) => expect(bytesOf(text)).toBeUndefined());
 
-  test('what encoders make is read back to its size', () => {
+  test('the output of encoders is read back with its size', () => {
     for (let size = 0; size < 300; size += 1) {
       expect(bytesOf(Buffer.alloc(size, size).toString('base64'))).toBe(size);
     }

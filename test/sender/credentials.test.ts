@@ -47,7 +47,7 @@ async function newWebhook(type: string, secret: string): Promise<string> {
   return id as string;
 }
 
-test('a message is answered with the credentials of its sinks in the form in which the message came', async () => {
+test('a match returns the credentials of its sinks in the form of the message: one event, a batch or a request', async () => {
   await newWebhook('com.example.a', 'secret-a');
   const one: MatchAnswer = await trusted.matchWithCredentials(eventOf('com.example.a'));
   expect(one.sinks).toMatchObject([{ sinkcredential: plain('secret-a') }]);
@@ -58,7 +58,7 @@ test('a message is answered with the credentials of its sinks in the form in whi
   expect(await trusted.matchWithCredentials(message)).toEqual(one);
 });
 
-test('credentials that are known are told while the registry is away, and others are not passed over', async () => {
+test('known credentials are returned while the registry is unreachable; an unknown one is an error, never left out', async () => {
   await newWebhook('com.example.known', 'secret-known');
   await newWebhook('com.example.unknown', 'secret-unknown');
   const known = await trusted.matchWithCredentials(eventOf('com.example.known'));
@@ -69,7 +69,7 @@ test('credentials that are known are told while the registry is away, and others
   await trusted.ready(0);
 });
 
-test('a credential that was changed is asked for again, and one that was taken away is no longer told', async () => {
+test('a changed credential is fetched again, and a removed one is no longer returned', async () => {
   const id = await newWebhook('com.example.changed', 'secret-before');
   const told = async () =>
     (await trusted.matchWithCredentials(eventOf('com.example.changed'))).sinks[0]?.sinkcredential;
@@ -111,7 +111,7 @@ test('a rotated credential is returned with the previous one until the overlap e
   await trusted.ready(0);
 });
 
-test('a sink that the registry knows more of than the replica has its credential, and one that has gone is left out', async () => {
+test('if the registry is ahead of the replica, a new sink gets its credential and a removed sink is left out', async () => {
   const type = 'com.example.ahead';
   const id = await newWebhook(type, 'secret-ahead');
   const sink = registry.receiver.sink(`/${type}`);
@@ -126,7 +126,7 @@ test('a sink that the registry knows more of than the replica has its credential
   await senders.untilCurrent(trusted);
 });
 
-test('a sink whose credential the registry cannot read is told apart, and the host of it, and it is asked for again', async () => {
+test('a sink whose credential the registry cannot decrypt is withheld, reported to the host, and fetched again later', async () => {
   const type = 'com.example.lost';
   const id = await newWebhook(type, 'secret-lost');
   const sink = registry.receiver.sink(`/${type}`);
@@ -170,7 +170,7 @@ test('a sink whose credential the registry cannot read is told apart, and the ho
   clock.restore();
 });
 
-test('in a batch each event has the credential of those who want it, also where they share a sink with others', async () => {
+test('each event of a batch gets the credential of its own subscriptions, even if they share a sink with others', async () => {
   const sink = registry.receiver.sink('/shared');
   registry.receiver.consent('/shared', { rate: '*' });
   const [all, one, other] = ['com.example.s', 'com.example.s.one', 'com.example.s.other'] as const;
@@ -186,7 +186,7 @@ test('in a batch each event has the credential of those who want it, also where 
   ]);
 });
 
-test('what is kept is bounded, also where ever other subscriptions to one sink want the event', async () => {
+test('the cache is bounded, even if different subscriptions to one sink match each time', async () => {
   const type = 'com.example.many';
   await newWebhook(type, 'secret-many');
   const numbers = Array.from({ length: 52 }, (_, number) => String(number));
@@ -211,7 +211,7 @@ test('what is kept is bounded, also where ever other subscriptions to one sink w
   await trusted.ready(0);
 });
 
-test('no credential comes to the disk, nor to a sender whose token may not see them', async () => {
+test('no credential is written to disk or given to a sender whose token may not read it', async () => {
   await newWebhook('com.example.private', 'secret-private');
   await trusted.matchWithCredentials(eventOf('com.example.private'));
   const other = await senders.startCurrent();

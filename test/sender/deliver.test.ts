@@ -82,7 +82,7 @@ test('a delivery has the content mode, the headers and the credential of the mat
   await untilCounted(id, { delivered: 1 });
 });
 
-test('a webhook with a credential that the sender does not get is sent nothing, and the host hears of it once', async () => {
+test('a webhook whose credential the sender may not read gets nothing, and the host is informed once', async () => {
   const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret: 'a-secret' };
   const { sink, posted, event } = await newWebhook('com.example.secret', { sinkcredential });
   const told = await tenant.sender.post('/v1/match').set('Content-Type', 'application/cloudevents+json').send(event);
@@ -97,7 +97,7 @@ test('a webhook with a credential that the sender does not get is sent nothing, 
   expect(posted).toEqual([]);
 });
 
-test('a name that leads into the network of the sender after the consent is not followed there', async () => {
+test("a host name that resolves into the sender's own network after the consent is not connected to", async () => {
   const name = 'rebinding.hooks.test';
   const inside = await startHostileServer({ host: '127.0.0.2', port: registry.receiver.port });
   const { sink, posted, event } = await newWebhook('com.example.rebinding', {}, [], name);
@@ -115,14 +115,14 @@ test.each<[string, number, object]>([
   ['redirected', 307, { Location: 'https://localhost/other' }],
   ['mediarefused', 415, {}],
   ['rejected', 400, {}],
-])('%s is reported, and not sent again', async (outcome, status, headers) => {
+])('%s is reported and not retried', async (outcome, status, headers) => {
   const { id, posted, event } = await newWebhook(`com.example.${outcome}`, {}, [[status, headers]]);
   expect(await sender.deliver(event, sender.match(event))).toMatchObject([{ outcome, status, attempts: 1 }]);
   expect(posted).toHaveLength(1);
   await untilCounted(id, { [outcome]: 1 });
 });
 
-test('a webhook that fails is sent the event again; to one that asks for a hold it goes when that is over', async () => {
+test('a failed delivery is retried, and one that was asked to hold is retried when the hold ends', async () => {
   const failing = await newWebhook('com.example.failing', {}, [[500]]);
   const tired = await newWebhook('com.example.tired', {}, [[429, { 'Retry-After': '2' }]]);
   const startedAt = Date.now();
@@ -133,7 +133,7 @@ test('a webhook that fails is sent the event again; to one that asks for a hold 
   await untilCounted(tired.id, { delivered: 1, throttled: 1 });
 });
 
-test('a sender with a queue of its own learns until when a hold lasts, and sends nothing before', async () => {
+test('a sender with its own queue learns when a hold ends, and sends nothing before that', async () => {
   const { posted, event } = await newWebhook('com.example.queue', {}, [[429, { 'Retry-After': '600' }]]);
   const match = sender.match(event);
   const helduntil = expect.any(String);
@@ -146,7 +146,7 @@ test('a sender with a queue of its own learns until when a hold lasts, and sends
   await expect(waiting).rejects.toThrow('no longer wanted');
 });
 
-test('a webhook that does not know a new credential yet is shown the one before it', async () => {
+test('a webhook that does not know a new credential yet gets the previous one', async () => {
   const plain = (secret: string) => ({ credentialtype: 'PLAIN', identifier: 'me', secret });
   const { id, posted, event } = await newWebhook('com.example.rotated', { sinkcredential: plain('old') }, [[401]]);
   await tenant.subscriber

@@ -60,19 +60,19 @@ test.each([
   expect(() => deliveryOf(event, origin, { ...to, contentmode: 'structured', hascredential: true, ...more })).toThrow();
 });
 
-test('a delivery is what fetch takes, in the types as well', async () => {
+test('a delivery can be passed to fetch, also by its type', async () => {
   const bytes = inBinary({ data_base64: 'AAEC', datacontenttype: 'image/png' });
   const request = new Request(to.sink, { ...bytes, method: 'POST' } satisfies RequestInit);
   expect(Buffer.from(await request.arrayBuffer())).toEqual(Buffer.from([0, 1, 2]));
 });
 
-test('what is sent in structured mode is read as the same event', () => {
+test('a structured delivery is read as the same event', () => {
   const { headers, body } = deliveryOf(event, origin, { ...to, contentmode: 'structured' });
   const read = readEvents({ headers: Object.entries(headers).flat(), body: Buffer.from(body as string) });
   expect(read).toMatchObject({ mode: 'structured', events: [{ event: { id: event.id } }] });
 });
 
-test('what is sent in binary mode is read as the same event', () => {
+test('a binary delivery is read as the same event', () => {
   const { headers, body } = inBinary({ datacontenttype: 'application/json', data: { a: 1 } });
   const lines = Object.entries(headers).flat();
   const read = readEvents({ headers: lines, body: Buffer.from(body as string) });
@@ -87,7 +87,7 @@ test('what is sent in binary mode is read as the same event', () => {
 });
 
 test.each(['application/cloudevents+json', 'Application/CloudEvents-Batch+JSON; charset=utf-8'])(
-  'an event that carries %s is never delivered in binary mode, where that would be taken for the event',
+  'an event with data of type %s is never delivered in binary mode, where the data would be read as the event',
   (datacontenttype) => {
     const carrier = { ...event, datacontenttype, data: { ...event, id: 'carried' } };
     const { headers, body } = deliveryOf(carrier, origin, { ...to, contentmode: 'binary' });
@@ -98,14 +98,14 @@ test.each(['application/cloudevents+json', 'Application/CloudEvents-Batch+JSON; 
   },
 );
 
-test('a time that is a Date still is the same in both content modes', () => {
+test('a time that is still a Date is the same in both content modes', () => {
   const time = new Date('2026-11-22T12:00:00.000Z');
   const { body } = deliveryOf({ ...event, time }, origin, { ...to, contentmode: 'structured' });
   expect(JSON.parse(body as string)).toMatchObject({ time: '2026-11-22T12:00:00.000Z' });
   expect(inBinary({ time, data: 1 }).headers).toMatchObject({ 'ce-time': '2026-11-22T12:00:00.000Z' });
 });
 
-test('text in another charset than UTF-8 is delivered in structured mode, bytes in it as they are', () => {
+test('text in a charset other than UTF-8 is delivered in structured mode, and bytes in it unchanged', () => {
   const datacontenttype = 'text/plain; charset=ISO-8859-1';
   const text = inBinary({ data: 'é', datacontenttype });
   expect(text.headers['Content-Type']).toBe('application/cloudevents+json; charset=utf-8');
@@ -138,11 +138,14 @@ test.each([
   ['empty text', { data: '', datacontenttype: 'text/plain' }],
   ['no bytes at all', { data_base64: '', datacontenttype: 'image/png' }],
   ['bytes without a type', { data_base64: 'AAEC' }],
-])('a delivery has a body and its type, so what lacks one is delivered in structured mode: %s', (_, data) => {
-  const { headers, body } = inBinary(data);
-  expect(headers).toEqual({
-    'Content-Type': 'application/cloudevents+json; charset=utf-8',
-    'WebHook-Request-Origin': origin,
-  });
-  expect(JSON.parse(body as string)).toEqual({ ...event, ...data });
-});
+])(
+  'a delivery needs a body and a media type, so an event without one is delivered in structured mode: %s',
+  (_, data) => {
+    const { headers, body } = inBinary(data);
+    expect(headers).toEqual({
+      'Content-Type': 'application/cloudevents+json; charset=utf-8',
+      'WebHook-Request-Origin': origin,
+    });
+    expect(JSON.parse(body as string)).toEqual({ ...event, ...data });
+  },
+);

@@ -36,7 +36,7 @@ async function countsOf(id: string): Promise<Record<string, number>> {
   return body.counts;
 }
 
-test('a webhook that asks for a hold gets it from this sender at once, and from the others as soon as the feed reports it', async () => {
+test('a hold starts immediately in the sender that got the response, and in the others when the feed reports it', async () => {
   const { sink } = await newSink();
   const [one, two] = [await senders.startCurrent(), await senders.startCurrent()];
   one.report({ origin: tenant.origin, sink, status: 429, retryAfter: '120' });
@@ -55,7 +55,7 @@ test('a webhook that asks for a hold gets it from this sender at once, and from 
   await Promise.all([one.close(), two.close()]);
 });
 
-test('a hold that an admin ends is over for the sender that reported it too', async () => {
+test('a hold that an admin releases also ends in the sender that reported it', async () => {
   const { sink } = await newSink();
   const sender = await senders.startCurrent();
   sender.report({ origin: tenant.origin, sink, status: 429, retryAfter: '45' });
@@ -88,19 +88,22 @@ test.each([
   [503, undefined, true],
   [503, 'later', true],
   [500, '60', true],
-])('a %i with Retry-After %s lets send while the registry is away: %s', async (status, retryAfter, allowed) => {
-  const { sink } = await newSink();
-  const sender = await senders.startCurrent({ registry: relay.url });
-  relay.cut();
-  sender.report({ origin: tenant.origin, sink, status, retryAfter });
-  const permit = await sender.acquire(tenant.origin, sink);
-  expect(permit.allowed).toBe(allowed);
-  if (!allowed) expect(Date.parse(permit.helduntil ?? '')).toBeLessThan(Date.now() + 10_500);
-  relay.mend();
-  await sender.close();
-});
+])(
+  'after a %i with Retry-After %s, sending while the registry is unreachable is allowed: %s',
+  async (status, retryAfter, allowed) => {
+    const { sink } = await newSink();
+    const sender = await senders.startCurrent({ registry: relay.url });
+    relay.cut();
+    sender.report({ origin: tenant.origin, sink, status, retryAfter });
+    const permit = await sender.acquire(tenant.origin, sink);
+    expect(permit.allowed).toBe(allowed);
+    if (!allowed) expect(Date.parse(permit.helduntil ?? '')).toBeLessThan(Date.now() + 10_500);
+    relay.mend();
+    await sender.close();
+  },
+);
 
-test('a hold that the feed does not report for a minute is over for the sender that reported it too', async () => {
+test('a hold that the feed does not report within a minute ends in the sender that reported it', async () => {
   const clock = createClock();
   const gateway = await startGateway(registry.url, ({ url }, answer) => {
     if (url !== '/v1/deliveries/outcomes') return false;
@@ -119,7 +122,7 @@ test('a hold that the feed does not report for a minute is over for the sender t
   clock.restore();
 });
 
-test('outcomes are told when the registry is back, once each, and what is left is told at the end', async () => {
+test('outcomes are reported once each when the registry is back, and the queue is flushed on close', async () => {
   const { id, sink } = await newSink();
   const sender = await senders.startCurrent({ registry: relay.url });
   relay.cut();
@@ -134,7 +137,7 @@ test('outcomes are told when the registry is back, once each, and what is left i
   expect(await countsOf(id)).toEqual({ delivered: 31, failed: 1, unanswered: 1 });
 });
 
-test('an outcome that the registry does not take is told to the host, and spoils no other', async () => {
+test('a rejected outcome is reported to the host and does not affect the others', async () => {
   const { id, sink } = await newSink();
   const sender = await senders.startCurrent();
   senders.faults.length = 0;
@@ -145,7 +148,7 @@ test('an outcome that the registry does not take is told to the host, and spoils
   expect(String(senders.faults[0])).toContain('nobody.example.com');
 });
 
-test('a 429 is counted, and starts a hold, whatever its Retry-After holds', async () => {
+test('a 429 counts and starts a hold, whatever its Retry-After contains', async () => {
   const { id, sink } = await newSink();
   const sender = await senders.startCurrent();
   sender.report({ origin: tenant.origin, sink, status: 429, retryAfter: 'later '.repeat(30) });
@@ -154,7 +157,7 @@ test('a 429 is counted, and starts a hold, whatever its Retry-After holds', asyn
   expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'held' });
 });
 
-test('a hold is not cut short by a sender whose clock is an hour late', async () => {
+test('a sender whose clock is an hour slow does not shorten a hold', async () => {
   const { sink } = await newSink();
   const program = `
     const { KIT, REGISTRY, TOKEN, OUTCOME } = process.env;
@@ -176,7 +179,7 @@ test('a hold is not cut short by a sender whose clock is an hour late', async ()
   expect(Date.parse(helduntil)).toBeGreaterThan(Date.now() + 30_000);
 });
 
-test('more deliveries alike than an entry may hold are counted all the same', async () => {
+test('more equal deliveries than one entry can count are all counted', async () => {
   const { id, sink } = await newSink();
   const sender = await senders.startCurrent({ registry: relay.url });
   relay.cut();
@@ -208,7 +211,7 @@ async function startCutOff() {
   return { sender, told, faults, mend: () => void (isCut = false), stop: () => gateway.stop() };
 }
 
-test('while outcomes are kept those alike are one, however often the registry is asked meanwhile', async () => {
+test('equal queued outcomes are one entry, however often the registry is tried in the meantime', async () => {
   const { sender, told, faults, mend, stop } = await startCutOff();
   const sink = 'https://a.example.com/';
   for (let round = 0; round < 4; round += 1) {
@@ -224,7 +227,7 @@ test('while outcomes are kept those alike are one, however often the registry is
   await stop();
 });
 
-test('of more outcomes than are kept the oldest are forgotten, and the host is told of it once', async () => {
+test('when the queue is full the oldest outcomes are dropped, and the host is informed once', async () => {
   const { sender, told, faults, mend, stop } = await startCutOff();
   const report = (sink: string) => sender.report({ origin: tenant.origin, sink, status: 204 });
   for (let number = 0; number < 10_000; number += 1) report(`https://${number}.example.com/`);

@@ -49,7 +49,7 @@ async function take(sender: Sender, sink: string, lanes: number, signal: AbortSi
   return { permits, denied };
 }
 
-test('two instances share one rate: together they get what it allows, each of them a part', async () => {
+test('two instances share one rate: together they get what it allows, and each gets a part', async () => {
   const { sink } = await newSink('240');
   const [one, two] = [await senders.startCurrent(), await senders.startCurrent()];
   const startedAt = performance.now();
@@ -64,7 +64,7 @@ test('two instances share one rate: together they get what it allows, each of th
   await Promise.all([one.close(), two.close()]);
 });
 
-test('a sink without a limit needs no lease, and goes on while the registry is away', async () => {
+test('a sink without a limit needs no lease and keeps working while the registry is unreachable', async () => {
   const { sink } = await newSink('*');
   const sender = await senders.startCurrent({ registry: relay.url });
   relay.cut();
@@ -75,7 +75,7 @@ test('a sink without a limit needs no lease, and goes on while the registry is a
   await sender.close();
 });
 
-test('what may not be sent is told at once, with the reason, and has no permit', async () => {
+test('a denial is returned immediately with its reason and without a permit', async () => {
   const { sink } = await newSink('60');
   const sender = await senders.startCurrent();
   expect(await sender.acquire(tenant.origin, 'https://nobody.example.com/')).toEqual(
@@ -87,7 +87,7 @@ test('what may not be sent is told at once, with the reason, and has no permit',
   await sender.close();
 });
 
-test('who waits for a permit is told of a revocation as soon as the feed tells it', async () => {
+test('a caller waiting for a permit learns of a revocation as soon as the feed reports it', async () => {
   const { sink } = await newSink('6');
   const sender = await senders.startCurrent();
   const waiting = take(sender, sink, 30, within(60));
@@ -99,7 +99,7 @@ test('who waits for a permit is told of a revocation as soon as the feed tells i
   await sender.close();
 });
 
-test('who waits for a permit of a low rate goes on when the rate is raised', async () => {
+test('a caller waiting at a low rate continues when the rate is raised', async () => {
   const sink = registry.receiver.sink('/raised');
   registry.receiver.consent('/raised', { rate: '1' });
   const { id } = await tenant.register(sink, { types: ['com.example.none-at-all'] });
@@ -112,7 +112,7 @@ test('who waits for a permit of a low rate goes on when the rate is raised', asy
   await sender.close();
 });
 
-test('a hold comes with a lease before the feed reports it, and is over when an admin ends it', async () => {
+test('a lease response reports a hold before the feed does, and the hold ends when an admin releases it', async () => {
   const { sink } = await newSink('600');
   const sender = await senders.startCurrent({ registry: relay.url });
   relay.holdStreams();
@@ -130,7 +130,7 @@ test('a hold comes with a lease before the feed reports it, and is over when an 
   await sender.close();
 });
 
-test('who waits for a permit is told that the consent has run out', async () => {
+test('a caller waiting for a permit learns that the grant expired', async () => {
   const sink = 'https://agreed.example.com/events';
   const expiresat = new Date(Date.now() + 4_000).toISOString();
   const grant = { origin: tenant.origin, sink, allowedrate: 1, expiresat, reference: 'agreed' };
@@ -143,7 +143,7 @@ test('who waits for a permit is told that the consent has run out', async () => 
   await sender.close();
 });
 
-test('while the registry is away a share is used up and no more, and it goes on when the registry is back', async () => {
+test('while the registry is unreachable only the current share is used; sending continues when it is back', async () => {
   const { sink } = await newSink('600');
   const sender = await senders.startCurrent({ registry: relay.url });
   expect((await sender.acquire(tenant.origin, sink)).allowed).toBe(true);
@@ -159,7 +159,7 @@ test('while the registry is away a share is used up and no more, and it goes on 
   await sender.close();
 });
 
-test('who waits for a permit goes on after a long outage', async () => {
+test('a caller waiting for a permit continues after a long outage', async () => {
   const { sink } = await newSink('600');
   // Pauses are next to none, so that failures as of hours come together; the last one is as long as it can be.
   const chance = jest.spyOn(Math, 'random').mockReturnValue(-0.4999);
@@ -179,7 +179,7 @@ test('who waits for a permit goes on after a long outage', async () => {
   await sender.close();
 });
 
-test('a permit is not given out of a lease that has ended meanwhile', async () => {
+test('no permit comes from a lease that ended in the meantime', async () => {
   const { sink } = await newSink('600');
   const sender = await senders.startCurrent({ registry: relay.url });
   // Ten at once, so that more than one is leased; nine are given back and stay in the share.
@@ -204,7 +204,7 @@ async function counted(sink: string): Promise<number> {
   return Number(row?.sum);
 }
 
-test('closing hands back what was not used, and others have it at once', async () => {
+test('closing returns unused leases, and others can use them immediately', async () => {
   const { sink } = await newSink('600');
   const sender = await senders.startCurrent();
   const some = await Promise.all(Array.from({ length: 12 }, () => sender.acquire(tenant.origin, sink, within(60))));
@@ -215,7 +215,7 @@ test('closing hands back what was not used, and others have it at once', async (
   await expect(sender.acquire(tenant.origin, sink)).rejects.toThrow('closed');
 });
 
-test('nothing is sent any more once a sender is being closed, also where no lease is needed', async () => {
+test('a closing sender gives no more permits, even if no lease is needed', async () => {
   const { sink } = await newSink('*');
   const sender = await senders.startCurrent();
   const closing = sender.close();
@@ -223,7 +223,7 @@ test('nothing is sent any more once a sender is being closed, also where no leas
   await closing;
 });
 
-test('who waits leaves with the reason of the signal, and when the sender is closed', async () => {
+test("a waiting caller is rejected with the signal's reason, and when the sender is closed", async () => {
   const { sink } = await newSink('1');
   const sender = await senders.startCurrent();
   await sender.acquire(tenant.origin, sink, within(60));
@@ -232,7 +232,7 @@ test('who waits leaves with the reason of the signal, and when the sender is clo
   await Promise.all([expect(late).rejects.toThrow('closed'), sender.close()]);
 });
 
-test('a permit that comes back after its lease has ended takes nobody from the line who waits since', async () => {
+test('a permit given back after its lease ended does not drop a caller that waits', async () => {
   const { sink } = await newSink('600');
   const sender = await senders.startCurrent({ registry: relay.url });
   const take = () => sender.acquire(tenant.origin, sink, within(60));
@@ -248,7 +248,7 @@ test('a permit that comes back after its lease has ended takes nobody from the l
   relay.mend();
 });
 
-test('what was sent counts still where the answer is lost to who handed back the rest', async () => {
+test('sent requests still count if the response to a return is lost', async () => {
   const { sink } = await newSink('600');
   /** Questions for leases, and requests that were leased. */
   const told = async () => {

@@ -149,7 +149,7 @@ async function expectSameAnswers(sender: Sender): Promise<void> {
   }
 }
 
-test('after many writes at once the replica is, state by state, the snapshot of the server, and it answers alike', async () => {
+test("after many concurrent writes the replica equals the server's snapshot and answers the same", async () => {
   const folder = await newFolder();
   const sender = await senders.start({ folder });
   await writeMuch();
@@ -159,8 +159,8 @@ test('after many writes at once the replica is, state by state, the snapshot of 
   expect(await statesIn(fileIn(folder))).toEqual(await statesOfServer());
 });
 
-describe('the kit says of a message what the server says of it', () => {
-  test('where an event breaks a rule, is for an origin that is not there, or is no event', async () => {
+describe('the kit judges a message as the server does', () => {
+  test('if an event breaks a rule, names an unknown origin, or is not an event', async () => {
     const sender = await senders.start();
     await sender.ready();
     const cases: Array<[object, string | undefined]> = [
@@ -184,7 +184,7 @@ describe('the kit says of a message what the server says of it', () => {
     }
   });
 
-  test('in binary mode and as a batch, with the faults of one event where it stands', async () => {
+  test('in binary mode and in a batch, with the faults at the place of the event', async () => {
     const sender = await senders.startCurrent();
     const headers = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': 'urn:example:a', 'ce-type': types[0] ?? '' };
     const binary = tenant.sender.post('/v1/match').set(headers).set('Content-Type', 'text/plain');
@@ -198,7 +198,7 @@ describe('the kit says of a message what the server says of it', () => {
     expect(sender.match(batch).events).toHaveLength(2);
   });
 
-  test('where an attribute that is null is called as what tells a request from an event', async () => {
+  test('if an event has a null attribute named like a member of a request', async () => {
     const sender = await senders.startCurrent();
     const event = eventOf(types[0] ?? '', { headers: null, body: null });
     const asked = tenant.sender.post('/v1/match').set('Content-Type', 'application/cloudevents+json');
@@ -207,8 +207,8 @@ describe('the kit says of a message what the server says of it', () => {
   });
 });
 
-describe('while the registry is away', () => {
-  test('the replica answers and tells its age, and goes on when the registry is back', async () => {
+describe('while the registry is unreachable', () => {
+  test('the replica answers and reports its age, and continues when the registry is back', async () => {
     const sender = await senders.start({ registry: relay.url });
     const sink = newSink();
     await tenant.register(sink, { types: ['com.example.away'] });
@@ -224,7 +224,7 @@ describe('while the registry is away', () => {
     await sender.close();
   });
 
-  test('a sender starts from its folder, knows how old that is, and goes on from its cursor', async () => {
+  test('a sender starts from its folder, knows how old it is, and continues from its cursor', async () => {
     const folder = await newFolder();
     const sink = newSink();
     await tenant.register(sink, { types: ['com.example.disk'] });
@@ -250,7 +250,7 @@ describe('while the registry is away', () => {
     expect(await statesIn(fileIn(folder))).toEqual(await statesOfServer());
   });
 
-  test('a token that is refused is asked for anew', async () => {
+  test('a refused token is fetched again', async () => {
     const good = reader.headers['Authorization']?.slice('Bearer '.length) ?? '';
     let asked = 0;
     const sender = await senders.start({ token: () => ((asked += 1) === 1 ? 'an-old-one' : good) });
@@ -259,7 +259,7 @@ describe('while the registry is away', () => {
     await sender.close();
   });
 
-  test('a token that never comes keeps nobody from the end', async () => {
+  test('a token function that never settles does not block closing', async () => {
     const token = jest.fn(() => new Promise<string>(() => undefined));
     const sender = await senders.start({ token });
     while (token.mock.calls.length === 0) await sleep(5);
@@ -267,7 +267,7 @@ describe('while the registry is away', () => {
     await Promise.all([expect(waiting).rejects.toThrow('closed'), sender.close()]);
   });
 
-  test('a token that is refused again is told to who waits', async () => {
+  test('a token that is refused twice is reported to waiting callers', async () => {
     const sender = await senders.start({ token: () => 'no-token' });
     await expect(sender.ready()).rejects.toThrow(RegistryRefusal);
     expect(() => sender.permission(tenant.origin, 'https://a.example.com/')).toThrow('being loaded');
@@ -275,7 +275,7 @@ describe('while the registry is away', () => {
   });
 });
 
-test('who waits for a replica that is current is told that the registry refuses the token, and the old one answers on', async () => {
+test('a caller waiting for a current replica learns that the token is refused, and the old replica keeps answering', async () => {
   const sink = newSink();
   await tenant.register(sink);
   let token = reader.headers['Authorization']?.slice('Bearer '.length) ?? '';
@@ -320,7 +320,7 @@ describe('a file', () => {
     await reopened();
   });
 
-  test('that is torn in the middle, or within its snapshot, is followed on from there, or begun anew', async () => {
+  test('that is torn in the middle is continued from there; torn within its snapshot, it is replaced', async () => {
     const whole = await readFile(fileIn(folder), 'utf8');
     const lines = whole.split('\n');
     await writeFile(fileIn(folder), [...lines.slice(0, -4), '{"kind":"sub', ...lines.slice(-4)].join('\n'));
@@ -369,7 +369,7 @@ describe('a file', () => {
     expect(await readFile(fileIn(other), 'utf8')).toContain('"kept"');
   });
 
-  test('leaves nothing behind of a snapshot that could not be written', async () => {
+  test('keeps nothing of a snapshot that could not be written', async () => {
     const other = await newFolder();
     const faults: unknown[] = [];
     const onFault = (error: unknown) => void faults.push(error);
@@ -381,7 +381,7 @@ describe('a file', () => {
     await journal.close();
   });
 
-  test('leaves nothing behind of a compaction that could not be written', async () => {
+  test('keeps nothing of a compaction that could not be written', async () => {
     const other = await newFolder();
     const faults: unknown[] = [];
     const onFault = (error: unknown) => void faults.push(error);
@@ -393,7 +393,7 @@ describe('a file', () => {
     await journal.close();
   });
 
-  test('that cannot be closed, because its disk can no longer be written, is told to the host and keeps nobody from the end', async () => {
+  test('that cannot be closed because its disk fails is reported to the host and does not block closing', async () => {
     const other = await newFolder();
     const faults: unknown[] = [];
     const sender = await senders.start({ folder: other, onFault: (fault) => void faults.push(fault) });
@@ -418,7 +418,7 @@ describe('a file', () => {
     await sender.close();
   });
 
-  test('does not grow beyond twice of what it holds', async () => {
+  test('does not grow beyond twice its content', async () => {
     const sender = await senders.start({ folder, compactAbove: 10_000 });
     const { id, sink } = await tenant.register(newSink(), { types: ['com.example.busy'] });
     for (let turn = 0; turn < 150; turn += 1) {
@@ -434,7 +434,7 @@ describe('a file', () => {
     await reopened();
   });
 
-  test('goes on from its latest change after it was compacted, and not from when it was current', async () => {
+  test('continues from its latest change after a compaction, not from when it was current', async () => {
     const other = await newFolder();
     const onFault = (error: unknown) => expect(error).toBeUndefined();
     const settings = { folder: other, registry: 'a', origin: undefined, onFault, compactAbove: 1_000 };
@@ -465,7 +465,7 @@ describe('a file', () => {
   });
 });
 
-test('what a later version of the registry writes is reported, and keeps nobody from following what comes after it', async () => {
+test('lines of a newer registry version are reported, and the feed continues after them', async () => {
   const [strange, sink] = [newSink(), newSink()];
   const { id } = await tenant.register(strange, { types: ['com.example.strange'] });
   await tenant.register(sink, { types: ['com.example.known'] });
@@ -494,7 +494,7 @@ test('what a later version of the registry writes is reported, and keeps nobody 
   await tenant.subscriber.delete(`/v1/subscriptions/${id}`).expect(200);
 });
 
-test('where no event stream comes through pages are followed, and streams again when the registry was away', async () => {
+test('if a proxy buffers streams, pages are polled, and streams are tried again after an outage', async () => {
   const folder = await newFolder();
   const faults: unknown[] = [];
   relay.holdStreams();
@@ -521,7 +521,7 @@ test('where no event stream comes through pages are followed, and streams again 
   expect(await statesIn(fileIn(folder))).toEqual(await statesOfServer());
 });
 
-test('where the registry cannot go on from a cursor, the sender takes a new snapshot and answers meanwhile', async () => {
+test('if the registry refuses a cursor, the sender loads a new snapshot and keeps answering', async () => {
   const folder = await newFolder();
   const sender = await senders.start({ registry: relay.url, folder });
   const sink = newSink();
@@ -542,7 +542,7 @@ test('where the registry cannot go on from a cursor, the sender takes a new snap
   expect(await statesIn(fileIn(folder))).toEqual(await statesOfServer());
 });
 
-test('a snapshot that the registry reads for longer than other answers take is waited for', async () => {
+test('the sender waits for a snapshot that takes longer than other responses', async () => {
   const faults: unknown[] = [];
   const gateway = await startGateway(registry.url, ({ url = '', headers: { authorization = '' } }, answer) => {
     const isSnapshot = url.startsWith('/v1/snapshot');
@@ -559,7 +559,7 @@ test('a snapshot that the registry reads for longer than other answers take is w
 });
 
 test.each([400, 410])(
-  'a feed that answers %i to the cursor of a new snapshot is told, and snapshots are not taken one after the other for that',
+  'a feed that responds %i to the cursor of a new snapshot is reported, and snapshots are not loaded in a loop',
   async (status) => {
     let [snapshots, isRefusing] = [0, true];
     const gateway = await startGateway(registry.url, ({ url = '' }, answer) => {
@@ -589,7 +589,7 @@ test.each([400, 410])(
   },
 );
 
-test('a setting that is undefined is as if it were absent, in the types as well', async () => {
+test('an undefined setting counts as absent, also in the types', async () => {
   const none: string | undefined = process.env['ASSENT_NO_SUCH_SETTING'];
   const settings = { origin: none, instance: none, folder: none, ca: none, compactAbove: undefined, signal: undefined };
   const sender = await senders.startCurrent(settings);
@@ -597,7 +597,7 @@ test('a setting that is undefined is as if it were absent, in the types as well'
   await sender.close();
 });
 
-test('where something else answers in place of the event stream, the host is told of it', async () => {
+test('a response that is not an event stream is reported to the host', async () => {
   const gateway = await startGateway(registry.url, ({ headers }, answer) => {
     if (headers.accept !== 'text/event-stream') return false;
     answer.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>Sign in first.</p>\n');
@@ -608,7 +608,7 @@ test('where something else answers in place of the event stream, the host is tol
   await gateway.stop();
 });
 
-test('a stream that ends at once again and again is asked for less and less often', async () => {
+test('a stream that keeps ending immediately is opened with backoff', async () => {
   const askedAt: number[] = [];
   const gateway = await startGateway(registry.url, ({ headers }, answer) => {
     if (headers.accept !== 'text/event-stream') return false;
@@ -623,7 +623,7 @@ test('a stream that ends at once again and again is asked for less and less ofte
   await gateway.stop();
 });
 
-test('an Age that is no number leaves the age of the replica a number', async () => {
+test("a malformed Age header leaves the replica's age a number", async () => {
   const gateway = await startGateway(registry.url, ({ headers }, answer) => {
     answer.setHeader('Age', 'soon');
     // Nothing ever comes of a stream.
@@ -636,7 +636,7 @@ test('an Age that is no number leaves the age of the replica a number', async ()
   await gateway.stop();
 });
 
-test('while pages are followed a stream is tried again every ten minutes, and followed when it comes through', async () => {
+test('while pages are polled a stream is tried every ten minutes, and used when it works', async () => {
   const clock = createClock();
   const faults: unknown[] = [];
   relay.holdStreams();
@@ -672,7 +672,7 @@ test('while pages are followed a stream is tried again every ten minutes, and fo
   clock.restore();
 });
 
-test('a clock that is set while a stream is followed ends no consent', async () => {
+test('adjusting the clock during a stream expires no grant', async () => {
   const sink = newSink();
   await tenant.register(sink);
   const program = `

@@ -27,32 +27,31 @@ const hostAndPort = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+:\d+(?:[/?#]|$)/;
 const innerPort = /:\/\/(?:[^/?#]*@)?(?:\[[0-9a-f:.]*\]|[^/?#@:[\]]+):\d+(?:[/?#,;&]|$)/;
 /** The host of such a URL. */
 const innerHost = /:\/\/(?:[^/?#@,;&]*@)?(\[[0-9a-f:.]*\]|[^/?#@:[\],;&]+)/g;
-/** What the id of a container is: 64 hexadecimal digits. */
+/** A container id: 64 hexadecimal digits. */
 const containerId = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/;
 /**
  * Kubernetes ends pod names with random characters of an alphabet without vowels: `checkout-7d4b9c6f5d-x2x7p`. Digits
- * alone are the number of something else.
+ * alone are another kind of number.
  */
 const podName = /-(?=\d*[a-z])[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9-])/;
 
 /**
- * What a source discloses of the network inside, a sentence each. Its host is looked at closely, and so are those of URLs
- * inside of it; of the rest only what names a private address, an internal name, a container or a pod in plain words.
- * For a text that is a URI reference.
+ * What a source discloses about the internal network, one sentence each. Checks its host and the hosts of URLs inside it
+ * closely; in the rest only private addresses, internal names, containers and pods. For a valid URI reference.
  */
 export function findLeaks(source: string): string[] {
   const leaks: string[] = [];
   const plain = decode(source).toLowerCase();
   const authority = parseUriReference(source)?.authority;
   const behindScheme = authority ? plain.slice(plain.indexOf('//') + 2) : plain;
-  // The full form of a name ends in a dot.
+  // A fully qualified name ends in a dot.
   const hosts = [decode(authority?.host ?? '').toLowerCase(), ...innerHosts(behindScheme)]
     .map((host) => host.replace(/\.$/, ''))
     .filter((host) => host !== '');
   const mayNameInside = plain.includes('local') || plain.includes('internal');
   const words = mayNameInside ? plain.split(/\.?(?:[^a-z0-9.-]|$)/) : [];
   if (hosts.some(isInternalHost) || words.some(isInternalWord) || namesMachine(plain)) {
-    leaks.push('The source names a host that only the inside knows.');
+    leaks.push('The source names an internal host.');
   }
   if (hosts.some(isAddress) || hasPrivateIpv4(plain) || hasPrivateIpv6(plain)) {
     leaks.push('The source has an IP address.');
@@ -77,7 +76,7 @@ function innerHosts(text: string): string[] {
   return text.includes('://') ? Array.from(text.matchAll(innerHost), ([, host = '']) => host) : [];
 }
 
-/** A name of one label is only known inside. */
+/** A name of one label is internal. */
 function isInternalHost(host: string): boolean {
   return !isAddress(host) && (!host.includes('.') || internalEndings.has(lastLabel(host)));
 }
@@ -87,14 +86,14 @@ function isInternalWord(word: string): boolean {
   return /^[a-z0-9].*\./.test(word) && ['internal', 'local', 'localhost'].includes(lastLabel(word));
 }
 
-/** URL parsers take a name whose last label is a number for an IPv4 address in one of its many notations. */
+/** URL parsers read a name whose last label is a number as an IPv4 address. */
 function isAddress(host: string): boolean {
   return host.startsWith('[') || /^(?:\d+|0x[0-9a-f]*)$/.test(lastLabel(host));
 }
 
 const isPrivateIpv4 = (text: string) => isIPv4(text) && privateNetworks.check(text);
 
-// Most sources have nothing like an address, and are to cost nothing.
+// Most sources contain nothing like an address, and must cost nothing.
 
 function hasPrivateIpv4(text: string): boolean {
   if (!/\d\.\d/.test(text)) return false;
@@ -107,8 +106,8 @@ function namesMachine(text: string): boolean {
 }
 
 /**
- * Colons divide a URN as well, so an address may begin at any part that looks like the first of one; the longest from
- * there counts. A `::` begins one only where nothing stands before it.
+ * Colons also separate the parts of a URN, so an address may begin at any part that looks like its first group; the
+ * longest one counts. A `::` begins an address only if nothing precedes it.
  */
 function hasPrivateIpv6(text: string): boolean {
   if (!text.includes('::') && !/(?:[0-9a-f]{1,4}:){7}/.test(text)) return false;

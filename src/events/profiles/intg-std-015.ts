@@ -30,11 +30,11 @@ const present =
 
 const brokenExtensions = eachExtension((name, value) => documentedExtensions.get(name)?.(value) === false);
 
-/** UUID of version 4, or ULID. */
+/** A UUID of version 4, or a ULID. */
 const idForm = /^(?:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|[0-7][0-9A-HJKMNP-TV-Z]{25})$/i;
 
 const ownRules: readonly Rule[] = [
-  // It decides the status of the answer, so it is the first: no number of other faults takes its place.
+  // It decides the status of the response, so it comes first: other faults cannot crowd it out.
   rule(
     'size',
     'MUST',
@@ -166,7 +166,7 @@ const ownRules: readonly Rule[] = [
     },
   ),
   rule('attributes_size', 'SHOULD', 'R-11', 'Names and values of the attributes have at most 4 KiB.', (event) => {
-    // Written in any mode they take more than names and values alone.
+    // In any mode they need more bytes than names and values alone.
     if (event.bytes <= maxAttributes) return undefined;
     return attributeBytes(event) > maxAttributes ? at(undefined) : undefined;
   }),
@@ -182,7 +182,7 @@ const ownRules: readonly Rule[] = [
   ),
 ];
 
-/** Where the standard is stricter than the specification, or sets its own sizes, only its own rule is reported. */
+/** If the standard is stricter than the specification or sets its own sizes, only its own rule is reported. */
 const replaced: ReadonlySet<Rule> = new Set([nameLength, nameStart, typeReverseDomain, sensitiveName, size]);
 
 export const intgStd015Rules: readonly Rule[] = [
@@ -190,7 +190,7 @@ export const intgStd015Rules: readonly Rule[] = [
   ...ownRules,
 ];
 
-/** What the standard says of a batch as a whole. */
+/** The rules for a whole batch. */
 export const batchRules: ReadonlyArray<Rule & { isBroken(batch: { count: number; bytes: number }): boolean }> = [
   {
     ...rule(

@@ -8,16 +8,16 @@ const rule = rulesOf('nl-gov', 'NL GOV profile for CloudEvents', '4, ');
 
 /** The part of a type that looks like a version, from its first dot on: `.v2`, `.1.0.3`, `.v0.1.0`, `.v1beta1`. */
 const versionSuffix = /\.(?:[vV][0-9]+(?:\.[0-9]+)*(?:(?:[-+]|alpha|beta|rc)[0-9A-Za-z.+-]*)?|[0-9]+(?:\.[0-9]+)*)$/;
-/** No version is longer, and the search for its beginning has an end. */
+/** No version is longer; bounds the search for its beginning. */
 const maxVersion = 64;
-/** Semantic Versioning 2.0.0, sections 2, 9 and 10: no number has leading zeros, but for those of the build. */
+/** Semantic Versioning 2.0.0, sections 2, 9 and 10: no number has leading zeros, except in the build. */
 const number = '(?:0|[1-9]\\d*)';
 const preRelease = `(?:${number}|\\d*[A-Za-z-][0-9A-Za-z-]*)`;
 const semanticVersion = new RegExp(
   `^\\.v${number}\\.${number}\\.${number}(?:-${preRelease}(?:\\.${preRelease})*)?(?:\\+[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?$`,
 );
 
-/** What is called how in front of the number of an organisation, and the form of the number. */
+/** The prefixes of organisation numbers, and the form of each number. */
 const registers: ReadonlyMap<string, RegExp> = new Map([
   ['oin', /^\d{20}$/],
   ['kvknr', /^\d{8}$/],
@@ -26,7 +26,7 @@ const registers: ReadonlyMap<string, RegExp> = new Map([
   ['eidas', /^[A-Z]{2}[/-][A-Z]{2}[/-][^/]{1,}$/i],
 ]);
 
-/** `oin:00000001823288444000:systeem:BRP-component` as register, number, and what is left for the system. */
+/** `oin:00000001823288444000:systeem:BRP-component` as register, number, and the rest for the system. */
 function partsOf(nss: string): { register: string | undefined; organisation: string; system: string } {
   const colon = nss.indexOf(':');
   const head = colon < 0 ? '' : nss.slice(0, colon).toLowerCase();
@@ -39,8 +39,8 @@ function partsOf(nss: string): { register: string | undefined; organisation: str
 }
 
 /**
- * A URN of the namespace nld (RFC 8141, section 2), if it is a URI reference; all but the name is in any case. Behind
- * the name, which is taken, may stand an r-, a q- and an f-component.
+ * A URN of the namespace nld (RFC 8141, section 2), for a valid URI reference. Only the name is case-sensitive. Captures
+ * the name; an r-, q- and f-component may follow.
  */
 const nldUrn = /^urn:nld:([^/?#][^?#]*)(?:\?[+=][^/?#][^#]*)?(?:#|$)/i;
 

@@ -4,7 +4,7 @@ const core = 'CloudEvents 1.0';
 const json = 'JSON Event Format for CloudEvents';
 const http = 'HTTP Protocol Binding for CloudEvents';
 
-/** What breaks these cannot be read as an event, or not wholly; the readers name them where they meet them. */
+/** A message that breaks one of these cannot be read as an event, or only in part. The readers report them. */
 const rule = (name: string, document: string, section: string, sentence: string, level: Level = 'MUST'): Rule => ({
   id: `cloudevents.${name}`,
   profile: 'cloudevents',

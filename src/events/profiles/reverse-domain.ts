@@ -1,8 +1,8 @@
 import { parse } from 'tldts';
 
 /**
- * Does a type begin with a domain name in reverse, as `com.example.order.created` does? The first part is a top-level
- * domain of the Public Suffix List, the second a DNS label, and further parts have a character at least.
+ * Whether a type begins with a reversed domain name, like `com.example.order.created`. The first part is a top-level
+ * domain of the Public Suffix List, the second a DNS label, and no further part is empty.
  */
 export function hasReverseDomain(type: string): boolean {
   const dot = type.indexOf('.');
@@ -13,12 +13,12 @@ export function hasReverseDomain(type: string): boolean {
   return isTopLevelDomain(type.slice(0, dot).toLowerCase());
 }
 
-/** The same for the whole of a name: between the dots stand letters, digits, hyphens and underscores. */
+/** The same for a whole name: letters, digits, hyphens and underscores between the dots. */
 export function isReverseDomain(type: string): boolean {
   return /^[A-Za-z0-9._+-]+$/.test(type) && hasReverseDomain(type);
 }
 
-/** Those that were met. There are some 1,500, so this has an end. */
+/** A cache, bounded by the roughly 1,500 top-level domains. */
 const topLevelDomains = new Set<string>();
 
 function isTopLevelDomain(label: string): boolean {

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-/** Parts of names that say what the value is, wherever they stand: names have no separators. Secretaries are none. */
+/** Parts of names that reveal the kind of value, at any position: names have no separators. Excludes "secretary". */
 const anywhere = [
   'password',
   'passwd',
@@ -37,7 +37,7 @@ const anywhere = [
   'socialsecurity',
   'rijksregisternummer',
 ];
-/** Too short to be looked for inside of other words ("businessname" holds "ssn"). */
+/** Too short to match inside other words ("businessname" contains "ssn"). */
 const atTheEnd = [
   'bsn',
   'ssn',
@@ -52,16 +52,16 @@ const atTheEnd = [
   '(?<!micro|smart|mega|head|ear|i)phone',
 ];
 
-/** One expression looks at a name once, and not once for each part. */
+/** One expression scans a name once, not once for each part. */
 const sensitive = new RegExp(`${anywhere.join('|')}|(?:${atTheEnd.join('|')})$`);
 
-/** Does the name of an extension say that it carries a credential, a session or personal data? */
+/** Whether the name of an extension suggests a credential, a session or personal data. */
 export function isSensitiveName(name: string): boolean {
   return sensitive.test(name);
 }
 
 /**
- * A value that says so itself: a JSON Web Token, or the value of an Authorization header. Bearer comes before one word
+ * A value that is recognisable: a JSON Web Token, or an Authorization header. Bearer precedes one word
  * (RFC 6750, section 2.1), Basic before user and password with a colon between them (RFC 7617, section 2).
  */
 export function isCredential(value: string): boolean {
