@@ -11,7 +11,7 @@ import { usualBudget } from './matching/work.js';
 
 /**
  * The whole configuration. It comes from the environment, is checked at start as a whole, and does not change later.
- * docs/operate/configuration.md lists every name with its default and meaning (.config/reference.mjs).
+ * The README lists every name with its default, which test/config.test.ts holds.
  */
 const text = z.string('must be a text').trim().min(1, 'must not be empty');
 const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
@@ -164,14 +164,15 @@ const variables = {
 const schema = z.object(variables);
 type Name = keyof typeof variables;
 
-/** Every name with its default as one would write it and its range (empty if it has none), for .config/reference.mjs. */
+/** Every name with its default as one would write it (empty where there is none), for the test of the README. */
 export const settings = Object.entries(variables).map(([name, variable]) => ({
   name,
-  range: /from (\d+ to \d+)$/.exec(variable.safeParse('?').error?.issues[0]?.message ?? '')?.[1] ?? '',
   default: [variable.parse(undefined) ?? []]
     .flat()
     .map((value: unknown) => String(value))
     .join(),
+  /** Such as "1 to 300"; empty if it is no number. */
+  range: /from (\d+ to \d+)$/.exec(variable.safeParse('?').error?.issues[0]?.message ?? '')?.[1] ?? '',
 }));
 
 /** What is wrong between settings, also while another one of them is wrong by itself. */

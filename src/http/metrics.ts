@@ -29,7 +29,7 @@ export interface MetricsSources {
 /** What is asked for longer than that is not known: whoever fetches the metrics would give up, and get none of them. */
 const collectTimeoutMs = 2_000;
 
-/** Every name and label is listed in docs/reference/metrics.md; labels have few values, none of which comes from outside. */
+/** Every name and label is listed in the README; labels have few values, none of which comes from outside. */
 export function createMetrics(sources: MetricsSources): Metrics {
   const { lagSeconds, inFlight, indexSize, indexSecondsBehind, feedReaders } = sources;
   const registry = new Registry();
