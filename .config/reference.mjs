@@ -10,8 +10,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const built = (path) => import(new URL(`../dist/${path}`, import.meta.url).href);
 
 const code = (text) => `\`${text}\``;
-const inEnglish = (text) => (typeof text === 'string' ? text : text.en);
-const inDutch = (text) => (typeof text === 'string' ? '' : text.nl);
+/** A text may be English only, or absent. */
+const inEnglish = (text = '') => (typeof text === 'string' ? text : text.en);
+const inDutch = (text = '') => (typeof text === 'string' ? '' : text.nl);
 
 /** As many tables as there are names. `rows` begin with what stands in the first column, which names the row. */
 async function tablesOf() {
