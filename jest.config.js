@@ -35,7 +35,6 @@ const long = [
   'pages/browser',
   'process',
   'read-only',
-  'readme',
   'receivers/receivers',
   'release',
   'sender/outcomes',

@@ -171,6 +171,8 @@ export const settings = Object.entries(variables).map(([name, variable]) => ({
     .flat()
     .map((value: unknown) => String(value))
     .join(),
+  /** Such as "1 to 300"; empty if it is no number. */
+  range: /from (\d+ to \d+)$/.exec(variable.safeParse('?').error?.issues[0]?.message ?? '')?.[1] ?? '',
 }));
 
 /** Faults between settings. They are found even if another setting is invalid. */

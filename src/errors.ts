@@ -9,7 +9,7 @@ export interface Fault<Detail = string | Text> {
   detail: Detail;
 }
 
-/** `http/RULES.md` has a sentence for each of them, `events/RULES.md` for those of a message of events. */
+/** `docs/reference/faults.md` has a sentence for each, `event-rules.md` beside it for those of a message of events. */
 export const faultRules = [
   'required',
   'type',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig, settings } from '../src/config.js';
@@ -253,12 +253,4 @@ test('no message repeats a value that may be secret', () => {
   expect(faults.length).toBeGreaterThanOrEqual(10);
   expect(faults.join('\n')).not.toContain(secret);
   expect(faultsOf({ ASSENT_ISSUERS: `{"${secret}` }).join('\n')).not.toContain(secret);
-});
-
-test('the table of the README lists exactly the settings that there are, with their defaults', async () => {
-  const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8').catch(() => '');
-  const rows = readme.matchAll(/^\| *`([A-Z_]+)` *\|([^|]*)\|/gm);
-  const listed = [...rows].map(([, name, cell = '']) => `${name} = ${/`([^`]*)`/.exec(cell)?.[1] ?? ''}`);
-  const known = settings.map((setting) => `${setting.name} = ${setting.default}`);
-  expect(listed.sort()).toEqual(known.sort());
 });

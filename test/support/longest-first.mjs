@@ -18,7 +18,6 @@ const longest = [
   'storage/outage',
   'examples/examples',
   'stop',
-  'readme',
 ];
 
 export default class LongestFirst extends Sequencer {
