@@ -70,7 +70,7 @@ const outboundAlone = {
 export default tseslint.config(
   {
     ignores: [
-      'dist/',
+      '**/dist/',
       'node_modules/',
       '.assent/',
       'src/storage/generated/',
@@ -107,7 +107,7 @@ export default tseslint.config(
   },
   {
     // What comes out of an answer or a database in a test is checked by the test itself.
-    files: ['test/**/*.ts'],
+    files: ['test/**/*.ts', 'docs/examples/**/*.ts'],
     rules: {
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',

@@ -59,12 +59,13 @@ afterAll(async () => {
 
 test('it says where it listens, where its data is and how to get a token, and the token that one gets so works', async () => {
   const registry = await start();
-  expect(registry.stderr).toContain(`Assent listens on ${registry.url} `);
+  expect(registry.stderr).toContain(`Assent listens on ${registry.url}\n`);
   expect(registry.stderr).toContain(
-    isServer ? `Data: Postgres at ${new URL(env['DATABASE_URL'] ?? '').host}` : `Data: embedded Postgres in ${folder}`,
+    isServer ? ` Postgres at ${new URL(env['DATABASE_URL'] ?? '').host}` : ` embedded Postgres in ${folder}`,
   );
-  expect(registry.stderr).toContain(`A token: ASSENT_DATA=${folder} npx assent token --scope assent:admin\n`);
+  expect(registry.stderr).toContain(` ASSENT_DATA=${folder} npx assent token --scope assent:admin\n`);
   await untilReady(registry.operationsUrl);
+  for (const [address] of registry.stderr.matchAll(/http:\S+/g)) expect((await fetch(address)).status).toBe(200);
 
   const token = run('cli/assent.js', env, 'token', '--scope', 'assent:subscribe', '--tenant', 'gemeente');
   expect(await token.ended).toBe(0);

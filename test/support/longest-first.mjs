@@ -16,7 +16,7 @@ const longest = [
   'read-only',
   'outage',
   'storage/outage',
-  'sender/example',
+  'examples/examples',
   'stop',
   'readme',
 ];

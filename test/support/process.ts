@@ -56,7 +56,7 @@ export async function startRegistryProcess(settings: ProgramSettings): Promise<R
   const program = startProgram('main.js', settings);
   const [url, operationsUrl] = await new Promise<string[]>((resolve, reject) => {
     const look = () => {
-      const said = /listens on (\S+) .* health and metrics on (\S+)\n/.exec(program.stderr);
+      const said = /listens on (\S+)\n[^]*? Health +(\S+)\/readyz\n/.exec(program.stderr);
       if (said) resolve(said.slice(1));
     };
     program.child.stderr?.on('data', look);

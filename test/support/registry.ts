@@ -49,6 +49,8 @@ export interface RegistrySettings {
   withoutPublicUrl?: boolean;
   /** The callback URLs lead to this very registry, over real HTTP, and not to a name that nobody serves. */
   reachable?: boolean;
+  /** More ports that sinks may have. */
+  sinkPorts?: number[];
   /** A second service on the database of this one, with its receiver and its keys; at once on a real server only. */
   beside?: Registry;
 }
@@ -94,7 +96,7 @@ export async function startRegistry(settings: RegistrySettings = {}): Promise<Re
 }
 
 /** Everything around a registry: webhook, DNS, data folder, database, and the settings that lead to them. */
-async function surroundings({ withoutPublicUrl, reachable }: RegistrySettings) {
+async function surroundings({ withoutPublicUrl, reachable, sinkPorts = [] }: RegistrySettings) {
   const receiver = await startReceiver();
   const dns = await startDnsServer();
   dns.fallback = (name) => (name.endsWith('.hooks.test') ? ['127.0.0.1'] : undefined);
@@ -110,7 +112,7 @@ async function surroundings({ withoutPublicUrl, reachable }: RegistrySettings) {
     ASSENT_PORT: String(port),
     ASSENT_OPERATIONS_PORT: '0',
     ASSENT_ALLOWED_NETWORKS: '127.0.0.0/8',
-    ASSENT_SINK_PORTS: `443,${receiver.port}`,
+    ASSENT_SINK_PORTS: [443, receiver.port, ...sinkPorts].join(),
     ASSENT_SINK_CA_FILE: caFile,
     ASSENT_DNS_SERVERS: dns.address,
     ASSENT_HANDSHAKE_DEADLINE_MS: '10000',
