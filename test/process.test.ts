@@ -305,6 +305,7 @@ test('a token for a scope that does not exist is not made, and the exit code say
     ['token', '--scope', 'assent:admin', 'more'],
     ['demo', '--scope', 'assent:admin'],
     ['receiver', '--port', 'https'],
+    ['try', '--webhook-port', '70000'],
     ['tokne'],
     [],
   ]) {
@@ -322,7 +323,7 @@ test('every command explains itself, and the version is told', async () => {
   };
   const whole = await said('--help');
   expect([await said('-h'), await said('help')]).toEqual([whole, whole]);
-  for (const command of ['token', 'validate', 'demo', 'receiver']) {
+  for (const command of ['try', 'token', 'validate', 'demo', 'receiver']) {
     const own = await said(command, '--help');
     expect(own).toContain(`\n  ${command}`);
     expect(whole).toContain(own.replace('Usage: assent\n\n', ''));
@@ -357,7 +358,7 @@ test('in production no tokens are made, unless that is asked for', async () => {
   const args = ['token', '--scope', 'assent:admin'];
   const refused = run('cli/assent.js', production, ...args);
   expect([await refused.ended, refused.stdout]).toEqual([1, '']);
-  expect(refused.stderr).toContain('get one from your issuer');
+  expect(refused.stderr).toContain('Get a token from your issuer');
   const made = run('cli/assent.js', { ...production, ASSENT_DEVELOPMENT_ISSUER: 'true' }, ...args);
   expect(await made.ended).toBe(0);
   expect(made.stdout).toMatch(/^eyJ\S+\n$/);
