@@ -11,6 +11,7 @@ const longest = [
   'process',
   'http/operations',
   'changes/feed',
+  'docs/blocks',
   'cli/demo',
   'sender/permits',
   'read-only',
@@ -18,7 +19,6 @@ const longest = [
   'storage/outage',
   'examples/examples',
   'stop',
-  'readme',
 ];
 
 export default class LongestFirst extends Sequencer {
