@@ -20,6 +20,8 @@ const long = [
   'cli/validate-files',
   'clocks',
   'deliveries/shared-rate',
+  'docs/blocks',
+  'docs/mermaid',
   'events/schema',
   'examples/examples',
   'frozen-process',

@@ -10,7 +10,7 @@ import { createTenant, type Tenant } from '../support/tenant.js';
 
 /** Compares the table of responses in the documentation with webhooks that return them. */
 const page = readFileSync(new URL('../../docs/consumers/receive.md', import.meta.url), 'utf8');
-const [, section = ''] = page.split('\n## What your answer means\n');
+const [, section = ''] = page.split('\n## What your response means\n');
 const rows = (section.split('\n## ')[0] ?? '')
   .split('\n')
   .filter((line) => /^\|.*`/.test(line))
@@ -157,7 +157,7 @@ test.each(rows)(
       const { status, statusdetails } = await tenant.read(id);
       if (row.renewal === 'ends') expect([state, status === 'active']).toEqual(['ended', false]);
       else expect([state, status, expiresat > before.expiresat]).toEqual(['live', 'active', row.renewal === 'renewed']);
-      if (row.renewal === 'no answer') {
+      if (row.renewal === 'kept') {
         expect(statusdetails.renewal).toMatchObject({ outcome: 'no_answer', secondsleft: expect.any(Number) });
         expect(renewal).toMatchObject({ state: 'due', nextat: expect.any(String) });
       } else expect(statusdetails).not.toHaveProperty('renewal');

@@ -11,6 +11,7 @@ const longest = [
   'process',
   'http/operations',
   'changes/feed',
+  'docs/blocks',
   'cli/demo',
   'sender/permits',
   'read-only',
