@@ -293,7 +293,7 @@ function grown(words: Int32Array): Int32Array {
 
 /** For who is asked before the replica is there. */
 export function indexLoading(): RegistryError {
-  return new RegistryError('index_loading', 'The index of subscriptions and grants is still loading.', {
+  return new RegistryError('index_loading', 'The index of subscriptions and grants is being loaded.', {
     retryAfterSeconds: 1,
   });
 }
