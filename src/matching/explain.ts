@@ -3,8 +3,9 @@ import type { components } from '../http/contract.gen.js';
 import type { Principal } from '../http/principal.js';
 import type { Database } from '../storage/database.js';
 import { beforeAllIds } from '../storage/ids.js';
+import { cesqlErrorTexts, filterTestTexts } from '../texts/filters.js';
+import type { Language, Text } from '../texts/text.js';
 import { compileCesql } from './cesql/evaluate.js';
-import type { CesqlErrorKind } from './cesql/expression.js';
 import { parseCesql } from './cesql/parser.js';
 import { compileFilter } from './compile-filter.js';
 import { dialects } from './dialects.js';
@@ -16,8 +17,8 @@ import { Work } from './work.js';
 type Explanation = components['schemas']['Explanation'];
 
 /**
- * Why each subscription of an origin did or did not get an event: all for admins, their own for subscribers. A list for
- * each event, in order; the events of a batch share what one answer may hold.
+ * Why each subscription of an origin matched an event or not: all of them for admins, their own for subscribers. Returns
+ * a list for each event, in order. The events of a batch share the maximum of one response.
  */
 export type Explain = (
   principal: Principal,
@@ -44,11 +45,11 @@ interface Row {
   grantstate: 'live' | 'expired' | 'ended' | 'revoked' | null;
 }
 
-/** In one answer, of the oldest subscriptions; an explanation is for people. */
+/** In one response, for the oldest subscriptions. People read explanations, so more would not help. */
 const mostExplanations = 1_000;
-/** Read at once: some subscriptions have 64 KiB. */
+/** Rows in one query: some subscriptions have 64 KiB. */
 const pageSize = 100;
-/** Steps for a subscription and an event, without the predicates: long filters are compiled for it. */
+/** Steps for a subscription (whose filters are compiled for this) and for an event, without the predicates. */
 const stepsOfRow = 25_000;
 const stepsOfExplanation = 500;
 
@@ -108,7 +109,7 @@ function explainRow(row: Row, work: Work): (event: ContextAttributes) => Explana
   const base = { subscription: id, sink };
   return (event) => {
     const failure = failureOf(event);
-    if (failure) return { ...base, matched: false, reason: 'filter', ...failure };
+    if (failure) return { ...base, matched: false, reason: 'filter', ...presentFailure(failure, () => 'en') };
     if (suspended) return { ...base, matched: false, reason: 'suspended' };
     if (grantstate !== 'live') return { ...base, matched: false, reason: grantstate ?? 'no_grant' };
     return { ...base, matched: true, reason: 'matched' };
@@ -116,19 +117,24 @@ function explainRow(row: Row, work: Work): (event: ContextAttributes) => Explana
 }
 
 /**
- * What of a subscription does not hold for an event: the JSON pointer of it, and why where the event does not show it.
+ * The part of a subscription that does not match an event, as a JSON pointer. `detail` says why if the event does not
+ * show it.
  */
 export interface Failure {
   pointer: string;
-  detail?: string;
+  detail?: Text;
 }
 
-/** Undefined if all of it holds. */
+export function presentFailure({ pointer, detail }: Failure, language: () => Language) {
+  return { pointer, ...(detail && { detail: detail[language()] }) };
+}
+
+/** Undefined if everything matches. */
 export type FailureOf = (event: ContextAttributes) => Failure | undefined;
 
 /**
- * Finds the first part that does not hold, as deep inside of a filter as one part alone is to blame. What is found means
- * nothing where the work is stopped; ask again in the next slice.
+ * Finds the first part that does not match, as deep inside a filter as one part alone is the reason. The result is
+ * invalid if the work was stopped; call again in the next slice.
  */
 export function compileFailure(subscription: MatchableSubscription, work: Work = new Work()): FailureOf {
   const { source, types, subject, filters = [] } = subscription;
@@ -141,7 +147,7 @@ export function compileFailure(subscription: MatchableSubscription, work: Work =
   ]);
 }
 
-/** The dialect, with its predicates tested within the slice. */
+/** The dialect, with predicates that run within the slice. */
 function tryWith(dialect: string, work: Work): LeafCompiler {
   return (text) => {
     const predicate = compileOther(dialects, dialect, text);
@@ -162,22 +168,12 @@ function failureOfFilter(tried: Dialects, work: Work, filter: Filter, at: string
         const fails = failsAt(tried, `${at}/${dialect}/${name}`, { filters: [part] });
         return (event: ContextAttributes) => {
           const failure = fails(event);
-          return failure && !event.has(name) ? { ...failure, detail: 'The event has no such attribute.' } : failure;
+          return failure && !event.has(name) ? { ...failure, detail: filterTestTexts.noSuchAttribute } : failure;
         };
       }),
     ),
   );
 }
-
-const cesqlErrors: Record<CesqlErrorKind, string> = {
-  parse: 'It does not parse.',
-  math: 'A number leaves the range of an Integer, or is divided by zero.',
-  cast: 'A value cannot be taken for the type that it is needed as.',
-  missingAttribute: 'The event lacks an attribute that it needs; EXISTS asks for one.',
-  missingFunction: 'There is no such function.',
-  functionEvaluation: 'A function cannot take what it is given, or the evaluation takes too long.',
-  generic: 'It cannot be evaluated.',
-};
 
 function failureOfSql(fails: FailureOf, work: Work, text: string): FailureOf {
   const parsed = parseCesql(text);
@@ -186,11 +182,11 @@ function failureOfSql(fails: FailureOf, work: Work, text: string): FailureOf {
     const failure = fails(event);
     if (failure === undefined || work.isStopped) return failure;
     const error = evaluate?.(event).error;
-    return error === undefined ? failure : { ...failure, detail: cesqlErrors[error] };
+    return error === undefined ? failure : { ...failure, detail: cesqlErrorTexts[error] };
   };
 }
 
-/** The index decides by the same code, or by one that is checked against it. */
+/** The index decides with the same code, or with code that is tested against it. */
 function failsAt(tried: Dialects, pointer: string, part: Partial<MatchableSubscription>): FailureOf {
   const holds = compileFilter({ id: '', ...part }, tried);
   const failure = { pointer };

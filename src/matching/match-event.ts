@@ -58,7 +58,7 @@ export function createMatchEvent(settings: MatchEventSettings): Handler<'matchEv
     if (wanted === undefined || position() === undefined || BigInt(wanted) <= (position() ?? 0n)) return inTurn(call);
     return waitFor(BigInt(wanted), longestWaitMs).then((isThere) => {
       if (isThere) return inTurn(call);
-      throw new RegistryError('revision_not_reached', 'The revision did not arrive in time; ask again.', {
+      throw new RegistryError('revision_not_reached', 'The revision did not arrive in time. Retry the request.', {
         retryAfterSeconds: 1,
       });
     });
@@ -71,7 +71,10 @@ function answer(settings: MatchEventSettings, call: MatchCall): MatchEventAnswer
   const { replica, origin } = known(settings, call);
   const isDeliverer = principal.scopes.has('assent:deliver') || principal.scopes.has('assent:admin');
   if (!isDeliverer && query.explain !== true) {
-    throw new RegistryError('scope_missing', 'Subscribers may ask with explain=true, and see what is theirs.');
+    throw new RegistryError(
+      'scope_missing',
+      'With the scope assent:subscribe, send explain=true. You then see your own subscriptions.',
+    );
   }
   if (query.explain === true && !principal.scopes.has('assent:admin') && !principal.scopes.has('assent:subscribe')) {
     throw new RegistryError('scope_missing', 'An explanation needs the scope assent:admin or assent:subscribe.');

@@ -8,6 +8,7 @@ import { faultOfBreach, presentBreach, type RuleBreach } from '../events/rule.js
 import { readEvents, type MessageLimits, type EventRequest } from '../events/read-events.js';
 import { judgeEvent, validateBatch, type Breaches } from '../events/validate-event.js';
 import type { components } from '../http/contract.gen.js';
+import { originTexts } from '../texts/origins.js';
 import type { MatchedPair } from './pairs/known-pairs.js';
 import type { KnownOrigin, Replica } from './replica.js';
 import type { Work } from './work.js';
@@ -57,8 +58,8 @@ export function originFor(replica: Replica, tenant: string, name: string | undef
   const origin = name === undefined ? replica.defaultOrigin(tenant) : replica.origin(tenant, name.toLowerCase());
   if (origin) return origin;
   throw name === undefined
-    ? new RegistryError('no_default_origin', 'Name an origin, or have an admin make one the default.')
-    : new RegistryError('origin_not_found', 'The tenant has no origin of this name.');
+    ? new RegistryError('no_default_origin', originTexts.nameOne)
+    : new RegistryError('origin_not_found', originTexts.unknown);
 }
 
 /**
@@ -69,7 +70,9 @@ export function originFor(replica: Replica, tenant: string, name: string | undef
 export function readMessage(origin: KnownOrigin, message: EventRequest, limits?: MessageLimits): MatchedMessage {
   const read = readEvents(message, limits);
   if ('code' in read)
-    throw new RegistryError(read.code, 'The message could not be read as events.', { faults: read.faults });
+    throw new RegistryError(read.code, 'The message cannot be read as events. The faults say why.', {
+      faults: read.faults,
+    });
   if (read.mode !== 'batched') {
     const event = read.events[0] as ReadEvent;
     const result = judge(origin, event);
@@ -181,5 +184,7 @@ function memberText(name: Member, value: unknown): string {
 
 function refused(faults: readonly RuleBreach[], what: 'event' | 'batch' = 'event'): RegistryError {
   const [code = 'invalid_event'] = faults.flatMap(({ rule }) => tooLarge.get(rule) ?? []);
-  return new RegistryError(code, `The ${what} breaks a rule of its profile.`, { faults: faults.map(faultOfBreach) });
+  return new RegistryError(code, `The ${what} breaks a rule of its event profile.`, {
+    faults: faults.map(faultOfBreach),
+  });
 }

@@ -6,16 +6,17 @@ import { brokenBody } from '../http/body.js';
 import type { Handlers } from '../http/handler.js';
 import { findFaults } from '../http/json.js';
 import type { Principal } from '../http/principal.js';
-import { compileFailure } from './explain.js';
+import { filterTestTexts } from '../texts/filters.js';
+import { compileFailure, presentFailure } from './explain.js';
 import { parseFilters } from './filter.js';
 import type { MatchableSubscription } from './predicate.js';
 import type { Turns } from './turns.js';
 import { Work } from './work.js';
 
 export interface MatchRoutes {
-  /** RegistryError `subscription_not_found` for one that the principal may not see. */
+  /** Throws RegistryError `subscription_not_found` for a subscription that the principal may not see. */
   readSubscription: (principal: Principal, id: string) => Promise<MatchableSubscription>;
-  /** Holds a body against the contract of the operation. */
+  /** Checks a body against the contract of the operation. */
   checkBody: (operation: 'testFilter', body: unknown) => Fault[];
   limits: MessageLimits;
   turns: Turns;
@@ -24,7 +25,7 @@ export interface MatchRoutes {
 }
 
 /**
- * Trying out: a filter against an event, and an event against a profile. Nothing is stored and no consent is looked at.
+ * Tests a filter with an event, and an event with a profile. Stores nothing and ignores consent.
  */
 export function createMatchHandlers({
   readSubscription,
@@ -34,8 +35,9 @@ export function createMatchHandlers({
   budget,
 }: MatchRoutes): Handlers<'testFilter' | 'validateEvent'> {
   return {
-    testFilter: async ({ body, bytes, principal, signal }) => {
-      // The event keeps the rules of events, as where it is matched.
+    testFilter: async (call) => {
+      const { body, bytes, principal, signal } = call;
+      // The event must follow the rules of events, as in a match.
       const ofText = findFaults(bytes).filter(({ pointer }) => !pointer.startsWith('/event/'));
       const broken = [...ofText, ...checkBody('testFilter', body)];
       if (broken.length > 0) throw brokenBody(broken);
@@ -47,7 +49,7 @@ export function createMatchHandlers({
         ...(body.subscription === undefined ? [] : membersBeside(body)),
       ];
       if (!('event' in read) || !('filters' in filters) || faults.length > 0) {
-        throw new RegistryError('invalid_request', 'The event or the filters break a rule.', { faults });
+        throw new RegistryError('invalid_request', filterTestTexts.invalid, { faults });
       }
       const subscription =
         body.subscription === undefined
@@ -57,14 +59,17 @@ export function createMatchHandlers({
       const failureOf = compileFailure(subscription, work);
       const { attributes } = read.event;
       const failure = await turns.finish(work, principal.tenant, () => failureOf(attributes), signal);
-      return { status: 200, body: failure ? { matched: false, ...failure } : { matched: true } };
+      if (failure === undefined) return { status: 200, body: { matched: true } };
+      return { status: 200, body: { matched: false, ...presentFailure(failure, () => call.language) } };
     },
 
     validateEvent: async ({ body, query, rawHeaders }) => {
       const profile = query.profile ?? 'cloudevents';
       const read = readEvents({ headers: rawHeaders, body: body as Buffer }, limits);
       if ('code' in read) {
-        throw new RegistryError(read.code, 'The message could not be read as events.', { faults: read.faults });
+        throw new RegistryError(read.code, 'The message cannot be read as events. The faults say why.', {
+          faults: read.faults,
+        });
       }
       const batch =
         read.mode === 'batched' ? validateBatch(profile, { count: read.events.length, bytes: read.bytes }) : undefined;
@@ -77,14 +82,14 @@ export function createMatchHandlers({
   };
 }
 
-/** A stored subscription is tried as it is: what stands beside it would be ignored. */
+/** A stored subscription is tested as it is: the other members would be ignored. */
 function membersBeside(body: object): Fault[] {
   return ['source', 'types', 'subject', 'filters']
     .filter((name) => name in body)
     .map((name) => ({
       pointer: `/${name}`,
       rule: 'stands_beside_subscription',
-      detail: 'Name a stored subscription, or say here what one would hold.',
+      detail: filterTestTexts.besideSubscription,
     }));
 }
 

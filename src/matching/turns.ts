@@ -3,25 +3,26 @@ import type { Work } from './work.js';
 import { sliceSteps, type Slice } from './work.js';
 
 /**
- * Who matches next. Matching runs on the one thread that answers everything else too. All of it together takes one slice
- * of steps; then it waits until the event loop has turned, so that look-ups, health checks and the feed are answered.
+ * Decides which message is matched next. Matching runs on the one thread that serves all other requests, too. All
+ * matching together gets one slice of steps. Then it yields to the event loop, which serves look-ups, health checks and
+ * the feed.
  *
- * What waits, waits by tenant. Tenants take turns, and so do the messages of one tenant: a message that was stopped goes
- * behind the others. Usually nothing waits, the slice is not used up, and a match is answered at once.
+ * Waiting messages are queued by tenant. Tenants take turns, and so do the messages of one tenant: a stopped message
+ * goes to the end of the queue. Usually no message waits, the slice is not used up, and a match responds at once.
  */
 export interface Turns {
   readonly slice: Slice;
   /** Whether the tenant may match at once. */
   isFree(tenant: string): boolean;
-  /** Calls it when the tenant's turn comes. RegistryError `request_timeout` if the client has gone by then. */
+  /** Calls `call` in the tenant's turn. Rejects with RegistryError `request_timeout` if the client disconnected. */
   enter<T>(tenant: string, call: () => T, signal?: AbortSignal): Promise<Awaited<T>>;
-  /** Calls a step in one slice after the other until its work is not stopped. Errors: those of the step and of `enter`. */
+  /** Calls a step, slice after slice, until its work is no longer stopped. Errors: those of the step and of `enter`. */
   finish<T>(work: Work, tenant: string, step: () => T, signal?: AbortSignal): Promise<Awaited<T>>;
 }
 
 export function createTurns(steps: number = sliceSteps): Turns {
   const slice = { left: steps };
-  /** The tenant whose turn it is stands first. */
+  /** The first tenant is the next one. */
   const waiting = new Map<string, Array<() => void>>();
   let isScheduled = false;
 
@@ -34,7 +35,7 @@ export function createTurns(steps: number = sliceSteps): Turns {
     setImmediate(next);
   }
 
-  /** One slice: for one that is expensive, or for all that wait. */
+  /** Runs one slice: one expensive call, or all waiting calls. */
   function next(): void {
     slice.left = steps;
     isScheduled = false;
@@ -58,7 +59,7 @@ export function createTurns(steps: number = sliceSteps): Turns {
     return new Promise<Awaited<T>>((resolve, reject) => {
       const call = () => {
         try {
-          if (signal?.aborted) throw new RegistryError('request_timeout', 'The client has gone.');
+          if (signal?.aborted) throw new RegistryError('request_timeout', 'The client disconnected.');
           work.resume();
           const result = step();
           if (work.isStopped) wait(tenant, call);

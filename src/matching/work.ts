@@ -1,11 +1,12 @@
 import { RegistryError } from '../errors.js';
 import type { ContextAttributes } from '../events/context-attributes.js';
+import { priceTexts } from '../texts/filters.js';
 import type { Predicate } from './predicate.js';
 
-// Work is counted in steps. A step is about what it takes to compare one character, or three nanoseconds; what does
-// something else takes as many as it lasts. Steps, unlike a clock, are the same on each machine and in each test.
+// Work is counted in steps. One step is the time to compare one character, about three nanoseconds; other work counts as
+// many steps as its time is worth. Unlike a clock, steps are the same on each machine and in each test.
 
-/** What may still be done before others get a turn (turns.ts). */
+/** The steps that are left before others get a turn (turns.ts). */
 export interface Slice {
   left: number;
 }
@@ -13,34 +14,34 @@ export interface Slice {
 /** About two milliseconds. A predicate is never interrupted, and has a million steps at most. */
 export const sliceSteps = 500_000;
 
-/** For one message, unless something else is set: a second or two. */
+/** The default for one message: a second or two. */
 export const usualBudget = 500_000_000;
 
-/** To read a message and to judge its events. */
+/** To read a message and validate its events. */
 export const stepsPerByte = 2;
 
-/** Filters that take no more are ordinary, and do not count, however many subscriptions have them. */
+/** Filters up to this limit are ordinary and cost nothing, however many subscriptions have them. */
 const freeSteps = 64;
-/** From here on the result of a predicate is kept until the event is done, and who took the steps is noted. */
+/** From this limit on, the result of a predicate is cached until the event is done, and its subscription is recorded. */
 const notedSteps = 512;
 
 /**
- * What one message costs. The filters of all its events share a budget; they also share the slice, with all messages.
+ * The cost of one message. The filters of all its events share a budget; all messages share the slice.
  *
  *   running   until the event is done, or the slice is used up
- *   stopped   the slice is used up within an event. What was asked returned nothing. Ask the same again in a new slice:
- *             it goes on where it stopped, or from the beginning where the index has changed, with the results that are
- *             kept. Each slice makes progress.
- *   over      less than nothing of the budget is left
+ *   stopped   the slice is used up within an event, and the call returned nothing. Make the same call in a new slice: it
+ *             continues where it stopped, or from the beginning if the index has changed, with the cached results.
+ *             Each slice makes progress.
+ *   over      the budget is exceeded
  */
 export class Work {
-  /** Of the budget. */
+  /** Steps of the budget that are left. */
   left: number;
-  /** Set when something returned nothing because the slice is used up. */
+  /** Set when a call returned nothing because the slice is used up. */
   isStopped = false;
-  /** Of predicates since the last look. */
+  /** Steps of predicates since the last reset. */
   steps = 0;
-  /** Belongs to the index that was stopped. */
+  /** State of the index that was stopped. */
   suspended: unknown;
   readonly slice: Slice;
   readonly #budget: number;
@@ -63,24 +64,24 @@ export class Work {
     return this.left < 0;
   }
 
-  /** Another slice has begun. */
+  /** Call this when another slice begins. */
   resume(): void {
     this.isStopped = false;
   }
 
-  /** The event begins anew: it must get further than it got before. */
+  /** Call this when the event starts again: it must get further than before. */
   restart(): void {
     this.#canStop = false;
   }
 
-  /** Nothing of this event is needed any more. */
+  /** Drops the state of this event. */
   endEvent(): void {
     this.#canStop = true;
     this.#results = undefined;
     this.suspended = undefined;
   }
 
-  /** Whether the predicate holds. Means nothing where the work is stopped by it. */
+  /** Whether the predicate matches. The result is invalid if it stopped the work. */
   test(predicate: Predicate, event: ContextAttributes): boolean {
     const known = this.#results?.get(predicate);
     if (known !== undefined) return known;
@@ -99,7 +100,7 @@ export class Work {
     return holds;
   }
 
-  /** Takes from the budget what a filter took. True if it is worth being noted whose filter it is. */
+  /** Takes the steps of a filter from the budget. True if the filter's subscription is worth recording. */
   pay(steps: number): boolean {
     if (steps <= freeSteps) return false;
     this.left -= steps;
@@ -112,27 +113,16 @@ export class Work {
     this.#costs.set(subscription, (this.#costs.get(subscription) ?? 0) + steps);
   }
 
-  /** For work that is over. */
+  /** The error for work that is over its budget. */
   tooExpensive(): RegistryError {
     const [worst] = [...(this.#costs ?? [])].sort(([, one], [, other]) => other - one);
-    const limit = this.#budget.toLocaleString('en');
-    if (worst === undefined) {
-      return new RegistryError(
-        'match_too_expensive',
-        `The filters take more than ${limit} steps for this message. Send fewer events at once, or shorter attributes.`,
-      );
-    }
+    const detail = priceTexts.tooExpensiveForMessage(this.#budget, worst?.[0]);
+    if (worst === undefined) return new RegistryError('match_too_expensive', detail);
     const [id, steps] = worst;
-    const detail = `Its filters took ${steps.toLocaleString('en')} steps, more than those of any other subscription.`;
-    return new RegistryError(
-      'match_too_expensive',
-      `The filters take more than ${limit} steps for this message, those of subscription ${id} the most of them. ` +
-        'Send fewer events at once, or shorter attributes. An admin sees whose subscription it is, and can suspend it.',
-      {
-        faults: [{ pointer: `subscription/${id}`, rule: 'too_expensive', detail }],
-        // For the log: senders may retry for long before anyone asks why.
-        cause: new Error(`The filters of subscription ${id} took ${steps} of ${this.#budget} steps for one message.`),
-      },
-    );
+    return new RegistryError('match_too_expensive', detail, {
+      faults: [{ pointer: `subscription/${id}`, rule: 'too_expensive', detail: priceTexts.ofWorst(steps) }],
+      // For the log: senders may retry for a long time before anyone looks into it.
+      cause: new Error(`The filters of subscription ${id} took ${steps} of ${this.#budget} steps for one message.`),
+    });
   }
 }

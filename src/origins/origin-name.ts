@@ -1,45 +1,39 @@
 import { isIP } from 'node:net';
 import type { FaultRule } from '../errors.js';
 import { limits } from '../limits.js';
+import { originNameTexts } from '../texts/origins.js';
+import type { Text } from '../texts/text.js';
 
-export type ParsedOriginName = { ok: true; name: string } | { ok: false; rule: FaultRule; detail: string };
+export type ParsedOriginName = { ok: true; name: string } | { ok: false; rule: FaultRule; detail: Text };
 
+const maxLabelLength = 63;
 const label = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 
 /**
- * Reads the DNS expression that identifies a sending system (webhook specification, section 4.1.2). It goes out in
- * WebHook-Request-Origin and is compared with what comes back, so it is one plain name: lower-cased, and nothing
+ * Parses the DNS expression that identifies an origin (webhook specification, section 4.1.2). Assent sends it in
+ * WebHook-Request-Origin and compares it with the response, so it is one plain name: in lower case, and never
  * repaired. `rule` is stable.
  */
 export function parseOriginName(text: string): ParsedOriginName {
-  if (text === '') return fault('origin_empty', 'An origin is a DNS name such as eventemitter.example.com.');
-  if (/[^!-~]/.test(text)) {
-    return fault('origin_not_ascii', 'Write the name without spaces, and labels outside of ASCII in their xn-- form.');
-  }
-  if (text.includes('*')) return fault('origin_wildcard', 'An origin is one name; it holds no asterisk.');
-  if (text.includes('://')) return fault('origin_scheme', 'Write the name alone, without "https://".');
+  if (text === '') return fault('origin_empty', originNameTexts.empty);
+  if (/[^!-~]/.test(text)) return fault('origin_not_ascii', originNameTexts.notAscii);
+  if (text.includes('*')) return fault('origin_wildcard', originNameTexts.wildcard);
+  if (text.includes('://')) return fault('origin_scheme', originNameTexts.scheme);
   const name = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   const labels = name.split('.');
-  // Where the last label is a number, URL parsers take the whole for an IPv4 address.
+  // If the last label is a number, URL parsers read the whole name as an IPv4 address.
   if (isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || /^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? '')) {
-    return fault('origin_address', 'An origin is a name, not an IP address.');
+    return fault('origin_address', originNameTexts.address);
   }
-  if (/:\d*$/.test(name)) return fault('origin_port', 'Write the name alone, without a port.');
-  if (name.endsWith('.')) return fault('origin_trailing_dot', 'Write the name without the dot at its end.');
-  if (name.length > limits.nameLength) {
-    return fault('origin_too_long', `A DNS name has at most ${limits.nameLength} characters.`);
+  if (/:\d*$/.test(name)) return fault('origin_port', originNameTexts.port);
+  if (name.endsWith('.')) return fault('origin_trailing_dot', originNameTexts.trailingDot);
+  if (name.length > limits.nameLength) return fault('origin_too_long', originNameTexts.tooLong(limits.nameLength));
+  if (labels.some((part) => part.length > maxLabelLength)) {
+    return fault('origin_label_too_long', originNameTexts.labelTooLong(maxLabelLength));
   }
-  if (labels.some((part) => part.length > 63)) {
-    return fault('origin_label_too_long', 'Each part of a DNS name has at most 63 characters.');
-  }
-  if (!labels.every((part) => label.test(part))) {
-    return fault(
-      'origin_malformed',
-      'Between the dots stand letters, digits and inner hyphens, at least one character.',
-    );
-  }
-  if (labels.length < 2) return fault('origin_single_label', 'An origin has at least two labels, as in example.com.');
+  if (!labels.every((part) => label.test(part))) return fault('origin_malformed', originNameTexts.malformed);
+  if (labels.length < 2) return fault('origin_single_label', originNameTexts.singleLabel);
   return { ok: true, name };
 }
 
-const fault = (rule: FaultRule, detail: string): ParsedOriginName => ({ ok: false, rule, detail });
+const fault = (rule: FaultRule, detail: Text): ParsedOriginName => ({ ok: false, rule, detail });

@@ -1,32 +1,32 @@
 import type { Rate } from './rate.js';
 
-/** How answers to OPTIONS are read: the text's MUSTs, or with the mercy that the table in the README lists. */
+/** How responses to OPTIONS are judged: by the MUSTs of the specification, or with the documented exceptions. */
 export type JudgementPolicy = 'strict' | 'lenient';
 
-/** Whether questions offer a callback (webhook specification, section 4.1.3). */
+/** Whether handshakes offer a callback URL (webhook specification, section 4.1.3). */
 export type CallbackPolicy = 'offer' | 'never';
 
-/** What rules there are that an origin's events may keep: events/ has them. */
+/** The event profiles that an origin can choose; events/ has their rules. */
 export const profileNames = ['cloudevents', 'nl-gov', 'intg-std-015', 'belgif'] as const;
 export type Profile = (typeof profileNames)[number];
 
-/** A sending system and its policy. Rates are requests per minute. */
+/** An origin and its policy. Rates are requests per minute. */
 export interface Origin {
   /** The value of WebHook-Request-Origin. */
   name: string;
   tenant: string;
   isDefault: boolean;
-  /** What handshakes ask for; undefined means that they name no rate. */
+  /** The rate that handshakes ask for; undefined means that they name none. */
   requestedRate: number | undefined;
-  /** What holds when no rate was asked for and none was answered. */
+  /** The rate of a grant if neither the request nor the response names one. */
   defaultRate: Rate;
   judgement: JudgementPolicy;
   callback: CallbackPolicy;
-  /** What targets get that do not support the handshake (webhook specification, section 4); undefined means nothing. */
+  /** The rate for webhooks without handshake support (webhook specification, section 4); undefined means no grant. */
   unsupportedRate: number | undefined;
   leaseSeconds: number;
   profile: Profile;
-  /** How often a webhook answers 410 Gone before it counts as retired. */
+  /** How often a webhook must respond 410 Gone before it counts as retired. */
   goneAfter: number;
   version: number;
   createdAt: Date;

@@ -1,16 +1,16 @@
 /** Requests per minute; `*` is no limit (webhook specification, section 4.2.2). */
 export type Rate = number | '*';
 
-/** Fifteen digits stay exact in a double. A higher number is a rate as well, and counts as this one. */
+/** Fifteen digits stay exact in a double. A higher rate counts as this one. */
 export const maxRate = 999_999_999_999_999;
 
 /** The white space is what HTTP allows around a field value (RFC 9110, section 5.6.3). */
 const written = /^[ \t]*(\*|[1-9]\d*)[ \t]*$/;
 
 /**
- * Reads a rate as `WebHook-Allowed-Rate` writes it: `*` or a positive integer without sign, fraction, exponent or unit.
- * Of any length, held to `maxRate`. Anything else is undefined; the caller decides what that means, and it never means
- * unlimited.
+ * Parses a rate as `WebHook-Allowed-Rate` has it: `*` or a positive integer without sign, fraction, exponent or unit. It
+ * can have any length and is capped at `maxRate`. Anything else is undefined; the caller decides what that means, but it
+ * never means unlimited.
  */
 export function parseRate(text: string): Rate | undefined {
   const value = written.exec(text)?.[1];
@@ -18,17 +18,17 @@ export function parseRate(text: string): Rate | undefined {
   return value === '*' ? '*' : Math.min(Number(value), maxRate);
 }
 
-/** Whether a text that `parseRate` reads is a number above `maxRate`. */
+/** Whether a text that `parseRate` accepts is a number above `maxRate`. */
 export function isAboveMaxRate(text: string): boolean {
   return Number(text) > maxRate;
 }
 
-/** A rate as the database keeps it: the constraint of its column admits nothing that does not parse. */
+/** A rate from the database, whose column constraint accepts only rates that parse. */
 export function storedRate(text: string): Rate {
   return parseRate(text) ?? 1;
 }
 
-/** The rate as a header or a text column takes it; the inverse of `parseRate`. */
+/** The rate as a header or a text column has it; the inverse of `parseRate`. */
 export function formatRate(rate: Rate): string {
   return String(rate);
 }

@@ -13,7 +13,7 @@ type OriginOperation = 'getOrigins' | 'createOrigin' | 'getOrigin' | 'updateOrig
 
 export interface OriginRoutes {
   origins: OriginStore;
-  /** Holds a patched document against the contract of the operation that replaces it. */
+  /** Checks a patched document against the contract of the operation that replaces it. */
   checkBody: (operation: 'updateOrigin', body: unknown) => Fault[];
 }
 
@@ -73,9 +73,8 @@ export function createOriginHandlers({ origins, checkBody }: OriginRoutes): Hand
       requireConditions(call.header, origin.version);
       const settings = settingsFor(origin);
       if (settings.name !== undefined && settings.name.toLowerCase() !== origin.name) {
-        throw invalid([
-          { pointer: '/name', rule: 'name_changed', detail: 'An origin keeps its name; register another one.' },
-        ]);
+        const detail = 'The name of an origin cannot change. Register another origin.';
+        throw invalid([{ pointer: '/name', rule: 'name_changed', detail }]);
       }
       return policyOf(settings);
     });
@@ -83,7 +82,7 @@ export function createOriginHandlers({ origins, checkBody }: OriginRoutes): Hand
 }
 
 function invalid(faults: Fault[]): RegistryError {
-  return new RegistryError('invalid_request', 'The origin breaks a rule.', { faults });
+  return new RegistryError('invalid_request', 'The origin is invalid. The faults say where, and why.', { faults });
 }
 
 function policyOf(settings: Settings): OriginPolicy {

@@ -1,4 +1,4 @@
-// Admins write origins and their policy; all other rooms read them, within the transaction of what they decide.
+// Admins write origins and their policy. All other code reads them, within the transaction of its decision.
 
 import { RegistryError } from '../errors.js';
 import { pageOf, type ListPage } from '../http/page.js';
@@ -8,17 +8,18 @@ import type { Sql } from '../storage/sql.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
 import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
 import type { Actor, Transaction } from '../storage/transaction.js';
+import { originTexts } from '../texts/origins.js';
 import type { CallbackPolicy, JudgementPolicy, Origin, OriginPolicy, Profile } from './origin.js';
 import { formatRate, storedRate } from './rate.js';
 
 export interface OriginStore {
   create(actor: Actor, name: string, policy: OriginPolicy, request: IdempotentRequest): Promise<Created>;
-  /** RegistryError `origin_not_found` for one that is not the tenant's. */
+  /** Throws RegistryError `origin_not_found` for an origin that is not the tenant's. */
   read(tenant: string, name: string): Promise<Origin>;
   list(tenant: string, after: string | undefined, limit: number): Promise<ListPage<Origin>>;
-  /** `policyFor` sees the present origin, under lock, before it changes. */
+  /** `policyFor` gets the current origin, under lock. */
   replace(actor: Actor, name: string, policyFor: (present: Origin) => OriginPolicy): Promise<Origin>;
-  /** `check` sees it so before it goes. Returns it as it was. */
+  /** `check` gets the origin, under lock, before it is removed. Returns the removed origin. */
   remove(actor: Actor, name: string, check: (present: Origin) => void): Promise<Origin>;
 }
 
@@ -29,12 +30,12 @@ export interface Created {
 
 export interface OriginStoreSettings {
   database: Database;
-  /** Takes what depends on an origin with it, in the transaction of its removal. */
+  /** Removes what depends on an origin, in the transaction of its removal. */
   removeDependents: (tx: Transaction, actor: Actor, origin: string) => Promise<void>;
 }
 
 export function createOriginStore({ database, removeDependents }: OriginStoreSettings): OriginStore {
-  /** Two things may be there only once: the name of an origin, of which `name` is a new one, and a tenant's default. */
+  /** Two things are unique: the name of an origin (`name` is the new one) and the default origin of a tenant. */
   async function refuseTaken<T>(tenant: string, name: string | undefined, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -43,11 +44,11 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
       const isTaken = name !== undefined && (await database.client.origin.findUnique({ where: { name } })) !== null;
       const present = isTaken ? undefined : await findDefaultOrigin(database.sql, tenant);
       const [code, pointer, detail] = isTaken
-        ? (['origin_exists', '/name', `${name} is registered already.`] as const)
+        ? (['origin_exists', '/name', `${name} is already registered.`] as const)
         : ([
             'default_origin_exists',
             '/isdefault',
-            `The default origin is ${present?.name ?? 'another one'}; make that one no default first.`,
+            `The default origin is ${present?.name ?? 'another one'}. Set its isdefault to false first.`,
           ] as const);
       throw new RegistryError(code, detail, { cause: error, faults: [{ pointer, rule: code, detail }] });
     }
@@ -68,7 +69,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
             from jsonb_to_recordset(${JSON.stringify([columnsOf(policy)])}::jsonb) as p (isdefault boolean, requestedrate int,
               defaultrate text, judgement text, callback text, unsupportedrate int, leaseseconds int, profile text, goneafter int)
             returning *`;
-          tell(tx, actor, 'origin.created', name, columnsOf(policy));
+          record(tx, actor, 'origin.created', name, columnsOf(policy));
           return { origin: originOf(row), replayed: false };
         }),
       ),
@@ -96,7 +97,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
             from jsonb_to_recordset(${JSON.stringify([columnsOf(policy)])}::jsonb) as p (isdefault boolean, requestedrate int,
               defaultrate text, judgement text, callback text, unsupportedrate int, leaseseconds int, profile text, goneafter int)
             where o.name = ${name} returning o.*`;
-          tell(tx, actor, 'origin.replaced', name, columnsOf(policy));
+          record(tx, actor, 'origin.replaced', name, columnsOf(policy));
           return originOf(row);
         }),
       ),
@@ -111,30 +112,30 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
         if (subscriptions > 0) {
           throw new RegistryError(
             'origin_in_use',
-            `${subscriptions} subscription(s) name this origin; remove them first.`,
+            `${subscriptions} subscription(s) use this origin. Delete them first.`,
           );
         }
         await sql.$executeRaw`delete from origin where name = ${name}`;
         await removeDependents(tx, actor, name);
-        tell(tx, actor, 'origin.removed', name);
+        record(tx, actor, 'origin.removed', name);
         return origin;
       }),
   };
 }
 
-function tell(tx: Transaction, actor: Actor, action: string, name: string, detail: object = {}): void {
+function record(tx: Transaction, actor: Actor, action: string, name: string, detail: object = {}): void {
   tx.audit(actor, action, `origin:${name}`, { ...detail });
   tx.change({ kind: 'origin.changed', tenant: actor.tenant, origin: name, sink: '' });
 }
 
-/** RegistryError `origin_not_found` for one that is not the tenant's. */
+/** Throws RegistryError `origin_not_found` for an origin that is not the tenant's. */
 export async function findOrigin(sql: Sql, tenant: string, name: string): Promise<Origin> {
   const [row] = await sql.$queryRaw<OriginRow[]>`select * from origin where name = ${name} and tenant = ${tenant}`;
-  if (row === undefined) throw new RegistryError('origin_not_found', 'The tenant has no origin of this name.');
+  if (row === undefined) throw new RegistryError('origin_not_found', originTexts.unknown);
   return originOf(row);
 }
 
-/** The origin that subscriptions take which name none; undefined if the tenant has none. */
+/** The origin of subscriptions that name none; undefined if the tenant has no default. */
 export async function findDefaultOrigin(sql: Sql, tenant: string): Promise<Origin | undefined> {
   const [row] = await sql.$queryRaw<OriginRow[]>`select * from origin where tenant = ${tenant} and isdefault`;
   return row === undefined ? undefined : originOf(row);

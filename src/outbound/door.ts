@@ -5,6 +5,7 @@ import { RequestFailure } from './failure.js';
 import { withinDeadline, type Progress, type Timing, type Unanswered } from './progress.js';
 import type { Answered, SinkBlocked } from './safe-request.js';
 import { parseSink, type ParsedSink, type Sink } from './sink.js';
+import { textIn } from '../texts/text.js';
 
 /** Named as the settings of the registry (`ASSENT_ALLOWED_NETWORKS` is `allowedNetworks`), with the same defaults. */
 export interface DoorSettings {
@@ -143,7 +144,8 @@ export function createDoor(settings: DoorSettings = {}): Door {
     post: ({ url, headers, body, signal: caller }) =>
       withinDeadline(deadlineMs, caller, async (progress, signal) => {
         const parsed = parse(url);
-        if (!parsed.ok) return { kind: 'blocked', reason: 'sink_not_allowed', detail: parsed.detail } as const;
+        if (!parsed.ok)
+          return { kind: 'blocked', reason: 'sink_not_allowed', detail: textIn(parsed.detail, 'en') } as const;
         const place = `${parsed.sink.host}:${parsed.sink.port}`;
         const request = { url, method: 'POST', headers: withUserAgent(headers, userAgent), body } as const;
         for (;;) {

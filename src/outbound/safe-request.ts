@@ -9,6 +9,7 @@ import { createConnect, type Admit, type ConnectSettings, type NotConnected } fr
 import { openConnection, type AnswerHead, type AnswerLimits, type WireRequest } from './connection.js';
 import { withinDeadline, type Timing, type Unanswered } from './progress.js';
 import { parseSink } from './sink.js';
+import { textIn } from '../texts/text.js';
 
 /** An answer. `headers` are those of the final one: raw, in order, duplicates kept. */
 export interface Answered extends AnswerHead {
@@ -68,7 +69,7 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
   return ({ url, method, headers, signal: caller, admit }) =>
     withinDeadline(deadlineMs, caller, async (progress, signal): Promise<Answered | SinkBlocked | NotConnected> => {
       const parsed = parseSink(url, sinkRules);
-      if (!parsed.ok) return { kind: 'blocked', reason: 'sink_not_allowed', detail: parsed.detail };
+      if (!parsed.ok) return { kind: 'blocked', reason: 'sink_not_allowed', detail: textIn(parsed.detail, 'en') };
       const socket = await connect(parsed.sink, progress, signal, admit);
       if ('kind' in socket) return socket;
       const remoteAddress = socket.remoteAddress ?? '';

@@ -5,6 +5,7 @@ import type { Origin } from '../origins/origin.js';
 import { originOf } from '../origins/store.js';
 import type { origin as OriginRow } from '../storage/generated/client.js';
 import type { Sql } from '../storage/sql.js';
+import { originTexts } from '../texts/origins.js';
 import { invalid } from './definition.js';
 import type { Definition } from './subscription.js';
 
@@ -15,7 +16,8 @@ export interface AskedOrigin {
 }
 
 /**
- * Origins that requests name; they stay until the transaction ends. A RegistryError with the place where there is none.
+ * Finds the origins that requests name, and locks them against removal until the transaction ends. Returns a
+ * RegistryError with the place for an origin that does not exist.
  */
 export async function findAskedOrigins(
   sql: Sql,
@@ -35,7 +37,7 @@ export async function findAskedOrigins(
   };
 }
 
-/** As findAskedOrigins, for one; throws the error. */
+/** Like findAskedOrigins, for one origin; throws the error. */
 export async function findAskedOrigin(sql: Sql, asked: AskedOrigin): Promise<Origin> {
   const found = (await findAskedOrigins(sql, [asked]))(asked);
   if (found instanceof RegistryError) throw found;
@@ -44,16 +46,16 @@ export async function findAskedOrigin(sql: Sql, asked: AskedOrigin): Promise<Ori
 
 function unknownOrigin(name: string | undefined): RegistryError {
   if (name === undefined) {
-    return new RegistryError('no_default_origin', 'Name an origin, or have an admin make one the default.', {
-      faults: [{ pointer: '/origin', rule: 'origin_missing', detail: 'The tenant has no default origin.' }],
+    return new RegistryError('no_default_origin', originTexts.nameOne, {
+      faults: [{ pointer: '/origin', rule: 'origin_missing', detail: originTexts.noDefault }],
     });
   }
-  return invalid([{ pointer: '/origin', rule: 'origin_unknown', detail: 'The tenant has no origin of this name.' }]);
+  return invalid([{ pointer: '/origin', rule: 'origin_unknown', detail: originTexts.unknown }]);
 }
 
 /**
- * The error where no event that keeps the origin's profile could have such a type or source. What is only unlikely is
- * told when read.
+ * Returns an error if no event under the origin's profile could have such a type or source. A combination that is only
+ * unlikely becomes a warning when the subscription is read.
  */
 export function lint({ profile }: Origin, definition: Definition): RegistryError | undefined {
   const { faults } = lintSubscription(profile, definition);

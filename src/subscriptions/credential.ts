@@ -3,34 +3,34 @@ import type { components } from '../http/contract.gen.js';
 import { isTimestamp } from '../http/timestamp.js';
 import type { CredentialContext, CredentialVault } from './credential-vault.js';
 import { checkLine, fault, type CheckText } from './rules.js';
-import { textIn, textOf } from '../texts/text.js';
+import { credentialTexts } from '../texts/credentials.js';
 
-// `sinkcredential` (Subscriptions API, section 3.2.3). A new one may leave the one before it to senders for a while, because
-// a webhook rarely learns of a new secret at the moment in which the registry does.
+// `sinkcredential` (Subscriptions API, section 3.2.3). Senders may use the previous credential for a while after a new one
+// is set, because a webhook and the registry rarely switch to a new secret at the same moment.
 
 export type SinkCredential = components['schemas']['SinkCredential'];
 
-/** Metadata of a credential, stored beside it in clear text. No secret can be derived from it. */
+/** Metadata of a credential, stored next to it in plain text. It reveals nothing of the secret. */
 export interface CredentialInfo {
   credentialtype: SinkCredential['credentialtype'];
-  /** RFC 3339, as is the end of its access token. */
+  /** RFC 3339; so is `endsat`, the expiry of the access token. */
   setat: string;
   endsat?: string;
   fingerprint: string;
 }
 
-/** To be written, with the time by the database's clock. */
+/** A credential to store. The writer adds the time of the database's clock. */
 export interface SealedCredential {
   text: string;
   info: Omit<CredentialInfo, 'setat'>;
 }
 
-/** That of a subscription, and the one before it while senders may still use it. */
+/** The credential of a subscription, and the previous one while senders may still use it. */
 export interface PresentCredential extends CredentialInfo {
   previous?: CredentialInfo & { until: string };
 }
 
-/** What a request says of the credential. `kept` is one with nothing but its type: what is stored stays. */
+/** What a request does to the credential. `kept`: only the type was sent, so the stored credential stays. */
 export type RequestedCredential =
   | { kind: 'absent' }
   | { kind: 'kept'; type: SinkCredential['credentialtype']; overlapSeconds: number | undefined }
@@ -41,25 +41,25 @@ type FaultOfSink = (sink: string) => Omit<Fault, 'pointer'> | undefined;
 const checkToken: CheckText = (value, at) => {
   const faults = checkLine(value, at);
   if (faults.length > 0 || /^[!-~]+$/.test(value)) return faults;
-  return fault(at, 'token_malformed', 'This goes into a header: only visible ASCII without spaces is allowed.');
+  return fault(at, 'token_malformed', credentialTexts.tokenMalformed);
 };
 
 const checkInstant: CheckText = (value, at) => {
   if (isTimestamp(value) && /(?:z|\+00:00)$/i.test(value)) return [];
-  return fault(at, 'not_a_utc_instant', 'This is an RFC 3339 instant in UTC, such as 2026-11-20T12:00:00Z.');
+  return fault(at, 'not_a_utc_instant', credentialTexts.notUtc);
 };
 
 const accessToken = { accesstoken: checkToken, accesstokenexpiresutc: checkInstant, accesstokentype: checkToken };
 const membersOf: Record<SinkCredential['credentialtype'], Record<string, CheckText>> = {
   PLAIN: { identifier: checkLine, secret: checkLine },
   ACCESSTOKEN: accessToken,
-  // The faults of the endpoint are those of a sink.
+  // The endpoint is checked as a sink.
   REFRESHTOKEN: { ...accessToken, refreshtoken: checkLine, refreshtokenendpoint: () => [] },
 };
-/** The draft's schema lets it be absent, and then it means "bearer". */
+/** Optional in the draft's schema; the default is "bearer". */
 const optionalMember = 'accesstokentype';
 
-/** What the contract cannot say of a credential: all faults at once. No detail repeats what was sent. */
+/** Checks the rules that the contract cannot express; returns all faults at once. No detail repeats a secret. */
 export function readSinkCredential(
   sent: SinkCredential | undefined,
   at: string,
@@ -74,20 +74,18 @@ export function readSinkCredential(
   const faults = Object.entries(membersOf[value.credentialtype]).flatMap(([name, check]) => {
     const member = given.get(name);
     if (member !== undefined) return check(member, `${at}/${name}`);
-    return name === optionalMember
-      ? []
-      : fault(`${at}/${name}`, 'required', 'A credential of this type has this member.');
+    return name === optionalMember ? [] : fault(`${at}/${name}`, 'required', credentialTexts.required);
   });
   const endpoint = 'refreshtokenendpoint' in value ? value.refreshtokenendpoint : undefined;
   const ofEndpoint = endpoint === undefined ? undefined : faultOfSink(endpoint);
   if (ofEndpoint !== undefined) {
-    const detail = textOf((language) => `An endpoint keeps the rules of sinks. ${textIn(ofEndpoint.detail, language)}`);
+    const detail = credentialTexts.endpoint(ofEndpoint.detail);
     faults.push({ pointer: `${at}/refreshtokenendpoint`, rule: ofEndpoint.rule, detail });
   }
   return { faults, credential: { kind: 'given', value, overlapSeconds: overlapseconds } };
 }
 
-/** Undefined unless a credential is given. */
+/** Undefined unless the request has a credential. */
 export async function sealCredential(
   vault: Pick<CredentialVault, 'seal' | 'fingerprint'>,
   credential: RequestedCredential,
@@ -112,8 +110,8 @@ interface Rotation {
 }
 
 /**
- * Which credential senders may still use beside the one that stands from now on, and until when: the one of the last
- * rotation, as before (`keeps`), or the one that is replaced now (`overlaps`). It never goes to another host.
+ * Which previous credential senders may still use next to the new one, and until when: the one from the last rotation
+ * (`keeps`), or the one that is replaced now (`overlaps`). A previous credential never moves to another host.
  */
 export function overlapOf(
   present: PresentCredential | undefined,

@@ -2,6 +2,8 @@ import { RegistryError, type Fault } from '../errors.js';
 import { parseFilters } from '../matching/filter.js';
 import { priceOf } from '../matching/price.js';
 import { parseOriginName } from '../origins/origin-name.js';
+import { credentialTexts } from '../texts/credentials.js';
+import { subscriptionTexts } from '../texts/subscriptions.js';
 import { readSinkCredential, type RequestedCredential } from './credential.js';
 import {
   checkConfig,
@@ -14,17 +16,17 @@ import {
 } from './rules.js';
 import type { Definition } from './subscription.js';
 
-/** A checked request: the definition, the origin that it names, and what to do with the credential. */
+/** A validated request: the definition, the origin that it names, and what to do with the credential. */
 export interface Requested {
   definition: Definition;
-  /** In lower case; undefined takes the tenant's default. */
+  /** In lower case; undefined means the tenant's default. */
   origin: string | undefined;
   credential: RequestedCredential;
 }
 
 export type FaultOfSink = (sink: string) => Omit<Fault, 'pointer'> | undefined;
 
-/** Checks every member. RegistryError `invalid_subscription` with every fault at once and its place. */
+/** Checks every member. Throws RegistryError `invalid_subscription` with all faults and their places. */
 export function parseDefinition(body: SubscriptionRequest, faultOfSink: FaultOfSink): Requested {
   const filters = parseFilters(body.filters, '/filters');
   const credential = readSinkCredential(body.sinkcredential, '/sinkcredential', faultOfSink);
@@ -66,15 +68,14 @@ export function parseDefinition(body: SubscriptionRequest, faultOfSink: FaultOfS
 }
 
 export function invalid(faults: Fault[]): RegistryError {
-  return new RegistryError('invalid_subscription', 'The subscription breaks a rule.', { faults });
+  return new RegistryError('invalid_subscription', subscriptionTexts.invalid, { faults });
 }
 
 export function nothingToKeep(): RegistryError {
-  const detail = 'A credential with nothing but its type keeps what is stored, and none of this type is stored.';
-  return invalid([{ pointer: '/sinkcredential', rule: 'nothing_to_keep', detail }]);
+  return invalid([{ pointer: '/sinkcredential', rule: 'nothing_to_keep', detail: credentialTexts.nothingToKeep }]);
 }
 
-/** As JSON that Postgres reads into columns; what is undefined is null there. */
+/** As JSON that Postgres reads into columns; undefined members become null. */
 export function columnsOf(definition: Definition) {
   return {
     sink: definition.sink,

@@ -13,6 +13,7 @@ import type { Database } from '../storage/database.js';
 import { Prisma, type subscription as SubscriptionRow } from '../storage/generated/client.js';
 import { isUuid } from '../storage/ids.js';
 import type { Sql } from '../storage/sql.js';
+import { subscriptionTexts } from '../texts/subscriptions.js';
 import type { CredentialInfo, PresentCredential } from './credential.js';
 import type { Status, Subscription, SubscriptionStatus, SuspendedBy } from './subscription.js';
 
@@ -82,10 +83,10 @@ function mayBe(status: Status | undefined): Prisma.Sql {
     select g.state = 'live' and g.expiresat > now() from "grant" g where g.origin = s.origin and g.sink = s.sink), false)`;
 }
 
-/** RegistryError `subscription_not_found` for one that the principal may not see. */
+/** Throws RegistryError `subscription_not_found` for a subscription that the principal may not see. */
 function visible({ tenant, subscriber, scopes }: Principal, row: Row | undefined): Subscription {
   if (row?.tenant !== tenant || (row.subscriber !== subscriber && !scopes.has('assent:admin'))) {
-    throw new RegistryError('subscription_not_found', 'There is no subscription with this id, or it is not yours.');
+    throw new RegistryError('subscription_not_found', subscriptionTexts.notFound);
   }
   return subscriptionOf(row);
 }

@@ -10,6 +10,7 @@ import { claimKeys, keyOfRequest, type IdempotentRequest } from '../storage/idem
 import { uuidv7 } from '../storage/ids.js';
 import type { Sql } from '../storage/sql.js';
 import { databaseTime, type Actor, type Transaction } from '../storage/transaction.js';
+import { subscriptionTexts } from '../texts/subscriptions.js';
 import { findAskedOrigins, lint } from './asked-origin.js';
 import { sealCredential, type SealedCredential } from './credential.js';
 import type { CredentialVault } from './credential-vault.js';
@@ -17,14 +18,14 @@ import { columnsOf, nothingToKeep, type Requested } from './definition.js';
 import { refusePrices, type PriceLimits } from './prices.js';
 
 /**
- * Registration: subscription, handshake, audit entry and change, together with whatever else is registered at this
- * moment. What finds a place is asked at once, with its first attempt recorded.
+ * Registers a subscription: writes it with its handshake, audit entry and change, in one batch with other registrations
+ * of the same moment. If the worker has room, the first attempt is recorded too and starts right away.
  */
 export type Register = (
   caller: Caller,
   requested: Requested,
   request: IdempotentRequest,
-  /** Somebody waits for the answer of the webhook. */
+  /** The client waits for the response of the webhook. */
   isAwaited: boolean,
 ) => Promise<Registered>;
 
@@ -47,7 +48,7 @@ export interface RegisterSettings {
   vault: CredentialVault;
   queue: Pick<Queue, 'claimIn'>;
   adopt: Adopt;
-  /** How many subscriptions a tenant may have, and has by what this process knows. */
+  /** How many subscriptions a tenant may have, and how many it has as far as this process knows. */
   perTenant: number;
   subscriptionsOf: (tenant: string) => number;
   prices: PriceLimits;
@@ -64,7 +65,7 @@ interface Registration {
 
 type Accepted = Registration & { origin: Origin };
 
-/** In one transaction. */
+/** The size of a batch: registrations in one transaction. */
 const most = 200;
 
 export function createRegister(settings: RegisterSettings): Register {
@@ -73,7 +74,7 @@ export function createRegister(settings: RegisterSettings): Register {
   const register = createBatcher<Registration, Registered | RegistryError>({
     run: (registrations) => adopt((places) => database.write((tx) => registerAll(tx, registrations, places))),
     most,
-    // One statement writes no row twice.
+    // One statement cannot write the same row twice.
     keyOf: ({ request }) => keyOfRequest(request),
   });
 
@@ -88,7 +89,7 @@ export function createRegister(settings: RegisterSettings): Register {
     return result;
   };
 
-  /** A registration that is refused does not keep the others back, so its error is its result. */
+  /** A refused registration must not fail the others of its batch, so its error is its result. */
   async function registerAll(tx: Transaction, registrations: readonly Registration[], places: number) {
     const results = new Map<string, Registered | RegistryError>();
     const findOrigin = await findAskedOrigins(tx.sql, registrations.map(askedOriginOf));
@@ -101,7 +102,7 @@ export function createRegister(settings: RegisterSettings): Register {
     const refused = await refusePrices(tx.sql, fit.map(pricedOf), prices);
     for (const [id, error] of refused) results.set(id, error);
     fit = fit.filter(({ id }) => !refused.has(id));
-    // Whoever repeats a request hears of what it created, whatever has become of origin and room since.
+    // A repeated request returns what the first one created, even if the origin or the quota has changed since.
     const claims = registrations.map(({ id, request }) => ({ request, resource: id, isRefused: results.has(id) }));
     for (const [id, earlier] of await claimKeys(tx.sql, claims)) {
       const isError = earlier instanceof RegistryError;
@@ -120,10 +121,7 @@ export function createRegister(settings: RegisterSettings): Register {
   function acceptedBy(origin: Origin | RegistryError, { caller, requested }: Registration): Origin | RegistryError {
     if (origin instanceof RegistryError) return origin;
     if (subscriptionsOf(caller.principal.tenant) >= perTenant) {
-      return new RegistryError(
-        'quota_exceeded',
-        `The tenant has ${perTenant} subscriptions, which is all it may have.`,
-      );
+      return new RegistryError('quota_exceeded', subscriptionTexts.quota(perTenant));
     }
     return lint(origin, requested.definition) ?? origin;
   }
@@ -137,7 +135,7 @@ function askedOriginOf({ caller, requested }: Registration) {
   return { tenant: caller.principal.tenant, name: requested.origin };
 }
 
-/** Subscriptions, and the question that each calls for. Nothing would count where an admin revoked the grant. */
+/** Writes subscriptions and their handshakes. If an admin revoked the grant, no handshake starts. */
 async function create(
   tx: Transaction,
   accepted: readonly Accepted[],

@@ -14,6 +14,7 @@ import { actorOf, parsePrefer, type Call, type Handlers, type Identity } from '.
 import { pageHeaders, readListCursor } from '../http/page.js';
 import { isUuid } from '../storage/ids.js';
 import type { Language } from '../texts/text.js';
+import { subscriptionTexts } from '../texts/subscriptions.js';
 import { invalid, parseDefinition, type FaultOfSink } from './definition.js';
 import type { SubscriptionReader } from './read-subscription.js';
 import type { Caller, Written } from './register.js';
@@ -114,9 +115,7 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
       requireConditions(call.header, stored.version);
       const request = requestFor(stored);
       if (request.id !== undefined && request.id !== id) {
-        throw invalid([
-          { pointer: '/id', rule: 'id_changed', detail: 'The id is the one of the path; it never changes.' },
-        ]);
+        throw invalid([{ pointer: '/id', rule: 'id_changed', detail: subscriptionTexts.idChanged }]);
       }
       return parseDefinition(request, faultOfSink);
     });

@@ -7,6 +7,8 @@ import type { Database } from '../storage/database.js';
 import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
 import { uuidv7 } from '../storage/ids.js';
 import { databaseTime, type Actor, type ChangeKind, type Transaction } from '../storage/transaction.js';
+import { credentialTexts } from '../texts/credentials.js';
+import { subscriptionTexts } from '../texts/subscriptions.js';
 import { askForRate, askOnce, releasePair } from './ask-webhook.js';
 import { findAskedOrigin, lint } from './asked-origin.js';
 import { overlapOf, sealCredential, type RequestedCredential } from './credential.js';
@@ -18,25 +20,28 @@ import type { Caller, Register, Written } from './register.js';
 import type { Subscription } from './subscription.js';
 
 /**
- * What changes a subscription. Each is one transaction that writes the subscription, the handshake that it calls for,
- * the audit entry and the change together, and returns the handshake to be attended to, if there is one.
+ * Changes to subscriptions. Each method is one transaction that writes the subscription, its handshake, the audit entry
+ * and the change together. It returns the handshake that started, if any.
  */
 export interface SubscriptionWriter {
   create: Register;
-  /** `requestFor` sees the present subscription, under lock; another sink or origin begins a new generation. */
+  /** `requestFor` gets the current subscription, under lock. Another sink or origin starts a new generation. */
   replace(caller: Caller, id: string, requestFor: (present: Subscription) => Requested): Promise<Written>;
   /** Returns the subscription as it was. */
   remove(caller: Caller, id: string, check: Check): Promise<Subscription>;
   suspend(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
-  /** RegistryError `suspended_by_admin` where only an admin may. Asks if no consent stands, or not for what it asks. */
+  /**
+   * Throws RegistryError `suspended_by_admin` if only an admin may resume. Starts a handshake unless a live grant covers
+   * the rate.
+   */
   resume(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
-  /** RegistryError `grant_revoked` where only an admin may; for an admin it opens the way again. */
+  /** Throws RegistryError `grant_revoked` if only an admin may. For an admin it lifts the revocation. */
   askAgain(caller: Caller, id: string, request: IdempotentRequest): Promise<Asked>;
 }
 
 type Check = (present: Subscription) => void;
 
-/** Of a handshake that was asked for. */
+/** A handshake that a client requested. */
 export interface Asked extends Written {
   id: string;
   replayed: boolean;
@@ -71,7 +76,7 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
         const generation = present.generation + (isOtherPair ? 1 : 0);
         const sealed = await sealCredential(vault, credential, { tenant: present.tenant, subscription: id });
         const now = await databaseTime(sql);
-        // Who repeats a rotation, because its answer was lost, must not lose the overlap by that.
+        // A client that repeats a rotation because the response got lost must not lose the overlap.
         const isSame = sealed !== undefined && sealed.info.fingerprint === present.credential?.fingerprint;
         const isKept = credential.kind === 'kept' || isSame;
         const isOtherHost = new URL(definition.sink).host !== new URL(present.sink).host;
@@ -108,11 +113,11 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
             ? await (isOtherPair ? askOnce : askForRate)(sql, actor, { id, generation, definition, origin }, 'change')
             : undefined;
         if (origin.name !== present.origin) {
-          // Who follows the old origin alone must hear that it has gone.
+          // A reader that follows only the old origin must see that the subscription moved.
           const { tenant, origin: left, sink } = present;
           tx.change({ kind: 'subscription.moved', tenant, origin: left, sink, subscription: id });
         }
-        tell(tx, actor, 'subscription.replaced', { id, origin: origin.name, sink: definition.sink });
+        record(tx, actor, 'subscription.replaced', { id, origin: origin.name, sink: definition.sink });
         return { handshake };
       });
     },
@@ -126,7 +131,7 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
         await closeHandshakesOf(sql, id);
         await sql.$executeRaw`delete from subscription where id = ${id}::uuid`;
         await releasePair(tx, actor, present);
-        tell(tx, actor, 'subscription.deleted', present);
+        record(tx, actor, 'subscription.deleted', present);
         return present;
       }),
 
@@ -136,13 +141,13 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
         const present = await lockSubscription(sql, principal, id);
         check(present);
         const by = principal.scopes.has('assent:admin') ? 'admin' : 'subscriber';
-        // What an admin suspended stays an admin's, whoever says it again.
+        // A subscription that an admin suspended stays suspended by the admin, even if a subscriber suspends it again.
         await sql.$executeRaw`
           update subscription set version = version + 1, updatedat = now(), suspendedat = least(suspendedat, now()),
             suspendreason = case when suspendedby = 'admin' and ${by} <> 'admin' then suspendreason else ${reason} end,
             suspendedby = case when suspendedby = 'admin' then suspendedby else ${by} end
           where id = ${id}::uuid`;
-        tell(tx, actor, 'subscription.suspended', present, { reason });
+        record(tx, actor, 'subscription.suspended', present, { reason });
         return { handshake: undefined };
       }),
 
@@ -153,13 +158,10 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
         check(present);
         if (present.suspended === undefined) return { handshake: undefined };
         if (present.suspended.by === 'admin' && !principal.scopes.has('assent:admin')) {
-          throw new RegistryError(
-            'suspended_by_admin',
-            'An admin suspended this subscription, and only an admin resumes it.',
-          );
+          throw new RegistryError('suspended_by_admin', subscriptionTexts.suspendedByAdmin);
         }
         await lockPairs(sql, [present]);
-        // The webhook is asked for this subscription in its place.
+        // The handshake for this subscription replaces the renewal.
         await closeWaitingRenewal(sql, present);
         await sql.$executeRaw`
           update subscription set version = version + 1, updatedat = now(),
@@ -167,7 +169,7 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
           where id = ${id}::uuid`;
         const origin = await findOrigin(sql, present.tenant, present.origin);
         const rate = present.requestedRate ?? origin.requestedRate ?? null;
-        // Another rate, sink or origin may have been named meanwhile, when nobody was asked for it.
+        // While it was suspended, the rate, sink or origin may have changed without a handshake.
         const [grant] = await sql.$queryRaw<unknown[]>`
           select 1 from "grant" where origin = ${present.origin} and sink = ${present.sink}
             and state = 'live' and expiresat > now() and (
@@ -176,7 +178,7 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
               order by h.createdat desc, h.id desc limit 1)`;
         const question = { id, generation: present.generation, definition: present, origin };
         const handshake = grant === undefined ? await askForRate(sql, actor, question, 'request') : undefined;
-        tell(tx, actor, 'subscription.resumed', present, { reason });
+        record(tx, actor, 'subscription.resumed', present, { reason });
         return { handshake };
       }),
 
@@ -193,7 +195,7 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
         const question = { id, generation: present.generation, definition: present, origin };
         const handshake = await askOnce(sql, actor, question, 'request', created);
         if (handshake === undefined) {
-          throw new RegistryError('grant_revoked', 'An admin revoked the grant, and only an admin can ask again.');
+          throw new RegistryError('grant_revoked', subscriptionTexts.grantRevoked);
         }
         if (handshake !== created) await noteResource(sql, request, handshake);
         tx.audit(actor, 'handshake.requested', `subscription:${id}`, { handshake });
@@ -203,7 +205,7 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
 }
 
 /**
- * What was asked while the grant was being revoked may still be open, and counts no more than what was asked before.
+ * Handshakes that started while the grant was being revoked may still be open. Their outcome must not count.
  */
 async function reopen(tx: Transaction, actor: Actor, pair: Subscription): Promise<void> {
   const { sql } = tx;
@@ -212,7 +214,7 @@ async function reopen(tx: Transaction, actor: Actor, pair: Subscription): Promis
   await reopenGrant(tx, actor, pair);
 }
 
-function tell(
+function record(
   tx: Transaction,
   actor: Actor,
   kind: ChangeKind,
@@ -224,17 +226,18 @@ function tell(
 }
 
 /**
- * Whoever points a subscription to another host must know the secret: else an admin could have it sent to their own.
+ * A client that moves a subscription to another host must know the secret. Otherwise an admin could have it sent to a
+ * host of their own.
  */
 function checkCredential(present: Subscription, credential: RequestedCredential, sink: string): void {
   if (credential.kind === 'kept' && present.credential?.credentialtype !== credential.type) throw nothingToKeep();
   if (new URL(sink).host === new URL(present.sink).host) return;
   if (credential.kind === 'kept') {
-    const detail = 'The sink is on another host: give the credential again, or leave it out.';
+    const detail = credentialTexts.otherHost;
     throw invalid([{ pointer: '/sinkcredential', rule: 'credential_for_other_host', detail }]);
   }
   if (credential.kind === 'given' && credential.overlapSeconds) {
-    const detail = 'The sink is on another host, which must not get the credential of the one before.';
+    const detail = credentialTexts.noOverlap;
     throw invalid([{ pointer: '/sinkcredential/overlapseconds', rule: 'credential_for_other_host', detail }]);
   }
 }

@@ -25,7 +25,7 @@ function matches(text: string, attributes: Attributes): boolean {
 function fault(text: string, limits?: { characters?: number; tokens?: number; depth?: number }): string {
   const parsed = parseCesql(text, limits);
   if (!('fault' in parsed)) throw new Error(`There is no fault in ${text}.`);
-  expect(parsed.fault.detail).toMatch(/^[A-Z].*\.$/);
+  expect(parsed.fault.detail.en).toMatch(/^[A-Z].*\.$/);
   return `${parsed.fault.at} ${parsed.fault.rule}`;
 }
 

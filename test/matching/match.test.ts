@@ -542,7 +542,7 @@ describe('without storing anything', () => {
       { exact: { subject: 'x' } },
       { suffix: { a: 'x' } },
     ];
-    const lacking = 'The event has no such attribute.';
+    const lacking = 'The event does not have this attribute.';
     expect(await failure({ all: [type, { all: [type, subject] }] })).toEqual([
       false,
       'all/1/all/1/exact/subject',
@@ -557,6 +557,24 @@ describe('without storing anything', () => {
     expect(await failure({ sql: '1 / 0 = 1' })).toEqual([false, 'sql', expect.stringContaining('divided by zero')]);
     expect(await failure({ sql: 'subject > 1' })).toEqual([false, 'sql', expect.stringContaining('type')]);
     expect(await failure({ not: { sql: "a = 'x'" } })).toEqual([true, undefined, undefined]);
+  });
+
+  test('the reason of a failure and its refusal are in the language of the client', async () => {
+    const event = eventOf('com.example.case', { subject: 'abc' });
+    const send = (body: object) => subscriber.post('/v1/filters/test').set('Accept-Language', 'nl').send(body);
+    const failed = await send({ event, filters: [{ sql: '1 / 0 = 1' }] }).expect(200);
+    expect(failed.get('Content-Language')).toBe('nl');
+    expect(failed.body).toEqual({
+      matched: false,
+      pointer: '/filters/0/sql',
+      detail: 'Een getal valt buiten het bereik van een Integer, of wordt gedeeld door nul.',
+    });
+    const refused = await send({ event, filters: [{ sql: 'a =' }] }).expect(400);
+    expect(refused.get('Content-Language')).toBe('nl');
+    expect(refused.body).toMatchObject({
+      detail: 'De gebeurtenis of de filters zijn ongeldig. Bij faults staat waar, en waarom.',
+      faults: [{ detail: expect.stringMatching(/^Bij teken 4: Hier wordt een waarde, /) }],
+    });
   });
 
   test('an event is held against a profile', async () => {

@@ -55,7 +55,11 @@ describe('the name of an origin', () => {
     ['"example.com"', 'origin_malformed'],
     ['localhost', 'origin_single_label'],
   ])('is not read from %j', (text, rule) => {
-    expect(parseOriginName(text)).toEqual({ ok: false, rule, detail: expect.stringMatching(/^[A-Z].*\.$/) });
+    expect(parseOriginName(text)).toEqual({
+      ok: false,
+      rule,
+      detail: { en: expect.stringMatching(/^[A-Z].*\.$/), nl: expect.stringMatching(/^[A-Z].*\.$/) },
+    });
   });
 
   test('of any length is judged in no time', () => {

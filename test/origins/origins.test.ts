@@ -97,7 +97,7 @@ describe('register and read', () => {
     await create(name).expect(201);
     expect((await create(name, settings).expect(409)).body).toMatchObject({
       code: 'origin_exists',
-      detail: `${name} is registered already.`,
+      detail: `${name} is already registered.`,
       faults: [{ pointer: '/name' }],
     });
     expect((await admin.get(`/v1/origins/${name}`)).body).toMatchObject(defaults);
@@ -258,7 +258,7 @@ describe('the default origin', () => {
     const second = newName();
     const refused = {
       code: 'default_origin_exists',
-      detail: `The default origin is ${name}; make that one no default first.`,
+      detail: `The default origin is ${name}. Set its isdefault to false first.`,
       faults: [{ pointer: '/isdefault' }],
     };
     expect((await create(second, { isdefault: true }).expect(409)).body).toMatchObject(refused);

@@ -9,11 +9,13 @@ import {
   checkTypes,
 } from '../../src/subscriptions/rules.js';
 import { readSinkCredential, type SinkCredential } from '../../src/subscriptions/credential.js';
+import { subscriptionTexts } from '../../src/texts/subscriptions.js';
+import { textIn } from '../../src/texts/text.js';
 import { cpuTime } from '../support/cpu-time.js';
 
 /** The places and rules of the faults; the sentences are for people. */
 function seen(faults: Fault[]): string[] {
-  for (const { detail } of faults) expect(detail).toMatch(/^["A-Z].*\.$/);
+  for (const { detail } of faults) expect(textIn(detail, 'en')).toMatch(/^["A-Z].*\.$/);
   return faults.map(({ pointer, rule }) => `${pointer} ${rule}`);
 }
 
@@ -123,7 +125,7 @@ describe('protocol', () => {
   test('in other letters is refused with a hint at the case', () => {
     for (const value of ['http', 'Http']) {
       expect(checkProtocol(value, '/protocol')).toEqual([
-        { pointer: '/protocol', rule: 'protocol_unknown', detail: expect.stringContaining('case-sensitive') },
+        { pointer: '/protocol', rule: 'protocol_unknown', detail: subscriptionTexts.protocolCase },
       ]);
     }
   });

@@ -1,9 +1,10 @@
 import type { FaultRule } from '../../errors.js';
+import type { Text } from '../../texts/text.js';
 
 /** A value of the CloudEvents SQL Expression Language, CESQL (cesql/spec.md, section 3.1). Integers have 32 bits. */
 export type CesqlValue = string | number | boolean;
 
-/** A CESQL expression that was read. `<>` is kept as `!=`, `x NOT LIKE` and `x NOT IN` as NOT of the plain operator. */
+/** A parsed CESQL expression. `<>` becomes `!=`; `x NOT LIKE` and `x NOT IN` become NOT of the plain operator. */
 export type Cesql =
   | { kind: 'literal'; value: CesqlValue }
   | { kind: 'attribute'; name: string }
@@ -17,11 +18,11 @@ export type Cesql =
   | { kind: 'in'; operand: Cesql; set: Cesql[] }
   | { kind: 'call'; name: string; arguments: Cesql[] };
 
-/** Why an expression is refused: where (offset in UTF-16 units), by which rule, and a sentence for people. */
+/** Why an expression is refused: the place (offset in UTF-16 units), the rule, and a sentence for people. */
 export interface CesqlFault {
   at: number;
   rule: FaultRule;
-  detail: string;
+  detail: Text;
 }
 
 /** The kinds of error of section 3.3. */
@@ -29,8 +30,8 @@ export type CesqlErrorKind =
   'parse' | 'math' | 'cast' | 'missingAttribute' | 'missingFunction' | 'functionEvaluation' | 'generic';
 
 /**
- * What one evaluation carries along: its first error, how many more characters it may look at or produce, and how many
- * it was given in all.
+ * The state of one evaluation: its first error, how many more characters it may read or produce, and the total that it
+ * was allowed.
  */
 export interface CesqlRun {
   error: CesqlErrorKind | undefined;
@@ -39,9 +40,9 @@ export interface CesqlRun {
 }
 
 /**
- * Steps are given for what an evaluation reads: a subscription may have a hundred expressions, each of which is run for
- * every event, and CONCAT_WS, which can repeat its delimiter, and patterns that almost match everywhere make much work
- * of few characters. An honest filter does not look at anything sixteen times.
+ * An evaluation earns steps for what it reads. A subscription may have a hundred expressions, and each runs for every
+ * event. CONCAT_WS, which can repeat its delimiter, and patterns that almost match everywhere do much work on few
+ * characters. An honest filter does not read anything sixteen times.
  */
 const firstSteps = 10_000;
 const stepsPerCharacter = 16;
@@ -52,19 +53,19 @@ export function createRun(): CesqlRun {
   return { error: undefined, steps: firstSteps, given: firstSteps };
 }
 
-/** How many steps a run has taken. What was asked for and not given was not done. */
+/** How many steps a run has taken. Steps beyond the limit were not taken. */
 export function stepsTaken({ given, steps }: CesqlRun): number {
   return given - Math.max(steps, 0);
 }
 
-/** Makes a run ready for the next evaluation. */
+/** Resets a run for the next evaluation. */
 export function restart(run: CesqlRun): void {
   run.error = undefined;
   run.steps = firstSteps;
   run.given = firstSteps;
 }
 
-/** Gives the steps for a value that is read. */
+/** Adds the steps for a value that is read. */
 export function payFor(value: CesqlValue, run: CesqlRun): CesqlValue {
   if (typeof value !== 'string') return value;
   const steps = Math.min(value.length * stepsPerCharacter, maxSteps - run.given);
@@ -73,12 +74,12 @@ export function payFor(value: CesqlValue, run: CesqlRun): CesqlValue {
   return value;
 }
 
-/** The first error stays: after it nothing more is evaluated ("fail fast mode", section 4.1). */
+/** Keeps the first error: evaluation stops there ("fail fast mode", section 4.1). */
 export function fail(run: CesqlRun, kind: CesqlErrorKind): void {
   run.error ??= kind;
 }
 
-/** Takes steps from the run; false, with an error of that kind, when there are not enough left. */
+/** Takes steps from the run. Returns false, with an error of this kind, if too few are left. */
 export function spend(run: CesqlRun, steps: number, kind: CesqlErrorKind): boolean {
   run.steps -= steps;
   if (run.steps >= 0) return true;

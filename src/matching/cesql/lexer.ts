@@ -1,4 +1,6 @@
 import type { FaultRule } from '../../errors.js';
+import { cesqlTexts } from '../../texts/filters.js';
+import type { Text } from '../../texts/text.js';
 import type { CesqlFault } from './expression.js';
 
 /**
@@ -10,21 +12,21 @@ export interface CesqlLimits {
   depth: number;
 }
 
-/** `text` is the value for a string, the upper-case form for a keyword, and else what was written. */
+/** `text` is the value of a string, the upper-case form of a keyword, otherwise the source text. */
 export interface Token {
   kind: 'word' | 'keyword' | 'string' | 'symbol' | 'end';
   text: string;
   at: number;
 }
 
-/** Ends the reading of an expression; parseCesql makes a value of it. */
+/** Ends the parsing of an expression; parseCesql turns it into a value. */
 export class CesqlRefusal extends Error {
   constructor(readonly fault: CesqlFault) {
-    super(fault.detail);
+    super(fault.detail.en);
   }
 }
 
-export function failAt(at: number, rule: FaultRule, detail: string): never {
+export function failAt(at: number, rule: FaultRule, detail: Text): never {
   throw new CesqlRefusal({ at, rule, detail });
 }
 
@@ -35,14 +37,14 @@ const wordOrSymbol = /([A-Za-z0-9_]+)|<=|>=|<>|!=|[=<>+\-*/%(),]/y;
 /** Splits the text into tokens; the last one is always `end`. Linear, and it stops at the limit (section 2). */
 export function readTokens(text: string, limits: CesqlLimits): Token[] {
   if (text.length > limits.characters) {
-    failAt(limits.characters, 'too_long', `An expression has at most ${limits.characters} characters.`);
+    failAt(limits.characters, 'too_long', cesqlTexts.tooLong(limits.characters));
   }
   const half = text.search(/\p{Surrogate}/u);
-  if (half !== -1) failAt(half, 'text_malformed', 'This is half of a surrogate pair and no character.');
+  if (half !== -1) failAt(half, 'text_malformed', cesqlTexts.loneSurrogate);
   const tokens: Token[] = [];
   for (let at = skipBlanks(text, 0); at < text.length;) {
     if (tokens.length === limits.tokens) {
-      failAt(at, 'too_many_tokens', `An expression has at most ${limits.tokens} words, values and signs.`);
+      failAt(at, 'too_many_tokens', cesqlTexts.tooManyTokens(limits.tokens));
     }
     const { token, end } = readToken(text, at);
     tokens.push(token);
@@ -63,7 +65,7 @@ function readToken(text: string, at: number): { token: Token; end: number } {
   if (first === "'" || first === '"') return readString(text, at, first);
   wordOrSymbol.lastIndex = at;
   const found = wordOrSymbol.exec(text);
-  if (!found) return failAt(at, 'character_unexpected', 'This character has no meaning outside of a string.');
+  if (!found) return failAt(at, 'character_unexpected', cesqlTexts.characterUnexpected);
   const end = at + found[0].length;
   if (found[1] === undefined) return { token: { kind: 'symbol', text: found[0], at }, end };
   const upper = found[1].toUpperCase();
@@ -72,8 +74,9 @@ function readToken(text: string, at: number): { token: Token; end: number } {
 }
 
 /**
- * A backslash escapes the quote that delimits the string (section 2.2). Before anything else it stands for itself, but
- * the pair is read together, as in the grammar that comes with the text: otherwise no string could end in a backslash.
+ * A backslash escapes the quote that delimits the string (section 2.2). Before any other character it is an ordinary
+ * character, but the two are read as a pair, as in the grammar of the specification. Otherwise no string could end in a
+ * backslash.
  */
 function readString(text: string, at: number, quote: string): { token: Token; end: number } {
   let value = '';
@@ -89,5 +92,5 @@ function readString(text: string, at: number, quote: string): { token: Token; en
     }
     end += 1;
   }
-  return failAt(at, 'string_unterminated', `The string that begins here has no closing ${quote}.`);
+  return failAt(at, 'string_unterminated', cesqlTexts.stringUnterminated(quote));
 }

@@ -1,7 +1,8 @@
 // The text of an expression becomes tokens (`lexer.ts`), the tokens a tree (here, `expression.ts`), and the tree a function
-// of an event (`evaluate.ts`). `anchors.ts` reads from the tree what an event must have, so that the index can look it up.
+// of an event (`evaluate.ts`). `anchors.ts` derives from the tree what an event must have, for the index.
 
 import { limits } from '../../limits.js';
+import { cesqlTexts } from '../../texts/filters.js';
 import type { Cesql, CesqlFault } from './expression.js';
 import { findFunction, isFunctionName } from './functions.js';
 import { CesqlRefusal, readTokens, failAt, type CesqlLimits, type Token } from './lexer.js';
@@ -9,8 +10,8 @@ import { CesqlRefusal, readTokens, failAt, type CesqlLimits, type Token } from '
 export type ParsedCesql = { expression: Cesql } | { fault: CesqlFault };
 
 /**
- * Reads an expression (cesql/spec.md, section 2). Functions that do not exist, or not with so many arguments, are
- * refused too: a filter with them could never match. `{ functions: 'any' }` leaves that to evaluation (section 3.5).
+ * Parses an expression (cesql/spec.md, section 2). Refuses unknown functions and wrong numbers of arguments too, because
+ * such a filter could never match. `{ functions: 'any' }` leaves that to evaluation (section 3.5).
  */
 export function parseCesql(
   text: string,
@@ -23,13 +24,7 @@ export function parseCesql(
     const reader: TokenReader = { tokens, place: 0, depth: checked.depth, known: options.functions === 'known' };
     const expression = parseExpression(reader, 1, 0);
     const rest = peek(reader);
-    if (rest.kind !== 'end') {
-      failAt(
-        rest.at,
-        'operator_expected',
-        'The expression is complete before this; an operator or the end belongs here.',
-      );
-    }
+    if (rest.kind !== 'end') failAt(rest.at, 'operator_expected', cesqlTexts.complete);
     return { expression };
   } catch (error) {
     if (error instanceof CesqlRefusal) return { fault: error.fault };
@@ -46,7 +41,7 @@ interface TokenReader {
 
 /**
  * How tightly operators bind (section 3.6). Equal ones group from the left, and AND, OR and XOR are equal. LIKE and IN
- * have one power, for what stands after them can take no operator. Unary ones take the next operand and no more.
+ * have one power, because their right side accepts no operator. A unary operator applies to the next operand only.
  */
 const powers: ReadonlyMap<string, number> = new Map([
   ...['AND', 'OR', 'XOR'].map((operator) => [operator, 1] as const),
@@ -98,22 +93,22 @@ function parseLikeOrIn(reader: TokenReader, operand: Cesql, depth: number): Cesq
 function readLikeOrIn(reader: TokenReader, operand: Cesql, depth: number): Cesql {
   if (take(reader, 'keyword', 'LIKE')) {
     const { kind, text, at } = peek(reader);
-    if (kind !== 'string') failAt(at, 'pattern_expected', 'LIKE takes a pattern in quotes and nothing else.');
+    if (kind !== 'string') failAt(at, 'pattern_expected', cesqlTexts.pattern);
     reader.place += 1;
     return { kind: 'like', operand, pattern: text };
   }
   if (!take(reader, 'keyword', 'IN')) {
-    failAt(peek(reader).at, 'operator_expected', 'After NOT in this place comes LIKE or IN.');
+    failAt(peek(reader).at, 'operator_expected', cesqlTexts.likeOrIn);
   }
   const open = peek(reader);
-  if (!take(reader, 'symbol', '(')) failAt(open.at, 'set_expected', "IN takes a set, such as ('a', 'b').");
+  if (!take(reader, 'symbol', '(')) failAt(open.at, 'set_expected', cesqlTexts.set);
   return { kind: 'in', operand, set: parseList(reader, open, depth) };
 }
 
 function parseOperand(reader: TokenReader, depth: number): Cesql {
   const token = next(reader);
   const { kind, text, at } = token;
-  if (depth > reader.depth) failAt(at, 'too_deep', `Expressions stand at most ${reader.depth} deep in each other.`);
+  if (depth > reader.depth) failAt(at, 'too_deep', cesqlTexts.tooDeep(reader.depth));
   if (kind === 'string') return { kind: 'literal', value: text };
   if (kind === 'word') return parseWord(reader, token, depth);
   switch (text) {
@@ -133,23 +128,18 @@ function parseOperand(reader: TokenReader, depth: number): Cesql {
     case '-':
       return parseSign(reader, token, depth);
     default:
-      return failAt(
-        at,
-        'operand_expected',
-        'A value, an attribute, a function or an opening parenthesis belongs here.',
-      );
+      return failAt(at, 'operand_expected', cesqlTexts.operand);
   }
 }
 
-/** Where an operand begins, a sign right before digits is theirs, so that -2147483648 can be written (section 2.2). */
+/** At the start of an operand, a sign right before digits is part of the number, which allows -2147483648 (section 2.2). */
 function parseSign(reader: TokenReader, sign: Token, depth: number): Cesql {
   const digits = peek(reader);
   if (isInteger(digits) && digits.at === sign.at + 1) {
     reader.place += 1;
     return integer(sign.text, digits);
   }
-  if (sign.text === '+')
-    failAt(sign.at, 'operand_expected', 'A plus sign at the start of a value stands before digits.');
+  if (sign.text === '+') failAt(sign.at, 'operand_expected', cesqlTexts.plus);
   return { kind: 'minus', operand: parseOperand(reader, depth + 1) };
 }
 
@@ -158,15 +148,15 @@ function parseWord(reader: TokenReader, word: Token, depth: number): Cesql {
   const open = peek(reader);
   if (!take(reader, 'symbol', '(')) return { kind: 'attribute', name: attributeName(word) };
   const name = word.text.toUpperCase();
-  if (reader.known && !isFunctionName(name)) failAt(word.at, 'function_unknown', 'There is no function of this name.');
+  if (reader.known && !isFunctionName(name)) failAt(word.at, 'function_unknown', cesqlTexts.functionUnknown);
   const list = take(reader, 'symbol', ')') ? [] : parseList(reader, open, depth);
   if (reader.known && !findFunction(name, list.length)) {
-    failAt(word.at, 'arity_wrong', `${name} does not exist with this number of arguments: ${list.length}.`);
+    failAt(word.at, 'arity_wrong', cesqlTexts.arity(name, list.length));
   }
   return { kind: 'call', name, arguments: list };
 }
 
-/** One expression or more and the closing parenthesis. */
+/** One or more expressions and the closing parenthesis. */
 function parseList(reader: TokenReader, open: Token, depth: number): Cesql[] {
   const list: Cesql[] = [];
   do list.push(parseExpression(reader, depth + 1, 0));
@@ -175,10 +165,10 @@ function parseList(reader: TokenReader, open: Token, depth: number): Cesql[] {
   return list;
 }
 
-/** Names are compared in lower case: the conformance cases write `EXISTS SOURCE`, and attributes have no other case. */
+/** Names are compared in lower case: the conformance cases write `EXISTS SOURCE`, and attribute names are lower case. */
 function attributeName({ kind, text, at }: Token): string {
-  if (kind !== 'word') failAt(at, 'attribute_expected', 'The name of an attribute belongs here, and it is no keyword.');
-  if (text.includes('_')) failAt(at, 'name_malformed', 'The name of an attribute has the characters a-z and 0-9 only.');
+  if (kind !== 'word') failAt(at, 'attribute_expected', cesqlTexts.attribute);
+  if (text.includes('_')) failAt(at, 'name_malformed', cesqlTexts.nameMalformed);
   return text.toLowerCase();
 }
 
@@ -189,7 +179,7 @@ function isInteger({ kind, text }: Token): boolean {
 function integer(sign: string, { text, at }: Token): Cesql {
   const value = sign === '-' ? 0 - Number(text) : Number(text);
   if (value !== (value | 0)) {
-    failAt(at, 'integer_out_of_range', 'An integer is between -2147483648 and 2147483647.');
+    failAt(at, 'integer_out_of_range', cesqlTexts.integer);
   }
   return { kind: 'literal', value };
 }
@@ -197,11 +187,11 @@ function integer(sign: string, { text, at }: Token): Cesql {
 function close(reader: TokenReader, open: Token): void {
   if (take(reader, 'symbol', ')')) return;
   const { kind, at } = peek(reader);
-  if (kind === 'end') failAt(open.at, 'parenthesis_unclosed', 'The parenthesis that opens here is never closed.');
-  failAt(at, 'operator_expected', 'An operator, a comma between values or a closing parenthesis belongs here.');
+  if (kind === 'end') failAt(open.at, 'parenthesis_unclosed', cesqlTexts.parenthesisUnclosed);
+  failAt(at, 'operator_expected', cesqlTexts.closing);
 }
 
-/** `end` stays where it is, however often it is read. */
+/** Past the last token this returns `end` again and again. */
 function peek(reader: TokenReader): Token {
   return reader.tokens[Math.min(reader.place, reader.tokens.length - 1)] as Token;
 }

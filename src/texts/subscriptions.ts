@@ -1,0 +1,98 @@
+import type { Text } from './text.js';
+
+/** What is wrong with a subscription, and why one cannot be changed. */
+export const subscriptionTexts = {
+  invalid: {
+    en: 'The faults say which members are invalid, and why.',
+    nl: 'Bij faults staat welke velden ongeldig zijn, en waarom.',
+  },
+  notFound: {
+    en: 'There is no subscription with this id, or it is not yours.',
+    nl: 'Er is geen abonnement met dit id, of het is niet van u.',
+  },
+  quota: (max: number): Text => ({
+    en: `The tenant already has ${max} subscriptions, which is the maximum.`,
+    nl: `De organisatie heeft al ${max} abonnementen. Dat is het maximum.`,
+  }),
+  suspendedByAdmin: {
+    en: 'An admin suspended this subscription, and only an admin can resume it.',
+    nl: 'Een beheerder heeft dit abonnement onderbroken, en alleen een beheerder kan het hervatten.',
+  },
+  grantRevoked: {
+    en: 'An admin revoked the grant, and only an admin can start another handshake.',
+    nl: 'Een beheerder heeft de grant ingetrokken, en alleen een beheerder kan een nieuwe handshake starten.',
+  },
+
+  memberUnknown: { en: 'This member does not exist.', nl: 'Dit veld bestaat niet.' },
+  nameForbidden: { en: 'A member may not have this name.', nl: 'Een veld mag deze naam niet hebben.' },
+  empty: { en: 'The string must have at least one character.', nl: 'De string moet minstens één teken hebben.' },
+  controlCharacter: {
+    en: 'The string must not contain control characters.',
+    nl: 'De string mag geen stuurtekens bevatten.',
+  },
+  idChanged: {
+    en: 'The id must be the one in the path. It never changes.',
+    nl: 'Het id moet gelijk zijn aan dat in het pad. Het verandert nooit.',
+  },
+  source: {
+    en: 'A source is a URI reference (RFC 3986). Percent-encode all other characters.',
+    nl: 'Een source is een URI-referentie (RFC 3986). Gebruik percent-encoding voor alle andere tekens.',
+  },
+  typeRepeated: { en: 'This type is already in the array.', nl: 'Dit type staat al in de array.' },
+
+  protocolCase: {
+    en: 'Values are case-sensitive. Write "HTTP" in capital letters.',
+    nl: 'Waarden zijn hoofdlettergevoelig. Schrijf "HTTP" in hoofdletters.',
+  },
+  protocolNotSupported: {
+    en: 'Assent asks for consent over HTTP, so "HTTP" is the only supported protocol.',
+    nl: 'Assent vraagt via HTTP om toestemming, dus "HTTP" is het enige ondersteunde protocol.',
+  },
+  protocolUnknown: {
+    en: 'This is not the name of a protocol. The supported protocol is "HTTP".',
+    nl: 'Dit is niet de naam van een protocol. Het ondersteunde protocol is "HTTP".',
+  },
+  method: {
+    en: 'Events are delivered with "POST" (webhook specification, section 2.1).',
+    nl: 'Gebeurtenissen worden afgeleverd met "POST" (webhookspecificatie, paragraaf 2.1).',
+  },
+  contentMode: {
+    en: 'Events are delivered in "structured" or "binary" content mode.',
+    nl: 'Gebeurtenissen worden afgeleverd in de contentmodus "structured" of "binary".',
+  },
+
+  tooManyHeaders: (max: number): Text => ({
+    en: `At most ${max} headers are allowed.`,
+    nl: `Hoogstens ${max} headers zijn toegestaan.`,
+  }),
+  headerRepeated: {
+    en: 'Header names are not case-sensitive. Write this header once.',
+    nl: 'Namen van headers zijn niet hoofdlettergevoelig. Schrijf deze header één keer.',
+  },
+  headerName: {
+    en: 'A header name is a token (RFC 9110, section 5.6.2).',
+    nl: 'De naam van een header is een token (RFC 9110, paragraaf 5.6.2).',
+  },
+  headerReserved: {
+    en: 'The sender sets this header itself. Put credentials in "sinkcredential".',
+    nl: 'Het verzendende systeem vult deze header zelf. Zet credentials in "sinkcredential".',
+  },
+  headerTooLong: (max: number): Text => ({
+    en: `A header value has at most ${max} bytes.`,
+    nl: `De waarde van een header heeft hoogstens ${max} bytes.`,
+  }),
+  headerValue: {
+    en: 'Only visible ASCII is allowed, with spaces and tabs inside the value but not around it.',
+    nl: 'Alleen zichtbare ASCII-tekens zijn toegestaan. Spaties en tabs mogen in de waarde staan, maar niet eromheen.',
+  },
+
+  keyEmpty: { en: 'A key has at least one character.', nl: 'Een sleutel heeft minstens één teken.' },
+  configTooLong: (max: number): Text => ({
+    en: `The member has at most ${max} bytes as JSON.`,
+    nl: `Het veld heeft hoogstens ${max} bytes als JSON.`,
+  }),
+  configTooDeep: (max: number): Text => ({
+    en: `Values are nested at most ${max} levels deep.`,
+    nl: `Waarden zijn hoogstens ${max} niveaus diep genest.`,
+  }),
+};
