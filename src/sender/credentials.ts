@@ -74,7 +74,7 @@ export function createCredentials(
     }
     for (const to of withheld) note(to, { credential: 'unreadable', until: performance.now() + unreadableMs });
     for (const sink of new Set(withheld.map((to) => to.sink))) {
-      onFault(new Error(`The registry cannot decrypt the credential of ${sink}. Deliver nothing there.`));
+      onFault(new Error(`The registry cannot decrypt the credential of ${sink}: deliver nothing there.`));
     }
     return asked;
   }
