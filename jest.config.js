@@ -3,23 +3,27 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Which files run, and on which database. TEST_SUITE=full is everything; =rest is what `npm test` leaves out of it; =citus
- * is what runs in schemas of the cluster that TEST_CITUS_URL names.
- * TEST_DATABASE=postgres or =embedded leaves out the other one. Files that are named are run, long or not.
+ * Which files run, and on which database. TEST_SUITE=full runs everything; =rest runs what `npm test` leaves out;
+ * =citus runs the files for the cluster in TEST_CITUS_URL. TEST_DATABASE=postgres or =embedded leaves out the other
+ * database. Files named on the command line always run, even long ones.
  */
 const { TEST_SUITE: suite = 'fast', TEST_DATABASE: only } = process.env;
 const isNamed = process.argv.slice(2).some((argument) => /^(\.\/)?test\/|\.test\./.test(argument));
 
-/** They wait, kill or race for long. Each area has tests of the same guarantees that `npm test` runs. */
+/** Long tests, which wait, kill or race. Each area also has quick tests of the same guarantees. */
 const long = [
   'changes/feed-outage',
   'changes/feed-writers',
   'changes/follower',
   'cli/demo',
+  'cli/try',
   'cli/validate-files',
   'clocks',
   'deliveries/shared-rate',
+  'docs/blocks',
+  'docs/mermaid',
   'events/schema',
+  'examples/examples',
   'frozen-process',
   'generators/generators',
   'handshake/kill',
@@ -30,13 +34,11 @@ const long = [
   'matching/match',
   'matching/pair-table',
   'outage',
+  'pages/browser',
   'process',
   'read-only',
-  'readme',
   'receivers/receivers',
   'release',
-  'sender/example',
-  'sender/languages',
   'sender/outcomes',
   'sender/permits',
   'sender/replica',
@@ -48,7 +50,7 @@ const long = [
   'storage/tls',
 ];
 
-/** About several sessions of a database, which the embedded one does not have. */
+/** Tests with several sessions of a database, which the embedded one does not have. */
 const serverOnly = [
   'changes/feed-outage',
   'changes/feed-writers',
@@ -65,22 +67,22 @@ const serverOnly = [
   'storage/tls',
 ];
 
-/** What speaks to a registry over HTTP only, the kit and software of others: run once, whatever the database. */
+/** Tests that use a registry only over HTTP, such as those of the kit: they run once, whatever the database. */
 const overHttp = [
+  'examples/examples',
   'generators/generators',
+  'pages/browser',
   'receivers/receivers',
   'sender/deliver',
-  'sender/example',
-  'sender/languages',
   'sender/outcomes',
   'sender/permits',
   'sender/replica',
 ];
 
-/** On the embedded database in `npm test`; all others are on Postgres, which takes half of the processor's time. */
+/** These run on the embedded database in `npm test`. All others run on Postgres, which needs half the CPU time. */
 const embeddedFirst = ['grants/grants', 'restart', 'storage/stream-rows', 'storage/tidy'];
 
-/** In schemas of a Citus cluster: their own, and those that say what a registry does all day. */
+/** Tests in schemas of a Citus cluster: those about Citus, and those of a registry's daily work. */
 const onCitus = [
   'citus/schemas',
   'deliveries/leases',
@@ -152,11 +154,11 @@ export default {
       globalSetup: '<rootDir>/test/support/embedded-template.mjs',
     }),
   ].flat(),
-  // For what hangs. No test depends on how fast the machine is.
+  // For tests that hang. No test depends on the speed of the machine.
   testTimeout: 600_000,
   testSequencer: '<rootDir>/test/support/longest-first.mjs',
-  // What a file has loaded is never freed, and the collector goes through all of it again and again.
+  // The modules of a test file are never freed, and each garbage collection scans them again.
   workerIdleMemoryLimit: '700MB',
-  // Tests wait for others much of the time.
+  // Tests wait much of the time.
   maxWorkers: availableParallelism() + 2,
 };

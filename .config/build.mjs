@@ -1,5 +1,6 @@
-// Makes dist/ from src/. The database client and the contract are generated only if what they depend on has changed;
-// then swc strips the types of every file. `npm run types` checks them, `npm run build:types` writes declarations.
+// Builds dist/ from src/. The database client and the contract are generated only if what they depend on has changed;
+// then swc strips the types of every file, and pages.mjs renders the pages. `npm run types` checks types, `npm run
+// build:types` writes declarations.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -7,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { transform } from '@swc/core';
+import { buildPages } from './pages.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
@@ -18,7 +20,7 @@ async function filesIn(folder, ending = '') {
   return files.map((entry) => join(entry.parentPath ?? entry.path, entry.name)).sort();
 }
 
-/** What it takes and gives is hashed together, so that an output that was changed or deleted is generated again. */
+/** Inputs and outputs are hashed together, so that a changed or deleted output is generated again. */
 async function generate({ name, command, inputs, outputs }) {
   const stamp = `dist/.${name}`;
   const hash = async () => {
@@ -30,7 +32,7 @@ async function generate({ name, command, inputs, outputs }) {
   };
   if ((await readIfThere(stamp)) === (await hash())) return;
   await promisify(execFile)(process.execPath, command, {
-    // Prisma downloads an engine that generating does not need, unless it is given a file.
+    // Without this file, Prisma would download an engine that generating does not need.
     env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: 'package.json', PRISMA_HIDE_UPDATE_MESSAGE: '1' },
   }).catch((error) => {
     throw new Error(`${command.join(' ')}\n${error.stdout}${error.stderr}`);
@@ -57,7 +59,8 @@ async function removeWithoutSource(sources) {
   const stems = new Set(sources.map((source) => source.slice('src/'.length, -'.ts'.length)));
   const stemOf = (path) => path.slice('dist/'.length).replace(/(\.d)?\.[jt]s$/, '');
   const built = [...(await filesIn('dist', '.js')), ...(await filesIn('dist', '.d.ts'))];
-  await Promise.all(built.filter((path) => !stems.has(stemOf(path))).map((path) => rm(path)));
+  const isOld = (path) => !stems.has(stemOf(path)) && !path.startsWith(join('dist', 'pages', 'assets'));
+  await Promise.all(built.filter(isOld).map((path) => rm(path)));
 }
 
 try {
@@ -79,6 +82,7 @@ try {
   await Promise.all(sources.map(strip));
   await removeWithoutSource(sources);
   await chmod('dist/cli/assent.js', 0o755);
+  await buildPages((await import('../dist/pages/reference.js')).renderReference);
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;

@@ -1,12 +1,12 @@
 // Bundles openapi/openapi.yaml into openapi/openapi.json and writes the types of src/http/contract.gen.ts from it.
-// With --check nothing is written, and the exit code is 1 if either file is not what the sources give.
+// With --check it writes nothing, and exits with 1 if either file is out of date.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { bundle, createConfig, lint } from '@redocly/openapi-core';
 import openapiTypes, { astToString } from 'openapi-typescript';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-// What the Dutch API Design Rules ask of a contract, as far as rules of Redocly can tell.
+// The Dutch API Design Rules for a contract, as far as Redocly can check them.
 const config = await createConfig({
   extends: ['spec'],
   rules: {
@@ -19,7 +19,7 @@ const config = await createConfig({
       subject: { type: 'Parameter', property: 'name' },
       where: [{ subject: { type: 'Parameter', property: 'in' }, assertions: { const: 'query' } }],
       assertions: { casing: 'camelCase' },
-      message: 'A query key is in lower camelCase.',
+      message: 'Write a query key in lower camelCase.',
     },
   },
 });
@@ -33,12 +33,30 @@ if (problems.some((problem) => problem.severity === 'error')) process.exit(1);
 const { bundle: bundled } = await bundle({ ref: here('openapi.yaml'), config });
 const { paths, components, info, servers } = bundled.parsed;
 if (servers[0].url !== `/v${info.version.split('.')[0]}`) {
-  throw new Error(`info.version ${info.version} is not of the major version that ${servers[0].url} names.`);
+  throw new Error(`info.version ${info.version} has another major version than ${servers[0].url}.`);
 }
-const ofEveryAnswer = ['API-Version', 'X-Request-Id'].map((name) => [name, { $ref: `#/components/headers/${name}` }]);
+const referTo = (name) => [
+  name,
+  { $ref: `#/components/headers/${name.replace('Content-Language', 'ContentLanguage')}` },
+];
+const ofEveryResponse = ['API-Version', 'X-Request-Id'];
 for (const { responses = {} } of [components, ...Object.values(paths).flatMap(Object.values)]) {
   for (const response of Object.values(responses)) {
-    if (!response.$ref) response.headers = { ...response.headers, ...Object.fromEntries(ofEveryAnswer) };
+    if (response.$ref) continue;
+    const ofProblems = response.content?.['application/problem+json'] ? ['Content-Language'] : [];
+    response.headers = {
+      ...response.headers,
+      ...Object.fromEntries([...ofProblems, ...ofEveryResponse].map(referTo)),
+    };
+  }
+}
+for (const operation of Object.values(paths).flatMap(Object.values)) {
+  if (operation.deprecated !== true) continue;
+  const { operationId, 'x-deprecated-since': since, 'x-sunset': sunset = since } = operation;
+  const isDate = (text) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
+  // RFC 9745 section 4.
+  if (!isDate(since) || !isDate(sunset) || sunset < since) {
+    throw new Error(`${operationId} is deprecated: it needs x-deprecated-since, and x-sunset must not be earlier.`);
   }
 }
 const types = astToString(await openapiTypes(structuredClone(bundled.parsed), { alphabetize: false }));
@@ -54,7 +72,7 @@ for (const [path, content] of outputs) {
   const present = await readFile(path, 'utf8').catch(() => '');
   if (present === content) continue;
   if (process.argv.includes('--check')) {
-    console.error(`${path} is not what the contract gives: run npm run build`);
+    console.error(`${path} is out of date: run npm run build`);
     process.exitCode = 1;
   } else {
     await writeFile(path, content);

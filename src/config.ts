@@ -10,12 +10,12 @@ import { limits } from './limits.js';
 import { usualBudget } from './matching/work.js';
 
 /**
- * The whole configuration. It comes from the environment, is checked at start as a whole, and does not change later.
- * The README lists every name with its default, which test/config.test.ts holds.
+ * The whole configuration. It comes from the environment, is checked as a whole at startup, and does not change later.
+ * The documentation lists every name with its default; test/config.test.ts checks that.
  */
 const text = z.string('must be a text').trim().min(1, 'must not be empty');
 const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
-/** Number() would take "0x50", "1e3" and a space. */
+/** Number() would accept "0x50", "1e3" and a space. */
 const whole = (from: number, to: number) =>
   z
     .string()
@@ -35,20 +35,20 @@ const network = z.string().refine((value) => {
     return false;
   }
 }, 'must be networks like 10.0.0.0/8 or fd00::/8');
-/** A port that is none would end the process inside of c-ares. */
+/** An invalid port would crash the process inside c-ares. */
 const dnsServer = z.string().refine((value) => {
   const [, v6, v4 = v6, port = '53'] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(value) ?? [];
   if (v6 === undefined ? !isIPv4(v4 ?? '') : !isIPv6(v6)) return isIP(value) !== 0;
   return Number(port) >= 1 && Number(port) <= 65_535;
 }, 'must be addresses like 192.0.2.53 or 192.0.2.53:5353 or [2001:db8::53]:53');
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
-/** In the one spelling that fits into a header. */
+/** In the normal form, which is safe in a header. */
 const publicUrl = httpUrl
   .refine((value) => {
     const { username, password, href } = URL.canParse(value) ? new URL(value) : new URL('about:blank');
-    // An empty query is none to the parser, and stays in the URL.
+    // The parser reports an empty query as none, but keeps its question mark in the URL.
     return username + password === '' && !/[?#]/.test(href);
-  }, 'must have no user name, password, query or fragment: callbacks are built on it')
+  }, 'must have no user name, password, query or fragment: callback URLs are built from it')
   .transform((value) => new URL(value).href);
 
 /** RFC 9116, section 2.5.3. */
@@ -103,7 +103,7 @@ const credentialKey = z.string().transform((value, context) => {
 });
 
 const variables = {
-  // Whatever is neither of these would be development by a typing error, and believe the tokens of that.
+  // With a typo, any other value would mean development, where the service trusts its own tokens.
   NODE_ENV: z
     .enum(['development', 'test', 'production'], 'must be development, test or production')
     .default('development'),
@@ -164,18 +164,20 @@ const variables = {
 const schema = z.object(variables);
 type Name = keyof typeof variables;
 
-/** Every name with its default as one would write it (empty where there is none), for the test of the README. */
+/** Every name with its default, as written in the environment (empty if there is none), for the test of the docs. */
 export const settings = Object.entries(variables).map(([name, variable]) => ({
   name,
   default: [variable.parse(undefined) ?? []]
     .flat()
     .map((value: unknown) => String(value))
     .join(),
+  /** Such as "1 to 300"; empty if it is no number. */
+  range: /from (\d+ to \d+)$/.exec(variable.safeParse('?').error?.issues[0]?.message ?? '')?.[1] ?? '',
 }));
 
-/** What is wrong between settings, also while another one of them is wrong by itself. */
+/** Faults between settings. They are found even if another setting is invalid. */
 function contradictions(present: Readonly<Record<string, string>>): string[] {
-  /** Undefined too for one that is faulty, which is told elsewhere. */
+  /** Also undefined for an invalid setting, which is reported elsewhere. */
   const valueOf = <N extends Name>(name: N) =>
     variables[name].safeParse(present[name]).data as z.output<(typeof variables)[N]> | undefined;
   const servers = ['DATABASE_URL', 'DATABASE_REPLICA_URL'].filter((name) => name in present);
@@ -192,18 +194,18 @@ function contradictions(present: Readonly<Record<string, string>>): string[] {
     [
       steps !== undefined && price !== undefined && events !== undefined && steps < price * events,
       'ASSENT_MATCH_STEPS',
-      'is less than ASSENT_PRICE_PER_TENANT times ASSENT_MESSAGE_EVENTS: full batches of ordinary events would be refused',
+      'is less than ASSENT_PRICE_PER_TENANT times ASSENT_MESSAGE_EVENTS: the API would refuse full batches of ordinary events',
     ],
     [
       production && !hasServer && embedded !== true,
       'DATABASE_URL',
-      'is required in production; ASSENT_EMBEDDED_DATABASE=true asks for the embedded database',
+      'is required in production; set ASSENT_EMBEDDED_DATABASE=true to use the embedded database',
     ],
-    [hasServer && embedded === true, 'ASSENT_EMBEDDED_DATABASE', `contradicts ${servers[0]}; set one of them`],
+    [hasServer && embedded === true, 'ASSENT_EMBEDDED_DATABASE', `contradicts ${servers[0]}; set only one of them`],
     [
       servers.length > 1,
       'DATABASE_REPLICA_URL',
-      'contradicts DATABASE_URL; set one of them: a process that follows a replica writes nothing',
+      'contradicts DATABASE_URL; set only one of them: a process that follows a replica writes nothing',
     ],
     [
       !production && !hasServer && embedded === false,
@@ -213,24 +215,24 @@ function contradictions(present: Readonly<Record<string, string>>): string[] {
     [
       production && issuers?.length === 0 && valueOf('ASSENT_DEVELOPMENT_ISSUER') !== true,
       'ASSENT_ISSUERS',
-      'is required in production: nobody could have a token',
+      'is required in production: without an issuer no client can have a token',
     ],
     [issuers && repeats(issuers.map(({ issuer }) => issuer)), 'ASSENT_ISSUERS', 'names one issuer twice'],
     [
       issuers?.some(({ tenant, tenants }) => tenant !== undefined && tenants !== undefined),
       'ASSENT_ISSUERS',
-      'has an issuer with both tenant and tenants; set one of them',
+      'has an issuer with both tenant and tenants; set only one of them',
     ],
     [
       production && keys?.length === 0,
       'ASSENT_CREDENTIAL_KEYS',
-      'is required in production: sink credentials are encrypted with it',
+      'is required in production: it encrypts sink credentials',
     ],
     [keys && repeats(keys.map(({ id }) => id)), 'ASSENT_CREDENTIAL_KEYS', 'names one key id twice'],
     [
       production && valueOf('ASSENT_PUBLIC_URL')?.startsWith('http:'),
       'ASSENT_PUBLIC_URL',
-      'must be https: callbacks are (webhook specification, section 4.1.3)',
+      'must be https, as callback URLs must be (webhook specification, section 4.1.3)',
     ],
     [
       isOneHost && port === operationsPort && port !== 0,
@@ -241,7 +243,7 @@ function contradictions(present: Readonly<Record<string, string>>): string[] {
   return rules.flatMap(([isBroken, name, message]) => (isBroken ? [`${name} ${message}`] : []));
 }
 
-/** `PORT` is what platforms set; our own name wins. */
+/** Platforms set `PORT`; `ASSENT_PORT` takes precedence. */
 function portSetting(present: Readonly<Record<string, string>>): 'PORT' | 'ASSENT_PORT' {
   return 'PORT' in present && !('ASSENT_PORT' in present) ? 'PORT' : 'ASSENT_PORT';
 }
@@ -253,8 +255,8 @@ function repeats(values: readonly string[]): boolean {
 export type Config = ReturnType<typeof readConfig>;
 
 /**
- * Throws a SetupError that names every fault of the environment, a line for each. Unknown ASSENT_ names are faults too:
- * they are typing errors.
+ * Throws a SetupError that lists every fault of the environment, one per line. Unknown ASSENT_ names are faults too:
+ * they are typos.
  */
 export function readConfig(env: NodeJS.ProcessEnv) {
   const present = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])));
@@ -328,14 +330,14 @@ function detail(path: readonly PropertyKey[]): string {
   return path.length > 1 ? ` (${path.slice(1).map(String).join('.')})` : '';
 }
 
-/** Node takes a file without a single certificate in silence, and every handshake would fail later. */
+/** Node silently accepts a file without a certificate, and every handshake would fail later. */
 function readAuthority(path: string | undefined): { pem?: string; fault?: string } {
   if (path === undefined) return {};
   try {
     const pem = readFileSync(path.trim(), 'utf8');
     const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
     certificates.forEach((certificate) => new X509Certificate(certificate));
-    return certificates.length > 0 ? { pem } : { fault: 'it holds no certificate in PEM' };
+    return certificates.length > 0 ? { pem } : { fault: 'it contains no PEM certificate' };
   } catch (error) {
     return { fault: (error as Error).message };
   }

@@ -1,15 +1,15 @@
 import { textIn, type Text } from './texts/text.js';
 
-/** A place of a request that breaks a rule. */
+/** A place in a request that breaks a rule. */
 export interface Fault<Detail = string | Text> {
-  /** JSON pointer into the body (`/sink`), or `query/limit`, `header/prefer`, `path/id` outside of it. */
+  /** JSON pointer into the body (`/sink`), or a place outside the body: `query/limit`, `header/prefer`, `path/id`. */
   pointer: string;
-  /** Stable name of the rule that was broken. */
+  /** Stable name of the broken rule. */
   rule: FaultRule;
   detail: Detail;
 }
 
-/** `http/RULES.md` has a sentence for each of them, `events/RULES.md` for those of a message of events. */
+/** `docs/reference/faults.md` has a sentence for each, `event-rules.md` beside it for those of a message of events. */
 export const faultRules = [
   'required',
   'type',
@@ -133,7 +133,7 @@ export const faultRules = [
   'batch_not_array',
 ] as const;
 
-/** Rules of events have the name of their profile in front, and those of a token may be called after a claim. */
+/** A rule of events starts with the name of its profile. A rule of a token may be named after a claim. */
 export type FaultRule = (typeof faultRules)[number] | `${string}.${string}` | `token_${string}`;
 
 export const errorCodes = [
@@ -186,13 +186,13 @@ export const errorCodes = [
 export type ErrorCode = (typeof errorCodes)[number];
 
 /**
- * An error that a caller of the service can do something about. `code` is stable and public, `message` is a sentence
- * for people, `faults` name the places. What HTTP makes of a code is written in http/problem.ts and nowhere else.
+ * An error that a client can do something about. `code` is stable and public, `detail` is for people, `faults` name the
+ * places. The HTTP status of a code is only in http/problem.ts.
  */
 export class RegistryError extends Error {
   override readonly name = 'RegistryError';
   readonly code: ErrorCode;
-  /** For people; `message` is the same in English. */
+  /** For people; `message` is its English text. */
   readonly detail: string | Text;
   readonly faults: readonly Fault[];
   readonly retryAfterSeconds: number | undefined;
@@ -211,14 +211,14 @@ export class RegistryError extends Error {
 }
 
 /**
- * What whoever runs the program can put right: a setting, a file, a port that is taken. The message is for people and
- * names it; no stack goes with it.
+ * An error that the operator can fix: a setting, a file, a port in use. The message is for people and names the cause;
+ * the stack is not printed.
  */
 export class SetupError extends Error {
   override readonly name = 'SetupError';
 }
 
-/** A command line that can't be understood. The message says what to write instead. */
+/** An invalid command line. The message says what to write instead. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -1,6 +1,6 @@
 /**
- * Endings of names that public DNS does not have (RFC 6761, RFC 6762, RFC 8375, ICANN's "internal") or that networks
- * and clusters use inside.
+ * Last labels that do not exist in public DNS (RFC 6761, RFC 6762, RFC 8375, ICANN's "internal") or that networks and
+ * clusters use internally.
  */
 export const internalEndings: ReadonlySet<string> = new Set([
   'internal',

@@ -1,23 +1,23 @@
 /**
- * What a request may hold at most, in one table. openapi/ writes the same into the contract where a schema can say it;
- * those are here only if code below the contract needs them too.
+ * The limits of a request, in one table. openapi/ repeats the ones that a schema can express. Limits that only the
+ * contract needs are not here.
  */
 export const limits = {
-  /** Faults that one answer lists, and breaches of rules that are listed for one event. */
+  /** Faults in one response, and broken rules that are listed for one event. */
   faults: 50,
   /**
-   * Deeper bodies are refused, because code that walks a value may be recursive. The contract goes deepest with 32
-   * filters inside each other, of which every `all` takes two; one too many has a fault of its own.
+   * Deeper bodies are refused, because code that walks a value may be recursive. The deepest valid body has 32 nested
+   * filters, and every `all` needs two levels; one filter too many has its own fault.
    */
   bodyDepth: 68,
-  /** Commas and opening brackets in a body, of which there are about as many as values. */
+  /** Commas and opening brackets in a body: about as many as values. */
   bodyValues: 50_000,
-  /** Data of events may be deeper than any body, because nothing is made of it. */
+  /** The data of an event may be nested deeper than any body, because it is never built. */
   eventDepth: 256,
-  /** Filters in all, those inside of others included. */
+  /** All filters, including nested ones. */
   filters: 100,
   filterDepth: 32,
-  /** A CESQL expression. `depth` counts parentheses, unary operators, arguments and sets inside each other. */
+  /** A CESQL expression. `depth` counts nested parentheses, unary operators, arguments and sets. */
   expression: { characters: 32_768, tokens: 512, depth: 32 },
   headers: 50,
   headerBytes: 4_096,
@@ -25,10 +25,10 @@ export const limits = {
   configDepth: 32,
   /** Characters of a sink or another URL. */
   urlLength: 2_048,
-  /** Characters of a DNS name (RFC 1035, section 2.3.4, without the dot at its end). */
+  /** Characters of a DNS name (RFC 1035, section 2.3.4, without the trailing dot). */
   nameLength: 253,
-  /** Pairs that one request asks for, and outcomes that one request reports. */
+  /** Pairs in one look-up, and outcomes in one report. */
   entries: 1_000,
-  /** A message of events, by default. Everyone must let events of 64 KiB through (CloudEvents, Size Limits). */
+  /** A message of events, by default. Events of 64 KiB must always be accepted (CloudEvents, Size Limits). */
   message: { bytes: 1_048_576, events: 100 },
 } as const;

@@ -11,14 +11,14 @@ import { createService } from './service.js';
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
-  // Until there is something to stop. The first process of a container ignores a signal that nobody listens to.
+  // Until there is something to stop. The first process of a container ignores a signal without a listener.
   let stop = (signal: NodeJS.Signals): void => {
-    // eslint-disable-next-line no-restricted-properties -- What is being opened has no signal to end by.
+    // eslint-disable-next-line no-restricted-properties -- What is being opened listens to no signal.
     process.exit(128 + constants.signals[signal]);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal));
 
-  // Why it cannot listen is told by the start.
+  // If it cannot listen, the start reports why.
   const starting = await serve(createStartingApp(), config.operationsPort, config.operationsHost).catch(
     () => undefined,
   );
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
 
   let isStopping = false;
   stop = (signal) => {
-    // npm passes on the signal that the terminal has sent to everybody already; stopping is limited in time anyway.
+    // npm sends the signal of the terminal a second time; stopping is limited in time anyway.
     if (isStopping) return;
     isStopping = true;
     log.info({ signal }, 'stopping');
@@ -43,20 +43,23 @@ async function main(): Promise<void> {
     );
   };
 
-  process.stderr.write(
-    [
-      `Assent listens on ${url} (documentation: ${url}/docs); health and metrics on ${operationsUrl}`,
-      `Data: ${service.database.place}`,
-      ...(config.developmentIssuer ? [`A token: ${dataOf(config)}npx assent token --scope assent:admin`] : []),
-      ...(config.publicUrl === undefined && config.replicaUrl === undefined
-        ? ['No callback is offered to webhooks: ASSENT_PUBLIC_URL is not set']
-        : []),
-      '',
-    ].join('\n'),
-  );
+  const lines = {
+    'Start page': `${url}/`,
+    Health: `${operationsUrl}/readyz`,
+    Metrics: `${operationsUrl}/metrics`,
+    Data: service.database.place,
+    ...(config.developmentIssuer && {
+      'Get a token': `${dataOf(config)}npx assent token --scope assent:admin`,
+      Next: 'docs/quickstart.md; or stop this with Ctrl-C and see it work: npm run try',
+    }),
+    ...(config.publicUrl === undefined &&
+      config.replicaUrl === undefined && { Callbacks: 'off; set ASSENT_PUBLIC_URL so that webhooks can decide later' }),
+  };
+  const text = Object.entries(lines).map(([name, value]) => `  ${name.padEnd(12)} ${value}\n`);
+  process.stderr.write(`Assent listens on ${url}\n${text.join('')}`);
 }
 
-/** What the command needs to find the key, where it is not in the usual folder. */
+/** What the command needs to find the key, if the data folder is not the default one. */
 function dataOf({ dataFolder }: { dataFolder: string }): string {
   return dataFolder === resolve('.assent') ? '' : `ASSENT_DATA=${dataFolder} `;
 }

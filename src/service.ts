@@ -23,40 +23,40 @@ import { openDatabase } from './storage/open-database.js';
 import { createCredentialVault, openDevelopmentKeys } from './subscriptions/credential-vault.js';
 
 export interface Service {
-  /** Everything that the API answers. */
+  /** Handles the requests of the API. */
   listener: RequestListener;
   /** Health and metrics. */
   operations: Express;
   database: Database;
   worker: Pick<Worker, 'drain' | 'inFlight'>;
-  /** Brings about what time alone brings about, now. */
+  /** Runs the transitions that time alone causes, now. */
   sweep(): Promise<void>;
-  /** Deletes what is older than it is kept, now. */
+  /** Deletes data whose retention time is over, now. */
   forget(): Promise<void>;
-  /** Takes in what was committed before this call, now. */
+  /** Applies everything that was committed before this call, now. */
   follow(): Promise<void>;
-  /** Listens and works. */
+  /** Starts listening and working. */
   start(): Promise<{ url: string; operationsUrl: string }>;
-  /** Takes no more requests, ends or hands back what is in flight within the time limit, and closes everything. */
+  /** Accepts no more requests, finishes or hands back work in flight within the time limit, and closes everything. */
   stop(): Promise<void>;
 }
 
 export interface ServiceOptions {
   config: Config;
   log: Logger;
-  /** Every answer is held against the contract; for tests. */
+  /** Checks every response against the contract; for tests. */
   checkAnswers?: boolean;
 }
 
 const snapshotsAtOnce = { snapshots: 4, snapshotsPerTenant: 2 };
 
-/** The composition root: everything that lives long is created here, once, and handed down; service/ has its parts. */
+/** The composition root: creates all long-lived things once and passes them down. Its parts are in service/. */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, log } = options;
   const onRoom = (isRoom: boolean) =>
     isRoom
-      ? log.info('the disk has room again, the database is written')
-      : log.error({ folder: config.dataFolder }, 'the disk is full: the database is read and not written');
+      ? log.info('the disk has room again: the database accepts writes')
+      : log.error({ folder: config.dataFolder }, 'the disk is full: the database is read-only');
   const database = await openDatabase({ ...config, onRoom });
   try {
     await prepare(database, options);
@@ -67,13 +67,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-/** A process that follows a replica can migrate nothing, and waits for one that does. */
+/** A process that follows a replica cannot migrate, and waits until another process has. */
 async function prepare(database: Database, { config, log }: ServiceOptions): Promise<void> {
   if (config.replicaUrl !== undefined) {
     const onPending = (pending: string[]) => log.warn({ migrations: pending }, 'waiting for migrations');
     return awaitMigrations(database, { pollMs: config.pollMs, onPending });
   }
-  const onWaiting = (migration: string) => log.warn({ migration }, 'waiting for a transaction that has the table');
+  const onWaiting = (migration: string) => log.warn({ migration }, 'waiting for a transaction that locks the table');
   const applied = await migrate(database, onWaiting);
   if (applied.length > 0) log.info({ migrations: applied }, 'migrated');
 }
@@ -136,7 +136,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
         serve(listener, config.port, config.host, createRefuseUnread(metrics.request)),
         serve(operations, config.operationsPort, config.operationsHost),
       ]);
-      // One that listens while the other could not is closed by stop.
+      // If only one of them listens, stop closes it.
       servers.push(...listening.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
       const faults = listening.flatMap((one, place) =>
         one.status === 'fulfilled' ? [] : [faultOfListening(place === 0 ? 'ASSENT' : 'ASSENT_OPERATIONS', one.reason)],
@@ -158,7 +158,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   };
 }
 
-/** Which of the two settings it is: the port, or the host. */
+/** Names the setting at fault: the port or the host. */
 function faultOfListening(prefix: string, reason: unknown): string {
   const error = reason as NodeJS.ErrnoException;
   const isPort = error.code === 'EADDRINUSE' || error.code === 'EACCES';

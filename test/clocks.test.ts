@@ -5,7 +5,7 @@ import { startRegistry, type Registry } from './support/registry.js';
 import { createTenant, type Tenant } from './support/tenant.js';
 import { startAhead } from './support/turn-clock.js';
 
-/** A process whose clock is minutes ahead, beside one whose clock is right. */
+/** A process whose clock is minutes ahead, next to one whose clock is right. */
 
 let registry: Registry;
 let ahead: RunningRegistry;
@@ -35,7 +35,7 @@ async function ask(method: string, path: string, body?: object, type = 'applicat
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 const secondsUntil = (time: string) => (Date.parse(time) - Date.now()) / 1_000;
 
-test('a hold that a webhook asked for is as long as it is, whichever process hears of it', async () => {
+test('a hold lasts as long as the webhook asked for, whichever process records it', async () => {
   await tenant.register(sink);
   const outcome = { origin: tenant.origin, sink, status: 429, retryafter: '60', at: inMs(0) };
   expect((await ask('POST', '/v1/deliveries/outcomes', [outcome])).body).toEqual([{ accepted: true }]);
@@ -49,7 +49,7 @@ test('an agreement that ends in minutes can be recorded by any process', async (
   expect(status).toBe(201);
 });
 
-test('when something was changed is told by the database, whichever process changes it', async () => {
+test('the time of a change is the database time, whichever process makes it', async () => {
   const patch = 'application/merge-patch+json';
   const { id } = await tenant.register(sink);
   const subscription = await ask('PATCH', `/v1/subscriptions/${id}`, { types: ['com.example.a'] }, patch);
@@ -59,7 +59,7 @@ test('when something was changed is told by the database, whichever process chan
   }
 });
 
-test('a webhook that is still being asked is told as such by any process', async () => {
+test('every process reports a handshake in progress as in progress', async () => {
   let answer = () => {};
   const isAsked = new Promise<void>((resolve) => {
     registry.receiver.on('/held', (_request, response) => {

@@ -12,7 +12,7 @@ const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.ur
 const { services, configs, volumes } = parse(read('compose.yaml'));
 const proxy = read('.config/haproxy.cfg');
 
-test('compose.yaml starts three equal processes with settings that there are', () => {
+test('compose.yaml starts three equal processes with existing settings', () => {
   const { environment, deploy } = services.registry;
   expect(deploy.replicas).toBe(3);
   const known = settings.map(({ name }) => name);
@@ -27,7 +27,7 @@ test('compose.yaml starts three equal processes with settings that there are', (
   expect(config.databaseUrl).toBe('postgres://assent:x@postgres:5432/assent');
 });
 
-test('compose.yaml mounts what it names, and only the proxy is reached from outside', () => {
+test('compose.yaml mounts existing files, and only the proxy is reachable from outside', () => {
   expect(configs.proxy.file).toBe('./.config/haproxy.cfg');
   const mounted = Object.values<{ volumes?: string[] }>(services).flatMap((service) => service.volumes ?? []);
   expect(mounted.map((volume) => volume.split(':')[0]).sort()).toEqual(Object.keys(volumes).sort());
@@ -37,7 +37,7 @@ test('compose.yaml mounts what it names, and only the proxy is reached from outs
   expect(published).toEqual([['proxy', '127.0.0.1:3000:3000']]);
 });
 
-test('the proxy knows every process, and sends to memory only operations that change nothing', () => {
+test('the proxy knows every process, and sends only operations that change nothing to read-only processes', () => {
   const counts = [...proxy.matchAll(/server-template registry (\d+) registry:(\d+)/g)].map(([, ...found]) => found);
   expect(counts).toEqual(Array(2).fill([String(services.registry.deploy.replicas), '3000']));
   const [, paths = ''] = /acl from_memory path (.*)/.exec(proxy) ?? [];
@@ -48,18 +48,21 @@ test('the proxy knows every process, and sends to memory only operations that ch
   expect(paths.split(' ')).toEqual(expect.arrayContaining(['/v1/match', '/v1/permissions']));
 });
 
-test.each([undefined, '0.0.0.0', '::', 'localhost'])('the image asks the listener on %s how it is', async (host) => {
-  let status = 200;
-  const server = createServer((request, response) => {
-    response.writeHead(request.url === '/readyz/reads' ? status : 404).end();
-  });
-  await once(server.listen(0, host === 'localhost' ? host : '127.0.0.1'), 'listening');
-  const [command, ...args] = JSON.parse(/HEALTHCHECK[^[]*(\[.*\])/.exec(read('Dockerfile'))?.[1] ?? '[]') as string[];
-  const { port } = server.address() as AddressInfo;
-  const env = { PATH: process.env['PATH'], ASSENT_OPERATIONS_PORT: String(port), ASSENT_OPERATIONS_HOST: host };
-  const check = async () => (await once(spawn(command ?? '', args, { env }), 'close'))[0] as number;
-  expect(await check()).toBe(0);
-  status = 503;
-  expect(await check()).toBe(1);
-  server.close();
-});
+test.each([undefined, '0.0.0.0', '::', 'localhost'])(
+  'the health check of the image queries the listener on %s',
+  async (host) => {
+    let status = 200;
+    const server = createServer((request, response) => {
+      response.writeHead(request.url === '/readyz/reads' ? status : 404).end();
+    });
+    await once(server.listen(0, host === 'localhost' ? host : '127.0.0.1'), 'listening');
+    const [command, ...args] = JSON.parse(/HEALTHCHECK[^[]*(\[.*\])/.exec(read('Dockerfile'))?.[1] ?? '[]') as string[];
+    const { port } = server.address() as AddressInfo;
+    const env = { PATH: process.env['PATH'], ASSENT_OPERATIONS_PORT: String(port), ASSENT_OPERATIONS_HOST: host };
+    const check = async () => (await once(spawn(command ?? '', args, { env }), 'close'))[0] as number;
+    expect(await check()).toBe(0);
+    status = 503;
+    expect(await check()).toBe(1);
+    server.close();
+  },
+);

@@ -6,7 +6,7 @@ import { startRegistryProcess, type RunningRegistry } from './support/process.js
 import { startRegistry, type Registry } from './support/registry.js';
 import { createTenant, type Tenant } from './support/tenant.js';
 
-/** Two processes on one database, of which one stands still. */
+/** Two processes on one database, one of them frozen. */
 
 let registry: Registry;
 let other: RunningRegistry;
@@ -23,7 +23,7 @@ afterAll(async () => {
   await registry.stop();
 });
 
-test('a process that is frozen in the middle of a change keeps no change of the others from being made', async () => {
+test('a process that freezes in the middle of a change does not block the changes of other processes', async () => {
   const gate = new pg.Client({ connectionString: registry.env['DATABASE_URL'] });
   await gate.connect();
   await gate.query(`begin; select lock_registry('changes')`);
@@ -37,7 +37,7 @@ test('a process that is frozen in the middle of a change keeps no change of the 
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/merge-patch+json' },
     body: '{"requestedrate":60}',
   });
-  // Waits for the log, and not for what workers claim by turns.
+  // Waits for the change log, and not for the locks of workers.
   const waiting = () =>
     registry.sql(
       `select 1 from pg_locks a join pg_locks g using (locktype, database, classid, objid, objsubid)
@@ -46,7 +46,7 @@ test('a process that is frozen in the middle of a change keeps no change of the 
     );
   while ((await waiting()).length === 0) await sleep(10);
 
-  // What holds up everybody is its own now, and it does nothing more.
+  // It has the lock that all others need, and does nothing more.
   other.child.kill('SIGSTOP');
   await gate.query('commit');
   await gate.end();

@@ -29,7 +29,7 @@ interface Panel {
 const dashboard = JSON.parse(read('docs/operate/grafana.json')) as { panels: Panel[] };
 const queries = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 
-test('alert rules and the dashboard ask only for metrics and labels that there are', () => {
+test('alert rules and the dashboard use only existing metrics and labels', () => {
   const { registry } = createMetrics({
     lagSeconds: async () => 0,
     inFlight: () => 0,
@@ -80,12 +80,12 @@ const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
   },
 );
 
-test('the page about monitoring says what to do about each alert', () => {
+test('the monitoring page says what to do about each alert', () => {
   const rows = [...read('docs/operate/monitoring.md').matchAll(/^\| `(\w+)` /gm)].map(([, alert]) => alert);
   expect(rows).toEqual(rules.map(({ alert }) => alert));
 });
 
-test('the panels of the dashboard have ids of their own, and no panel lies on another', () => {
+test('the panels of the dashboard have unique ids and do not overlap', () => {
   const { panels } = dashboard;
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
@@ -101,7 +101,7 @@ interface Manifest {
   [member: string]: any; // eslint-disable-line @typescript-eslint/no-explicit-any
 }
 
-test('the Kubernetes manifest has settings, ports and probes that there are, and a user that is not root', () => {
+test('the Kubernetes manifest has existing settings, ports and probes, and a user that is not root', () => {
   const objects = parseAllDocuments(read('docs/operate/kubernetes.yaml')).map((each) => each.toJS() as Manifest);
   const of = (kind: string) => objects.find((object) => object.kind === kind)!;
   const pod = of('Deployment')['spec'].template;
@@ -136,7 +136,7 @@ test('the Kubernetes manifest has settings, ports and probes that there are, and
   expect(pod.spec).toMatchObject({ enableServiceLinks: false, securityContext: { runAsNonRoot: true } });
 });
 
-test('the image names its user by number, as runAsNonRoot needs it, and holds the licence', () => {
+test('the image names its user by number, as runAsNonRoot requires, and contains the licence', () => {
   const last =
     read('Dockerfile')
       .split(/^FROM /m)

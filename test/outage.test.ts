@@ -7,7 +7,7 @@ import { startRegistry, type Registry } from './support/registry.js';
 import { createTenant, type Tenant } from './support/tenant.js';
 import { until } from './support/until.js';
 
-/** How long the database is away; the time that is promised is 20 s. */
+/** How long the database is unavailable; the promised time is 20 s. */
 const seconds = Number(process.env['ASSENT_TEST_SECONDS'] ?? 4);
 const timeoutMs = seconds * 1_000 + 60_000;
 
@@ -17,7 +17,7 @@ let tenant: Tenant;
 let sink: string;
 
 beforeAll(async () => {
-  // Commits are written before they are acknowledged, as in production; only the disk itself is not waited for.
+  // Commits are written before they are acknowledged, as in production, but not flushed to the disk.
   postgres = await startPostgres(['fsync = off', 'full_page_writes = off']);
   registry = await startRegistry({
     env: { DATABASE_URL: postgres.url, ASSENT_POLL_MS: '250', ASSENT_STOP_SECONDS: '3' },
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 interface Answered {
   response: Response;
-  /** Seconds on the clock of the test. */
+  /** Seconds since the start of the test. */
   askedAt: number;
   took: number;
 }
@@ -57,7 +57,7 @@ const write = (key: string) =>
     .set({ 'Idempotency-Key': key, Prefer: 'respond-async' })
     .send({ sink, protocol: 'HTTP', source: `urn:load:${key}` });
 
-/** Readers and writers that go on until they are ended, with what each was answered. */
+/** Readers and writers that run until they are ended, with the responses of each. */
 function startLoad() {
   const ending = new AbortController();
   const found = { reads: [] as Answered[], writes: [] as Array<Answered & { key: string }> };
@@ -87,7 +87,7 @@ function startLoad() {
   return { found, end };
 }
 
-/** A webhook that nobody knew is asked and agrees, and is matched, at no age. */
+/** A new webhook is asked, consents and matches, without an Age. */
 async function isWhole(): Promise<boolean> {
   const name = `n${randomUUID().replaceAll('-', '')}`;
   const request = {
@@ -109,7 +109,7 @@ test.each([
   ['stopped', () => postgres.crash(), () => postgres.restart()],
   ['frozen', async () => postgres.freeze(), async () => postgres.thaw()],
 ])(
-  'with Postgres %s under load, look-ups and matches go on and say how old they are, writes are refused, nothing that was acknowledged is lost, and all is well again by itself',
+  'with Postgres %s under load, look-ups and matches continue with their age, writes are refused, no acknowledged change is lost, and the service recovers on its own',
   async (how, leave, comeBack) => {
     const { found, end } = startLoad();
     await until(() => found.writes.filter(({ response }) => response.status === 201).length > 30);
@@ -118,7 +118,7 @@ test.each([
     const goneAt = now();
 
     await sleep((seconds - 1) * 1_000);
-    // Tokens that nobody has shown before need the database no more than others.
+    // New tokens do not need the database either.
     const stranger = await registry.as('assent:deliver', { subscriber: randomUUID() });
     await stranger.get('/v1/permissions').query({ origin: tenant.origin, sink }).expect(200);
     const explained = tenant.admin.post('/v1/match').query({ explain: true }).set('Content-Type', mediaType);
@@ -162,7 +162,7 @@ test.each([
       const [first] = [response.body].flat();
       expect(first.sinks?.[0].sink === sink || first.allowed).toBe(true);
     }
-    // Whoever asks late enough is told, and the age is no smaller than it is.
+    // Late requests get an Age, which is at least the true age.
     for (const { response, askedAt } of during(found.reads)) {
       const away = askedAt - goneAt;
       if (away > 2) expect(Number(response.headers['age'])).toBeGreaterThanOrEqual(Math.floor(away) - 1);
@@ -174,7 +174,7 @@ test.each([
       expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
     }
 
-    // A key that was refused may be sent again; one that was acknowledged leads to what was acknowledged.
+    // A refused key can be sent again; an acknowledged key returns the acknowledged resource.
     const acknowledged = found.writes.filter(({ response }) => response.status === 201);
     for (const { key, response } of acknowledged) {
       const rows = await registry.sql<{ id: string }>(
@@ -190,7 +190,7 @@ test.each([
 );
 
 test(
-  'what a crash of one backend may have lost of leases is charged, once',
+  'leases that a crash of one backend may have lost are charged, once',
   async () => {
     const lease = () =>
       tenant.sender.post('/v1/leases').send({ origin: tenant.origin, sink, instance: 'one', requests: 1 });
@@ -219,7 +219,7 @@ test(
 );
 
 test(
-  'more requests than a frozen Postgres has connections for are all answered, however many come',
+  'more requests than a frozen Postgres has connections all get a response, however many arrive',
   async () => {
     postgres.freeze();
     const startedAt = now();

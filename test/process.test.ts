@@ -26,7 +26,7 @@ let database: Awaited<ReturnType<typeof copyDatabase>>;
 let env: Record<string, string>;
 const programs: Program[] = [];
 
-/** Remembered, so that nothing is left running by a test that fails. */
+/** Remembered, so that a failed test leaves nothing running. */
 function remembered<T extends Program>(program: T): T {
   programs.push(program);
   return program;
@@ -57,14 +57,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('it says where it listens, where its data is and how to get a token, and the token that one gets so works', async () => {
+test('it prints where it listens, where its data is and how to get a token, and that token works', async () => {
   const registry = await start();
-  expect(registry.stderr).toContain(`Assent listens on ${registry.url} `);
+  expect(registry.stderr).toContain(`Assent listens on ${registry.url}\n`);
   expect(registry.stderr).toContain(
-    isServer ? `Data: Postgres at ${new URL(env['DATABASE_URL'] ?? '').host}` : `Data: embedded Postgres in ${folder}`,
+    isServer ? ` Postgres at ${new URL(env['DATABASE_URL'] ?? '').host}` : ` embedded Postgres in ${folder}`,
   );
-  expect(registry.stderr).toContain(`A token: ASSENT_DATA=${folder} npx assent token --scope assent:admin\n`);
+  expect(registry.stderr).toContain(` ASSENT_DATA=${folder} npx assent token --scope assent:admin\n`);
   await untilReady(registry.operationsUrl);
+  for (const [address] of registry.stderr.matchAll(/http:\S+/g)) expect((await fetch(address)).status).toBe(200);
 
   const token = run('cli/assent.js', env, 'token', '--scope', 'assent:subscribe', '--tenant', 'gemeente');
   expect(await token.ended).toBe(0);
@@ -74,7 +75,7 @@ test('it says where it listens, where its data is and how to get a token, and th
   expect((await fetch(subscriptions)).status).toBe(401);
 });
 
-test('it ends with code 0 on SIGINT, also when npm passes on what the terminal has sent already, and logs JSON only', async () => {
+test('it ends with code 0 on SIGINT, even if npm sends a second one, and logs only JSON', async () => {
   const registry = await start();
   registry.child.kill('SIGINT');
   registry.child.kill('SIGINT');
@@ -83,7 +84,7 @@ test('it ends with code 0 on SIGINT, also when npm passes on what the terminal h
   expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(['stopping', 'stopped']);
 });
 
-test('faults of the configuration end it with code 1, all of them named, before anything is opened', async () => {
+test('configuration faults end it with code 1, all of them listed, before anything is opened', async () => {
   const faults = { ASSENT_PORT: 'eighty', ASSENT_COLOUR: 'blue', ASSENT_POLL_MS: '0' };
   const program = run('main.js', { ...env, ...faults, ASSENT_DATA: join(folder, 'new') });
   expect(await program.ended).toBe(1);
@@ -93,31 +94,31 @@ test('faults of the configuration end it with code 1, all of them named, before 
   expect(await readdir(folder)).not.toContain('new');
 });
 
-test('a database that cannot be reached ends it with code 1, and its password is not told', async () => {
+test('an unreachable database ends it with code 1, without revealing the password', async () => {
   const program = run('main.js', { ...env, DATABASE_URL: 'postgres://assent:canary@127.0.0.1:1/assent' });
   expect(await program.ended).toBe(1);
   expect(program.stderr).toBe('DATABASE_URL: connect ECONNREFUSED 127.0.0.1:1\n');
   expect(program.stderr + program.stdout).not.toContain('canary');
 });
 
-test('a data folder that cannot be one ends it with code 1, and is named', async () => {
+test('an impossible data folder ends it with code 1, and is named', async () => {
   const file = join(folder, 'file');
   await writeFile(file, '');
   const program = run('main.js', { ...env, DATABASE_URL: '', ASSENT_DATA: file });
   expect(await program.ended).toBe(1);
-  expect(program.stderr).toMatch(/^ASSENT_DATA: no database in .*ENOTDIR[^\n]*\n$/);
+  expect(program.stderr).toMatch(/^ASSENT_DATA: cannot open the database in .*ENOTDIR[^\n]*\n$/);
   if (!existsSync('/proc/self')) return;
   const nowhere = run('main.js', { ...env, DATABASE_URL: '', ASSENT_DATA: '/proc/assent' });
   expect(await nowhere.ended).toBe(1);
-  expect(nowhere.stderr).toMatch(/^ASSENT_DATA: no database in .*ENOENT[^\n]*\n$/);
+  expect(nowhere.stderr).toMatch(/^ASSENT_DATA: cannot open the database in .*ENOENT[^\n]*\n$/);
 });
 
-test('keys that cannot be had end it with code 1, and the setting is named', async () => {
+test('unreadable keys end it with code 1, and the setting is named', async () => {
   const own = join(folder, 'unreadable');
   await mkdir(join(own, 'development-issuer.json'), { recursive: true });
   const program = run('cli/assent.js', { ASSENT_DATA: own }, 'token', '--scope', 'assent:admin');
   expect(await program.ended).toBe(1);
-  expect(program.stderr).toMatch(/^ASSENT_DATA: no key file .*EISDIR[^\n]*\n$/);
+  expect(program.stderr).toMatch(/^ASSENT_DATA: cannot read or create the key file .*EISDIR[^\n]*\n$/);
   if (!isServer) return;
   const service = run('main.js', { ...env, ASSENT_DATA: own });
   expect(await service.ended).toBe(1);
@@ -125,7 +126,7 @@ test('keys that cannot be had end it with code 1, and the setting is named', asy
 });
 
 (existsSync('/dev/full') ? test : test.skip)(
-  'where what it logs cannot be written, because a disk is full, it goes on, and stops when it is told to',
+  'if its log cannot be written, because a disk is full, it continues, and stops on a signal',
   async () => {
     const full = await open('/dev/full', 'w');
     const registry = remembered(await startRegistryProcess({ env, stdout: full.fd }));
@@ -146,7 +147,7 @@ test.each(['ASSENT_PORT', 'ASSENT_OPERATIONS_PORT'])('a port that is in use (%s)
   expect(program.stderr).toBe(`${name}: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`);
 });
 
-test('hosts that are none of this machine are named, both at once', async () => {
+test('hosts that do not belong to this machine are named, both at once', async () => {
   const program = run('main.js', { ...env, ASSENT_HOST: '203.0.113.1', ASSENT_OPERATIONS_HOST: '203.0.113.2' });
   expect(await program.ended).toBe(1);
   expect(program.stderr).toMatch(
@@ -156,7 +157,7 @@ test('hosts that are none of this machine are named, both at once', async () => 
 
 const onServer = isServer ? test : test.skip;
 
-onServer('a database that is not there, or not open to the user, is named by its setting', async () => {
+onServer('for a database that is missing or refuses the user, the message names the setting', async () => {
   const url = new URL(env['DATABASE_URL'] ?? '');
   url.pathname = '/nosuch';
   for (const setting of ['DATABASE_URL', 'DATABASE_REPLICA_URL']) {
@@ -166,7 +167,7 @@ onServer('a database that is not there, or not open to the user, is named by its
   }
 });
 
-onServer('a database that only reads is named by its setting', async () => {
+onServer('for a read-only database, the message names the setting', async () => {
   const url = new URL(env['DATABASE_URL'] ?? '');
   url.searchParams.set('options', '-c default_transaction_read_only=on');
   const program = run('main.js', { ...env, DATABASE_URL: url.href });
@@ -174,28 +175,25 @@ onServer('a database that only reads is named by its setting', async () => {
   expect(program.stderr).toBe('DATABASE_URL: cannot execute UPDATE in a read-only transaction\n');
 });
 
-onServer(
-  'a user who may only read and write rows is enough for a database that somebody else has migrated',
-  async () => {
-    const url = new URL(env['DATABASE_URL'] ?? '');
-    const owner = new pg.Client({ connectionString: url.href });
-    await owner.connect();
-    await owner.query(`
+onServer('a user who may only read and write rows is enough for a database that is already migrated', async () => {
+  const url = new URL(env['DATABASE_URL'] ?? '');
+  const owner = new pg.Client({ connectionString: url.href });
+  await owner.connect();
+  await owner.query(`
     create role rows_only login;
     revoke create on schema public from public;
     grant select, insert, update, delete on all tables in schema public to rows_only`);
-    url.username = 'rows_only';
-    const registry = remembered(await startRegistryProcess({ env: { ...env, DATABASE_URL: url.href } }));
-    await untilReady(registry.operationsUrl);
-    registry.child.kill('SIGTERM');
-    const code = await registry.ended;
-    await owner.query('drop owned by rows_only; drop role rows_only');
-    await owner.end();
-    expect([code, registry.stdout]).toEqual([0, expect.not.stringContaining('"error"')]);
-  },
-);
+  url.username = 'rows_only';
+  const registry = remembered(await startRegistryProcess({ env: { ...env, DATABASE_URL: url.href } }));
+  await untilReady(registry.operationsUrl);
+  registry.child.kill('SIGTERM');
+  const code = await registry.ended;
+  await owner.query('drop owned by rows_only; drop role rows_only');
+  await owner.end();
+  expect([code, registry.stdout]).toEqual([0, expect.not.stringContaining('"error"')]);
+});
 
-onServer('a database that has no room for every letter is named by its setting', async () => {
+onServer('for a database in another encoding, the message names the setting', async () => {
   const url = new URL(env['DATABASE_URL'] ?? '');
   const maintenance = new pg.Client({ connectionString: url.href });
   await maintenance.connect();
@@ -205,12 +203,12 @@ onServer('a database that has no room for every letter is named by its setting',
   const code = await program.ended;
   await maintenance.query('drop database narrow with (force)');
   await maintenance.end();
-  expect(program.stderr).toBe('DATABASE_URL: the encoding of the database is LATIN1, and has to be UTF8\n');
+  expect(program.stderr).toBe('DATABASE_URL: the encoding of the database is LATIN1, but must be UTF8\n');
   expect(code).toBe(1);
 });
 
 onServer(
-  'before it has started it is live and not ready, and a signal ends it, also where it is the first process of a container',
+  'before it has started it is live and not ready, and a signal ends it, even as the first process of a container',
   async () => {
     const url = new URL(env['DATABASE_URL'] ?? '');
     const maintenance = new pg.Client({ connectionString: url.href });
@@ -235,7 +233,7 @@ onServer(
         ]);
       }
       program.child.kill(signal);
-      // By the default of the system it would be the signal.
+      // The default action of the system would report the signal instead.
       expect(await program.ended).toBe(code);
     }
     await maintenance.query('drop database unmigrated with (force)');
@@ -243,7 +241,7 @@ onServer(
   },
 );
 
-onServer('a notification by somebody else, in words that it does not know, does not end it', async () => {
+onServer('an unknown notification of another client does not end it', async () => {
   const registry = await start();
   await untilReady(registry.operationsUrl);
   const other = new pg.Client({ connectionString: env['DATABASE_URL'] });
@@ -269,7 +267,7 @@ onEmbedded('a second process on the same data folder refuses to start and names 
 });
 
 onEmbedded(
-  'a signal ends it at once while the embedded database is being made, and the next start makes it',
+  'a signal ends it immediately while the embedded database is being created, and the next start creates it',
   async () => {
     const own = { ...env, ASSENT_DATA: join(folder, 'made') };
     const first = run('main.js', own);
@@ -283,7 +281,7 @@ onEmbedded(
   },
 );
 
-onEmbedded('the lock of a process that was killed is taken over, and one that stops leaves none', async () => {
+onEmbedded('the lock of a killed process is taken over, and a process that stops leaves none', async () => {
   const first = await start();
   first.child.kill('SIGKILL');
   expect(await first.ended).toBe('SIGKILL');
@@ -295,7 +293,7 @@ onEmbedded('the lock of a process that was killed is taken over, and one that st
   expect((await readdir(folder)).filter((name) => name.includes('.lock'))).toEqual([]);
 });
 
-test('a token for a scope that does not exist is not made, and the exit code says that it was not understood', async () => {
+test('no token is created for an unknown scope, and invalid command lines have their own exit code', async () => {
   for (const args of [
     ['token', '--scope', 'assent:everything'],
     ['token'],
@@ -304,6 +302,7 @@ test('a token for a scope that does not exist is not made, and the exit code say
     ['token', '--scope', 'assent:admin', 'more'],
     ['demo', '--scope', 'assent:admin'],
     ['receiver', '--port', 'https'],
+    ['try', '--webhook-port', '70000'],
     ['tokne'],
     [],
   ]) {
@@ -313,7 +312,7 @@ test('a token for a scope that does not exist is not made, and the exit code say
   }
 });
 
-test('every command explains itself, and the version is told', async () => {
+test('every command prints its help, and the version can be printed', async () => {
   const said = async (...args: string[]) => {
     const program = run('cli/assent.js', {}, ...args);
     expect([args, await program.ended, program.stderr]).toEqual([args, 0, '']);
@@ -321,7 +320,7 @@ test('every command explains itself, and the version is told', async () => {
   };
   const whole = await said('--help');
   expect([await said('-h'), await said('help')]).toEqual([whole, whole]);
-  for (const command of ['token', 'validate', 'demo', 'receiver']) {
+  for (const command of ['try', 'token', 'validate', 'demo', 'receiver']) {
     const own = await said(command, '--help');
     expect(own).toContain(`\n  ${command}`);
     expect(whole).toContain(own.replace('Usage: assent\n\n', ''));
@@ -330,7 +329,7 @@ test('every command explains itself, and the version is told', async () => {
   expect(await said('--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-test('a reader that goes away, as `head` does, is nothing to complain about, and a full disk is', async () => {
+test('a reader that exits early, as `head` does, causes no error message, but a full disk does', async () => {
   const events = join(folder, 'events.json');
   await writeFile(events, JSON.stringify(Array.from({ length: 5_000 }, () => ({ specversion: '1.0' }))));
   const read = run('cli/assent.js', {}, 'validate', events);
@@ -345,7 +344,7 @@ test('a reader that goes away, as `head` does, is nothing to complain about, and
   expect(lost.stderr).toMatch(/^The output cannot be written: ENOSPC[^\n]*\n$/);
 });
 
-test('in production no tokens are made, unless that is asked for', async () => {
+test('in production no tokens are created unless that is enabled', async () => {
   const production = {
     NODE_ENV: 'production',
     ASSENT_DATA: folder,
@@ -356,14 +355,14 @@ test('in production no tokens are made, unless that is asked for', async () => {
   const args = ['token', '--scope', 'assent:admin'];
   const refused = run('cli/assent.js', production, ...args);
   expect([await refused.ended, refused.stdout]).toEqual([1, '']);
-  expect(refused.stderr).toContain('get one from your issuer');
+  expect(refused.stderr).toContain('Get a token from your issuer');
   const made = run('cli/assent.js', { ...production, ASSENT_DEVELOPMENT_ISSUER: 'true' }, ...args);
   expect(await made.ended).toBe(0);
   expect(made.stdout).toMatch(/^eyJ\S+\n$/);
 });
 
 (canRunAsNobody ? test : test.skip)(
-  'it runs as an ordinary user in a data folder of its own, and its keys are for that user only (needs root to try)',
+  'it runs as an ordinary user in its own data folder, and only that user can read its keys (the test needs root)',
   async () => {
     const own = join(folder, 'nobody');
     await mkdir(own);

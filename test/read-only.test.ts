@@ -11,7 +11,7 @@ import { isServer, startRegistry, type Client, type Registry } from './support/r
 import { createTenant, type Tenant } from './support/tenant.js';
 import { until } from './support/until.js';
 
-/** A primary with a streaming standby; one registry writes to the one, another follows the other. */
+/** A primary with a streaming standby; one registry writes to the primary, another follows the standby. */
 const onServer = isServer ? test : test.skip;
 let postgres: Postgres;
 let standby: PostgresServer;
@@ -27,7 +27,7 @@ beforeAll(async () => {
   postgres = await startPostgres(['fsync = off', 'full_page_writes = off']);
   standby = await postgres.startStandby(['wal_retrieve_retry_interval = 200ms']);
   const empty = await startPostgres();
-  // What stands around a registry is made together with one, and this one is not needed.
+  // The surroundings of a registry are created with it. This registry itself is not needed.
   const first = await startRegistry({ env: { DATABASE_URL: empty.url }, start: false });
   const starting = startRegistry({
     beside: first,
@@ -67,23 +67,20 @@ const match = (type = 'com.example.kept') =>
     .send(JSON.stringify({ specversion: '1.0', id: '1', source: 'urn:example:a', type }));
 const operations = (path: string) => supertest(reader.operationsUrl).get(path);
 
-onServer('a process that follows a replica waits for the migrations, and makes none', () => {
+onServer('a process that follows a replica waits for the migrations, and applies none', () => {
   expect(readerWaited).toBe(true);
   expect(reader.logs.some((line) => line.includes('"waiting for migrations"'))).toBe(true);
 });
 
-onServer(
-  'what is registered on the primary is answered and matched by a process that follows the replica',
-  async () => {
-    await until(async () => (await lookUp()).body.allowed === true && (await match()).body.sinks.length === 1);
-    expect((await lookUp().expect(200)).body).toEqual(await tenant.permission(sink));
-    expect((await match().expect(200)).headers['age']).toBeUndefined();
-    const subscriber = await reader.as('assent:subscribe');
-    expect((await subscriber.get('/v1/subscriptions').expect(200)).body).toHaveLength(1);
-  },
-);
+onServer('a process that follows the replica returns and matches what was registered on the primary', async () => {
+  await until(async () => (await lookUp()).body.allowed === true && (await match()).body.sinks.length === 1);
+  expect((await lookUp().expect(200)).body).toEqual(await tenant.permission(sink));
+  expect((await match().expect(200)).headers['age']).toBeUndefined();
+  const subscriber = await reader.as('assent:subscribe');
+  expect((await subscriber.get('/v1/subscriptions').expect(200)).body).toHaveLength(1);
+});
 
-onServer('what an admin takes away is refused by a process that follows the replica', async () => {
+onServer('a process that follows the replica refuses what an admin revoked', async () => {
   writer.receiver.consent('/taken');
   const taken = writer.receiver.sink('/taken');
   await tenant.register(taken);
@@ -93,7 +90,7 @@ onServer('what an admin takes away is refused by a process that follows the repl
 });
 
 onServer(
-  'snapshot and feed are served by a process that follows the replica, with cursors that hold everywhere',
+  'a process that follows the replica serves snapshot and feed, with cursors that are valid everywhere',
   async () => {
     const lines = (await sender.get('/v1/snapshot').buffer().expect(200)).text.trim().split('\n');
     const { cursor } = JSON.parse(lines.at(-1) ?? '') as { cursor: string };
@@ -107,7 +104,7 @@ onServer(
 );
 
 onServer(
-  'a cursor that the replica has not come to yet is waited for, and then gets 503; it is not taken for another history',
+  'a cursor that the replica has not reached waits, then gets 503; it is not mistaken for another history',
   async () => {
     const there = await writer.as('assent:deliver');
     await execute(standby.url, 'select pg_wal_replay_pause()');
@@ -124,7 +121,7 @@ onServer(
 );
 
 onServer(
-  'a sender that follows a replica that lags behind is as old as that, also while changes come all the time',
+  'a sender that follows a lagging replica reports that age, even while changes arrive all the time',
   async () => {
     const who = { tenant: 'gemeente', subscriber: 'mailroom', scopes: ['assent:deliver' as const], minutes: 60 };
     const follower = await createSender({ registry: reader.url, token: () => createToken(who, reader.env) });
@@ -158,7 +155,7 @@ async function execute(url: string, statement: string) {
   return rows;
 }
 
-test('of what is not GET these change nothing, and everything else is refused where nothing may be written', () => {
+test('of the operations besides GET only these change nothing, and a read-only process refuses all others', () => {
   const asking = loadContract().operations.filter(({ isSafe, method }) => isSafe && method !== 'get');
   expect(asking.map(({ id }) => id).sort()).toEqual(['getPermissions', 'matchEvent', 'testFilter', 'validateEvent']);
 });
@@ -166,7 +163,7 @@ test('of what is not GET these change nothing, and everything else is refused wh
 const unsafe = loadContract()
   .operations.filter(({ isSafe }) => !isSafe)
   .map((operation) => [operation.id, operation] as const);
-onServer.each(unsafe)('%s is refused by a process that only reads, with a code of its own', async (_id, operation) => {
+onServer.each(unsafe)('a read-only process refuses %s, with its own code', async (_id, operation) => {
   const client = await reader.as(['assent:admin', 'assent:subscribe', 'assent:deliver']);
   const path = operation.path.replace(/[:{][A-Za-z]+}?/g, randomUUID());
   const { status, body, headers } = await client[operation.method](path);
@@ -174,7 +171,7 @@ onServer.each(unsafe)('%s is refused by a process that only reads, with a code o
   expect(Number(headers['retry-after'])).toBeGreaterThan(0);
 });
 
-onServer('a process that only reads says so to balancers: it takes look-ups, and not everything', async () => {
+onServer('a read-only process is ready for look-ups, and not ready for everything', async () => {
   const { body } = await operations('/readyz').expect(503);
   const others = { process: 'ok', database: 'ok', migrations: 'ok', index: 'ok' };
   expect(body).toEqual({ status: 'not ready', checks: { ...others, writes: 'read only' } });
@@ -189,7 +186,7 @@ onServer.each([
   ['primary', () => postgres],
   ['replica', () => standby],
 ])(
-  'while the %s is away a process that follows the replica goes on, says how old it is, and is current again by itself',
+  'without the %s a process that follows the replica continues, reports its age, and recovers on its own',
   async (_name, server) => {
     await server().crash();
     await until(async () => Number((await lookUp().expect(200)).headers['age']) >= 2);
@@ -212,9 +209,9 @@ onServer.each([
 );
 
 onServer(
-  'a replica that was started while its primary is away does not know how old it is, and no sender takes it for current',
+  'a replica that started without its primary does not know its age, and no sender takes it for current',
   async () => {
-    // Of what it has from then on nothing is a transaction, which alone would tell a time.
+    // It replays no transaction after that, and only a transaction would reveal a time.
     await execute(postgres.url, 'checkpoint');
     const [{ end }] = await execute(postgres.url, 'select pg_current_wal_lsn() as end');
     const comesTo = `select pg_last_wal_replay_lsn() >= '${end}' as is`;
@@ -235,7 +232,7 @@ onServer(
     const follower = await createSender({ registry: late.url, token: () => createToken(who, late.env) });
     await follower.ready();
     expect(follower.age()).toBeGreaterThan(1_000_000);
-    // By then its stream is open.
+    // Now its stream is open.
     await sleep(1_500);
     expect(follower.age()).toBeGreaterThan(1_000_000);
 

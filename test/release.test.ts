@@ -7,7 +7,7 @@ import { expect, test } from '@jest/globals';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-test('the bill of materials in the image holds every package that it runs, with a licence, and nothing else', () => {
+test('the bill of materials in the image lists every package that it runs, with a licence, and nothing else', () => {
   const folder = mkdtempSync(join(tmpdir(), 'assent-release-'));
   for (const file of ['package.json', 'package-lock.json', '.npmrc'])
     copyFileSync(join(root, file), join(folder, file));

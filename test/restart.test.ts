@@ -25,7 +25,7 @@ beforeAll(async () => {
     ASSENT_DATA: folder,
     ASSENT_PORT: '0',
     ASSENT_OPERATIONS_PORT: '0',
-    // Only so are names asked that end in .test.
+    // Without this, names that end in .test are not resolved.
     ASSENT_ALLOWED_NETWORKS: '127.0.0.0/8',
     ...(database.url === undefined ? {} : { DATABASE_URL: database.url }),
   };
@@ -39,7 +39,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('what was acknowledged is there after a kill, the process is live and then ready, and SIGTERM ends the process with 0', async () => {
+test('acknowledged changes survive a kill, the process is live and then ready, and SIGTERM ends it with code 0', async () => {
   const killed = await start();
   const ask = async (url: string, subscriber: string, path: string, body?: object) => {
     const scopes = ['assent:admin', 'assent:subscribe'] as const;

@@ -81,22 +81,22 @@ function hold(path: string): Promise<ServerResponse> {
   return new Promise((resolve) => receiver.on(path, (_request, response) => resolve(response)));
 }
 
-test('SIGTERM under load: every accepted request is answered below 500, nothing is lost, and it ends with 0', async () => {
+test('SIGTERM under load: every accepted request gets a status below 500, nothing is lost, and the exit code is 0', async () => {
   const origin = { name: 'eventemitter.example.com', isdefault: true, requestedrate: 10 };
   expect((await post('/v1/origins', origin, await token('assent:admin'))).status).toBe(201);
   const subscriber = await token('assent:subscribe');
-  // A host each: two handshakes at a time is all that one host gets.
+  // A host for each, because one host gets only two handshakes at a time.
   const register = (path: string, host: string) =>
     post('/v1/subscriptions', { sink: receiver.sink(path, `${host}.hooks.test`), protocol: 'HTTP' }, subscriber);
 
-  // Two that wait for their webhook: one answers while the process stops, the other never does.
+  // Two requests that wait for their webhook: one webhook responds while the process stops, the other never does.
   const askedLate = hold('/late');
   const askedNever = hold('/never');
   receiver.consent('/load');
   const waiting = [register('/late', 'late'), register('/never', 'never')];
   const [late] = await Promise.all([askedLate, askedNever]);
 
-  // Eight that go on until nobody takes their connection.
+  // Eight clients that continue until their connections are refused.
   const statuses: number[] = [];
   const acknowledged: string[] = [];
   const failures: unknown[] = [];
@@ -127,7 +127,7 @@ test('SIGTERM under load: every accepted request is answered below 500, nothing 
 
   expect(held.map(({ status }) => status)).toEqual([201, 201]);
   expect(new Set(statuses)).toEqual(new Set([201]));
-  // A client may find nobody listening, or its idle connection closed; a request that came in is answered to its end.
+  // A connection may be refused, or an idle one closed. An accepted request gets a complete response.
   const codes = failures.map((cause) => (cause as { code?: string }).code);
   expect(codes.filter((code) => !['ECONNREFUSED', 'UND_ERR_SOCKET', 'ECONNRESET'].includes(code ?? ''))).toEqual([]);
   const lines = registry.stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as LogLine]));
@@ -142,20 +142,20 @@ test('SIGTERM under load: every accepted request is answered below 500, nothing 
   expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
   const stateOf = (path: string) => rows.find(({ sink }) => sink.endsWith(path))?.state;
   expect([stateOf('/late'), stateOf('/never')]).toEqual(['granted', 'due']);
-  // Finished or handed back: nobody has to wait for a lease to run out.
+  // Finished or handed back: no process must wait for a claim to expire.
   expect(rows.filter(({ state, lease }) => lease !== null || !['granted', 'due'].includes(state))).toEqual([]);
 });
 
-test('whoever starts next asks at once what was handed back', async () => {
+test('the next process immediately continues the handshakes that were handed back', async () => {
   const asked = hold('/never');
   registry = await startRegistryProcess({ env });
-  // A lease that had to run out first lasts longer than a handshake's deadline, and that longer than a test may take.
+  // A claim lasts longer than a handshake's deadline, which is longer than a test may take.
   const response = await asked;
   response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '5' }).end();
   expect(response.req.method).toBe('OPTIONS');
 });
 
-test('a client that keeps its connection is told that the answer is the last one, and no connection holds the end up', async () => {
+test('a client with a persistent connection gets Connection: close, and no connection delays the stop', async () => {
   const asked = hold('/kept');
   const idle = connect(Number(new URL(registry.url).port), '127.0.0.1').on('error', () => undefined);
   const answer = fetch(`${registry.url}/v1/subscriptions`, {
@@ -170,14 +170,14 @@ test('a client that keeps its connection is told that the answer is the last one
   idle.destroy();
 });
 
-test('whoever is busy with a connection has every answer, and is told which one is the last', async () => {
+test('a busy connection gets every response, and Connection: close on the last one', async () => {
   registry = await startRegistryProcess({ env });
   await untilReady(registry.operationsUrl);
   const { hostname, port } = new URL(registry.url);
   const headers = { Authorization: `Bearer ${await token('assent:deliver')}` };
   const path = '/v1/permissions?origin=eventemitter.example.com&sink=https://busy.example.com/';
   let isAsked = 0;
-  /** Asks again and again on one connection; resolves when it was told that this is over. */
+  /** Sends requests on one connection; resolves when a response closes it. */
   async function ask(): Promise<void> {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (;;) {

@@ -8,7 +8,7 @@ type AuditEntry = components['schemas']['AuditEntry'];
 
 export function createAuditHandlers({ database }: { database: Database }): Handlers<'getAudit'> {
   return {
-    /** Newest first, of the token's tenant. */
+    /** Entries of the token's tenant, newest first. */
     getAudit: async ({ query, principal, address }) => {
       const { target, actor, cursor } = query;
       const limit = query.limit ?? 50;

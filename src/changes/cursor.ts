@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { FeedScope } from './log.js';
 
-/** A place in the log: everything up to the position was seen. Positions say nothing in another history. */
+/** A place in the log: everything up to the position was read. Positions mean nothing in another history. */
 export interface Place {
   /** A UUID. */
   epoch: string;
@@ -13,9 +13,9 @@ const markBytes = 8;
 const sealBytes = 16;
 
 /**
- * A cursor as readers of the feed see it: 16 bytes of epoch, 8 of position, 8 of the hash of the origin if nothing else
- * was read, and a seal that binds them to the tenant, in base64url. The seal keeps a reader from places that it was
- * never given, and one tenant from the cursors of another.
+ * The cursor that readers of the feed see, in base64url: 16 bytes of epoch, 8 of position, 8 of the origin's hash if
+ * only that origin was read, and a seal that binds them to the tenant. With the seal, readers cannot forge cursors, and
+ * tenants cannot use each other's.
  */
 export function writeCursor(secret: Buffer, { tenant, origin }: FeedScope, { epoch, position }: Place): string {
   const place = Buffer.alloc(placeBytes);
@@ -26,8 +26,8 @@ export function writeCursor(secret: Buffer, { tenant, origin }: FeedScope, { epo
 }
 
 /**
- * Undefined where the cursor is not one that was written for this tenant. One of a single origin goes on with that
- * origin only, because what happened to others was not seen; one of the whole tenant goes on with each of them as well.
+ * Undefined if the cursor was not issued to this tenant. The cursor of one origin continues only with that origin,
+ * because its reader has not seen other changes. The cursor of the whole tenant also continues with a single origin.
  */
 export function readCursor(
   secret: Buffer,
@@ -37,7 +37,7 @@ export function readCursor(
   const bytes = Buffer.from(cursor, 'base64url');
   const body = bytes.subarray(0, -sealBytes);
   if (body.length !== placeBytes && body.length !== placeBytes + markBytes) return undefined;
-  // Decoding forgives what encoding never writes.
+  // Decoding accepts text that encoding never produces.
   if (bytes.toString('base64url') !== cursor) return undefined;
   if (!timingSafeEqual(bytes.subarray(-sealBytes), seal(secret, tenant, body))) return undefined;
   const mark = body.subarray(placeBytes);
@@ -50,7 +50,7 @@ function markOf(origin: string): Buffer {
   return createHash('sha256').update(origin).digest().subarray(0, markBytes);
 }
 
-/** No tenant has a NUL in its name, so that a mark is never taken for the beginning of one. */
+/** A tenant's name contains no NUL, so a mark cannot be mistaken for the start of a name. */
 function seal(secret: Buffer, tenant: string, body: Buffer): Buffer {
   const hmac = createHmac('sha256', secret).update(body);
   if (body.length > placeBytes) hmac.update('\0');

@@ -15,19 +15,19 @@ export interface FeedRouteSettings {
   database: Database;
   readers: Readers;
   heartbeatMs: number;
-  /** Seconds since the process last knew its memory to be current; undefined while it does. */
+  /** Seconds since the memory of the process was last known to be current; undefined while it is. */
   age: () => number | undefined;
-  /** The same of the database, which snapshots are read from. */
+  /** The same for the database, which snapshots are read from. */
   ageOfDatabase: () => number | undefined;
-  /** Fires when the service stops; what is open then ends. */
+  /** Fires when the service stops; ends open streams. */
   stopping: AbortSignal;
 }
 
 const defaultLimit = 200;
-/** How long a snapshot may take, of which its reader has the most. */
+/** How long a snapshot may take. Most of this is time for its reader. */
 const snapshotMs = 900_000;
 const retryMs = 1_000;
-/** Before the log is asked again that could not be read. */
+/** The pause after a failed read of the log. */
 const awayMs = 2_000;
 const longestTimer = 2 ** 31 - 1;
 
@@ -78,7 +78,7 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
   };
 }
 
-/** Nothing would ever happen to an origin of a name that none can have. */
+/** An origin with an invalid name is refused: it could never have a change. */
 function scopeOf({ principal, query }: Call<'getChanges'> | Call<'getSnapshot'>): FeedScope {
   const origin = query.origin === undefined ? undefined : parseOriginName(query.origin);
   if (origin?.ok === false) {
@@ -87,7 +87,7 @@ function scopeOf({ principal, query }: Call<'getChanges'> | Call<'getSnapshot'>)
   return { tenant: principal.tenant, origin: origin?.name };
 }
 
-/** When the client has gone, the service stops, or the time is over. It leaves nothing behind on what lives longer. */
+/** Fires when the client disconnects, the service stops, or the time is over. Leaves no listeners behind. */
 function endOf(gone: AbortSignal, stopping: AbortSignal, milliseconds?: number): AbortSignal {
   const over = new AbortController();
   const end = () => over.abort();
@@ -105,7 +105,7 @@ function endOf(gone: AbortSignal, stopping: AbortSignal, milliseconds?: number):
 }
 
 /**
- * A page with something on it, or an empty one after the time. Others of the tenant may be all that happens meanwhile.
+ * A page with changes, or an empty page after the time. It waits again if all changes of the tenant are out of scope.
  */
 async function readWithin(reader: Reader, limit: number, waitMs: number, signal: AbortSignal): Promise<Page> {
   const until = performance.now() + waitMs;
@@ -117,8 +117,8 @@ async function readWithin(reader: Reader, limit: number, waitMs: number, signal:
 }
 
 /**
- * Server-Sent Events (WHATWG HTML, section 9.2). Whoever is slow holds one page and no more, because the next one is
- * read when this one has been taken. A cursor that is lost on the way ends the stream; the next request is told why.
+ * Server-Sent Events (WHATWG HTML, section 9.2). A slow reader occupies only one page, because the next page is read
+ * after this one was sent. If the cursor becomes invalid, the stream ends, and the next request returns the reason.
  */
 async function sendEvents(
   { heartbeatMs, age }: FeedRouteSettings,
@@ -135,7 +135,7 @@ async function sendEvents(
     const data = JSON.stringify({ revision: reader.revision(), more, age: age() });
     return write(`id: ${reader.cursor()}\nevent: heartbeat\ndata: ${data}\n\n`);
   };
-  // The first one tells that the stream is open, and the next one that the reader has all that there is.
+  // The first one shows that the stream is open, the next one that the reader has received everything.
   await write(`retry: ${retryMs}\n`);
   await heartbeat(true);
   while (!signal.aborted) {
@@ -151,7 +151,7 @@ async function sendEvents(
         page.changes.map(({ cursor, kind, json }) => `id: ${cursor}\nevent: ${kind}\ndata: ${json}\n\n`).join(''),
       );
     }
-    // Changes do not tell how late they come, so those that come all the time are no heartbeat.
+    // Changes carry no age, so a steady flow of changes does not replace heartbeats.
     if (page.isMore) {
       if (leftMs() <= 0) await heartbeat(true);
       continue;

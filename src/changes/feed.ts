@@ -7,37 +7,38 @@ import { readLog, type LoggedChange, type FeedScope } from './log.js';
 import { createRing, type RingLimits } from './ring.js';
 
 /**
- * The log as delivery systems read it. The latest changes are in memory, as the follower applied them, and cost no
- * query; who is further back reads pages of the log. A reader only ever goes forward, and past nothing of its scope.
+ * The log as senders read it. The latest changes are in memory, as the follower applied them, and cost no query.
+ * Readers that are further behind read pages of the log. A reader only moves forward, and never skips a change of its
+ * scope.
  */
 export interface Feed {
   /**
-   * A reader that goes on from a cursor, or from the present end. RegistryErrors: `invalid_request` with the place, for
-   * a cursor unknown to the tenant, or of another origin; `cursor_too_old`, `cursor_of_other_history`, `index_loading`;
-   * `revision_not_reached` where a replica of the database is behind the cursor.
+   * A reader that continues from a cursor, or from the current end. RegistryErrors: `invalid_request` with the place,
+   * for a cursor of another tenant or origin; `cursor_too_old`, `cursor_of_other_history`, `index_loading`;
+   * `revision_not_reached` if a replica of the database is behind the cursor.
    */
   open(scope: FeedScope, cursor: string | undefined, place: string): Promise<Reader>;
 }
 
 export interface Reader {
-  /** The next page, which is empty at the end. Rejects with `cursor_too_old` or `cursor_of_other_history`. */
+  /** The next page, empty at the end. Rejects with `cursor_too_old` or `cursor_of_other_history`. */
   read(limit: number): Promise<Page>;
   /**
-   * Resolves when there is something to read, after the time, or when the signal fires; says which: true for something.
+   * Resolves to true when there is something to read, and to false after the time or when the signal fires.
    */
   wait(milliseconds: number, signal: AbortSignal): Promise<boolean>;
-  /** Where it stands now. */
+  /** The current position. */
   cursor(): string;
   revision(): string;
 }
 
 export interface Page {
   changes: readonly TextOfChange[];
-  /** The process knows of more behind it. */
+  /** The process knows that more changes follow. */
   isMore: boolean;
 }
 
-/** A change as it is sent. */
+/** A change in the form that is sent. */
 export interface TextOfChange {
   kind: string;
   cursor: string;
@@ -47,29 +48,29 @@ export interface TextOfChange {
 export interface FeedSettings {
   follower: Pick<Follower, 'subscribe' | 'bounds' | 'position' | 'catchUp' | 'waitFor'>;
   query: Query;
-  /** Follows a standby: other processes know of changes earlier, so that cursors may be ahead. */
+  /** The process follows a standby. Other processes see changes earlier, so cursors may be ahead. */
   isStandby: boolean;
   memory: RingLimits;
   onPage: (source: 'memory' | 'log', changes: number) => void;
 }
 
-/** What is read from the log at once; some changes are large. */
+/** The size of one read of the log; some changes are large. */
 const mostOfLog = { rows: 500, bytes: 262_144 };
-/** For a position that another process has given out already. */
+/** For a position that another process has already issued. */
 const longestWaitMs = 5_000;
 
 export function createFeed({ follower, query, isStandby, memory, onPage }: FeedSettings): Feed {
   const ring = createRing(memory);
-  /** The history that the ring is of. */
+  /** The history of the ring. */
   let ringEpoch: string | undefined;
-  /** How often the log was set back, which is another history without the name of one. */
+  /** How often the log was set back: each time begins another history, without a new epoch. */
   let setBacks = 0;
-  /** To readers of the whole tenant, and to those of one origin, whose cursors are others. */
+  /** For readers of the whole tenant, and for readers of one origin, whose cursors differ. */
   const texts = {
     tenant: new WeakMap<LoggedChange, TextOfChange>(),
     origin: new WeakMap<LoggedChange, TextOfChange>(),
   };
-  /** Those who stand at the end, by tenant; each is called with the position before what wakes it. */
+  /** Readers that wait at the end, by tenant. Each is called with the position before the change that wakes it. */
   const waiting = new Map<string, Set<(before: bigint) => void>>();
 
   follower.subscribe((changes, after) => {
@@ -137,7 +138,7 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
         const limits = { ...mostOfLog, rows: Math.min(limit, mostOfLog.rows) };
         const page = await readLog(query, own.position, limits, scope);
         check(page.bounds);
-        // A log that ends before what was seen of it is not the same log.
+        // A log that ends before a position that was already read is another log.
         if (page.end < from) throw otherHistory();
         const { isMore } = page;
         goTo((isMore ? page.changes.at(-1)?.position : page.end) ?? own.position);
@@ -160,7 +161,7 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
             signal.removeEventListener('abort', abort);
             readers.delete(wake);
             if (readers.size === 0 && waiting.get(tenant) === readers) waiting.delete(tenant);
-            // Not called until now, so there was nothing of this tenant.
+            // Not called so far, so this tenant had no change.
             if (!isThere && own.epoch === ringEpoch) goTo(ring.end);
             resolve(isThere);
           }
@@ -184,7 +185,7 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
       const own = readCursor(secret, scope, cursor);
       if (own === undefined) throw unknownCursor(place);
       if (own === 'of_other_origin') throw cursorOfOtherOrigin(place);
-      // Another process may have given it out that is ahead of this one.
+      // A process that is ahead of this one may have issued the cursor.
       if (own.epoch !== epoch || own.position > ring.end) await follower.catchUp();
       if (isStandby && own.epoch === bounds().epoch && own.position > ring.end) {
         if (!(await follower.waitFor(own.position, longestWaitMs))) throw notReached();
@@ -198,20 +199,25 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
 }
 
 function unknownCursor(place: string): RegistryError {
-  return new RegistryError('invalid_request', 'The cursor is not one that this tenant was given.', {
-    faults: [{ pointer: place, rule: 'cursor_unknown', detail: 'Take it from a snapshot, a page or an event.' }],
+  return new RegistryError('invalid_request', 'This cursor was not issued to this tenant.', {
+    faults: [{ pointer: place, rule: 'cursor_unknown', detail: 'Use the cursor of a snapshot, a page or an event.' }],
   });
 }
 
 function cursorOfOtherOrigin(place: string): RegistryError {
-  const detail = 'Go on with the `origin` that it was given for; a snapshot of all has a cursor for all, and for each.';
-  return new RegistryError('invalid_request', 'The cursor is one of a single origin, and not of what is asked for.', {
-    faults: [{ pointer: place, rule: 'cursor_of_other_origin', detail }],
-  });
+  const detail =
+    'Continue with the `origin` that it was issued for. A cursor from a snapshot without `origin` works with any.';
+  return new RegistryError(
+    'invalid_request',
+    'This cursor belongs to a single origin, which is not the requested one.',
+    {
+      faults: [{ pointer: place, rule: 'cursor_of_other_origin', detail }],
+    },
+  );
 }
 
 function notReached(): RegistryError {
-  return new RegistryError('revision_not_reached', 'The replica of the database is behind this cursor; ask again.', {
+  return new RegistryError('revision_not_reached', 'The replica of the database is behind this cursor. Try again.', {
     retryAfterSeconds: 1,
   });
 }
@@ -219,13 +225,13 @@ function notReached(): RegistryError {
 function tooOld(): RegistryError {
   return new RegistryError(
     'cursor_too_old',
-    'Changes after this cursor have been forgotten. Take a new snapshot and follow from its cursor.',
+    'Changes after this cursor were deleted. Get a new snapshot and continue from its cursor.',
   );
 }
 
 function otherHistory(): RegistryError {
   return new RegistryError(
     'cursor_of_other_history',
-    'The database was restored or failed over since this cursor was given. Take a new snapshot and follow from its cursor.',
+    'The database was restored or failed over since this cursor was issued. Get a new snapshot and continue from its cursor.',
   );
 }

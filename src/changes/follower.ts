@@ -14,44 +14,44 @@ import {
 } from './log.js';
 
 /**
- * Keeps a replica of the registry in this process: loads it from a snapshot that stands at a position, then applies
- * what comes after it, in order.
+ * Keeps a replica of the registry in this process: loads it from a snapshot at a position, then applies the changes
+ * after that, in order.
  *
- *   loading    no position yet; tried again until it works
- *   following  at a position; what was asked is answered from the replica, also while the database is away
- *   reloading  following, and a new replica is being made to take the place of this one, which cannot be followed on:
- *              the log was forgotten behind it or set back, or the database has another history since a failover
+ *   loading    no position yet; retried until it works
+ *   following  at a position; requests are answered from the replica, also while the database is unavailable
+ *   reloading  following, while a new replica is loaded to replace this one, which cannot continue: changes after its
+ *              position were deleted, the log was set back, or the database has another history since a failover
  *
- * Positions become visible in their order (see append_changes), so the highest that a snapshot sees stands for
- * all before.
+ * Positions become visible in order (see append_changes), so a snapshot contains every change up to its highest
+ * position.
  */
 export interface Follower {
   /** Loads, then follows until the signal fires. */
   run(signal: AbortSignal): Promise<void>;
-  /** Applies everything that was committed before this call; loads first if nothing is loaded. */
+  /** Applies everything that was committed before this call; loads the replica first if necessary. */
   catchUp(): Promise<void>;
-  /** Wakes the loop, unless it has come to this position; a hint. */
+  /** Wakes the loop unless it has reached this position; only a hint. */
   wake(position?: bigint): void;
-  /** True once this position is applied; false after the time. */
+  /** Resolves to true when this position is applied, to false after the time. */
   waitFor(position: bigint, timeoutMs: number): Promise<boolean>;
   /**
-   * Calls back with what was applied and the position that it comes right after, in order, after it was applied; with
-   * nothing where a replica was loaded that stands at that position.
+   * Calls back with applied changes and the position right before them, in order; without changes after a new replica
+   * was loaded at that position.
    */
   subscribe(listener: Listener): void;
-  /** The database may be another one: looks before the next reading whether it has the same history. A hint. */
+  /** The database may be another one: the next read first checks its history. Only a hint. */
   distrust(): void;
-  /** Milliseconds since 1970 by the clock of the database, which ends grants; by the machine's until that is known. */
+  /** Milliseconds since 1970 by the database's clock, which expires grants; by the machine's until that is known. */
   now(): number;
-  /** Undefined while loading; ask for it anew each time. */
+  /** Undefined while loading. Do not keep it: it may be replaced. */
   replica(): Replica | undefined;
   /** Undefined while loading. */
   position(): bigint | undefined;
   /** Undefined while loading. */
   bounds(): (LogBounds & { secret: Buffer }) | undefined;
-  /** Since the log was last read to its end; Infinity while loading. */
+  /** Time since the log was last read to its end; Infinity while loading. */
   secondsBehind(): number;
-  /** For how long it has been reading in vain although the database answers; 0 if it is not. */
+  /** How long reads have been failing although the database responds; 0 if they work. */
   secondsFailing(): number;
 }
 
@@ -76,7 +76,7 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
   let loaded: Loaded | undefined;
   let readAt = -Infinity;
   let failsSince: number | undefined;
-  /** From the time of this process, which no step of its clock moves, to that of the database; milliseconds. */
+  /** Milliseconds from the monotonic clock of this process to the database's clock. */
   let aheadMs = performance.timeOrigin;
   let reading: Promise<void> | undefined;
   let queued: Promise<void> | undefined;
@@ -126,7 +126,7 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
       const page = await readLog(database.query, from, pageLimits);
       const { bounds, end, changes, now: databaseNow } = page;
       if (bounds.epoch !== loaded.epoch || bounds.horizon > from) return load();
-      // A log that ends before what was read of it was set back.
+      // A log that ends before the last position that was read was set back.
       if (end < from) return load();
       aheadMs = databaseNow - performance.now();
       loaded.horizon = bounds.horizon;
@@ -137,7 +137,7 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
     for (const check of waiting) check();
   }
 
-  /** One reading at a time. A call that comes during one is served by the next, which begins after what it saw. */
+  /** One read at a time. A call during a read waits for the next one, which starts after the call. */
   function catchUp(): Promise<void> {
     if (reading === undefined) {
       reading = read()
@@ -159,7 +159,7 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
     return queued;
   }
 
-  /** Without the machinery of signals and promised timers, which takes longer than what is waited for. */
+  /** Without the promise version of setTimeout, whose overhead is larger than the pause is worth. */
   function pause(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       endPause = () => {
@@ -190,7 +190,7 @@ export function createFollower({ database, createReplica, pollMs, onFault }: Fol
 
     wake(position) {
       if (position === undefined) return wake();
-      // What this process wrote is read at about the time that it hears of it.
+      // A change of this process is often read before its notification arrives.
       setImmediate(() => {
         if (loaded === undefined || loaded.position < position) wake();
       });

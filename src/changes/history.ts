@@ -3,19 +3,19 @@ import { sqlState } from '../storage/database-errors.js';
 import type { Query } from '../storage/sql.js';
 
 /**
- * Positions count within one history of one database. Another one begins when a backup is restored or when a standby is
- * promoted that lacked the last commits: the same positions then stand for other changes. Postgres names its history by
- * the system identifier of the cluster and the timeline; a copy within the same cluster has another database oid, and
- * a dump that is restored in place makes another table. Any user may ask for all of them. A standby has nothing to
- * record, and who only reads may not. Of a folder or a disk that was put back as it had been, Postgres knows nothing.
+ * Positions are valid within one history of one database. A new history begins when a backup is restored, or when a
+ * standby is promoted that lacks the last commits: then the same positions mean other changes. The system identifier of
+ * the cluster and the timeline identify the history of a Postgres. A copy within the same cluster has another database
+ * oid, and a dump that is restored in place creates another table. Any user may read all of them. A standby has nothing
+ * to record, and a read-only session must not write. Postgres cannot detect that a folder or a disk was rolled back.
  */
 const present = `case when pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' then null else
   (select system_identifier from pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
   || '/' || (select oid from pg_database where datname = current_database()) || '/' || 'feed_state'::regclass::oid end`;
 
 /**
- * Begins a new epoch if the database has another history than the one that was recorded; of several processes one does.
- * A database that has recorded none keeps its epoch.
+ * Begins a new epoch if the database's history differs from the recorded one; only one of several processes does. A
+ * database without a recorded history keeps its epoch.
  */
 export async function recordHistory(query: Query): Promise<void> {
   const cluster = await readPresent(query);
@@ -26,7 +26,7 @@ export async function recordHistory(query: Query): Promise<void> {
   );
 }
 
-/** Undefined where it is as recorded, and where Postgres does not tell: a service may have taken these functions away. */
+/** Undefined if it is as recorded, or unknown: a managed Postgres may not have these functions. */
 async function readPresent(query: Query): Promise<string | undefined> {
   try {
     const [row] = await query<{ cluster: string; present: string | null }>(
@@ -34,7 +34,7 @@ async function readPresent(query: Query): Promise<string | undefined> {
     );
     return row === undefined || row.present === null || row.present === row.cluster ? undefined : row.present;
   } catch (error) {
-    // A promotion may be under way.
+    // A promotion may be in progress.
     if (/^(?:42|0A|55)/.test(sqlState(error) ?? '')) return undefined;
     throw error;
   }

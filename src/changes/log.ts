@@ -3,7 +3,7 @@ import { subjectOfChange, subjectOfState, type State, type StateLine, type Subje
 import type { Snapshot } from '../storage/database.js';
 import type { Query } from '../storage/sql.js';
 
-/** One entry of the change log, with what became of its subject. */
+/** One entry of the change log, with the new state of its subject. */
 export interface LoggedChange {
   position: bigint;
   /** RFC 3339. */
@@ -11,32 +11,32 @@ export interface LoggedChange {
   tenant: string;
   origin: string;
   kind: string;
-  /** Empty where the change is of the origin itself. */
+  /** Empty for a change of the origin itself. */
   sink: string;
   subscription: string | null;
-  /** JSON; null where the subject is gone. */
+  /** JSON; null if the subject no longer exists. */
   state: string | null;
 }
 
-/** Which history positions belong to, and the last position that was forgotten. */
+/** The history that positions belong to, and the last deleted position. */
 export interface LogBounds {
   epoch: string;
   horizon: bigint;
 }
 
-/** A tenant, or one origin of it. */
+/** A tenant, or one of its origins. */
 export interface FeedScope {
   tenant: string;
   origin?: string | undefined;
 }
 
-/** One change is always on a page, however large it is. */
+/** A page has at least one change, however large that is. */
 export interface PageLimits {
   rows: number;
   bytes: number;
 }
 
-/** Where there is no change, one row has the bounds, and null for all that would be of a change. */
+/** Without changes, one row has the bounds, and null for the members of a change. */
 interface LogRow extends Omit<LoggedChange, 'position'> {
   epoch: string;
   horizon: string;
@@ -47,8 +47,8 @@ interface LogRow extends Omit<LoggedChange, 'position'> {
 }
 
 /**
- * Changes behind a position in their order, of everybody or of a scope, with the bounds, the end of the log and the
- * time (milliseconds since 1970) of that moment; `isMore` where there may be others behind them.
+ * Changes after a position, in order, of all tenants or of a scope, with the current bounds, end and time (milliseconds
+ * since 1970) of the log. `isMore` says that more changes may follow.
  */
 export async function readLog(
   query: Query,
@@ -86,17 +86,17 @@ export async function readLog(
   return { bounds, end: BigInt(first.end), now: first.now, changes, isMore };
 }
 
-/** Bytes of a change besides its sink and its state, roughly. */
+/** Approximate bytes of a change without its sink and its state. */
 export const changeOverhead = 350;
 
-/** Written out for each scope, because a condition that may be absent keeps Postgres from its indexes. */
+/** A separate text for each scope, because Postgres does not use its indexes for optional conditions. */
 function conditions(of: FeedScope | undefined, first: number): { where: string; values: string[] } {
   if (of === undefined) return { where: '', values: [] };
   if (of.origin === undefined) return { where: `tenant = $${first} and `, values: [of.tenant] };
   return { where: `tenant = $${first} and origin = $${first + 1} and `, values: [of.tenant, of.origin] };
 }
 
-/** Where the log stands, what protects its cursors, and what time it is there, in milliseconds since 1970. */
+/** The end of the log, the secret of its cursors, and the time of the database in milliseconds since 1970. */
 export async function readEnd(query: Query): Promise<LogBounds & { secret: Buffer; position: bigint; now: number }> {
   const [row] = await query<{ epoch: string; horizon: string; secret: string; position: string; now: number }>(
     `select f.epoch::text as epoch, f.horizon::text as horizon, encode(f.secret, 'hex') as secret,
@@ -109,7 +109,7 @@ export async function readEnd(query: Query): Promise<LogBounds & { secret: Buffe
   return { epoch, horizon: BigInt(horizon), secret: Buffer.from(secret, 'hex'), position: BigInt(position), now };
 }
 
-/** Everything that a replica holds, as JSON, many at once; origins first, in the order that it can be put. */
+/** Everything that a replica contains, as JSON, in pages; origins first, because the rest depends on them. */
 export async function* readStates(
   { stream }: Snapshot,
   of?: FeedScope,
@@ -121,7 +121,7 @@ export async function* readStates(
   }
 }
 
-/** `tenantOf` tells whose an origin is, by its name. What cannot be put is left out, and reported. */
+/** `tenantOf` returns the tenant of an origin, by its name. A state that cannot be applied is reported and skipped. */
 export function putStates(
   replica: Replica,
   kind: Subject['kind'],
@@ -136,13 +136,13 @@ export function putStates(
   }
 }
 
-/** Whose each origin is. */
+/** The tenant of each origin. */
 export async function readOwners(query: Query): Promise<Map<string, string>> {
   const rows = await query<{ origin: string; tenant: string }>('select origin, tenant from origin_state');
   return new Map(rows.map(({ origin, tenant }) => [origin, tenant]));
 }
 
-/** A change that cannot be applied is reported, and stops nobody from following. */
+/** A change that cannot be applied is reported, and does not stop the follower. */
 export function applyChange(replica: Replica, change: LoggedChange, onFault: (error: unknown) => void): void {
   const state = change.state === null ? null : (JSON.parse(change.state) as State);
   putOrRemove(replica, subjectOfChange(change, change.tenant), state, onFault);

@@ -1,10 +1,10 @@
 import { RegistryError } from '../errors.js';
 
-/** Who reads at the moment: each holds a connection and a little memory, so there are only so many of them. */
+/** The current readers. Each needs a connection and some memory, so their number is limited. */
 export interface Readers {
   /**
-   * Counts a reader until the signal fires. RegistryErrors `feed_full` (this process has enough of them) and
-   * `too_many_readers` (the tenant has).
+   * Counts a reader until the signal fires. RegistryErrors `feed_full` (this process has no room for more) and
+   * `too_many_readers` (the tenant has too many).
    */
   admit(kind: ReaderKind, tenant: string, signal: AbortSignal): void;
   count(kind: ReaderKind): number;
@@ -34,14 +34,22 @@ export function createReaders(limits: ReaderLimits): Readers {
       const byTenant = isSnapshot ? snapshots : followers;
       const own = byTenant.get(tenant) ?? 0;
       if (own >= mostOfTenant) {
-        throw new RegistryError('too_many_readers', `The tenant has ${own} of them at this process already.`, {
-          retryAfterSeconds: 5,
-        });
+        throw new RegistryError(
+          'too_many_readers',
+          `The tenant already has ${own} ${isSnapshot ? 'snapshots in progress' : 'readers'} in this process.`,
+          {
+            retryAfterSeconds: 5,
+          },
+        );
       }
       if (all >= most) {
-        throw new RegistryError('feed_full', `This process has ${all} of them already; another one may have room.`, {
-          retryAfterSeconds: 5,
-        });
+        throw new RegistryError(
+          'feed_full',
+          `This process already has ${all} ${isSnapshot ? 'snapshots in progress' : 'readers'}. Another process may have room.`,
+          {
+            retryAfterSeconds: 5,
+          },
+        );
       }
       counts[kind] += 1;
       byTenant.set(tenant, own + 1);

@@ -1,15 +1,15 @@
 import type { Place } from './cursor.js';
 import { changeOverhead, type LoggedChange, type FeedScope } from './log.js';
 
-/** The latest changes, in memory: everything behind `from` up to `end`. The oldest go when there are too many. */
+/** The latest changes, in memory: everything after `from` up to `end`. Drops the oldest if there are too many. */
 export interface Ring {
   from: bigint;
   end: bigint;
-  /** Takes changes that come right after `end`. */
+  /** Appends changes that come right after `end`. */
   append(changes: readonly LoggedChange[]): void;
-  /** Forgets everything; what comes next comes after this position. */
+  /** Drops everything; the next changes come after this position. */
   reset(position: bigint): void;
-  /** Changes behind a position that is not before `from`, with the position up to which was looked. */
+  /** Changes after a position that is not before `from`, and the position up to which they were searched. */
   read(scope: FeedScope, after: bigint, limit: number): { changes: LoggedChange[]; position: Place['position'] };
 }
 
@@ -18,11 +18,11 @@ export interface RingLimits {
   bytes: number;
 }
 
-/** Bytes of a page, roughly; one change is always on it. */
+/** Approximate bytes of a page, which has at least one change. */
 const pageBytes = 262_144;
 
 export function createRing(limits: RingLimits): Ring {
-  /** The first `gone` of them are no longer there; moving all the others for each one that goes would take its time. */
+  /** The first `gone` entries were dropped; moving all the others for each dropped entry would be slow. */
   let entries: Array<LoggedChange | undefined> = [];
   let gone = 0;
   let bytes = 0;
@@ -33,7 +33,7 @@ export function createRing(limits: RingLimits): Ring {
       if (oldest === undefined) break;
       bytes -= sizeOf(oldest);
       ring.from = oldest.position;
-      // Its place may stay for long, and some changes are large.
+      // The slot may stay for a long time, and some changes are large.
       entries[gone] = undefined;
       gone += 1;
     }
@@ -43,7 +43,7 @@ export function createRing(limits: RingLimits): Ring {
     }
   }
 
-  /** The first entry behind this position. */
+  /** The index of the first entry after this position. */
   function placeOf(after: bigint): number {
     let [low, high] = [gone, entries.length];
     while (low < high) {
@@ -87,7 +87,7 @@ export function createRing(limits: RingLimits): Ring {
   return ring;
 }
 
-/** With the text that readers are sent, which is made once for all of them. */
+/** Includes the text for readers, which is created once for all of them. */
 function sizeOf({ sink, state }: LoggedChange): number {
   return 800 + 2 * (sink.length + (state?.length ?? 0));
 }

@@ -6,21 +6,22 @@ import type { Database } from '../storage/database.js';
 import { writeCursor } from './cursor.js';
 import { readEnd, readStates, type FeedScope } from './log.js';
 
-/** Sends text; resolves when there is room for more, rejects when the reader has gone. */
+/** Sends text. Resolves when there is room for more, rejects when the reader has disconnected. */
 export type Write = (text: string) => Promise<void>;
 
-/** Of one snapshot: what is kept in memory, and what goes to the disk, which is millions of subscriptions. */
+/** Bytes of one snapshot in memory, and on the disk, where millions of subscriptions fit. */
 const limits = { memory: 4_194_304, disk: 4_294_967_296 };
 const pieceBytes = 262_144;
-/** How long it may be read for: so long Postgres keeps what is deleted meanwhile. */
+/** How long the database may be read: during this time Postgres keeps all deleted rows. */
 const readingMs = 120_000;
 
 /**
- * Everything of a scope as of one moment: a line of JSON for each thing, and a last one with the cursor to follow from.
+ * Everything of a scope as of one moment: a line of JSON for each state, and a last line with the cursor to continue
+ * from.
  *
- * It is read as fast as the database gives it, into a file of the system's temporary folder if it is large, and sent
- * from there. A transaction for as long as somebody reads would keep Postgres from removing dead rows of any table, and
- * the embedded one from anything else. RegistryError `feed_full`, before anything is sent, where there is no room.
+ * It is read as fast as the database sends it, into a temporary file if it is large, and sent from there. A transaction
+ * that lasts as long as the client reads would keep Postgres from removing dead rows of any table, and would block the
+ * embedded Postgres. RegistryError `feed_full`, before anything is sent, if there is no room.
  */
 export async function writeSnapshot(
   database: Database,
@@ -53,7 +54,7 @@ export async function writeSnapshot(
   }
 }
 
-/** Text that is written once and then read once; beyond so many bytes it is in a file. */
+/** Text that is written once and then read once. Beyond this many bytes it is in a file. */
 function createSpool(memoryBytes: number) {
   const kept: string[] = [];
   let file: FileHandle | undefined;
@@ -75,7 +76,7 @@ function createSpool(memoryBytes: number) {
     },
     async *read(): AsyncGenerator<string> {
       const piece = Buffer.alloc(file === undefined ? 0 : pieceBytes);
-      // A character may begin in one piece and end in the next.
+      // A character may start in one piece and end in the next.
       const decoder = new TextDecoder();
       for (let at = 0; file !== undefined && at < bytes;) {
         const { bytesRead } = await file.read(piece, 0, pieceBytes, at);
@@ -89,7 +90,7 @@ function createSpool(memoryBytes: number) {
   };
 }
 
-/** A file of this process alone, which is gone when it is closed, however the process ends. */
+/** A file that only this process can open. It disappears when it is closed, however the process ends. */
 async function openNameless(): Promise<FileHandle> {
   const folder = await mkdtemp(join(tmpdir(), 'assent-snapshot-'));
   try {
@@ -100,12 +101,18 @@ async function openNameless(): Promise<FileHandle> {
 }
 
 function over(): RegistryError {
-  return new RegistryError('stopping', 'The service stops, or the snapshot took too long.', { retryAfterSeconds: 5 });
+  return new RegistryError('stopping', 'The service is stopping, or the snapshot took too long.', {
+    retryAfterSeconds: 5,
+  });
 }
 
 function noRoom(cause?: unknown): RegistryError {
-  return new RegistryError('feed_full', 'This process has no room for a snapshot of this size; ask for one origin.', {
-    cause,
-    retryAfterSeconds: 30,
-  });
+  return new RegistryError(
+    'feed_full',
+    'This process has no room for a snapshot of this size. Request a single origin.',
+    {
+      cause,
+      retryAfterSeconds: 30,
+    },
+  );
 }

@@ -5,9 +5,9 @@ import { UsageError } from '../errors.js';
 import { profileNames } from '../origins/origin.js';
 
 /**
- * The command line. Arguments are parsed here and handed to one command; what a command returns becomes the exit code,
- * and a UsageError becomes exit code 2. Commands load what they need themselves: `demo` runs a whole registry,
- * `receiver` a webhook; `token` and `validate` use a single part of the registry without a database.
+ * The command line. Arguments are parsed here and passed to one command. It returns the exit code; a UsageError becomes
+ * exit code 2. Commands load what they need themselves: `try` and `demo` run a whole registry, `receiver` a webhook;
+ * `token` and `validate` use a single part of the registry without a database.
  */
 
 type Options = Record<string, { type: 'string'; default: string | string[]; multiple?: true }>;
@@ -17,18 +17,49 @@ interface Command {
   usage: string;
   options: Options;
   takesFiles?: true;
-  /** Resolves with the exit code. What it needs is loaded by it: the others, and the help, need nothing of that. */
+  /** Resolves to the exit code. Imports what it needs when it runs: other commands and the help need none of it. */
   run(values: Values, files: string[]): Promise<number>;
 }
 
 const text = (value: string) => ({ type: 'string' as const, default: value });
 
+function portOf(values: Values, name: string): number {
+  const value = String(values[name]);
+  if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535) {
+    throw new UsageError(`--${name} must be a number from 0 to 65535; 0 means a free port.`);
+  }
+  return Number(value);
+}
+
 const commands: Record<string, Command> = {
+  try: {
+    usage: `  try [--port N] [--webhook-port N] [--data FOLDER]
+      Starts a registry on http://127.0.0.1:3000 and a webhook on https://localhost:8443, registers a subscription,
+      matches an event and delivers it. Both keep running until you press Ctrl-C. The data is in .assent/try, which each
+      start makes anew; .assent/try/env sets the tokens for your shell. Port 0 means a free port.
+`,
+    options: { port: text('3000'), 'webhook-port': text('8443'), data: text('') },
+    async run(values) {
+      const { runTry } = await import('./try.js');
+      const env = values['data'] === '' ? process.env : { ...process.env, ASSENT_DATA: values['data'] as string };
+      return runTry({ port: portOf(values, 'port'), webhookPort: portOf(values, 'webhook-port'), env });
+    },
+  },
+  demo: {
+    usage: `  demo
+      Shows everything that can happen to a consent, with real traffic, in a few seconds. It leaves nothing behind.
+`,
+    options: {},
+    async run() {
+      const { runDemo } = await import('./demo.js');
+      return runDemo(process.env);
+    },
+  },
   token: {
     usage: `  token --scope SCOPE [--tenant NAME] [--subscriber NAME] [--minutes N]
-      Prints a token of the development issuer, whose key is in the data folder (ASSENT_DATA, .assent).
-      Scopes: assent:subscribe, assent:admin, assent:deliver, assent:credentials; several with commas or by repeating the option.
-      What is left out: --tenant demo --subscriber developer --minutes 60.
+      Prints a token for development. The key that signs it is in the data folder (ASSENT_DATA, by default .assent).
+      Scopes: assent:subscribe, assent:admin, assent:deliver, assent:credentials. Separate several with commas, or repeat
+      the option. Defaults: --tenant demo --subscriber developer --minutes 60.
 `,
     options: {
       scope: { type: 'string', multiple: true, default: [] },
@@ -46,15 +77,15 @@ const commands: Record<string, Command> = {
   },
   validate: {
     usage: `  validate FILE... [--profile NAME]
-      Holds events against a profile: cloudevents (if none is named), nl-gov, intg-std-015 or belgif. A file is one event, or a
-      batch of them, in the JSON format; - is the standard input. Exit codes: 0 valid (warnings may be printed), 1 not valid,
-      2 not understood or a file not read.
+      Checks events against a profile: cloudevents (the default), nl-gov, intg-std-015 or belgif. A file is one event or
+      a batch, in the JSON format; - is standard input. Exit codes: 0 valid, maybe with warnings; 1 not valid; 2 the
+      command or a file cannot be read.
 `,
     options: { profile: text('cloudevents') },
     takesFiles: true,
     async run(values, files) {
       const profile = profileNames.find((name) => name === values['profile']);
-      if (profile === undefined) throw new UsageError(`--profile takes one of ${profileNames.join(', ')}.`);
+      if (profile === undefined) throw new UsageError(`--profile must be one of ${profileNames.join(', ')}.`);
       if (files.length === 0) throw new UsageError('Name at least one file.');
       const { validateFiles } = await import('./validate-files.js');
       const { lines, faults, unreadable } = await validateFiles(files, profile);
@@ -63,30 +94,22 @@ const commands: Record<string, Command> = {
       return unreadable.length > 0 ? 2 : faults > 0 ? 1 : 0;
     },
   },
-  demo: {
-    usage: `  demo
-      Tells the whole story on this machine with real traffic, in under a minute.
-`,
-    options: {},
-    async run() {
-      const { runDemo } = await import('./demo.js');
-      return runDemo();
-    },
-  },
   receiver: {
     usage: `  receiver [--port N]
-      Runs a webhook on https://localhost:8443 to try the registry with, and prints what it is asked, until it is stopped.
-      /events consents, /later keeps its answer back, /closed allows somebody else. The registry believes its certificate
-      if ASSENT_SINK_CA_FILE is the file receiver-ca.pem in the data folder.
+      Runs only the webhook of "try", on https://localhost:8443, for a registry that you start yourself, and prints what
+      it is asked. Start the registry with ASSENT_SINK_CA_FILE=.assent/receiver-ca.pem so that it trusts the certificate,
+      and with ASSENT_ALLOWED_NETWORKS=127.0.0.0/8 so that it may connect to your machine.
 `,
     options: { port: text('8443') },
-    async run({ port }) {
-      if (!/^\d{1,5}$/.test(String(port)) || Number(port) > 65_535) {
-        throw new UsageError('--port takes a number from 0 to 65535; 0 takes a free one.');
-      }
-      const { startReceiver } = await import('./receiver.js');
+    async run(values) {
+      const { describePaths, report, startReceiver } = await import('./receiver.js');
+      const { readConfig } = await import('../config.js');
       const write = (lines: string) => void process.stdout.write(lines);
-      const receiver = await startReceiver({ port: Number(port), env: process.env, write });
+      const { dataFolder: folder } = readConfig({ ASSENT_DATA: process.env['ASSENT_DATA'] });
+      const onExchange = (exchange: Parameters<typeof report>[0]) => write(report(exchange));
+      const receiver = await startReceiver({ port: portOf(values, 'port'), folder, onExchange });
+      write(`The receiver listens on ${receiver.url}; its certificate authority is ${receiver.caFile}\n`);
+      write(`${describePaths(receiver.url, receiver.callbackFile)}\n`);
       await new Promise((stop) => process.once('SIGINT', stop).once('SIGTERM', stop));
       await receiver.stop();
       return 0;
@@ -99,10 +122,10 @@ const usage = `Usage: assent <command>
 ${Object.values(commands)
   .map((command) => command.usage)
   .join('\n')}
-  --help prints this, behind a command what is about it; --version the version.
+  --help prints this text, or the part about one command: assent try --help. --version prints the version.
 `;
 
-/** Exit codes: 0 done, 1 failed, 2 not understood. */
+/** Exit codes: 0 success, 1 failure, 2 wrong usage. */
 async function main([name, ...rest]: string[]): Promise<number> {
   if (name === undefined) {
     process.stderr.write(usage);
@@ -119,7 +142,7 @@ async function main([name, ...rest]: string[]): Promise<number> {
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) {
-    process.stderr.write(`There is no command ${name}.\n\n${usage}`);
+    process.stderr.write(`Unknown command: ${name}\n\n${usage}`);
     return 2;
   }
   const help = { type: 'boolean', short: 'h', default: false } as const;
@@ -136,7 +159,7 @@ async function main([name, ...rest]: string[]): Promise<number> {
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A reader that goes away, as `head` does, has read what it wanted.
+  // A reader that leaves, as `head` does, has read enough.
   if (error.code === 'EPIPE') return;
   process.stderr.write(`The output cannot be written: ${error.message}\n`);
   process.exitCode = 1;

@@ -10,23 +10,23 @@ export interface TokenRequest {
   minutes: number;
 }
 
-/** Throws an Error for people: a UsageError for an unknown scope or a senseless time, or the service is no issuer. */
+/** Throws an Error for people: a UsageError for a wrong argument, or if the development issuer is off. */
 export async function createToken(request: TokenRequest, env: NodeJS.ProcessEnv): Promise<string> {
   const config = readConfig(env);
   const isScope = (scope: string): scope is Scope => (known as readonly string[]).includes(scope);
   const scopes = request.scopes.filter(isScope);
   if (scopes.length === 0 || scopes.length < request.scopes.length) {
-    throw new UsageError(`--scope takes one or more of ${known.join(', ')}.`);
+    throw new UsageError(`--scope must be one or more of ${known.join(', ')}.`);
   }
   for (const name of ['tenant', 'subscriber'] as const) {
-    if (request[name].trim() === '') throw new UsageError(`--${name} takes a name.`);
+    if (request[name].trim() === '') throw new UsageError(`--${name} must not be empty.`);
   }
   if (!(request.minutes > 0 && request.minutes <= 1_440)) {
-    throw new UsageError('--minutes takes a number above 0, at most 1440.');
+    throw new UsageError('--minutes must be a number above 0 and at most 1440.');
   }
   if (!config.developmentIssuer) {
     throw new Error(
-      'The service issues no tokens here: get one from your issuer, or set ASSENT_DEVELOPMENT_ISSUER=true.',
+      'The development issuer is off here. Get a token from your issuer, or set ASSENT_DEVELOPMENT_ISSUER=true.',
     );
   }
   const issuer = await openDevelopmentIssuer(config.dataFolder);

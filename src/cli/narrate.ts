@@ -1,16 +1,17 @@
 import { styleText } from 'node:util';
+import type { WireExchange } from './webhook.js';
 
-/** Tells a story in plain text. Every function writes whole lines. */
+/** Writes a story in plain text. Every function writes whole lines. */
 export interface Narrator {
   title(text: string): void;
-  /** A name and what stands for it, in columns. */
+  /** A name and its value, in columns. */
   fact(name: string, value: string): void;
   step(number: number, title: string): void;
   say(text: string): void;
   request(method: string, path: string, body?: unknown): void;
-  answer(status: number, told: unknown): void;
-  /** Heads as they stood on the wire. */
-  wire(asked: string, answered: string): void;
+  response(status: number, body: unknown): void;
+  /** As it went over the wire. */
+  wire(exchange: WireExchange): void;
   kept(text: string): void;
   failed(text: string): void;
 }
@@ -27,7 +28,7 @@ const width = 110;
 export function createNarrator({ write, coloured }: NarratorSettings): Narrator {
   const paint = (format: Format, text: string) => (coloured ? styleText(format, text) : text);
   const line = (text = '') => write(`${text}\n`);
-  /** On the line if it fits there, else with a line for each member. */
+  /** On one line if it fits there, otherwise with a line for each member. */
   const json = (value: unknown, first: string) => {
     const short = JSON.stringify(value);
     if (short.length + first.length < width || typeof value !== 'object' || value === null) return short;
@@ -43,14 +44,15 @@ export function createNarrator({ write, coloured }: NarratorSettings): Narrator 
       const first = `    -> ${method} ${path}`;
       line(paint('cyan', first) + (body === undefined ? '' : ` ${json(body, first)}`.replace(/^ \n/, '\n')));
     },
-    answer: (status, told) => {
+    response: (status, body) => {
       const first = `    <- ${status}`;
-      line(paint('cyan', first) + (told === undefined ? '' : ` ${json(told, first)}`.replace(/^ \n/, '\n')));
+      line(paint('cyan', first) + (body === undefined ? '' : ` ${json(body, first)}`.replace(/^ \n/, '\n')));
     },
-    wire: (asked, answered) => {
+    wire: ({ asked, body, answered }) => {
       line();
       for (const each of asked.split('\n')) line(`      ${paint('yellow', '>')} ${printable(each)}`);
       line(`      ${paint('yellow', '>')}`);
+      if (body !== '') line(`      ${paint('yellow', '>')} ${printable(body)}`);
       for (const each of answered.split('\n')) line(`      ${paint('green', '<')} ${printable(each)}`);
       line();
     },
@@ -59,7 +61,7 @@ export function createNarrator({ write, coloured }: NarratorSettings): Narrator 
   };
 }
 
-/** What comes from a socket must not steer a terminal. */
+/** Bytes from a socket must not control a terminal. */
 export function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?');
 }

@@ -2,65 +2,69 @@ import { writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readConfig } from '../config.js';
 import { openKeyFile } from '../storage/key-file.js';
 import { printable } from './narrate.js';
-import {
-  consenting,
-  createAuthority,
-  startWebhook,
-  withholding,
-  type Behaviour,
-  type Webhook,
-  type WireExchange,
-} from './webhook.js';
+import { consenting, createAuthority, hangingUp, startWebhook, withholding, type WireExchange } from './webhook.js';
 
 export interface ReceiverSettings {
   port: number;
-  env: NodeJS.ProcessEnv;
-  write: (text: string) => void;
+  folder: string;
+  /** Names in the folder. With `cert` and `key`, other programs can use the certificate of the receiver. */
+  files?: { ca: string; callback: string; cert?: string; key?: string } | undefined;
+  onExchange: (exchange: WireExchange) => void;
+}
+
+export interface Receiver {
+  url: string;
+  caFile: string;
+  callbackFile: string;
+  stop(): Promise<void>;
 }
 
 const identity = z.object({ ca: z.string(), cert: z.string(), key: z.string() });
 const tenYears = 3_650;
 
-/** Knows who sends, and it is somebody else. */
-const closed: Behaviour = consenting('60', 'somebody-else.example.com');
+const paths = {
+  '/events': consenting('100'),
+  '/later': withholding,
+  '/closed': consenting('60', 'somebody-else.example.com'),
+  '/down': hangingUp,
+};
 
 /**
- * A webhook to try the registry with. It consents on /events, keeps its answer back on /later, and allows another
- * sender on /closed; it prints what it is asked and what it answers. Its certificate is made once, together with an
- * authority that signs nothing else and whose public part is `receiver-ca.pem` in the data folder.
+ * A webhook to try the registry with. Its certificate is made once, with an authority that signs nothing else. The
+ * folder gets the certificate of that authority, and the last callback URL.
  */
-export async function startReceiver({ port, env, write }: ReceiverSettings): Promise<Webhook> {
-  const { dataFolder } = readConfig({ ASSENT_DATA: env['ASSENT_DATA'] });
-  const { ca, ...certificate } = await openKeyFile(join(dataFolder, 'receiver.json'), createIdentity, (content) =>
+export async function startReceiver({ port, folder, files, onExchange }: ReceiverSettings): Promise<Receiver> {
+  const { ca, ...certificate } = await openKeyFile(join(folder, 'receiver.json'), createIdentity, (content) =>
     identity.parse(content),
   );
-  const caFile = join(dataFolder, 'receiver-ca.pem');
+  const caFile = join(folder, files?.ca ?? 'receiver-ca.pem');
   await writeFile(caFile, ca);
-  const callbackFile = join(dataFolder, 'receiver-callback');
+  if (files?.cert) await writeFile(join(folder, files.cert), certificate.cert);
+  if (files?.key) await writeFile(join(folder, files.key), certificate.key, { mode: 0o600 });
+  const callbackFile = join(folder, files?.callback ?? 'receiver-callback');
   const webhook = await startWebhook({
     port,
     certificate,
-    paths: { '/events': consenting('100'), '/later': withholding, '/closed': closed },
+    paths,
     onExchange: (exchange) => {
-      write(report(exchange));
-      if (isWithheld(exchange)) writeFileSync(callbackFile, exchange.callback, { mode: 0o600 });
+      if (isWithheld(exchange)) writeFileSync(callbackFile, `${exchange.callback}\n`, { mode: 0o600 });
+      onExchange(exchange);
     },
   });
-  const url = `https://localhost:${webhook.port}`;
-  write(
-    [
-      `The receiver listens on ${url}; its certificate authority is ${caFile}`,
-      `  ${url}/events   allows everybody who asks, 100 requests a minute`,
-      `  ${url}/later    answers without consent, and prints the callback URL (the last one is kept in ${callbackFile})`,
-      `  ${url}/closed   allows somebody else only`,
-      '',
-      '',
-    ].join('\n'),
-  );
-  return webhook;
+  return { url: `https://localhost:${webhook.port}`, caFile, callbackFile, stop: webhook.stop };
+}
+
+/** What each path of the receiver does. */
+export function describePaths(url: string, callbackFile: string): string {
+  return [
+    `  ${url}/events   allows every origin that asks, 100 requests per minute`,
+    `  ${url}/later    responds without consent; the last callback URL is in ${callbackFile}`,
+    `  ${url}/closed   allows another origin only`,
+    `  ${url}/down     closes the connection`,
+    '',
+  ].join('\n');
 }
 
 async function createIdentity() {
@@ -72,19 +76,17 @@ function isWithheld(exchange: WireExchange): exchange is WireExchange & { callba
   return exchange.callback !== undefined && exchange.path === '/later';
 }
 
-function report(exchange: WireExchange): string {
-  const lines = (head: string, mark: string) => head.split('\n').map((line) => `${mark} ${printable(line)}`);
+/** An exchange for people. */
+export function report(exchange: WireExchange): string {
+  const lines = (text: string, mark: string) => text.split('\n').map((line) => `${mark} ${printable(line)}`.trimEnd());
   return [
     ...lines(exchange.asked, '>'),
     '>',
+    ...(exchange.body === '' ? [] : lines(exchange.body, '>')),
     ...lines(exchange.answered, '<'),
     '',
     ...(isWithheld(exchange)
-      ? [
-          'To give permission, post to this URL, or open it in a browser and decide there:',
-          printable(exchange.callback),
-          '',
-        ]
+      ? ['To give consent, POST to this URL, or open it in a browser:', printable(exchange.callback), '']
       : []),
     '',
   ].join('\n');

@@ -14,7 +14,7 @@ export interface ValidationReport {
   unreadable: string[];
 }
 
-/** Holds files against a profile: each an event or a batch in the JSON format of CloudEvents; `-` is standard input. */
+/** Checks files against a profile. Each is an event or a batch in the JSON format of CloudEvents; `-` is standard input. */
 export async function validateFiles(files: readonly string[], profile: Profile): Promise<ValidationReport> {
   const report: ValidationReport = { lines: [], faults: 0, warnings: 0, unreadable: [] };
   for (const file of files) {

@@ -10,7 +10,7 @@ export interface LeaseRoutes {
   onLease: (outcome: LeaseOutcome, requests: number) => void;
 }
 
-/** Leases are not in the log. */
+/** Leases are not in the change log. */
 const isFollowed = true;
 
 export type LeaseOutcome = 'granted' | 'empty' | 'held' | 'unlimited' | 'denied';
@@ -36,7 +36,8 @@ export function createLeaseHandlers({ leases, onLease }: LeaseRoutes): Handlers<
 
     returnLease: async ({ path, query, principal }) => {
       const returned = await leases.handBack(principal.tenant, path.id, query.unused);
-      if (returned === undefined) throw new RegistryError('lease_not_found', 'There is no such lease, or no longer.');
+      if (returned === undefined)
+        throw new RegistryError('lease_not_found', 'This lease does not exist, or it has expired.');
       return { status: 200, isFollowed, body: { lease: path.id, returned } };
     },
   };

@@ -5,32 +5,32 @@ import { inPages, overPages } from '../storage/over-pages.js';
 import type { Query } from '../storage/sql.js';
 
 /**
- * A rate is granted to an origin as a whole. Its instances share it by leases: so many requests, to be sent within two
- * seconds. What was granted is counted by half seconds, in one row for each pair of origin and sink, and
+ * A rate is granted to an origin as a whole. Its instances share it with leases: a number of requests to send within two
+ * seconds. The leased requests are counted in slots of half a second, in one row for each pair of origin and sink, and
  *
- *   what 127 such slots in a row hold (63.5 s) is never more than the rate.
+ *   the sum of 127 consecutive slots (63.5 s) never exceeds the rate.
  *
- * A request is sent at most 2 s after its lease was granted and is on its way for a second at most, so what a webhook
- * receives in any 60 s was granted within 63 s, which touch no more than 127 slots. So it holds whoever dies with a
- * lease, and if all send in the last moment: a share that nobody hands back counts until the slot has left the window.
- * The price is that 60/63.5 of the rate can be used (94 %).
+ * A request is sent at most 2 s after its lease and takes at most a second to arrive. So what a webhook receives in any
+ * 60 s was leased within 63 s, which touch at most 127 slots. This is true even if instances die with a lease, or if all
+ * send at the last moment: a share that is not returned counts until its slot has left the window. The price is that
+ * only 60/63.5 of the rate can be used (94 %).
  *
- * Within that, a bucket that fills at that pace and holds four seconds of it (two at first) makes the flow even, and
- * waiting instances get turns one behind the other, each for its part of two seconds. A turn that nobody takes up for a
- * second is anybody's.
+ * Within that limit, a bucket evens out the flow: it fills at that pace and has room for four seconds (two at first).
+ * Waiting instances take turns, each for its share of two seconds. A turn that is not taken within a second is free for
+ * any instance.
  *
- * The function take_lease in the database does all this under the lock of the row, by the database's clock.
+ * The function take_lease in the database does all this with the row locked, by the database's clock.
  */
 export interface LeaseRequest {
   tenant: string;
   /** In lower case. */
   origin: string;
   sink: string;
-  /** Names the sender's process among those of the origin. */
+  /** Identifies the sender's process among those of the origin. */
   instance: string;
-  /** How many it has to send. */
+  /** The number of requests that it wants to send. */
   requests: number;
-  /** Earlier leases of this instance and pair, with what was not sent of each. Unknown ones are passed over. */
+  /** Earlier leases of this instance and pair, with the requests not sent of each. Unknown ones are ignored. */
   returns: ReadonlyArray<{ lease: string; unused: number }>;
 }
 
@@ -41,10 +41,10 @@ export type LeaseAnswer =
   | {
       kind: 'counted';
       rate: Rate;
-      /** 0 if there is nothing at present. */
+      /** 0 if nothing is available now. */
       requests: number;
       lease: { id: string; until: Date } | undefined;
-      /** When there is something to be had, fractions included. */
+      /** Seconds until something is available, with fractions. */
       retryAfterSeconds: number;
     };
 
@@ -54,8 +54,8 @@ export const leaseSeconds = 2;
 export interface Leases {
   take(request: LeaseRequest): Promise<LeaseAnswer>;
   /**
-   * Ends the lease. How many requests came back; 0 if it had ended or it is too late, undefined for a lease that the
-   * tenant does not have.
+   * Ends the lease. Returns the number of returned requests; 0 if the lease had ended or it is too late, undefined if the
+   * tenant has no such lease.
    */
   handBack(tenant: string, lease: string, unused: number): Promise<number | undefined>;
 }
@@ -85,7 +85,7 @@ export function createLeases({ query }: Pick<Database, 'query'>): Leases {
           returns.map((each) => each.unused),
         ],
       );
-      if (taken === undefined) throw new Error('take_lease gives one row.');
+      if (taken === undefined) throw new Error('take_lease must return one row.');
       if (taken.denial !== null) return { kind: 'denied', denial: taken.denial };
       const rate = storedRate(taken.rate);
       const retryAfterSeconds = taken.retryafter;
@@ -106,14 +106,14 @@ export function createLeases({ query }: Pick<Database, 'query'>): Leases {
   };
 }
 
-/** Removes what nobody has asked about for an hour. */
+/** Removes what was not used for an hour. */
 export async function forgetLeases(query: Query): Promise<void> {
   await overPages(
     query,
     'lease_holder',
     `delete from lease_holder where ${inPages} and askedat < now() - interval '1 hour'`,
   );
-  // Locked one by one: a pool that is being written is in use, and its holder may not be there yet.
+  // Skips locked rows: a pool that is being written is in use, and its holder may not be there yet.
   await overPages(
     query,
     'lease_pool',

@@ -16,9 +16,9 @@ type Result = components['schemas']['OutcomeResult'];
 export interface OutcomeRoutes {
   record: RecordOutcomes;
   deliveries: DeliveryReader;
-  /** RegistryError `subscription_not_found` for one that the principal may not see. */
+  /** RegistryError `subscription_not_found` for a subscription that the principal may not see. */
   readSubscription: (principal: Principal, id: string) => Promise<{ tenant: string; origin: string; sink: string }>;
-  /** Holds a body against the contract of the operation. */
+  /** Checks a body against the contract of the operation. */
   checkBody: (operation: 'reportOutcomes', body: unknown) => Fault[];
   /** For the metrics. */
   onDelivery: (kind: string, count: number) => void;
@@ -58,7 +58,7 @@ export function createOutcomeHandlers(routes: OutcomeRoutes): Handlers<'reportOu
         subscriber: call.principal.subscriber,
         key: call.header['idempotency-key'],
         operation: 'reportOutcomes',
-        // What is unfit may be too deep to be written, and nothing came of it.
+        // An invalid entry may be nested too deep to be written, and had no effect.
         content: entries.map((entry: unknown, index) => (unfit.has(index) ? null : entry)),
       });
       for (const index of unknown)
@@ -71,19 +71,20 @@ export function createOutcomeHandlers(routes: OutcomeRoutes): Handlers<'reportOu
       return { status: 200, headers, body: results };
     },
 
-    getDeliveries: async ({ path, principal }) => {
+    getDeliveries: async ({ path, principal, language }) => {
       const subscription = await readSubscription(principal, path.id);
-      return { status: 200, body: await deliveries.read(subscription, principal.scopes.has('assent:admin')) };
+      const isAdmin = principal.scopes.has('assent:admin');
+      return { status: 200, body: await deliveries.read(subscription, isAdmin, language) };
     },
   };
 }
 
-/** Of the entry in which it is. */
+/** The index of the entry with this fault. */
 function indexOf({ pointer }: Fault): number {
   return Number(pointer.split('/')[1]);
 }
 
-/** An entry was checked as the only one of its list. */
+/** The entry was checked alone in a list; this puts the fault at its real index. */
 function placed({ pointer, rule, detail }: Fault, index: number): Fault {
   return { pointer: pointer.replace(/^\/0/, `/${index}`), rule, detail };
 }
@@ -95,11 +96,11 @@ function withoutGrant(index: number): Fault {
 function read(entry: Entry, index: number, now: Date): { outcome: Outcome; warnings: Fault[] } {
   const { sink, status, count = 1 } = entry;
   const named = new Date(entry.at ?? NaN);
-  // A leap second is a time for the contract, and none for JavaScript.
+  // The contract accepts a leap second; JavaScript does not.
   const at = Number.isNaN(named.getTime()) ? undefined : named;
   const asks = (status === 429 || status === 503) && entry.retryafter !== undefined;
   const holdSeconds = asks ? holdSecondsOf(String(entry.retryafter), at, now) : undefined;
-  const detail = 'It is neither a number of seconds nor an HTTP date, so it counts as absent.';
+  const detail = 'The value is neither a number of seconds nor an HTTP date, so Assent ignores it.';
   const isMalformed = asks && holdSeconds === undefined;
   return {
     outcome: {

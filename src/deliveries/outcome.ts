@@ -1,12 +1,13 @@
 import { keyOfPair } from '../grants/grant.js';
 import { parseRetryAfter } from '../handshake/backoff.js';
+import { outcomeTexts, type OutcomeText } from '../texts/deliveries.js';
 
 /**
- * What a delivery came to, by the status of the answer (webhook specification, section 2.2). It decides what follows:
+ * The outcome of a delivery, by the status of the response (webhook specification, section 2.2). It decides what follows:
  *
- *   delivered                the failures since the last success are forgotten
- *   gone                     410: so many in a row as the origin's policy says, and the webhook is retired
- *   throttled, unavailable   429, and 503 that names a time: every sender holds back until then
+ *   delivered                resets the count of failures
+ *   gone                     410: after as many in a row as the origin's policy says, the webhook is retired
+ *   throttled, unavailable   429, and 503 with Retry-After: a hold for every sender
  *   the others               counted, and shown to the subscriber with advice
  */
 export const outcomeKinds = [
@@ -23,7 +24,7 @@ export const outcomeKinds = [
 ] as const;
 export type OutcomeKind = (typeof outcomeKinds)[number];
 
-/** Of the answer to a delivery; `error` if there was none. */
+/** The status of the response to a delivery; `error` if there was no response. */
 export type DeliveryStatus = number | 'error';
 
 export function kindOf(status: DeliveryStatus): OutcomeKind {
@@ -42,55 +43,10 @@ const kindsByStatus: Record<number, OutcomeKind> = {
   503: 'unavailable',
 };
 
-interface Sentences {
-  title: string;
-  /** What the subscriber can change. */
-  advice: string;
-}
+/** One row for each kind, with a stable code and texts for people. */
+export const outcomes: Readonly<Record<OutcomeKind, OutcomeText>> = outcomeTexts;
 
-/** One row for each kind: stable codes, sentences for people. */
-export const outcomeSentences: Record<OutcomeKind, Sentences> = {
-  delivered: { title: 'The last delivery was accepted.', advice: '' },
-  gone: {
-    title: 'The webhook answered 410 Gone: it says that it is retired.',
-    advice: 'Register the sink that replaces this one, or stop answering 410 and ask for another handshake.',
-  },
-  throttled: {
-    title: 'The webhook has too many requests (429). Senders hold back.',
-    advice: 'Answer the next handshake with a lower WebHook-Allowed-Rate, and say with Retry-After how long to wait.',
-  },
-  unavailable: {
-    title: 'The webhook is unavailable at present (503).',
-    advice: 'Bring it back into service, and say with Retry-After when to send again.',
-  },
-  mediarefused: {
-    title: 'The webhook refuses the format of the event (415).',
-    advice:
-      'Accept application/cloudevents+json, or choose the other content mode with contentmode in protocolsettings.',
-  },
-  unauthorized: {
-    title: 'The webhook refuses the credentials of the delivery.',
-    advice: 'Give the subscription a sinkcredential that the webhook accepts, or renew the one that it has.',
-  },
-  redirected: {
-    title: 'The webhook answers with a redirect, which senders do not follow.',
-    advice: 'Register the address that the redirect leads to.',
-  },
-  rejected: {
-    title: 'The webhook rejects the deliveries as faulty requests.',
-    advice: 'Check that the address takes POST with CloudEvents, and look for the reason in the log of the webhook.',
-  },
-  failed: {
-    title: 'The webhook fails while it takes the delivery.',
-    advice: 'Look for the error in the log of the webhook.',
-  },
-  unanswered: {
-    title: 'The webhook gave the senders no answer.',
-    advice: 'Check that its host is up and answers within the time that senders wait.',
-  },
-};
-
-/** One entry of a report that was read. `index` is its place. */
+/** One valid entry of a report. `index` is its position. */
 export interface Outcome {
   index: number;
   /** In lower case. */
@@ -100,21 +56,21 @@ export interface Outcome {
   kind: OutcomeKind;
   count: number;
   at: Date | undefined;
-  /** How long ago the answer came; 0 if that was not said. */
+  /** How long ago the response arrived; 0 if unknown. */
   ageSeconds: number;
-  /** What is left of the seconds that the webhook asked senders to hold; 0 if they are over. */
+  /** The rest of the hold that the webhook asked for, in seconds; 0 if it is over. */
   holdSeconds: number | undefined;
 }
 
-/** For a 429 that names no time: twice as long each time, until a delivery succeeds. */
+/** For a 429 without Retry-After. Doubles each time until a delivery succeeds. */
 export const firstHoldSeconds = 10;
-/** A webhook must not park its senders for years. */
+/** A webhook must not stop its senders for years. */
 const longestRetryAfterSeconds = 86_400;
 
 /**
- * What is left of `Retry-After` (RFC 9110, section 10.2.3) in seconds: it was one at the least and a day at the most,
- * and runs from `at`, when the answer came, or from now; a date is measured against the same. 0 if it is over,
- * undefined if it is neither form.
+ * The rest of `Retry-After` (RFC 9110, section 10.2.3) in seconds. It is at least a second and at most a day, from `at`,
+ * when the response arrived, or from now; a date is measured against the same. 0 if it is over, undefined if it has
+ * neither form.
  */
 export function holdSecondsOf(retryAfter: string, at: Date | undefined, now: Date): number | undefined {
   const ms = parseRetryAfter(retryAfter, (at ?? now).toUTCString());
@@ -123,31 +79,31 @@ export function holdSecondsOf(retryAfter: string, at: Date | undefined, now: Dat
   return Math.max(0, Math.ceil(seconds - ageOf(at, now)));
 }
 
-/** Seconds; what is said to come later than now came now. */
+/** Seconds; a time in the future counts as now. */
 export function ageOf(at: Date | undefined, now: Date): number {
   return at === undefined ? 0 : Math.max(0, (now.getTime() - at.getTime()) / 1_000);
 }
 
-/** Everything that one report says of one pair. */
+/** Everything that one report contains about one pair. */
 export interface PairReport {
   origin: string;
   sink: string;
   counts: Partial<Record<OutcomeKind, number>>;
   succeeded: boolean;
-  /** Behind the last success, or all if there was none. */
+  /** After the last success, or all if there was none. */
   failures: number;
   gone: number;
-  /** The latest time at which a 410 behind the last success came; undefined if one of them named none. */
+  /** The latest time of a 410 after the last success; undefined if one of them has no time. */
   goneAt: Date | undefined;
-  /** What is left of the longest hold that was asked for; 0 if nothing is. */
+  /** The rest of the longest hold that was asked for; 0 if there is none. */
   holdSeconds: number;
-  /** The age of the latest answer that calls for a hold and names no time. */
+  /** The age of the latest 429 without Retry-After. */
   unnamedHoldAge: number | undefined;
   lastKind: OutcomeKind;
   lastStatus: number | undefined;
 }
 
-/** Sums up by pair, sorted: everybody takes locks in this order. */
+/** Sums up by pair, sorted: all transactions lock in this order. */
 export function pairReports(outcomes: readonly Outcome[]): PairReport[] {
   const byPair = new Map<string, PairReport>();
   for (const outcome of outcomes) {
@@ -172,7 +128,7 @@ const nothing = {
 function add(before: PairReport, { kind, status, count, at, ageSeconds, holdSeconds }: Outcome): PairReport {
   const counts = { ...before.counts, [kind]: (before.counts[kind] ?? 0) + count };
   const last = { counts, lastKind: kind, lastStatus: status === 'error' ? undefined : status };
-  // A hold that was asked for stands, whatever else got through.
+  // A later success does not end a hold.
   if (kind === 'delivered') {
     return { ...before, ...last, succeeded: true, failures: 0, gone: 0, goneAt: undefined };
   }

@@ -1,18 +1,23 @@
 import type { components } from '../http/contract.gen.js';
 import type { Database } from '../storage/database.js';
 import type { delivery as DeliveryRow } from '../storage/generated/client.js';
-import { outcomeKinds, outcomeSentences, type OutcomeKind } from './outcome.js';
+import type { Language } from '../texts/text.js';
+import { outcomeKinds, outcomes, type OutcomeKind } from './outcome.js';
 
 type Presented = components['schemas']['Deliveries'];
 
 export interface DeliveryReader {
-  /** Everything at zero where nothing was reported. Status codes of webhooks are for admins. */
-  read(pair: { tenant: string; origin: string; sink: string }, isAdmin: boolean): Promise<Presented>;
+  /** All zero if nothing was reported. Only admins see the status codes of webhooks. */
+  read(
+    pair: { tenant: string; origin: string; sink: string },
+    isAdmin: boolean,
+    language: Language,
+  ): Promise<Presented>;
 }
 
 export function createDeliveryReader({ client }: Pick<Database, 'client'>): DeliveryReader {
   return {
-    async read({ tenant, origin, sink }, isAdmin) {
+    async read({ tenant, origin, sink }, isAdmin, language) {
       const row = await client.delivery.findUnique({ where: { origin_sink: { origin, sink }, tenant } });
       const [held] = await client.$queryRaw<Array<{ helduntil: Date }>>`
         select helduntil from "grant" where origin = ${origin} and sink = ${sink} and tenant = ${tenant}
@@ -20,7 +25,7 @@ export function createDeliveryReader({ client }: Pick<Database, 'client'>): Deli
       const hold = held === undefined ? {} : { helduntil: held.helduntil.toISOString() };
       if (row === null) return { origin, sink, counts: {}, failures: 0, ...hold };
       const lastKind = row.lastkind as OutcomeKind;
-      const { title, advice } = outcomeSentences[lastKind];
+      const { title, advice } = outcomes[lastKind];
       return {
         origin,
         sink,
@@ -32,8 +37,8 @@ export function createDeliveryReader({ client }: Pick<Database, 'client'>): Deli
         lastat: row.lastat.toISOString(),
         ...(isAdmin && row.laststatus !== null ? { laststatus: row.laststatus } : {}),
         ...hold,
-        message: title,
-        ...(advice === '' ? {} : { advice }),
+        message: title[language],
+        ...(advice === undefined ? {} : { advice: advice[language] }),
       };
     },
   };

@@ -8,8 +8,8 @@ import { databaseTime, type Actor, type Transaction } from '../storage/transacti
 import { firstHoldSeconds, pairReports, type Outcome, type PairReport } from './outcome.js';
 
 /**
- * Takes a report into account: the counters of its pairs in one statement, and what follows for grants, in one
- * transaction. `unknown` are the indexes of entries whose pair has no grant that is kept; they are not counted.
+ * Records a report in one transaction: the counters of its pairs in one statement, and the effects on grants. `unknown`
+ * are the indexes of entries whose pair has no stored grant; they are not counted.
  */
 export type RecordOutcomes = (
   actor: Actor,
@@ -24,7 +24,7 @@ export interface Recorded {
   held: number;
 }
 
-/** For a 429 that names no time. */
+/** For a 429 without Retry-After. */
 const longestBackoffSeconds = 600;
 
 interface Counted {
@@ -59,7 +59,7 @@ export function createRecordOutcomes({ write }: Pick<Database, 'write'>): Record
     });
 }
 
-/** No origin goes while its deliveries are counted; nothing is counted for one that has gone, nor for its grants. */
+/** Locks the origins, so that none is removed while its deliveries are counted. */
 async function lockOrigins(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Promise<void> {
   const names = [...new Set(reports.map(({ origin }) => origin))];
   await sql.$queryRaw`
@@ -67,8 +67,8 @@ async function lockOrigins(sql: Sql, { tenant }: Actor, reports: readonly PairRe
 }
 
 /**
- * Adds to the counters; rows are taken in the order of the reports, as everybody takes them. Of the 410s, those count
- * towards the retirement that came after the present consent: the webhook has answered since.
+ * Adds to the counters; rows are locked in the order of the reports, as in all transactions. Only a 410 after the
+ * current consent counts towards retirement: with that consent the webhook showed that it was still in use.
  */
 async function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]): Promise<Counted[]> {
   const consents = await findConsents(sql, tenant, reports);
@@ -123,7 +123,7 @@ async function count(sql: Sql, { tenant }: Actor, reports: readonly PairReport[]
     returning origin, sink, gonecount, gonesince, holds`;
 }
 
-/** When each pair that has a grant was granted last, by `keyOfPair`. */
+/** The latest consent of each pair that has a grant, by `keyOfPair`. */
 async function findConsents(sql: Sql, tenant: string, reports: readonly PairReport[]) {
   const rows = await sql.$queryRaw<Array<{ origin: string; sink: string; grantedat: Date }>>`
     select g.origin, g.sink, g.grantedat
@@ -133,8 +133,8 @@ async function findConsents(sql: Sql, tenant: string, reports: readonly PairRepo
 }
 
 /**
- * What 410, 429 and 503 do to live grants; returns how many got a hold. All of them are locked before the change log
- * is: others take them so, too.
+ * The effects of 410, 429 and 503 on live grants; returns how many got a hold. All of them are locked before the change
+ * log: all transactions lock in this order.
  */
 async function holdOrEnd(
   tx: Transaction,
@@ -171,7 +171,7 @@ async function holdOrEnd(
   return held;
 }
 
-/** Again by the grant as it is locked now: a consent may have come after the counting. */
+/** Checked again with the grant locked: a consent may have arrived after the count. */
 function isGone(
   report: PairReport,
   { gonecount, gonesince }: Counted,
@@ -184,7 +184,7 @@ function isGone(
 interface Hold {
   grant: GrantWithPolicy;
   seconds: number;
-  /** The webhook named no time. */
+  /** The response had no Retry-After. */
   isOwn: boolean;
 }
 

@@ -10,8 +10,8 @@ interface Key {
 }
 
 /**
- * A grant that ended, and that no subscription needs, is of no use to anybody after so many days; nor is what was
- * counted of its deliveries. Everybody who follows the log drops it too. What an admin revoked stays revoked.
+ * Deletes ended and expired grants that no subscription needs, after the given number of days, with the counters of
+ * their deliveries. Every follower of the change log drops them too. A revoked grant is never deleted.
  */
 export async function forgetGrants({ query, write }: Database, days: number): Promise<void> {
   for (let after: Key | undefined = { origin: '', sink: '' }; after !== undefined;) {
@@ -30,12 +30,12 @@ export async function forgetGrants({ query, write }: Database, days: number): Pr
   }
 }
 
-/** @param days a number of the configuration */
+/** @param days from the configuration */
 const dead = (days: number) => `
   case when g.state = 'ended' then g.endedat when g.state = 'live' then g.expiresat end < now() - make_interval(days => ${days})
   and not exists (select 1 from subscription s where s.origin = g.origin and s.sink = g.sink)`;
 
-/** Of these, those that nobody brought back meanwhile, locked in the order in which everybody locks them. */
+/** Removes those that are still dead, locked in the order that all transactions use. */
 async function remove(tx: Transaction, keys: readonly Key[], days: number): Promise<void> {
   const rows = await tx.sql.$queryRaw<Array<Key & { tenant: string }>>`
     with going as materialized (

@@ -2,7 +2,7 @@ import type { GrantState } from '../matching/state.js';
 import { storedRate, type Rate } from '../origins/rate.js';
 import type { grant as GrantRow } from '../storage/generated/client.js';
 
-/** What it is based on: an answer to OPTIONS, a callback, an agreement, or the origin's policy for unsupported targets. */
+/** What it is based on: a response to OPTIONS, a callback, an agreement, or the origin's policy for unsupported targets. */
 export type Basis = GrantState['basis'];
 
 export type EndReason = 'renewal_refused' | 'target_gone' | 'no_subscription' | 'reopened';
@@ -13,7 +13,7 @@ export interface Pair {
   sink: string;
 }
 
-/** A pair as one text, which no other pair has: the name of an origin has no space in it. */
+/** A pair as one unique text: the name of an origin contains no space. */
 export function keyOfPair({ origin, sink }: Omit<Pair, 'tenant'>): string {
   return `${origin} ${sink}`;
 }
@@ -21,20 +21,19 @@ export function keyOfPair({ origin, sink }: Omit<Pair, 'tenant'>): string {
 /**
  * The fact that an origin may send to a sink. There is one for each pair, and all subscriptions of the pair share it.
  *
- *   live     until `expiresAt`; a renewal moves that on. Past it the grant counts as expired without anybody writing
- *            so.
- *   ended    a refused renewal, a retired target or the last subscription's removal took it. A new consent revives it.
- *   revoked  an admin took it. Only an admin's own request for a handshake, or an agreement, opens the way again.
+ *   live     until `expiresAt`, which a renewal moves. After that the grant counts as expired; nothing is written.
+ *   ended    by a refused renewal, a retired target or the removal of the last subscription. A new consent revives it.
+ *   revoked  by an admin. Only a handshake that an admin starts, or an agreement, can make it live again.
  *
- * The newest consent sets the rate. Two exceptions: a trickle by policy never displaces a live consent, and a consent
- * found beside a live agreement sets the rate and leaves the agreement's own end in force.
+ * The newest consent sets the rate. Two exceptions: a trickle by policy never replaces a live consent, and a consent
+ * beside a live agreement sets the rate but keeps the expiry of the agreement.
  */
 export interface Grant extends Pair {
   id: string;
   state: GrantState['state'];
   endReason: string | undefined;
   basis: Basis;
-  /** WebHook-Allowed-Origin as it was answered. */
+  /** WebHook-Allowed-Origin as the webhook returned it. */
   allowedOrigin: string | undefined;
   /** Requests per minute. */
   allowedRate: Rate;
@@ -48,7 +47,7 @@ export interface Grant extends Pair {
   renewAt: Date | undefined;
   endedAt: Date | undefined;
   endedBy: string | undefined;
-  /** The webhook asked every sender to wait until then. */
+  /** The end of the hold that the webhook asked for. */
   heldUntil: Date | undefined;
   version: number;
 }

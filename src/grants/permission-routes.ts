@@ -10,16 +10,16 @@ import { PlainPair } from './plain-pair.js';
 import { beforeOrigin, mostPairs, PlainPairs } from './read-pairs.js';
 import { mostBesidesPair, tagOfGranted, writeGranted } from './write-permission.js';
 
-/** Of all that stands up to the end of an origin, letters in upper case are what this bit changes. */
+/** Up to the end of an origin, this bit changes only letters in upper case. */
 const toLower = 0x20;
 const [comma, opening, closing] = Buffer.from(',[]') as unknown as [number, number, number];
 
 export interface PermissionRoutes {
-  /** What look-ups are answered from; undefined while it is being loaded. */
+  /** The data for look-ups; undefined while it is loading. */
   replica: () => Replica | undefined;
-  /** Seconds since the replica was known to be current, if that is not just now. */
+  /** Seconds since the replica was last known to be current; undefined if it is current. */
   age: () => number | undefined;
-  /** Undefined for a text that may be the sink of a grant, else the fault. */
+  /** Undefined for a text that may be the sink of a grant, otherwise the fault. */
   faultOfSink: (sink: string) => Omit<Fault, 'pointer'> | undefined;
 }
 
@@ -28,10 +28,10 @@ interface Tagged {
   tag: string;
 }
 
-/** A permission may be kept, but asked about again before each use, and never shared between callers. */
+/** A client may cache a permission, but must revalidate it before each use and never share it between callers. */
 export const permissionHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
 
-/** May this origin send to this sink? Of one pair, and of many. From memory; the database is not asked. */
+/** May this origin send to this sink? For one pair or many, from memory, without a database query. */
 export function createPermissionHandlers({
   replica,
   age,
@@ -41,7 +41,7 @@ export function createPermissionHandlers({
   const plain = new PlainPairs();
   const found = new Int32Array(mostPairs);
 
-  /** The answer that most get to what was asked, and its tag; undefined for any other, which goes the long way. */
+  /** The response for a permitted pair, and its tag; undefined for any other pair, which takes the slow path. */
   function granted({ pairs, numberOf, now }: Replica, tenant: string): Tagged | undefined {
     const { bytes, view, origin, sinkFrom, sinkTo, sinkHash } = asked;
     const pair = pairs.find(numberOf(tenant, origin), bytes, sinkFrom, sinkTo, sinkHash);
@@ -52,7 +52,7 @@ export function createPermissionHandlers({
 
   function other(known: Replica, tenant: string, pair: AskedPair): Tagged {
     const permission = known.permission(tenant, pair.origin, pair.sink);
-    // Looked at where there is no grant: whoever has one pays nothing for it.
+    // Checked only if there is no grant, so that pairs with a grant do not pay for it.
     if (permission.grant === undefined) checkPair(pair);
     const body = JSON.stringify(presentPermission(pair.origin, pair.sink, permission));
     return { body, tag: contentTag(body) };
@@ -71,7 +71,7 @@ export function createPermissionHandlers({
   return {
     getPermission: (call) => {
       const { tenant } = call.principal;
-      // A query as programs write it keeps the contract, and is read faster than by it.
+      // Fast path: a query as programs write it always fits the contract.
       const isPlain = asked.readQuery(call.queryText);
       const pair = isPlain ? asked : pairOf(call.query);
       const known = loaded(replica());

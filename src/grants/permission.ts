@@ -1,24 +1,24 @@
 import type { components } from '../http/contract.gen.js';
 import type { Decision, Denial } from '../matching/pairs/known-pairs.js';
 
-/** A sentence for each reason. */
+/** A message for each reason, for senders. */
 export const denials: Record<Denial, string> = {
   no_grant: 'The webhook has not allowed this origin to send.',
-  expired: 'The consent ran out and was not renewed.',
-  revoked: 'An admin took the grant away.',
-  ended: 'The consent is over.',
+  expired: 'The grant expired and was not renewed.',
+  revoked: 'An admin revoked this grant.',
+  ended: 'The grant has ended.',
   suspended: 'Every subscription to this sink is suspended.',
-  held: 'The webhook asked senders to wait; its consent stands. Send later.',
+  held: 'The webhook asked senders to wait. The grant stays valid, so send later.',
 };
 
-/** What a look-up asks for; the token tells the tenant. */
+/** What a look-up asks for; the tenant is in the token. */
 export interface AskedPair {
   /** In lower case. */
   origin: string;
   sink: string;
 }
 
-/** What a look-up answers. `origin` in lower case. */
+/** What a look-up returns. `origin` in lower case. */
 export function presentPermission(
   origin: string,
   sink: string,

@@ -10,11 +10,11 @@ const beforeOrigin = new Piece('{"origin":"');
 const beforeSink = new Piece('","sink":"');
 
 /**
- * A pair of which JSON escapes nothing, as the beginning of the answer to a look-up, which ends with its sink. It is
- * written, decoded and hashed on one way along the text that asks for it. Each takes the place of the one before.
+ * A pair without characters that JSON escapes, as the beginning of the response to a look-up, up to its sink. One pass
+ * over the request decodes, writes and hashes it. Each pair overwrites the one before.
  */
 export class PlainPair {
-  /** It has room for the rest of the answer. */
+  /** With space for the rest of the response. */
   readonly bytes = Buffer.alloc(longest.origin + longest.sink + mostBesidesPair);
   readonly view = viewOf(this.bytes);
   origin = '';
@@ -23,7 +23,7 @@ export class PlainPair {
   /** `hashBytes` of the sink. */
   sinkHash = 0;
 
-  /** Takes the pair of a query as programs write it, which keeps the contract; false for any other. */
+  /** Reads the pair of a query as programs write it, which always fits the contract; false for any other query. */
   readQuery(query: string): boolean {
     if (!query.startsWith(originIs)) return false;
     let at = originIs.length;
@@ -41,7 +41,7 @@ export class PlainPair {
     return this.bytes.toString('latin1', this.sinkFrom, this.sinkTo);
   }
 
-  /** The sink is all of the text, or what a query has from a place on. */
+  /** The sink is the whole text, or the part of a query from `queryFrom` on. */
   #take(origin: string, text: string, queryFrom?: number): boolean {
     if (origin.length > longest.origin) return false;
     const { view } = this;
@@ -69,7 +69,7 @@ export class PlainPair {
   }
 }
 
-/** Of two digits; negative if they are none. */
+/** The value of two digits; negative if they are not hexadecimal. */
 function hexadecimal(text: string, at: number): number {
   return (digit(text.charCodeAt(at)) << 4) | digit(text.charCodeAt(at + 1));
 }

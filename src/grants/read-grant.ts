@@ -4,9 +4,10 @@ import type { Database } from '../storage/database.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { isUuid } from '../storage/ids.js';
 import type { Sql } from '../storage/sql.js';
+import { grantTexts } from '../texts/grants.js';
 import { grantOf, type Grant, type Pair } from './grant.js';
 
-/** A grant as it reads now: past its end it is expired, whatever its row says. */
+/** A grant as it is now: after its expiry it is expired, whatever its row says. */
 export type PresentState = Grant['state'] | 'expired';
 export type PresentGrant = Omit<Grant, 'state'> & { state: PresentState };
 
@@ -20,13 +21,13 @@ export interface GrantQuery {
 }
 
 export interface GrantReader {
-  /** RegistryError `grant_not_found` for one that is not the tenant's. */
+  /** RegistryError `grant_not_found` for a grant of another tenant. */
   read(tenant: string, id: string): Promise<PresentGrant>;
   list(query: GrantQuery): Promise<ListPage<PresentGrant>>;
 }
 
 type Row = GrantRow & { present: PresentState };
-// Told by the database's clock, as everything that has an end.
+// By the database's clock, like every expiry.
 const present = Prisma.sql`case when state = 'live' and expiresat <= now() then 'expired' else state end`;
 
 export function createGrantReader(database: Database): GrantReader {
@@ -50,22 +51,22 @@ export function createGrantReader(database: Database): GrantReader {
   };
 }
 
-/** The grant of a pair, whoever's. */
+/** The grant of a pair, of any tenant. */
 export async function findGrantOf(sql: Sql, { origin, sink }: Omit<Pair, 'tenant'>): Promise<GrantRow | undefined> {
   return (await sql.$queryRaw<GrantRow[]>`select * from "grant" where origin = ${origin} and sink = ${sink}`)[0];
 }
 
-/** RegistryError `grant_not_found` for one that is not the tenant's. */
+/** RegistryError `grant_not_found` for a grant of another tenant. */
 export async function findGrant(sql: Sql, tenant: string, id: string): Promise<Row> {
   const rows = isUuid(id)
     ? await sql.$queryRaw<Row[]>`
         select *, ${present} as present from "grant" where id = ${id}::uuid and tenant = ${tenant}`
     : [];
-  if (rows[0] === undefined) throw new RegistryError('grant_not_found', 'The tenant has no grant with this id.');
+  if (rows[0] === undefined) throw new RegistryError('grant_not_found', grantTexts.notFound);
   return rows[0];
 }
 
-/** As findGrant, and nobody else changes it until the transaction ends. */
+/** As findGrant, with the row locked until the transaction ends. */
 export async function lockGrant(sql: Sql, tenant: string, id: string): Promise<Row> {
   if (isUuid(id)) {
     await sql.$queryRaw`select 1 from "grant" where id = ${id}::uuid and tenant = ${tenant} for update`;

@@ -11,8 +11,9 @@ export const mostPairs = limits.entries;
 export const longest = { origin: limits.nameLength, sink: limits.urlLength };
 
 /**
- * Reads pairs as programs write them: without white space, origin first, no character that JSON escapes. Such a text
- * keeps the contract, and is read so in a tenth of the time. It tells where the pairs stand and makes nothing of them.
+ * Fast path for pairs as programs write them: without white space, origin first, no character that JSON escapes. Such a
+ * text always fits the contract, and reading it takes a tenth of the time. The result is the positions of the pairs, no
+ * objects.
  */
 export class PlainPairs implements AskedPairs {
   count = 0;
@@ -22,12 +23,12 @@ export class PlainPairs implements AskedPairs {
   readonly sinkFrom = new Int32Array(mostPairs);
   readonly sinkTo = new Int32Array(mostPairs);
   readonly sinkHashes = new Int32Array(mostPairs);
-  /** Whether a pair has the origin of the one before it, in the same letters. */
+  /** Whether a pair has the same origin as the one before it, in the same case. */
   readonly sharesOrigin: boolean[] = [];
-  /** Numbers, for whoever asks to fill in. */
+  /** The numbers of the origins; the caller fills them in. */
   readonly origins = new Int32Array(mostPairs);
 
-  /** False for any other text, which goes the long way. */
+  /** False for any other text, which takes the slow path. */
   read(bytes: Uint8Array): boolean {
     const view = viewOf(bytes);
     let at = 0;
@@ -37,7 +38,7 @@ export class PlainPairs implements AskedPairs {
       if (bytes[at] !== (count === 0 ? opening : comma) || count === mostPairs) return false;
       const before = from;
       from = at + 1;
-      // Most batches ask for one origin, and then pairs begin alike.
+      // Most batches are for one origin, so their pairs start with the same bytes.
       const shares = count > 0 && areAlike(view, before, from, this.sinkFrom[count - 1]! - before);
       const originFrom = shares ? from + beforeOrigin.length : behind(beforeOrigin, bytes, from);
       if (originFrom < 0) return false;
@@ -66,13 +67,13 @@ export class PlainPairs implements AskedPairs {
   }
 }
 
-/** -1 if this does not stand there. */
+/** The position after the expected bytes; -1 if they are not there. */
 function behind(expected: Uint8Array, bytes: Uint8Array, at: number): number {
   for (let i = 0; i < expected.length; i += 1) if (bytes[at + i] !== expected[i]) return -1;
   return at + expected.length;
 }
 
-/** Whether the same bytes stand at two places; false if there are not so many. */
+/** Whether the bytes at two positions are equal; false past the end. */
 function areAlike(view: DataView, a: number, b: number, length: number): boolean {
   if (b + length > view.byteLength) return false;
   let i = 0;
@@ -96,7 +97,7 @@ export function isOfOrigin(character: number): boolean {
   );
 }
 
-/** A character that is one byte and stands in JSON as it is: all that a URI is made of, as it is sent. */
+/** A single-byte character that JSON does not escape. A URI as it is sent has no others. */
 export function isPlain(character: number): boolean {
   return character > 0x20 && character < 0x7f && character !== 0x22 && character !== 0x5c;
 }

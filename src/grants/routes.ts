@@ -9,6 +9,7 @@ import { claimKey } from '../storage/idempotency.js';
 import { isUuid } from '../storage/ids.js';
 import type { Sql } from '../storage/sql.js';
 import type { Transaction } from '../storage/transaction.js';
+import { grantTexts } from '../texts/grants.js';
 import { keyOfPair, type Pair } from './grant.js';
 import { findGrant, findGrantOf, lockGrant, type GrantReader, type PresentGrant } from './read-grant.js';
 import { putGrant, releaseGrant, revokeGrant } from './write-grant.js';
@@ -18,9 +19,9 @@ type GrantOperation = 'getGrants' | 'createGrant' | 'getGrant' | 'revokeGrant' |
 export interface GrantRoutes {
   database: Database;
   grants: GrantReader;
-  /** Undefined if the sink may be asked, else the fault. */
+  /** Undefined if Assent may call the sink, otherwise the fault. */
   faultOfSink: (sink: string) => Omit<Fault, 'pointer'> | undefined;
-  /** Ends the pair's handshakes and their callbacks, in the transaction of the revocation and before it. */
+  /** Ends the pair's handshakes and their callbacks, before the revocation and in its transaction. */
   closeHandshakes: (sql: Sql, pair: Pair) => Promise<void>;
   /** Milliseconds since 1970, by the database's clock. */
   now: () => number;
@@ -64,7 +65,7 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
       const actor = actorOf(call);
       await database.write(async (tx) => {
         const { sql } = tx;
-        // Handshakes before the grant, as everybody takes their locks.
+        // Handshakes before the grant: all transactions lock in this order.
         const pair = await findGrant(sql, actor.tenant, call.path.id);
         await routes.closeHandshakes(sql, pair);
         const grant = await lockGrant(sql, actor.tenant, call.path.id);
@@ -87,7 +88,7 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
   };
 }
 
-/** An admin's word, which takes every grant, also one that was revoked. */
+/** An admin's decision. It replaces any grant, even a revoked one. */
 async function recordAgreement(
   tx: Transaction,
   call: Call<'createGrant'>,
@@ -97,7 +98,7 @@ async function recordAgreement(
   const { tenant, subscriber } = call.principal;
   const { sink, allowedrate, reference, expiresat } = call.body;
   const origin = call.body.origin.toLowerCase();
-  // No grant outlives its origin: the name may be registered again, by somebody else.
+  // No grant may outlive its origin: another tenant may register the name.
   await sql.$queryRaw`select 1 from origin where name = ${origin} and tenant = ${tenant} for key share`;
   await findOrigin(sql, tenant, origin);
   const key = call.header['idempotency-key'];
@@ -106,9 +107,9 @@ async function recordAgreement(
   const recorded = earlier === undefined ? undefined : await findGrantOf(sql, { origin, sink });
   if (recorded !== undefined) return { id: recorded.id, replayed: true };
   const until = new Date(expiresat);
-  // Not before: whoever repeats a request hears of what it recorded, although that has ended since.
+  // Not earlier: a repeated request returns what it recorded, even if that has ended since.
   checkAgreement(sink, until, routes);
-  // What was asked while the grant was being revoked may still be open.
+  // A handshake that started during the revocation may still be open.
   if ((await findGrantOf(sql, { origin, sink }))?.state === 'revoked')
     await routes.closeHandshakes(sql, { tenant, origin, sink });
   const grant = await putGrant(tx, actorOf(call), {
@@ -125,7 +126,7 @@ async function recordAgreement(
     lease: { until },
     jitter: 0,
   });
-  if (!grant) throw new Error('An agreement takes every grant.');
+  if (!grant) throw new Error('An agreement replaces every grant.');
   return { id: grant.id, replayed: false };
 }
 
@@ -133,12 +134,11 @@ function checkAgreement(sink: string, until: Date, { faultOfSink, now }: GrantRo
   const fault = faultOfSink(sink);
   const fromNowMs = until.getTime() - now();
   const faults: Fault[] = fault ? [{ pointer: '/sink', ...fault }] : [];
-  // A leap second is a time for the contract, and none for JavaScript.
+  // The contract accepts a leap second; JavaScript does not.
   if (!(fromNowMs > 0 && fromNowMs <= longestAgreementMs)) {
-    const detail = 'It must be in the future, at most five years away.';
-    faults.push({ pointer: '/expiresat', rule: 'time_out_of_range', detail });
+    faults.push({ pointer: '/expiresat', rule: 'time_out_of_range', detail: grantTexts.expiryOutOfRange });
   }
-  if (faults.length > 0) throw new RegistryError('invalid_request', 'The grant breaks a rule.', { faults });
+  if (faults.length > 0) throw new RegistryError('invalid_request', grantTexts.invalidAgreement, { faults });
 }
 
 function answer(grant: PresentGrant) {

@@ -5,10 +5,10 @@ import type { Sql } from '../storage/sql.js';
 import { databaseTime, halfWay, lockRegistry, type Actor, type Transaction } from '../storage/transaction.js';
 import { grantOf, keyOfPair, type Basis, type EndReason, type Grant, type Pair } from './grant.js';
 
-// The arrows of a grant, each one conditional statement for any number of pairs, with the audit entry and the change.
-// Where the state does not allow the arrow nothing is written. Rows are locked in the order of origin and sink.
+// The transitions of a grant. Each is one conditional statement for any number of pairs, with the audit entry and the
+// change. If the state does not allow the transition, nothing is written. Rows are locked by origin and sink, in order.
 
-/** What makes a grant live, whoever gave it. */
+/** What makes a grant live, on any basis. */
 export interface Consent extends Pair {
   basis: Basis;
   allowedOrigin: string | undefined;
@@ -17,15 +17,15 @@ export interface Consent extends Pair {
   warnings: readonly string[];
   handshake: string | undefined;
   reference: string | undefined;
-  /** How long it holds: seconds from now by the database's clock, or an instant. */
+  /** How long it is valid: seconds from now by the database's clock, or an instant. */
   lease: { seconds: number } | { until: Date };
-  /** Random part of a lease after which it is renewed, so that renewals do not come in crowds. */
+  /** From 0 to 1; spreads the times of renewal, so that renewals do not arrive in bursts. */
   jitter: number;
 }
 
 /**
- * Any state but revoked -> live, for consents whose pairs all differ; an agreement is an admin's word and takes a revoked
- * grant too. It keeps its end beside another consent, and a trickle by policy does not take the place of a live consent.
+ * Any state but revoked -> live, for consents with distinct pairs. An agreement is an admin's decision and replaces a
+ * revoked grant too. It keeps its expiry beside another consent. A trickle by policy does not replace a live consent.
  * Returns the grants that are live now, by `keyOfPair`.
  */
 export async function putGrants(
@@ -49,7 +49,7 @@ export async function putGrants(
       allowedorigin = excluded.allowedorigin, allowedrate = excluded.allowedrate,
       requestedrate = excluded.requestedrate, warnings = excluded.warnings, handshake = excluded.handshake,
       recordedby = excluded.recordedby, grantedat = excluded.grantedat, version = present.version + 1,
-      -- What the webhook asked senders to wait goes on through a renewal, and ends with the grant that it was for.
+      -- A hold continues through a renewal, and ends with the grant that it was for.
       helduntil = case when present.state = 'live' and present.expiresat > excluded.grantedat then present.helduntil end,
       basis = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
         and excluded.basis <> 'agreement' then present.basis else excluded.basis end,
@@ -98,29 +98,29 @@ function columnsOf(actor: Actor, consent: Consent) {
     recordedby: actor.name,
     until: 'until' in lease ? lease.until : undefined,
     leaseseconds: seconds,
-    // An agreement has its own end and is not renewed by a handshake.
+    // An agreement has its own expiry and is not renewed by a handshake.
     renewafter: seconds === undefined ? undefined : Math.floor(seconds * (0.75 + 0.1 * consent.jitter)),
   };
 }
 
 /**
- * One at a time for subscriptions that come to a pair or leave it: two that leave at once would each see the other and
- * both leave the grant behind, and one that comes while the last one leaves would lose its handshake. Held until the
- * end of the transaction; take it after the subscription's row and before handshakes and grants.
+ * Serialises subscriptions that join or leave a pair: two that leave at once would each see the other and both leave the
+ * grant behind, and one that joins while the last one leaves would lose its handshake. Locked until the transaction
+ * ends; lock after the row of the subscription and before handshakes and grants.
  */
 export async function lockPairs(sql: Sql, pairs: ReadonlyArray<Omit<Pair, 'tenant'>>): Promise<void> {
   if (pairs.length > 0) await lockRegistry(sql, ...pairs.map((pair) => `pair ${keyOfPair(pair)}`));
 }
 
-/** A pair whose grant ends. A grant that is newer than `grantedBefore` stands: it is based on a consent that came later. */
+/** A pair whose grant ends. A grant newer than `grantedBefore` stays live: it is based on a later consent. */
 export interface Ending extends Pair {
   reason: EndReason;
   grantedBefore?: Date;
 }
 
 /**
- * live -> ended. An agreement stands by itself, but not against a webhook that is gone: no paper brings it back (webhook
- * specification, section 2.2: the sender refrains from sending any further).
+ * live -> ended. An agreement ends only if the webhook is gone (webhook specification, section 2.2: the sender refrains
+ * from sending any further).
  */
 export async function endGrants(
   tx: Transaction,
@@ -145,7 +145,7 @@ export async function endGrants(
       renewat = null, version = g.version + 1
     from ending e where g.origin = e.origin and g.sink = e.sink
     returning g.*`;
-  tell(tx, actor, rows, 'grant.ended');
+  record(tx, actor, rows, 'grant.ended');
 }
 
 /** live or ended -> revoked. */
@@ -155,20 +155,20 @@ export async function revokeGrant(tx: Transaction, actor: Actor, pair: Pair, rea
       renewat = null, version = version + 1
     where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state <> 'revoked'
     returning *`;
-  tell(tx, actor, rows, 'grant.revoked');
+  record(tx, actor, rows, 'grant.revoked');
 }
 
-/** revoked -> ended: an admin lets the webhook be asked again. */
+/** revoked -> ended: an admin allows another handshake. */
 export async function reopenGrant(tx: Transaction, actor: Actor, pair: Pair): Promise<void> {
   const rows = await tx.sql.$queryRaw<GrantRow[]>`
     update "grant" set state = 'ended', endreason = 'reopened', endedat = now(), endedby = ${actor.name},
       version = version + 1
     where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'revoked'
     returning *`;
-  tell(tx, actor, rows, 'grant.ended');
+  record(tx, actor, rows, 'grant.ended');
 }
 
-/** A live grant whose renewal was given up is renewed in the middle of what is left of its lease. */
+/** A live grant whose renewal was given up is renewed halfway through the rest of its lifetime. */
 export async function renewLater(sql: Sql, { tenant, origin, sink }: Pair): Promise<void> {
   await sql.$executeRaw`
     update "grant" g set renewat = ${halfWay(await databaseTime(sql), Prisma.sql`g.expiresat`)}, version = version + 1
@@ -179,7 +179,7 @@ export async function renewLater(sql: Sql, { tenant, origin, sink }: Pair): Prom
           and h.state in ('due', 'asking', 'waiting'))`;
 }
 
-/** The same for renewals that reached nobody, unless a consent or an agreement came meanwhile, or little is left. */
+/** The same for renewals without a response, unless a consent or an agreement arrived meanwhile, or little time is left. */
 export async function renewUnreached(sql: Sql, pairs: readonly Pair[]): Promise<void> {
   if (pairs.length === 0) return;
   const columns = pairs.map(({ tenant, origin, sink }) => ({ tenant, origin, sink }));
@@ -190,17 +190,17 @@ export async function renewUnreached(sql: Sql, pairs: readonly Pair[]): Promise<
       and g.expiresat > now() + interval '10 minutes' and g.renewat is null and g.basis <> 'agreement'`;
 }
 
-/** An admin lets senders go on before the time that the webhook asked for. */
+/** An admin ends a hold before the time that the webhook asked for. */
 export async function releaseGrant(tx: Transaction, actor: Actor, pair: Pair): Promise<void> {
   const rows = await tx.sql.$queryRaw<GrantRow[]>`
     update "grant" set helduntil = null, version = version + 1
     where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'live'
       and helduntil > statement_timestamp()
     returning *`;
-  tell(tx, actor, rows, 'grant.released');
+  record(tx, actor, rows, 'grant.released');
 }
 
-function tell(
+function record(
   tx: Transaction,
   actor: Omit<Actor, 'tenant'>,
   rows: readonly GrantRow[],
@@ -214,7 +214,7 @@ function tell(
   }
 }
 
-/** Grants go with their origin: its name may be registered again, by somebody else. */
+/** Grants are removed with their origin: another tenant may register its name. */
 export async function removeGrantsOf(tx: Transaction, actor: Actor, origin: string): Promise<void> {
   const rows = await tx.sql.$queryRaw<GrantRow[]>`
     with going as materialized (
@@ -222,8 +222,8 @@ export async function removeGrantsOf(tx: Transaction, actor: Actor, origin: stri
     )
     delete from "grant" g using going where g.origin = ${origin} and g.sink = going.sink returning g.*`;
   const isLive = ({ state }: GrantRow) => state === 'live';
-  tell(tx, actor, rows.filter(isLive), 'grant.ended', 'origin_removed');
-  // Nothing ends with the others; but everybody who follows the log drops them too.
+  record(tx, actor, rows.filter(isLive), 'grant.ended', 'origin_removed');
+  // The others have ended already, but every follower of the change log must drop them too.
   for (const { tenant, sink } of rows.filter((row) => !isLive(row))) {
     tx.change({ kind: 'grant.ended', tenant, origin, sink });
   }

@@ -6,8 +6,8 @@ import type { Basis } from './grant.js';
 import { presentPermission } from './permission.js';
 
 /**
- * The answer for a pair that may be sent to, written as bytes: most look-ups have no other, and an object that only
- * JSON.stringify will see costs more than the look-up. It is the text of `presentPermission`.
+ * The response for a permitted pair, written as bytes. Most look-ups return this, and an object that only JSON.stringify
+ * sees would cost more than the look-up. The text equals that of `presentPermission`.
  */
 const beforeRate = new Piece('","allowed":true,"allowedrate":');
 const noLimit = new Piece('"*"');
@@ -17,10 +17,10 @@ const basisAndBeforeId = Object.fromEntries(
 ) as Record<Basis, Piece>;
 const end = new Piece('"}');
 
-/** Bytes that the answer for a pair has at most besides its origin and its sink, whatever it says. */
+/** The most bytes that the response for a pair has in addition to its origin and its sink. */
 export const mostBesidesPair = 320;
 
-/** From the quotation mark behind the sink on; returns where it ends. */
+/** Writes from the quotation mark after the sink on; returns the end. */
 export function writeGranted(pairs: Replica['pairs'], pair: number, bytes: DataView, at: number): number {
   const rate = pairs.rate(pair);
   at = beforeRate.write(bytes, at);
@@ -31,7 +31,7 @@ export function writeGranted(pairs: Replica['pairs'], pair: number, bytes: DataV
 }
 
 const [lengthOfInstant, lengthOfId] = [24, 36];
-/** Changes when answers get another form. */
+/** Changes when the form of the response changes. */
 const form = contentTag(
   JSON.stringify(
     presentPermission('o', 's', {
@@ -41,7 +41,7 @@ const form = contentTag(
   ),
 ).slice(1, 7);
 
-/** A strong validator of such an answer, cheaper than a hash of it: all that it says besides the pair asked for. */
+/** A strong validator of such a response, cheaper than a hash: everything in it except the pair that was asked for. */
 export function tagOfGranted(pairs: Replica['pairs'], pair: number, answer: string): string {
   const basis = pairs.basis(pair);
   const id = answer.length - end.length - lengthOfId;

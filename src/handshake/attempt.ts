@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { BegunAttempt, HeaderLine, Question } from './handshake.js';
 import type { FinalReply, Judgement } from './judgement.js';
 
-/** What an attempt sends, and what is recorded of it. Of the callback's key only a hash is kept. */
+/** What an attempt sends, and what is recorded of it. Only a hash of the callback key is kept. */
 export interface PreparedAttempt {
   headers: BegunAttempt['headers'];
   recorded: HeaderLine[];
@@ -33,7 +33,7 @@ export function prepareAttempt(
   };
 }
 
-/** What is kept of an answer, as columns. */
+/** What is kept of a response, as columns. */
 export function answerColumns(attempt: BegunAttempt, reply: FinalReply, judgement: Judgement) {
   const told = reply.kind === 'answered' ? reply.headers.filter(([name]) => isTelling(name)) : [];
   return {
@@ -47,7 +47,7 @@ export function answerColumns(attempt: BegunAttempt, reply: FinalReply, judgemen
   };
 }
 
-/** The WebHook headers and a few that explain an answer; never what could hold a secret of the target. */
+/** The WebHook headers and a few that explain a response; never headers that could contain a secret of the target. */
 const diagnostic = ['allow', 'server', 'via', 'retry-after', 'location', 'content-type', 'date', 'www-authenticate'];
 
 function isTelling(name: string): boolean {
@@ -56,14 +56,14 @@ function isTelling(name: string): boolean {
 }
 
 /**
- * A target may write back what it was sent, in whatever case. Subscribers see its answer, and whoever has the key of
- * the callback could consent in its place.
+ * A target may echo what it was sent, in any case. Subscribers see its response, and anyone who has the callback key
+ * could give consent in its place.
  */
 export function withoutKey(key: string, lines: ReadonlyArray<readonly [string, string]>) {
   const lowerKey = key.toLowerCase();
   const isWrittenBack = (text: string) => text.toLowerCase().includes(lowerKey);
   if (key === '' || !lines.some(([name, value]) => isWrittenBack(name) || isWrittenBack(value))) return lines;
-  // In base64url nothing means anything to a regular expression. Made for few: to compile one takes long.
+  // Base64url has no special characters of regular expressions. Compiled only if needed, because that is slow.
   const secret = new RegExp(key, 'gi');
   const hide = (text: string) => text.replace(secret, '[secret]');
   return lines.map(([name, value]) => [hide(name), hide(value)] as const);
@@ -74,12 +74,12 @@ function offeredKey({ headers }: BegunAttempt): string {
   return callback?.slice(callback.lastIndexOf('=') + 1) ?? '';
 }
 
-/** NUL and half surrogates cannot be stored; nothing is worth more than a kilobyte. */
+/** NUL and lone surrogates cannot be stored, and no header needs more than a kilobyte. */
 export function clip([name, value]: readonly [string, string], most = 1_024): HeaderLine {
   return [name, value.slice(0, most).replaceAll('\0', '').toWellFormed()];
 }
 
-/** 256 random bits. Only its hash is stored, so that nobody who reads the database can grant. */
+/** 256 random bits. Only the hash is stored, so that read access to the database is not enough to grant. */
 export function createCallbackKey(): { key: string; hash: Uint8Array<ArrayBuffer> } {
   const key = randomBytes(32).toString('base64url');
   return { key, hash: hashCallbackKey(key) };

@@ -1,11 +1,11 @@
 const dayMs = 86_400_000;
 
 /**
- * How long to wait before asking again, in milliseconds: `firstMs`, then four times as long after every attempt until
- * `maxMs`, and half of that more or less by chance, so that targets which failed together are not asked together.
+ * How long to wait before a retry, in milliseconds: `firstMs`, then four times as long after every attempt up to
+ * `maxMs`, with a jitter of plus or minus half, so that targets that failed together are not retried together.
  *
  * @param attempt the number of attempts made so far, from 1
- * @param random gives a number from 0 up to 1, like Math.random
+ * @param random returns a number from 0 up to 1, like Math.random
  */
 export function retryDelayMs(attempt: number, base: { firstMs: number; maxMs: number }, random: () => number): number {
   const { firstMs, maxMs } = base;
@@ -14,8 +14,8 @@ export function retryDelayMs(attempt: number, base: { firstMs: number; maxMs: nu
 }
 
 /**
- * The delay that also keeps to Retry-After (webhook specification, section 2.2), in milliseconds. A target can ask us
- * to wait longer than our own delay, never shorter, and a day at the most: it must not park a handshake for years.
+ * The delay that also respects Retry-After (webhook specification, section 2.2), in milliseconds. A target can make the
+ * delay longer, never shorter, and at most a day, so that it cannot park a handshake for years.
  */
 export function notBefore(retryAfterMs: number | undefined, delayMs: number): number {
   return Math.max(delayMs, Math.min(retryAfterMs ?? 0, dayMs));
@@ -26,8 +26,8 @@ const rfc850Date = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2
 const asctimeDate = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
 /**
- * Retry-After (RFC 9110, section 10.2.3) in milliseconds; undefined if there is none that makes sense. A date is
- * measured against the answer's own Date, so that no clock has to be right; without one it counts as absent.
+ * Retry-After (RFC 9110, section 10.2.3) in milliseconds; undefined if it is absent or invalid. A date is measured
+ * against the Date of the response, so that no clock has to be right; without a Date it counts as absent.
  */
 export function parseRetryAfter(retryAfter: string | undefined, date: string | undefined): number | undefined {
   if (retryAfter === undefined) return undefined;

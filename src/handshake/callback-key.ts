@@ -2,10 +2,11 @@ import { RegistryError } from '../errors.js';
 import { Prisma, type handshake as HandshakeRow } from '../storage/generated/client.js';
 import { beforeAllIds, isUuid } from '../storage/ids.js';
 import type { Sql } from '../storage/sql.js';
+import { handshakeTexts } from '../texts/handshakes.js';
 import { hashCallbackKey, isSameHash } from './attempt.js';
 import type { HeaderLine } from './handshake.js';
 
-/** What a callback URL holds: the id of the handshake, and the secret that shows who calls. */
+/** What a callback URL contains: the id of the handshake, and the secret that authenticates the caller. */
 export interface CallbackKey {
   handshake: string;
   key: string;
@@ -20,8 +21,8 @@ export type Called = HandshakeRow & {
 };
 
 /**
- * The handshake that offered the key, open or not; `isLocked` holds it until the transaction ends. RegistryError
- * `callback_unknown` if none did. Every key of the handshake is compared, so that the time says nothing.
+ * The handshake that offered the key, open or not; `isLocked` locks its row until the transaction ends. RegistryError
+ * `callback_unknown` if no handshake did. Every key of the handshake is compared, so that the timing reveals nothing.
  */
 export async function findByKey(sql: Sql, { handshake, key }: CallbackKey, isLocked = false): Promise<Called> {
   const rows = await sql.$queryRaw<Array<Called & { callbackkeyhash: Uint8Array }>>`
@@ -35,28 +36,24 @@ export async function findByKey(sql: Sql, { handshake, key }: CallbackKey, isLoc
   return found;
 }
 
-/** Why the key is good for nothing any more. */
+/** Why the key is no longer valid. */
 export function whyClosed({ callbackopen, isexpired }: Called): 'callback_closed' | 'callback_expired' | undefined {
   if (!callbackopen) return 'callback_closed';
   return isexpired ? 'callback_expired' : undefined;
 }
 
-/** Requests per minute that were asked for with this key; a renewal that is asked again may ask for another rate. */
+/** The requests per minute that were requested with this key. A retried renewal may request another rate. */
 export function offeredRate({ requestheaders }: Called): number | undefined {
   const header = requestheaders.find(([name]) => name === 'WebHook-Request-Rate');
   return header && Number(header[1]);
 }
 
-/** What the audit record names for what is decided there. */
+/** The target in the audit log of a decision on this handshake. */
 export function targetOf({ id, subscription }: Called): string {
   return subscription === null ? `handshake:${id}` : `subscription:${subscription}`;
 }
 
-/** One and the same for a key that is wrong, expired or closed. */
+/** The same error for a wrong, an expired and a closed key. */
 export function callbackUnknown(): RegistryError {
-  return new RegistryError(
-    'callback_unknown',
-    'The callback URL may have expired, or its question was closed. The subscriber can ask for another handshake, which ' +
-      'offers a new one.',
-  );
+  return new RegistryError('callback_unknown', handshakeTexts.callbackUnknown);
 }

@@ -4,38 +4,38 @@ import type { subscription as SubscriptionRow } from '../storage/generated/clien
 import type { Sql } from '../storage/sql.js';
 import type { Called } from './callback-key.js';
 
-/** What the owner of a webhook decides: who asks, for what, and how fast. */
+/** What a webhook owner decides on: who asks, for what, and how fast. */
 export interface OwnerQuestion {
   kind: 'open';
   origin: string;
   sink: string;
   tenant: string;
-  /** What holds if the owner names no rate. */
+  /** Applies if the owner enters no rate. */
   rate: Rate;
-  /** There is a permission until then, whatever is decided of this question. */
+  /** When the consent that exists ends, whatever the owner decides here. */
   grantedUntil: Date | undefined;
-  /** A refusal ends that permission. */
+  /** A refusal ends that consent. */
   isRenewal: boolean;
   /** When the URL expires. */
   until: Date;
-  /** The oldest few of those that it is asked for. */
+  /** The oldest few of the subscriptions that ask. */
   subscriptions: AskedFor[];
   hasMore: boolean;
 }
 
-/** No value of a filter: it may hold what is not for everybody through whose hands the link goes. */
+/** Has no filter values: they may be confidential, and the link passes through many hands. */
 export interface AskedFor {
   subscriber: string;
   source: string | undefined;
   /** Empty: every type. */
   types: string[];
-  /** What else decides: names of attributes, and `sql` for an expression. */
+  /** What else is filtered by: names of attributes, and `sql` for an expression. */
   filteredBy: string[];
 }
 
 const mostShown = 5;
 
-/** A renewal is asked for all subscriptions of the pair. */
+/** A renewal is for all subscriptions of the pair. */
 export async function questionOf(
   sql: Sql,
   called: Called,
@@ -72,7 +72,7 @@ function askedFor({ subscriber, source, types, subject, filters }: SubscriptionR
   };
 }
 
-/** Filters are nested no deeper than registration takes. */
+/** Registration limits how deep filters nest. */
 function attributesOf(filter: Filter): string[] {
   if ('all' in filter) return filter.all.flatMap(attributesOf);
   if ('any' in filter) return filter.any.flatMap(attributesOf);

@@ -1,6 +1,7 @@
 import { RegistryError } from '../errors.js';
 import type { Answer, Call, Handlers } from '../http/handler.js';
 import { parseRate } from '../origins/rate.js';
+import { handshakeTexts } from '../texts/handshakes.js';
 import { callbackUnknown } from './callback-key.js';
 import { callbackPage, questionPage } from './callback-page.js';
 import type { CallbackOutcome, Callbacks } from './callback.js';
@@ -8,17 +9,14 @@ import type { CallbackOutcome, Callbacks } from './callback.js';
 type CallbackOperation = 'grantByGet' | 'grantByPost';
 
 /**
- * GET and POST of programs grant (webhook specification, section 4.1.3). A client that prefers HTML has a person behind
- * it, or is a scanner of mail: it gets a page, and only the form of that page decides. HEAD never gets here.
+ * GET and POST from programs grant (webhook specification, section 4.1.3). A client that prefers HTML is a person or a
+ * mail scanner: it gets a page, and only the form on that page decides. HEAD never gets here.
  */
 export function createCallbackHandlers(callbacks: Callbacks): Handlers<CallbackOperation> {
   async function handle(call: Call<CallbackOperation>): Promise<Answer<CallbackOperation>> {
     const { header, requestId, body: form } = call;
     if (/prefetch|preview|prerender/i.test(`${header['sec-purpose'] ?? ''} ${header['purpose'] ?? ''}`)) {
-      throw new RegistryError(
-        'conflict',
-        'A browser fetched this ahead of time; nothing was decided. Open it to decide.',
-      );
+      throw new RegistryError('conflict', handshakeTexts.fetchedAhead);
     }
     const key = { handshake: call.path.handshake, key: call.query.key };
     const isBrowser = call.preferred('application/json', 'text/html') === 'text/html';
@@ -45,7 +43,7 @@ export function createCallbackHandlers(callbacks: Callbacks): Handlers<CallbackO
             allowedRate: formRate ?? header['webhook-allowed-rate'],
           });
     if (isBrowser) return page(callbackPage(outcome, language));
-    // A program that asks for the permission only looks whether this is a success.
+    // A program that gives consent only checks whether the response is a success.
     if (outcome.kind === 'refused' && decision !== 'refuse') throw callbackUnknown();
     return { status: 200, headers, body: bodyOf(outcome) };
   }

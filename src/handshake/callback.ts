@@ -6,6 +6,7 @@ import { findOrigin } from '../origins/store.js';
 import type { Database } from '../storage/database.js';
 import type { Sql } from '../storage/sql.js';
 import { callback as callbackActor, type Transaction } from '../storage/transaction.js';
+import { handshakeTexts } from '../texts/handshakes.js';
 import {
   callbackUnknown,
   findByKey,
@@ -26,34 +27,34 @@ export interface CallbackRequest extends CallbackKey {
   requestId: string;
 }
 
-/** What was decided; `isFirst`: by this very call. */
+/** What was decided; `isFirst`: by this call. */
 export type CallbackOutcome = { origin: string; sink: string; isFirst: boolean } & (
   | { kind: 'granted'; allowedRate: Rate; expiresAt: Date }
-  /** By the owner. An earlier permission may go on. */
+  /** By the owner. An earlier consent may stay valid. */
   | { kind: 'refused'; grantedUntil: Date | undefined }
 );
 
 /**
- * What the owner of a webhook can do with a callback URL (webhook specification, section 4.1.3): before, during or after
- * the OPTIONS request, and as often as they like. The first decision counts, and later calls get it as their outcome.
- * RegistryError `callback_unknown` for a key that is wrong, expired or closed, always the same.
+ * What a webhook owner can do with a callback URL (webhook specification, section 4.1.3): before, during or after the
+ * OPTIONS request, any number of times. The first decision counts; later calls return it as their outcome.
+ * RegistryError `callback_unknown`, always the same, for a key that is wrong, expired or closed.
  */
 export interface Callbacks {
-  /** What is to be decided, or what was. Changes nothing. */
+  /** The open question, or the decision. Changes nothing. */
   read(key: CallbackKey): Promise<OwnerQuestion | CallbackOutcome>;
   /**
-   * RegistryError `callback_rate_malformed` for a rate that is none, `invalid_request` for a permission that names
-   * another origin (a receiver that compares by prefix posts the name that it knows). These grant nothing and leave the
-   * key as it is; they are kept, as calls with an expired or closed key are.
+   * RegistryError `callback_rate_malformed` for a malformed rate, `invalid_request` for a consent that names another
+   * origin (a receiver that compares by prefix posts the name that it knows). Such calls grant nothing and leave the key
+   * valid. They are recorded, like calls with an expired or closed key.
    */
   grant(request: CallbackRequest): Promise<CallbackOutcome>;
-  /** Ends the question and, if it is a renewal, the consent that was to be renewed. */
+  /** Closes the handshake and, for a renewal, ends the grant that it would renew. */
   refuse(key: CallbackKey, requestId: string): Promise<CallbackOutcome>;
 }
 
 export function createCallbacks({ database, random }: { database: Database; random: () => number }): Callbacks {
   async function decide<T>(key: CallbackKey, work: (tx: Transaction, called: Called) => Promise<T>): Promise<T> {
-    // Anybody may call, and guesses are not to hold up what needs a transaction.
+    // Anyone may call this, and guesses must not delay requests that need a transaction.
     await findByKey(database.sql, key);
     return database.write(async (tx) => work(tx, await findByKey(tx.sql, key, true)));
   }
@@ -85,7 +86,7 @@ export function createCallbacks({ database, random }: { database: Database; rand
       lease: { seconds: origin.leaseSeconds },
       jitter: random(),
     });
-    // A revoked grant: the transaction goes back, and the caller learns no more than anybody.
+    // A revoked grant: the transaction rolls back, and the caller learns nothing.
     if (grant === undefined) throw callbackUnknown();
     tx.audit(actor, 'handshake.granted', targetOf(called), { handshake: id, verdict: 'callback_granted' });
     const { allowedRate, expiresAt } = grant;
@@ -134,7 +135,7 @@ export function createCallbacks({ database, random }: { database: Database; rand
   };
 }
 
-/** Why a call grants nothing, and what its caller gets. */
+/** Why a call grants nothing, and the error that its caller gets. */
 interface Rejection {
   reason: RejectionReason;
   error: RegistryError;
@@ -146,7 +147,7 @@ interface CallbackConsent {
   warnings: Warning[];
 }
 
-/** As an answer is judged, except that the origin and the rate may be left out (section 4.2.2). */
+/** Judged like a response, except that the origin and the rate may be left out (section 4.2.2). */
 function readConsent(request: CallbackRequest, called: Called, origin: Origin): CallbackConsent | Rejection {
   const closed = whyClosed(called);
   if (closed !== undefined) return { reason: closed, error: callbackUnknown() };
@@ -173,14 +174,14 @@ function readConsent(request: CallbackRequest, called: Called, origin: Origin): 
   };
 }
 
-/** What a call after the permission gets. If the grant is over, the key is as unknown as any. */
+/** The outcome of a call after consent was given. If the grant has ended, the key is unknown. */
 async function grantBefore(sql: Sql, called: Called): Promise<CallbackOutcome> {
   const grant = called.state === 'granted' ? await liveGrant(sql, called) : undefined;
   if (grant === undefined) throw callbackUnknown();
   return { kind: 'granted', origin: called.origin, sink: called.sink, isFirst: false, ...grant };
 }
 
-/** The refusal of the owner, for as long as the key was to be good. */
+/** The owner's refusal, for as long as the key would have been valid. */
 async function refusalBefore(sql: Sql, called: Called): Promise<CallbackOutcome | undefined> {
   const { origin, sink, verdict, isexpired } = called;
   if (verdict !== 'refused_by_owner' || isexpired) return undefined;
@@ -195,15 +196,13 @@ async function liveGrant(sql: Sql, { tenant, origin, sink }: Called) {
 }
 
 function otherOrigin(rule: FaultRule, origin: string): RegistryError {
-  const detail = `Leave it out, or send ${origin} or "*" (webhook specification, section 4.2.1).`;
-  return new RegistryError('invalid_request', 'This call changed nothing, because it names another origin.', {
-    faults: [{ pointer: 'header/webhook-allowed-origin', rule, detail }],
+  return new RegistryError('invalid_request', handshakeTexts.otherOrigin, {
+    faults: [{ pointer: 'header/webhook-allowed-origin', rule, detail: handshakeTexts.sendOrigin(origin) }],
   });
 }
 
 function rateMalformed(): RegistryError {
-  const detail = 'It must be a positive integer in digits, or "*" (webhook specification, section 4.2.2).';
-  return new RegistryError('callback_rate_malformed', 'This call changed nothing, because the rate is malformed.', {
-    faults: [{ pointer: 'header/webhook-allowed-rate', rule: 'rate_malformed', detail }],
+  return new RegistryError('callback_rate_malformed', handshakeTexts.rateMalformed, {
+    faults: [{ pointer: 'header/webhook-allowed-rate', rule: 'rate_malformed', detail: handshakeTexts.sendRate }],
   });
 }

@@ -2,26 +2,26 @@ import { Prisma, type handshake as HandshakeRow } from '../storage/generated/cli
 import type { Sql } from '../storage/sql.js';
 import { silentVerdicts } from './judgement.js';
 
-/** Which handshakes are claimed next, of those that wait. */
+// Chooses which of the waiting handshakes are claimed next.
 
-/** Places in flight for one host and one tenant, over all processes. */
+/** The most handshakes in flight for one host and for one tenant, across all processes. */
 export interface Places {
   perHost: number;
   perTenant: number;
 }
 
-/** A row with the rate to ask for, and whether the callback is left out. */
+/** A row with the rate to request, and whether to leave out the callback. */
 export type Candidate = HandshakeRow & { askedrate: number | null; offersnone: boolean };
 
-/** It is due, or the process that had it died. */
+/** It is due, or the process that claimed it died. */
 const isReady = Prisma.sql`(
   (h.state = 'due' and h.dueat <= statement_timestamp())
   or (h.state = 'asking' and h.leaseduntil <= statement_timestamp()))`;
 
 /**
- * No webhook is asked for a suspended subscription, nor to renew a grant that only such subscriptions need.
- * Nor is a webhook that cools down, which a question put or claimed at the moment of its answer does not know of. Values
- * and no "exists", which may be planned as one reading of all subscriptions.
+ * No handshake is sent for a suspended subscription, nor to renew a grant that only suspended subscriptions need, nor to
+ * a webhook that cools down: a handshake that was queued or claimed at the moment of its response does not know that.
+ * Values instead of "exists", which the planner may turn into a scan of all subscriptions.
  */
 export const isWanted = Prisma.sql`(
   (select s.suspendedat from subscription s where s.id = h.subscription) is null
@@ -32,8 +32,8 @@ export const isWanted = Prisma.sql`(
   ) <= statement_timestamp(), true))`;
 
 /**
- * The callback is left out where the origin or the subscription says so, for a renewal every subscription of the pair;
- * and once where the last answer to a question with a callback had no WebHook header.
+ * The callback is left out if the origin or the subscription says so (for a renewal: every subscription of the pair),
+ * and once if the last response to a request with a callback had no WebHook header.
  */
 const offersNone = Prisma.sql`(
   (select o.callback from origin o where o.name = h.origin) = 'never'
@@ -44,7 +44,7 @@ const offersNone = Prisma.sql`(
   or coalesce((select a.callbackkeyhash is not null and a.verdict = any (${[...silentVerdicts]}::text[])
     from attempt a where a.handshake = h.id and a.number = h.attempts), false))`;
 
-/** Tables of which `placed` has those that have a place at their host and their tenant, by the number of their place. */
+/** Tables; `placed` has the handshakes that get a place at their host and their tenant, numbered. */
 const seats = ({ perHost, perTenant }: Places, isAsked: Prisma.Sql) => Prisma.sql`
   busy as materialized (
     select sinkhost, tenant, count(*) as count from handshake
@@ -55,20 +55,20 @@ const seats = ({ perHost, perTenant }: Places, isAsked: Prisma.Sql) => Prisma.sq
       row_number() over (partition by h.tenant, h.sinkhost order by h.dueat, h.id) as ownplace
     from handshake h where ${isReady} and ${isWanted} and ${isAsked}
   ), seated as (
-    -- Those that wait for their host take no place of their tenant from the others.
+    -- Those that wait for their host take no place of their tenant.
     select id, dueat, since, sinkhost, hostbusy, ownplace,
       coalesce((select sum(busy.count) from busy where busy.tenant = ready.tenant), 0)
         + row_number() over (partition by tenant order by dueat, id) as tenantplace
     from ready where hostbusy + ownplace <= ${perHost}
   ), placed as (
-    -- Nor do those that wait for their tenant take a place of their host from another tenant. Tenants take turns at
-    -- a host, so that nobody waits for all that another one has waiting.
+    -- Nor do those that wait for their tenant take a place of their host. Tenants take turns at a host, so that none
+    -- waits for the whole queue of another one.
     select id, dueat, since,
       hostbusy + row_number() over (partition by sinkhost order by ownplace, dueat, id) as hostplace
     from seated where tenantplace <= ${perTenant}
   )`;
 
-/** Those whose turn it is, locked. */
+/** The next handshakes, locked. */
 export function choose(
   sql: Sql,
   { perHost, perTenant }: Places,
@@ -80,16 +80,16 @@ export function choose(
     with ${seats({ perHost, perTenant }, isAsked)}, chosen as materialized (
       select id from placed where hostplace <= ${perHost} order by dueat, id limit ${limit}
     )
-    -- A renewal asks for the rate of the consent that it is to renew, which may be newer than the renewal.
+    -- A renewal requests the rate of the grant that it renews, which may be newer than the renewal.
     select h.*, case when h.reason <> 'renewal' then h.requestedrate else (
       select g.requestedrate from "grant" g where g.origin = h.origin and g.sink = h.sink) end as askedrate,
       ${offersNone} as offersnone
     from chosen join handshake h on h.id = chosen.id
-    -- Once more: it may have been cancelled, or granted by the callback, since it was chosen.
+    -- Checked again: it may have been cancelled, or granted by the callback, since it was chosen.
     where ${isReady} order by h.dueat, h.id for update of h skip locked`;
 }
 
-/** Seconds by which the oldest is late that could be asked now. */
+/** How late, in seconds, the oldest handshake is that could be sent now. */
 export async function lagSeconds(sql: Sql, places: Places): Promise<number> {
   const [row] = await sql.$queryRaw<Array<{ seconds: number }>>`
     select (with ${seats(places, Prisma.sql`true`)}

@@ -3,16 +3,16 @@ import { Prisma } from '../storage/generated/client.js';
 import type { Sql } from '../storage/sql.js';
 import { databaseTime, halfWay } from '../storage/transaction.js';
 
-/** What was asked, or is to be, and nobody wants any more; in the transaction of what changes the wish. */
+// Ends handshakes that are no longer needed, in the transaction of the change that makes them so.
 
-/** Ends what was asked for a subscription, and makes its callbacks unknown, however the handshakes ended. */
+/** Ends the handshakes of a subscription, and makes their callbacks unknown, however the handshakes ended. */
 export function closeHandshakesOf(sql: Sql, subscription: string): Promise<void> {
   return close(sql, Prisma.sql`subscription = ${subscription}::uuid`);
 }
 
 /**
- * The same for what was sent with another rate: its answer would set a rate that nobody wants any more, and so would
- * its callback, even after the answer. Where there is a consent already it stands.
+ * The same for handshakes that were sent with another rate: their response would set an outdated rate, and so would
+ * their callback, even after the response. A consent that exists stays valid.
  */
 export async function closeHandshakesOfOtherRate(sql: Sql, subscription: string, rate: number | null): Promise<void> {
   const own = Prisma.sql`subscription = ${subscription}::uuid`;
@@ -25,9 +25,9 @@ export async function closeHandshakesOfOtherRate(sql: Sql, subscription: string,
 }
 
 /**
- * The same for a renewal that was sent with a rate that no subscription of the pair asks for any more; `rate` is what
- * those ask for that name none. One that was not sent yet waits until the middle of what is left of its consent: asked at
- * the same time as another rate it could be answered last, and would bring the old one back.
+ * The same for a renewal that was sent with a rate that no subscription of the pair requests any more; `rate` is the
+ * default for those that name none. A renewal that was not sent yet is postponed to halfway through the rest of the
+ * grant's lifetime: sent together with another rate, it could get its response last and restore the old rate.
  */
 export async function closeUnwantedRenewal(
   sql: Sql,
@@ -56,7 +56,7 @@ export function closeHandshakesOfPair(sql: Sql, { tenant, origin, sink }: Pair):
   return close(sql, Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant}`);
 }
 
-/** The same for a renewal that waits because all subscriptions of the pair are suspended, once its consent is over. */
+/** The same for a renewal that waits because all subscriptions of the pair are suspended, once its grant has expired. */
 export function closeWaitingRenewal(sql: Sql, { tenant, origin, sink }: Pair): Promise<void> {
   return close(
     sql,
@@ -69,8 +69,8 @@ export function closeWaitingRenewal(sql: Sql, { tenant, origin, sink }: Pair): P
 }
 
 /**
- * Until the transaction ends nobody claims, hands back or settles them. A statement that depends on whether they are
- * due or being asked would miss one that is claimed at this moment, with what it is to be asked by then.
+ * Locks them, so that no process claims, hands back or settles them until the transaction ends. A statement that depends
+ * on whether they are due or in flight would miss one that is claimed at this moment.
  */
 async function holdOpen(sql: Sql, which: Prisma.Sql): Promise<void> {
   await sql.$queryRaw`

@@ -3,13 +3,13 @@ import { Prisma } from '../storage/generated/client.js';
 import type { Sql } from '../storage/sql.js';
 
 /**
- * A webhook that answers a handshake with 429 or 503 and names a Retry-After cools down until then: nobody asks it for
- * that pair, on behalf of whichever subscription. Its latest answer counts.
+ * A webhook that returns 429 or 503 with Retry-After to a handshake cools down until then: no handshake of that pair is
+ * sent for any subscription. Its latest response counts.
  *
- * Call it with the rows of the handshakes that were answered locked, and pairs too where a cool-down begins (lockPairs):
- * else who registers at this moment would neither see it nor be seen.
+ * Lock the rows of these handshakes before the call, and the pairs whose cool-down begins too (lockPairs): otherwise a
+ * registration at this moment would miss the cool-down and be missed by it.
  *
- * @param answered pairs that all differ, with the milliseconds to wait; 0 for an answer that asks for none
+ * @param answered distinct pairs, with the milliseconds to wait; 0 for a response that asks for none
  * @param now the database's time
  */
 export async function recordCooldowns(
@@ -21,7 +21,7 @@ export async function recordCooldowns(
   const over = answered.filter(({ ms }) => ms === 0);
   const begun = answered.filter(({ ms }) => ms > 0);
   if (over.length > 0) {
-    // Who writes one at this moment knows of a later answer.
+    // A transaction that writes one of these now has a later response.
     await sql.$executeRaw`
       delete from cooldown where (tenant, origin, sink) in (
         select c.tenant, c.origin, c.sink
@@ -37,7 +37,7 @@ export async function recordCooldowns(
       from jsonb_to_recordset(${columns(rows)}::jsonb) as p (tenant text, origin text, sink text, until timestamptz)
       order by tenant, origin, sink
       on conflict (tenant, origin, sink) do update set until = excluded.until`;
-    // Whoever holds one of these is closing it, or asks already.
+    // A transaction that has one of these locked is closing or claiming it.
     await sql.$executeRaw`
       with waiting as materialized (
         select h.id, c.until
@@ -51,7 +51,7 @@ export async function recordCooldowns(
   }
 }
 
-/** Until when the webhook cools down; in the past where that is over, null where nothing is known. */
+/** When the cool-down of the webhook ends; in the past if it is over, null if there is none. */
 export function cooldownOf({ tenant, origin, sink }: Pair): Prisma.Sql {
   return Prisma.sql`(select until from cooldown where tenant = ${tenant} and origin = ${origin} and sink = ${sink})`;
 }

@@ -6,7 +6,7 @@ import { inPages, overPages } from '../storage/over-pages.js';
 import type { Query } from '../storage/sql.js';
 
 export interface ForgetSettings {
-  /** For handshakes, and for grants that no subscription needs. */
+  /** Of handshakes, and of grants that no subscription needs. */
   retentionDays: number;
   feedRetentionHours: number;
   auditDays: number;
@@ -15,8 +15,9 @@ export interface ForgetSettings {
 const most = 5_000;
 
 /**
- * Deletes what is older than it is kept: a key is good for a day, a rate window for its minute, a
- * cool-down for its time, records as long as the configuration says. Each statement looks at some thousand rows or pages and no more, so that none runs out of time.
+ * Deletes what is past its retention: an idempotency key after a day, a rate window after its minute, a cool-down after
+ * its end, records after the configured time. Each statement reads at most some thousand rows or pages, so that none
+ * times out.
  */
 export async function forget(database: Database, settings: ForgetSettings): Promise<void> {
   const { retentionDays, feedRetentionHours, auditDays } = settings;
@@ -35,13 +36,13 @@ export async function forget(database: Database, settings: ForgetSettings): Prom
   await forgetGrants(database, retentionDays);
 }
 
-/** The first id (UUID version 7, which begins with the time since 1970 and knows none before) of so many days ago. */
+/** The first id of that many days ago (UUID version 7, which begins with the time since 1970). */
 const firstIdOf = (days: string) =>
   `(lpad(to_hex(greatest(0, extract(epoch from now() - make_interval(days => ${days})) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
 
 /**
- * Of one tenant after the other, because that is how the key goes. An id tells the time of the process that made it,
- * which may have started with a clock that nobody had set yet.
+ * One tenant after the other, in the order of the key. An id has the time of the process that made it, whose clock may
+ * have been wrong, so `at` is checked as well.
  */
 async function forgetAudits(query: Query, days: number): Promise<void> {
   for (let tenant = ''; ;) {
@@ -67,7 +68,7 @@ async function forgetAudits(query: Query, days: number): Promise<void> {
   }
 }
 
-/** The latest handshake of a subscription stays, and the one that a grant is based on. */
+/** Keeps the latest handshake of each subscription, and the one that a grant is based on. */
 async function forgetHandshakes(query: Query, days: number): Promise<void> {
   for (let after: string | undefined = beforeAllIds; after !== undefined;) {
     const rows: Array<{ last: string | null }> = await query(

@@ -2,38 +2,36 @@ import type { RejectedCallback } from './rejected-callback.js';
 import type { Verdict } from './verdicts.js';
 
 /**
- * One conversation with one sink for one origin (webhook specification, section 4). Its row is the queue: whoever works
- * on it holds a lease, and every arrow is one statement that holds only in the state and under the lease that it names.
+ * One exchange with one sink for one origin (webhook specification, section 4). Its row is the queue. A process that
+ * works on it has claimed it, and every transition is one statement that applies only in its state and under its claim.
  *
- *   due        to be asked at `dueat`: new, or again after a failure that may pass; not while the subscription, or for
- *              a renewal every one of the pair, is suspended
- *   asking     claimed by a process until `leaseduntil`; past that anybody may claim it (the process died)
- *   waiting    answered without consent, and the callback may still be called until `waitinguntil`
- *   granted    the answer, or the callback, gave consent
- *   refused    the answer was no, the callback was not called in time, or the owner refused on its page
+ *   due        to be sent at `dueat`: new, or retried after a failure that may pass; not while the subscription (for a
+ *              renewal: every subscription of the pair) is suspended
+ *   asking     claimed by a process until `leaseduntil`; after that any process may claim it (the owner died)
+ *   waiting    the response gave no consent, and the callback can still be called until `waitinguntil`
+ *   granted    the response or the callback gave consent
+ *   refused    the response refused, the callback expired, or the owner refused on the page of the callback
  *   retired    410
- *   unreachable   no answer after all attempts
- *   cancelled  the question lost its meaning: another sink, origin or rate, a deletion, a revocation, a newer consent
+ *   unreachable   no response after all attempts
+ *   cancelled  no longer needed: another sink, origin or rate, a deletion, a revocation, a newer consent
  *
  *   due -> asking                          a worker claims it
- *   asking -> due                          transport failure, 429, 5xx; held by a budget; handed back when stopping;
- *                                          no WebHook header at all: once more without the callback, at once;
- *                                          at a renewal whatever is neither consent nor a clear refusal
+ *   asking -> due                          transport failure, 429, 5xx; held by a budget; handed back at a stop;
+ *                                          no WebHook header at all: retried immediately without the callback;
+ *                                          for a renewal, any response that is neither consent nor a clear refusal
  *   asking -> waiting | granted | refused | retired | unreachable
- *   waiting -> refused                     the callback expired, or a renewal was overtaken by the next one
- *   any but cancelled and granted -> granted    the callback: it may come before, during and after the answer
+ *   waiting -> refused                     the callback expired, or the next renewal replaced this one
+ *   any but cancelled and granted -> granted    the callback, before, during or after the response
  *   any but cancelled and granted -> refused    the owner, on the page of the callback
  *   due | asking | waiting -> cancelled
  *
- * `callbackopen` turns false with a change of sink, origin or rate, a deletion, a revocation or a refusal of the owner,
- * in whatever state the handshake is; its callback is unknown from then on.
+ * A change of sink, origin or rate, a deletion, a revocation or the owner's refusal sets `callbackopen` to false in any
+ * state of the handshake. Its callback is unknown from then on.
  */
 export type HandshakeState =
   'due' | 'asking' | 'waiting' | 'granted' | 'refused' | 'unreachable' | 'retired' | 'cancelled';
 
-/**
- * Why the webhook is asked: a new subscription, another sink, origin or rate, somebody's wish, or the end of a lease.
- */
+/** Why the webhook is asked: a new subscription; another sink, origin or rate; a client's request; an expiring grant. */
 export type HandshakeReason = 'registration' | 'change' | 'request' | 'renewal';
 
 export interface Question {
@@ -41,14 +39,14 @@ export interface Question {
   tenant: string;
   origin: string;
   sink: string;
-  /** Undefined for a renewal, which belongs to the pair. */
+  /** Undefined for a renewal: it belongs to the pair. */
   subscription: string | undefined;
   generation: number | undefined;
   reason: HandshakeReason;
   startedBy: string;
   /** Requests per minute. */
   requestedRate: number | undefined;
-  /** Of the request that asked for it (W3C Trace Context). */
+  /** Of the request that started it (W3C Trace Context). */
   traceparent: string | undefined;
 }
 
@@ -56,7 +54,7 @@ export interface Question {
 export interface Claim extends Question {
   lease: string;
   sinkHost: string;
-  /** By the database's clock; a renewal that is refused takes no grant that is newer. */
+  /** By the database's clock. A refused renewal does not end a newer grant. */
   createdAt: Date;
 }
 
@@ -64,25 +62,25 @@ export interface Claim extends Question {
 export interface BegunAttempt {
   number: number;
   callbackOffered: boolean;
-  /** Header lines as they are sent. */
+  /** Headers as they are sent. */
   headers: Readonly<Record<string, string>>;
 }
 
-/** A claim with the attempt that is recorded already, to be made. */
+/** A claim with its attempt, which is recorded but not yet sent. */
 export interface Begun {
   claim: Claim;
   attempt: BegunAttempt;
 }
 
-/** Asks what `work` has claimed by itself; it is told how many that may be. */
+/** Sends the handshakes that `work` claims in its own transaction; `places` is how many it may claim. */
 export type Adopt = <Result>(work: (places: number) => Promise<{ begun: Begun[]; result: Result }>) => Promise<Result>;
 
-/** What came of an attempt. */
+/** The outcome of an attempt. */
 export interface Settled {
   verdict: Verdict;
-  /** Where the handshake went; undefined if it was not ours to move any more. */
+  /** The new state of the handshake; undefined if the claim was no longer ours. */
   state: HandshakeState | undefined;
-  /** The same question is to be put at once, without a callback. */
+  /** The same request must be sent again immediately, without a callback. */
   isDueNow: boolean;
 }
 

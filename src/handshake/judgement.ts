@@ -3,20 +3,20 @@ import { notBefore, parseRetryAfter } from './backoff.js';
 import type { FailureReason } from '../outbound/failure.js';
 import type { Reply } from '../outbound/safe-request.js';
 
-/** A reply that can be judged; a request that was held was never sent. */
+/** A reply that can be judged. A held request was never sent. */
 export type FinalReply = Exclude<Reply, { kind: 'held' }>;
 
-/** What a reply is judged by: what was asked of the target, and how strictly. Rates are per minute. */
+/** What a reply is judged by: what was requested, and how strict to be. Rates are per minute. */
 export interface Criteria {
   origin: string;
   /** The value of WebHook-Request-Rate, if it was sent. */
   requestedRate: number | undefined;
-  /** Holds if no rate was asked for and none came. */
+  /** Applies if no rate was requested and none was returned. */
   defaultRate: Rate;
   judgement: 'strict' | 'lenient';
 }
 
-/** Answers without any WebHook header. */
+/** Responses without any WebHook header. */
 export const silentVerdicts = [
   'no_consent_headers',
   'cors_answer',
@@ -35,7 +35,7 @@ export function isSilent(verdict: string): boolean {
 export type RefusedVerdict =
   'redirected' | 'origin_mismatch' | 'origin_repeated' | 'rate_missing' | 'rate_malformed' | 'rate_repeated';
 
-/** What is told with a grant: the first five are what only `lenient` lets pass, the others are for information. */
+/** Kept with a grant. Only `lenient` accepts the first five; the others are for information. */
 export type Warning =
   | 'origin_in_list'
   | 'origin_trailing_dot'
@@ -73,14 +73,14 @@ export type Judgement =
   | { kind: 'withheld'; verdict: WithheldVerdict }
   | Refused
   | { kind: 'retired'; verdict: 'gone' }
-  /** Ask again later; Retry-After in milliseconds, as long as the target wrote it. */
+  /** Retry later; Retry-After in milliseconds, as the target returned it. */
   | Postponed
   | { kind: 'unreachable'; verdict: FailureReason }
   | { kind: 'blocked'; verdict: 'address_not_allowed' | 'sink_not_allowed' };
 
 /**
- * What the reply to a validation request means (webhook specification, section 4.2). A status can refuse or postpone;
- * on every other final status the headers alone decide, because a status never is consent.
+ * The meaning of the reply to a validation request (webhook specification, section 4.2). A status can refuse or
+ * postpone. On every other final status the headers alone decide, because a status is never consent.
  */
 export function judge(criteria: Criteria, reply: FinalReply): Judgement {
   if (reply.kind === 'blocked') return { kind: 'blocked', verdict: reply.reason };
@@ -93,13 +93,13 @@ export function judge(criteria: Criteria, reply: FinalReply): Judgement {
   return { kind: 'refused', verdict: 'redirected' };
 }
 
-/** For how long, in milliseconds, an answer asks not to be asked again; undefined where there was none. */
+/** How long, in milliseconds, a response asks for no further request; undefined if there was no response. */
 export function cooldownAfter(judgement: Judgement): number | undefined {
   if (judgement.kind === 'unreachable' || judgement.kind === 'blocked') return undefined;
   return judgement.kind === 'postponed' ? notBefore(judgement.retryAfterMs, 0) : 0;
 }
 
-/** Field values by lower-case name; every line is kept apart, for a value that came twice is not one value. */
+/** Field values by lower-case name. Lines are kept separate, because a repeated value is not one value. */
 type AnswerHeaders = Map<string, string[]>;
 
 function readAnswer(headers: ReadonlyArray<readonly [string, string]>): AnswerHeaders {
@@ -107,7 +107,7 @@ function readAnswer(headers: ReadonlyArray<readonly [string, string]>): AnswerHe
   for (const [name, value] of headers) {
     const key = asciiLowerCase(name);
     const lines = answer.get(key);
-    // Thousands of lines of one name fit into an answer, and to copy those before each would hold up everybody.
+    // A response can have thousands of lines of one name; copying the array for each would block the event loop.
     if (lines === undefined) answer.set(key, [trimFieldValue(value)]);
     else lines.push(trimFieldValue(value));
   }
@@ -141,11 +141,11 @@ function judgeHeaders(criteria: Criteria, status: number, answer: AnswerHeaders)
   };
 }
 
-/** A target that writes any WebHook header knows the handshake, so that comes before what its status says. */
+/** A target that returns any WebHook header knows the handshake, so the header takes precedence over the status. */
 function judgeWithout(status: number, answer: AnswerHeaders): Judgement {
   if (answer.has('webhook-request-origin')) return { kind: 'withheld', verdict: 'request_origin_echoed' };
   if (answer.has('webhook-allowed-rate')) return { kind: 'withheld', verdict: 'origin_missing' };
-  // A proxy answers this in front of an application that restarts. It is no decision.
+  // A proxy returns this while the application behind it restarts. It is no decision.
   if (status >= 500 && status !== 501) return postponed('server_error', answer);
   return { kind: 'withheld', verdict: whySilent(status, answer) };
 }
@@ -158,7 +158,7 @@ function whySilent(status: number, answer: AnswerHeaders): WithheldVerdict {
   return status < 300 && answer.has('allow') ? 'allow_only' : 'no_consent_headers';
 }
 
-/** Section 4.2.1: our origin or a lone asterisk; equal as a whole, for a prefix or suffix is somebody else's name. */
+/** Section 4.2.1: our origin or a single asterisk. The whole value must be equal: a prefix or suffix is another name. */
 export function judgeOrigin(
   { origin, judgement }: Pick<Criteria, 'origin' | 'judgement'>,
   lines: string[],
@@ -179,7 +179,7 @@ export function judgeOrigin(
   return values.includes('*') ? 'origin_repeated' : 'origin_mismatch';
 }
 
-/** Section 4.2.2. The rate that stands in for one that cannot be used is never without limit. */
+/** Section 4.2.2. The rate that replaces an unusable one is never unlimited. */
 function judgeRate(
   { requestedRate, defaultRate, judgement }: Criteria,
   lines: string[],
@@ -197,7 +197,7 @@ function judgeRate(
   return judgement === 'strict' || fallback === '*' ? wrong : { allowedRate: fallback, warnings: [wrong] };
 }
 
-/** What is odd about a rate that counts: `text` as it was written, `given` as it was read. */
+/** Warnings about a valid rate: `text` as it was written, `given` as it was parsed. */
 export function warningsOfRate(text: string, given: Rate, requestedRate: number | undefined): Warning[] {
   const isAbove = requestedRate !== undefined && (given === '*' || given > requestedRate);
   return [
@@ -210,21 +210,19 @@ function isRepeated(lines: string[]): boolean {
   return lines.length > 1 || lines.some((line) => line.includes(','));
 }
 
-/**
- * Section 4.2: Allow SHOULD be there and name POST. Without it nothing is told, with it and no POST something is odd.
- */
+/** Section 4.2: Allow SHOULD be there and name POST. Its absence is fine; a value without POST is a warning. */
 function judgeAllow(lines: string[] | undefined): Warning[] {
   const methods = lines?.flatMap((line) => line.split(',')).map(trimFieldValue);
   return methods === undefined || methods.includes('POST') ? [] : ['allow_without_post'];
 }
 
-/** String.toLowerCase would turn the Kelvin sign into a k. */
+/** String.toLowerCase would convert the Kelvin sign to a k. */
 function asciiLowerCase(text: string): string {
   // eslint-disable-next-line no-control-regex -- nearly every text is ASCII
   return /^[\x00-\x7f]*$/.test(text) ? text.toLowerCase() : text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-/** Takes off SP and HTAB and nothing else (RFC 9110, section 5.5); a regular expression would be quadratic here. */
+/** Trims SP and HTAB and nothing else (RFC 9110, section 5.5). A regular expression would take quadratic time here. */
 function trimFieldValue(text: string): string {
   const isSpace = (at: number) => text[at] === ' ' || text[at] === '\t';
   let [from, to] = [0, text.length];

@@ -6,37 +6,37 @@ import type { Begun } from './handshake.js';
 import { cooldownAfter, isSilent, type Judgement } from './judgement.js';
 import type { Verdict } from './verdicts.js';
 
-/** What is to be written on the handshake row. */
+/** What to write on the handshake row. */
 export type Move =
   | { state: 'granted' | 'refused' | 'retired' | 'unreachable'; verdict: Verdict }
   | { state: 'waiting'; verdict: Verdict; until: Date }
-  /** Asked again after so long and, where the webhook gave no answer that ends its cool-down, not before that is over. */
+  /** Retried after that time, and not during the cool-down of the webhook unless the response ended it. */
   | { state: 'due'; verdict: Verdict; afterMs: number; afterCooldown: boolean };
 
-/** An answer, and what was known when it came. */
+/** A response, and what was known when it arrived. */
 export interface Judged extends Begun {
   origin: Origin;
   judgement: Judgement;
-  /** Rounds of this handshake without an answer that counts, with this one. */
+  /** Attempts of this handshake without a response that counts, including this one. */
   failures: number;
-  /** Until when a callback that this handshake offered can be called. */
+  /** When the callback that this handshake offered expires. */
   callbackUntil: Date | undefined;
-  /** What the answer to the question with a callback was, if it had no WebHook header and this is the one without. */
+  /** The verdict on the request with a callback, if it had no WebHook header and this is the one without a callback. */
   silentVerdict: Verdict | undefined;
   /** The live grant that a renewal is for. */
   renewed: Pick<Grant, 'basis' | 'expiresAt'> | undefined;
 }
 
 export interface RetrySettings {
-  /** How often a webhook is asked that gives no answer. */
+  /** The most attempts for a webhook that does not respond. */
   maxAttempts: number;
   retry: { firstMs: number; maxMs: number };
   random: () => number;
 }
 
 /**
- * Where an answer leads its handshake. At a renewal only a clear refusal ends anything: whatever else is not a consent
- * is no answer, and the webhook is asked again while the lease lasts.
+ * The next state of a handshake after a response. For a renewal only a clear refusal ends anything: any other response
+ * without consent counts as none, and the renewal is retried until the grant expires.
  *
  * @param now the database's time
  */
@@ -46,15 +46,15 @@ export function nextMove(judged: Judged, now: Date, settings: RetrySettings): Mo
   if (kind === 'granted') return { state: 'granted', verdict };
   if (kind === 'retired') return { state: 'retired', verdict };
   if (isClearRefusal(judgement)) return { state: 'refused', verdict };
-  // As a name that leads inside: to subscribers the two are the same.
+  // As for a name that resolves to an internal address: subscribers must not see a difference.
   if (verdict === 'name_not_found' && claim.reason !== 'renewal') return { state: 'refused', verdict };
-  // Some receivers keep their consent back where a callback is offered: the same question once more, without it.
+  // Some receivers withhold their consent if a callback is offered: retry once without it.
   if (attempt.callbackOffered && isSilent(verdict)) return { state: 'due', verdict, afterMs: 0, afterCooldown: false };
   const hasTrickle = givenBy(judged) !== undefined;
   if (claim.reason === 'renewal' && !hasTrickle) return afterNoAnswer(judged, now, settings);
   const until = callbackUntil !== undefined && callbackUntil > now ? callbackUntil : undefined;
   if (kind === 'postponed' || kind === 'unreachable') {
-    // Receivers that know nothing but the callback may fail without one: they have answered before.
+    // Receivers that support only the callback may fail without one, but they responded before.
     return silentVerdict === undefined || until === undefined || verdict === 'aborted'
       ? afterNoAnswer(judged, now, settings)
       : { state: 'waiting', verdict: silentVerdict, until };
@@ -63,12 +63,12 @@ export function nextMove(judged: Judged, now: Date, settings: RetrySettings): Mo
   return hasTrickle ? { state: 'granted', verdict: 'granted_by_policy' } : { state: 'refused', verdict };
 }
 
-/** The answer names another origin. An answer without the header is no decision: a proxy may have given it. */
+/** The response names another origin. A response without the header is no decision: it may come from a proxy. */
 export function isClearRefusal({ verdict }: Judgement): boolean {
   return verdict === 'origin_mismatch';
 }
 
-/** Asked again with backoff; for a renewal within its lease, unless the webhook itself named a later time. */
+/** Retried with backoff; a renewal before the grant expires, unless the webhook asked for a later time. */
 function afterNoAnswer({ claim, judgement, failures, renewed }: Judged, now: Date, settings: RetrySettings): Move {
   const { maxAttempts, retry, random } = settings;
   const { verdict } = judgement;
@@ -87,8 +87,8 @@ function afterNoAnswer({ claim, judgement, failures, renewed }: Judged, now: Dat
 }
 
 /**
- * What a target gives by its answer, or the origin's policy in place of one that does not know the handshake. Where the
- * webhook once agreed itself, the policy takes nothing of that away.
+ * The consent in the response of a target, or by the policy of the origin for a target that does not support the
+ * handshake. The policy never replaces a consent that the webhook gave itself.
  */
 export function givenBy({
   judgement,

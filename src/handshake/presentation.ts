@@ -1,4 +1,6 @@
 import type { components } from '../http/contract.gen.js';
+import { nextTexts } from '../texts/handshakes.js';
+import type { Language } from '../texts/text.js';
 import type { Attempt, Handshake, HeaderLine } from './handshake.js';
 import { presentRejected } from './rejected-callback.js';
 import { advise, describe, publicVerdict, type Facts, type Verdict } from './verdicts.js';
@@ -6,10 +8,10 @@ import { advise, describe, publicVerdict, type Facts, type Verdict } from './ver
 type Presented = components['schemas']['Handshake'];
 
 /**
- * A handshake as the API shows it. Only admins see the target's status, address, timing and other headers; for
- * everybody else the registry must not be a port scanner.
+ * A handshake as the API shows it. Only admins see the target's status, address, timing and other headers; nobody else
+ * may use the registry as a port scanner.
  */
-export function presentHandshake(handshake: Handshake, isAdmin: boolean): Presented {
+export function presentHandshake(handshake: Handshake, isAdmin: boolean, language: Language): Presented {
   const { state, verdict } = handshake;
   const last = handshake.attempts.findLast((attempt) => attempt.verdict === verdict);
   return {
@@ -21,31 +23,36 @@ export function presentHandshake(handshake: Handshake, isAdmin: boolean): Presen
     state,
     ...(verdict === undefined
       ? {}
-      : sentences(verdict, handshake, last, isAdmin, handshake.attempts.some(offersCallback))),
-    ...nextOf(handshake),
+      : sentences(verdict, handshake, last, isAdmin, handshake.attempts.some(offersCallback), language)),
+    ...nextOf(handshake, language),
     ...(handshake.rejectedCallback === undefined
       ? {}
-      : { rejectedcallback: presentRejected(handshake.origin, handshake.rejectedCallback) }),
+      : { rejectedcallback: presentRejected(handshake.origin, handshake.rejectedCallback, language) }),
     createdat: handshake.createdAt.toISOString(),
     ...(handshake.finishedAt === undefined ? {} : { finishedat: handshake.finishedAt.toISOString() }),
-    attempts: handshake.attempts.map((attempt) => presentAttempt(handshake, attempt, isAdmin)),
+    attempts: handshake.attempts.map((attempt) => presentAttempt(handshake, attempt, isAdmin, language)),
   };
 }
 
-/** What happens next, by itself, and when. */
-export function nextOf({ state, dueAt, waitingUntil }: Pick<Handshake, 'state' | 'dueAt' | 'waitingUntil'>) {
-  if (state === 'due' && dueAt) return { next: 'The webhook is asked.', nextat: dueAt.toISOString() };
-  if (state === 'asking') return { next: 'The webhook is being asked.' };
+/** What happens next without any action, and when. */
+export function nextOf(
+  { state, dueAt, waitingUntil }: Pick<Handshake, 'state' | 'dueAt' | 'waitingUntil'>,
+  language: Language,
+) {
+  if (state === 'due' && dueAt) return { next: nextTexts.due[language], nextat: dueAt.toISOString() };
+  if (state === 'asking') return { next: nextTexts.asking[language] };
   if (state === 'waiting' && waitingUntil) {
-    return {
-      next: 'The callback URL can be called until then; after that it counts as refused.',
-      nextat: waitingUntil.toISOString(),
-    };
+    return { next: nextTexts.waiting[language], nextat: waitingUntil.toISOString() };
   }
   return {};
 }
 
-function presentAttempt(handshake: Handshake, attempt: Attempt, isAdmin: boolean): Presented['attempts'][number] {
+function presentAttempt(
+  handshake: Handshake,
+  attempt: Attempt,
+  isAdmin: boolean,
+  language: Language,
+): Presented['attempts'][number] {
   const { answerHeaders, verdict } = attempt;
   const visible = answerHeaders?.filter(([name]) => isAdmin || name.toLowerCase().startsWith('webhook-'));
   return {
@@ -57,12 +64,14 @@ function presentAttempt(handshake: Handshake, attempt: Attempt, isAdmin: boolean
     ...(isAdmin && attempt.status !== undefined ? { status: attempt.status } : {}),
     ...(isAdmin && attempt.remoteAddress !== undefined ? { remoteaddress: attempt.remoteAddress } : {}),
     ...(isAdmin && attempt.timing !== undefined ? { timing: timingOf(attempt.timing) } : {}),
-    ...(verdict === undefined ? {} : sentences(verdict, handshake, attempt, isAdmin, offersCallback(attempt))),
+    ...(verdict === undefined
+      ? {}
+      : sentences(verdict, handshake, attempt, isAdmin, offersCallback(attempt), language)),
     ...(attempt.warnings.length === 0 ? {} : { warnings: attempt.warnings }),
   };
 }
 
-/** Members of the API have no capitals. */
+/** Members of the API are in lower case. */
 function timingOf({ lookupMs, connectMs, tlsMs, answerMs, totalMs = 0 }: Record<string, number>) {
   const stages = { lookupms: lookupMs, connectms: connectMs, tlsms: tlsMs, answerms: answerMs };
   const done = Object.fromEntries(Object.entries(stages).filter(([, ms]) => ms !== undefined));
@@ -79,6 +88,7 @@ function sentences(
   attempt: Attempt | undefined,
   isAdmin: boolean,
   callbackOffered: boolean,
+  language: Language,
 ) {
   const facts = {
     ...observed(asked, attempt?.answerHeaders),
@@ -86,13 +96,18 @@ function sentences(
     ...(isAdmin && attempt?.status !== undefined ? { status: attempt.status } : {}),
   };
   const shown = isAdmin ? verdict : publicVerdict(verdict);
-  const advice = advise(shown, facts);
-  return { verdict: shown, message: describe(shown, facts), ...(advice === '' ? {} : { advice }) };
+  return { verdict: shown, ...explain(shown, facts, language) };
+}
+
+/** What a verdict says of what was observed, with advice if there is any. */
+export function explain(verdict: Verdict, facts: Facts, language: Language): { message: string; advice?: string } {
+  const advice = advise(verdict, facts, language);
+  return { message: describe(verdict, facts, language), ...(advice === undefined ? {} : { advice }) };
 }
 
 type Asked = Pick<Handshake, 'origin' | 'sink'>;
 
-/** What the answer said, for sentences that show it. */
+/** What the response contained, for sentences that show it. */
 export function observed({ origin, sink }: Asked, answer: readonly HeaderLine[] | undefined): Facts {
   const header = (name: string) => {
     const lines = answer?.filter(([each]) => each.toLowerCase() === name) ?? [];
@@ -111,7 +126,7 @@ export function observed({ origin, sink }: Asked, answer: readonly HeaderLine[] 
   };
 }
 
-/** The whole address that a redirect leads to, if it stays at the host of the sink. */
+/** The full URL that a redirect points to, if it stays on the host of the sink. */
 function withinHost(sink: string, location: string | undefined): string | undefined {
   if (location === undefined || !URL.canParse(location, sink)) return undefined;
   const target = new URL(location, sink);

@@ -10,29 +10,29 @@ import type { Begun, BegunAttempt, Claim, HandshakeReason, Question } from './ha
 import type { RateWindows } from './rate-window.js';
 
 /**
- * The handshake rows as a queue: put in, claim, hand back. What comes of an attempt: settle.ts. What nobody wants any
- * more: close.ts.
+ * The handshake rows as a queue: enqueue, claim, hand back. settle.ts writes the outcome of an attempt, close.ts ends
+ * handshakes that are no longer needed.
  */
 export interface Queue {
-  /** As claimIn, in a transaction of its own. */
+  /** As claimIn, in its own transaction. */
   claim(limit: number, only?: readonly string[]): Promise<Claimed>;
   /**
-   * due -> asking: takes due handshakes, and those whose owner died, with a lease, and begins an attempt for each. What
-   * finds no room in its rate windows is put off. `only` among these, where they are named.
+   * due -> asking: claims due handshakes, and those whose owner died, and begins an attempt for each. Those over the
+   * limit of a rate window are postponed. `only` restricts the claim to these ids.
    */
   claimIn(sql: Sql, limit: number, only?: readonly string[]): Promise<Claimed>;
-  /** asking -> due: hands it back, to be asked after a while. Nothing was sent, so its attempt was none. */
+  /** asking -> due: hands it back, to be sent later. Nothing was sent, so its attempt does not count. */
   handBack(begun: Begun, afterMs: number, verdict: 'held_by_budget' | 'aborted'): Promise<void>;
   /**
-   * Seconds by which the oldest due handshake is late that could be asked now: its tenant and its host have a place for
-   * it. What waits for its own tenant or host says nothing about the registry.
+   * How late, in seconds, the oldest due handshake is that could be sent now, because its tenant and its host have a
+   * free place. Handshakes that wait for their own tenant or host say nothing about the registry.
    */
   lagSeconds(): Promise<number>;
-  /** True while it is being asked, or will be within that time. */
+  /** True while it is in flight, or is due within that time. */
   isOpen(id: string, withinMs: number): Promise<boolean>;
 }
 
-/** `held` were put off, so that others may be next. */
+/** `held` were postponed, so that others may be next. */
 export interface Claimed {
   begun: Begun[];
   held: number;
@@ -43,14 +43,14 @@ export interface QueueSettings {
   rateWindows: RateWindows;
   publicUrl: string | undefined;
   callbackSeconds: number;
-  /** Milliseconds an attempt can take at the most; a lease is longer by a margin for the database. */
+  /** The most milliseconds that an attempt can take. A claim lasts longer, with a margin for the database. */
   deadlineMs: number;
   inFlight: Places;
 }
 
 const leaseMarginMs = 20_000;
 
-/** How long a claim holds, for an attempt that can take `deadlineMs` at the most. */
+/** How long a claim lasts, for an attempt that takes at most `deadlineMs`. */
 export function leaseSecondsFor(deadlineMs: number): number {
   return (deadlineMs + leaseMarginMs) / 1_000;
 }
@@ -64,7 +64,7 @@ export function createQueue(settings: QueueSettings): Queue {
 
   async function claimIn(sql: Sql, limit: number, only?: readonly string[]): Promise<Claimed> {
     if (limit <= 0 || only?.length === 0) return { begun: [], held: 0 };
-    // One claim at a time, so that what is in flight for a host and a tenant is counted right over all processes.
+    // One claim at a time, so that the count in flight for a host and a tenant is right across all processes.
     await lockRegistry(sql, 'claims');
     const rows = await choose(sql, inFlight, limit, only);
     if (rows.length === 0) return { begun: [], held: 0 };
@@ -102,7 +102,7 @@ export function createQueue(settings: QueueSettings): Queue {
     return { begun: await beginAttempts(sql, claims, now), held: held.size };
   }
 
-  /** Records attempts before they are made. One of before that has no end died with its process. */
+  /** Records attempts before they are sent. An earlier attempt without an end died with its process. */
   async function beginAttempts(
     sql: Sql,
     claims: Array<{ claim: Claim; number: number; callbackUrl: string | undefined }>,
@@ -146,7 +146,7 @@ export function createQueue(settings: QueueSettings): Queue {
     claimIn,
 
     async handBack({ claim, attempt }, afterMs, verdict) {
-      // One statement: where the handshake is no longer ours, its attempts are not either.
+      // One statement: if the claim is no longer ours, the attempts are not either.
       await statements.$executeRaw`
         with back as (
           update handshake set state = 'due', lease = null, leaseduntil = null, verdict = ${verdict},
@@ -169,7 +169,7 @@ export function createQueue(settings: QueueSettings): Queue {
   };
 }
 
-/** -> due: puts questions into the queue, for now or for the end of a cool-down. */
+/** -> due: enqueues questions, due now or at the end of a cool-down. */
 export async function enqueue(sql: Sql, questions: readonly Question[]): Promise<void> {
   if (questions.length === 0) return;
   const each = (member: (question: Question) => string) => questions.map(member);

@@ -5,20 +5,20 @@ import type { Sql } from '../storage/sql.js';
 import { databaseTime, lockRegistry } from '../storage/transaction.js';
 
 /**
- * How many handshakes one host, its registrable domain, its network and one tenant get in any minute, over all
- * processes: a sliding window for each. The registry must not flood anyone because a victim has many names, because
- * many tenants name it, or because a client asks again and again. A handshake that finds no room waits; none is dropped.
+ * Limits the handshakes of one host, its registrable domain, its network and one tenant in any minute, across all
+ * processes, with a sliding window for each. The registry must not flood a victim that has many names, that many
+ * tenants name, or that one client asks again and again. A handshake over the limit waits; none is dropped.
  */
 export interface RateWindows {
   /**
-   * Takes a place in all windows of each question or, where one of them is full, in none: else a crowd for one host,
-   * which is back each minute, would use up what its tenant has. Returns for those without a place how many milliseconds
-   * to wait, by their ids. Call it under the lock of claims; `now` is the database's time.
+   * Takes a place in all windows of each question, or in none if one of them is full: otherwise a crowd for one host,
+   * which returns each minute, would use up the tenant's limit. Returns the milliseconds to wait, by id, for those
+   * without a place. Call it under the lock on claims; `now` is the database's time.
    */
   admit(sql: Sql, questions: readonly AdmittedQuestion[], now: number): Promise<Map<string, number>>;
   /**
-   * The same for the network that is about to be dialled, a /24 or a /48, in a transaction of its own: milliseconds to
-   * wait, or undefined to go on.
+   * The same for the network that is about to be dialled, a /24 or a /48, in its own transaction: milliseconds to wait,
+   * or undefined for no wait.
    */
   admitNetwork({ write }: Pick<Database, 'write'>, network: string): Promise<number | undefined>;
 }
@@ -30,9 +30,9 @@ export interface AdmittedQuestion {
 }
 
 const windowMs = 60_000;
-/** A window is counted in slices: its row stays small, whatever the limit is. */
+/** A window is counted in slices, so that its row stays small for any limit. */
 const sliceMs = 5_000;
-/** So that a slice that is about to end is not asked again and again. */
+/** Prevents a busy loop while a slice is about to end. */
 const leastWaitMs = 500;
 
 /** @param perMinute handshakes of a host and of a tenant; a domain gets twice as many as a host, a network four times */
@@ -55,7 +55,7 @@ export function createRateWindows({ perHost, perTenant }: { perHost: number; per
       ),
 
     async admitNetwork({ write }, network) {
-      // On a developer's machine everything is one network.
+      // On a developer's machine everything is in one network.
       if (isLoopback(network)) return undefined;
       const key = `network:${network}`;
       const held = await write(async ({ sql }) => {
@@ -77,7 +77,7 @@ interface Window {
 /** How many places were taken in each slice of time (milliseconds since 1970 / sliceMs). */
 type Taken = Record<string, number>;
 
-/** Under a lock for all these windows. */
+/** Call it under a lock on all these windows. */
 async function admitAll(
   sql: Sql,
   asked: ReadonlyArray<{ id: string; windows: Window[] }>,
@@ -108,16 +108,16 @@ async function admitAll(
 }
 
 interface Counter {
-  /** Milliseconds until a place is free; 0 for now. */
+  /** Milliseconds until a place is free; 0 if one is free now. */
   waitMs(limit: number): number;
   take(): void;
-  /** What is to be written, if a place was taken. */
+  /** The columns to write, if a place was taken. */
   changed(): Array<{ taken: Taken; until: Date }>;
 }
 
 /**
- * A slice counts as a whole until its last moment is a minute ago. So no minute has more than the limit, wherever it
- * begins; a place that is taken is free again after 60 to 65 seconds.
+ * A slice counts in full until its end is a minute ago. So no minute, wherever it begins, exceeds the limit. A place is
+ * free again after 60 to 65 seconds.
  */
 function createCounter(before: Taken, now: number): Counter {
   const freeAt = (slice: number) => (slice + 1) * sliceMs + windowMs;
@@ -150,9 +150,7 @@ function createCounter(before: Taken, now: number): Counter {
   };
 }
 
-/**
- * The registrable domain of a host by the public suffix list (private suffixes count); null for a name that has none.
- */
+/** The registrable domain of a host by the public suffix list, private suffixes included; null if it has none. */
 function domainOf(host: string): string | null {
   return getDomain(host, { allowPrivateDomains: true });
 }

@@ -3,12 +3,13 @@ import { pageOf, type ListPage } from '../http/page.js';
 import type { Database } from '../storage/database.js';
 import type { attempt as AttemptRow, handshake as HandshakeRow } from '../storage/generated/client.js';
 import { isUuid } from '../storage/ids.js';
+import { handshakeTexts } from '../texts/handshakes.js';
 import type { Attempt, Handshake, HandshakeReason, HandshakeState, HeaderLine } from './handshake.js';
 import { leaseSecondsFor } from './queue.js';
 import type { RejectedCallback } from './rejected-callback.js';
 import type { Verdict } from './verdicts.js';
 
-/** Whose handshakes: its own, and the renewals of its pair. An earlier tenant may have had an origin of this name. */
+/** Whose handshakes: its own, and the renewals of its pair. An earlier tenant may have had an origin with this name. */
 export interface Owner {
   id: string;
   tenant: string;
@@ -20,7 +21,7 @@ export interface Owner {
 export interface HandshakeReader {
   /** Newest first. */
   list(owner: Owner, after: string | undefined, limit: number): Promise<ListPage<Handshake>>;
-  /** RegistryError `handshake_not_found` for one of another subscription. */
+  /** RegistryError `handshake_not_found` for a handshake of another subscription. */
   read(owner: Owner, id: string): Promise<Handshake>;
 }
 
@@ -49,8 +50,7 @@ export function createHandshakeReader({ client }: Database, deadlineMs: number, 
 
     async read(owner, id) {
       const row = isUuid(id) ? await client.handshake.findFirst({ where: { id, ...ownedBy(owner) }, include }) : null;
-      if (row === null)
-        throw new RegistryError('handshake_not_found', 'The subscription has no handshake with this id.');
+      if (row === null) throw new RegistryError('handshake_not_found', handshakeTexts.notFound);
       return handshakeOf(row, owner, leaseMs, now());
     },
   };
@@ -62,7 +62,7 @@ function handshakeOf(
   leaseMs: number,
   now: number,
 ): Handshake {
-  // Nobody knows when it will be resumed.
+  // It is unknown when the subscription will be resumed.
   const isWaiting = owner.suspended !== undefined && row.subscription !== null;
   return {
     id: row.id,
@@ -82,8 +82,8 @@ function handshakeOf(
 }
 
 /**
- * One that has no outcome when its lease is over died with its process. The next attempt writes that down; where none
- * follows, because a callback or a cancellation ended the handshake meanwhile, nobody does.
+ * An attempt that has no outcome when its claim has expired died with its process. The next attempt records that. If a
+ * callback or a cancellation ended the handshake meanwhile, no attempt follows and nothing is recorded.
  */
 function attemptOf(row: AttemptRow, leaseMs: number, now: number): Attempt {
   const overAt = new Date(row.startedat.getTime() + leaseMs);

@@ -19,8 +19,8 @@ export interface SettleSettings extends RetrySettings {
 }
 
 /**
- * Judges an answer and writes what follows from it: attempt, handshake, cool-down, grant, audit and change, in one
- * transaction with the other answers of this moment.
+ * Judges a response and writes the result: attempt, handshake, cool-down, grant, audit and change, in one transaction
+ * with the other responses of this moment.
  */
 export type Settle = (begun: Begun, reply: FinalReply) => Promise<Settled>;
 
@@ -28,7 +28,7 @@ interface Answered extends Begun {
   reply: FinalReply;
 }
 
-/** `origin` is undefined where it has gone. */
+/** `origin` is undefined if it was removed. */
 type Read = Answered & Pick<Judged, 'judgement'> & { origin: Origin | undefined };
 
 type Moved = Judged & { move: Move };
@@ -41,7 +41,7 @@ export function createSettle({ database, ...retries }: SettleSettings): Settle {
   const settle = createBatcher<Answered, Settled>({
     run: (answered) => database.write((tx) => settleAll(tx, answered)),
     most,
-    // Two answers of one pair are written one after the other: the later one counts.
+    // Two responses of one pair are written one after the other: the later one counts.
     keyOf: ({ claim }) => keyOfPair(claim),
   });
   return (begun, reply) => settle({ ...begun, reply });
@@ -61,7 +61,7 @@ export function createSettle({ database, ...retries }: SettleSettings): Settle {
     const now = await databaseTime(sql);
     const planned = (await judgedWith(sql, judged)).map((each) => ({ ...each, move: nextMove(each, now, retries) }));
     const isOurs = await moveHandshakes(sql, planned, now);
-    // Whoever the handshake belongs to by now: it was said.
+    // Even if another process owns the handshake by now: the webhook returned it.
     await recordCooldowns(sql, cooldowns, now);
     const moved = planned.filter(({ claim }) => isOurs.has(claim.id));
     const ends = await settleGrants(tx, moved);
@@ -80,9 +80,8 @@ export function createSettle({ database, ...retries }: SettleSettings): Settle {
   }
 
   /**
-   * Puts what was given on the grants, and returns how the handshakes end, by their ids. A consent that meets a revoked
-   * grant is refused, and so is a trickle that a live consent stands above: there the webhook has said nothing that
-   * grants.
+   * Writes the consents to the grants, and returns the final moves of the handshakes, by id. A consent for a revoked
+   * grant is refused. So is a trickle by policy beside a live consent: the webhook itself granted nothing.
    */
   async function settleGrants(tx: Transaction, moved: readonly Moved[]): Promise<Map<string, Move>> {
     const given = moved.flatMap((each) => {
@@ -126,7 +125,7 @@ async function judgeAll(sql: Sql, answered: readonly Answered[]): Promise<Read[]
   });
 }
 
-/** Kept whoever the handshake belongs to by now: it happened. */
+/** Recorded even if another process owns the handshake by now. */
 async function recordAnswers(sql: Sql, judged: readonly Read[]): Promise<void> {
   const columns = judged.map(({ claim, attempt, reply, judgement }) => ({
     handshake: claim.id,
@@ -140,7 +139,7 @@ async function recordAnswers(sql: Sql, judged: readonly Read[]): Promise<void> {
     where a.handshake = r.handshake and a.number = r.number and a.finishedat is null`;
 }
 
-/** With what decides where an answer leads that is no consent; without those whose origin has gone. */
+/** Adds what decides the move after a response without consent; drops those whose origin was removed. */
 async function judgedWith(sql: Sql, judged: readonly Read[]): Promise<Judged[]> {
   const without = judged.filter(({ judgement: { kind } }) => kind !== 'granted' && kind !== 'retired');
   const attempts = await readAttempts(sql, without);
@@ -153,8 +152,8 @@ async function judgedWith(sql: Sql, judged: readonly Read[]): Promise<Judged[]> 
 }
 
 /**
- * How often each webhook gave no answer that could be used, and until when it may be called back. What our own end cut
- * off is not its fault, and what was asked once more without the callback counts by the second answer.
+ * How often each webhook returned no usable response, and when its callback expires. Attempts that Assent itself ended
+ * do not count, and a request that was retried without the callback counts once, by its second response.
  */
 async function readAttempts(sql: Sql, judged: readonly Read[]) {
   const known = new Map<string, Pick<Judged, 'failures' | 'callbackUntil' | 'silentVerdict'>>();
@@ -186,7 +185,7 @@ async function readRenewed(sql: Sql, judged: readonly Read[]): Promise<Map<strin
   return new Map(rows.map((row) => [keyOfPair(row), grantOf(row)]));
 }
 
-/** asking -> the next state, of those handshakes that are still ours; returns their ids. */
+/** asking -> the next state, for the handshakes whose claim is still ours; returns their ids. */
 async function moveHandshakes(sql: Sql, planned: readonly Moved[], now: Date): Promise<Set<string>> {
   if (planned.length === 0) return new Set();
   const columns = planned.map(({ claim, move }) => ({
@@ -208,13 +207,13 @@ async function moveHandshakes(sql: Sql, planned: readonly Moved[], now: Date): P
         where m.aftercooldown and c.tenant = h.tenant and c.origin = h.origin and c.sink = h.sink))
     from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as m (id uuid, lease uuid, state text, verdict text,
       dueat timestamptz, aftercooldown boolean, waitinguntil timestamptz, finishedat timestamptz)
-    -- Said so that it is looked up by its id, and not among all that are being asked.
+    -- Written like this so that the planner looks it up by id, and not among all that are in flight.
     where h.id = m.id and h.lease = m.lease and h.state is not distinct from 'asking'
     returning h.id`;
   return new Set(rows.map(({ id }) => id));
 }
 
-/** As it is put on the grant of the pair that was asked for; undefined where nothing is given. */
+/** The consent as it is written to the grant of the pair; undefined if there is none. */
 function consentOf(moved: Moved, jitter: number): Consent | undefined {
   const { claim, origin, move } = moved;
   const given = move.state === 'granted' || move.state === 'waiting' ? givenBy(moved) : undefined;
@@ -232,7 +231,7 @@ function consentOf(moved: Moved, jitter: number): Consent | undefined {
   };
 }
 
-/** A renewal that is clearly refused ends the grant; one without an answer is tried again while the lease lasts. */
+/** A clearly refused renewal ends the grant. One without a response is retried until the grant expires. */
 async function settleRenewals(
   tx: Transaction,
   moved: readonly Moved[],

@@ -6,7 +6,7 @@ import { enqueue } from './queue.js';
 
 const most = 100;
 
-/** What time alone brings about: callbacks run out, leases want renewal. Safe in several processes at once. */
+/** What time alone causes: callbacks expire and grants need renewal. Safe in several processes at once. */
 export async function sweep({ write }: Pick<Database, 'write'>): Promise<void> {
   for (const step of [refuseUncalled, endOvertaken, renewDue]) while ((await write(step)) === most);
 }
@@ -24,8 +24,8 @@ async function refuseUncalled(tx: Transaction): Promise<number> {
 }
 
 /**
- * waiting -> refused, due -> cancelled: renewals that are open still when the consent that came after them is to be
- * renewed, which is asked for in their place. The callback of one that waited goes on.
+ * waiting -> refused, due -> cancelled: renewals that are still open when a newer consent needs renewal itself; the new
+ * renewal replaces them. The callback of a waiting one stays valid.
  */
 async function endOvertaken(tx: Transaction): Promise<number> {
   const rows = await tx.sql.$queryRaw<HandshakeRow[]>`
@@ -52,8 +52,8 @@ function recordRefusals(tx: Transaction, rows: readonly HandshakeRow[]): void {
 }
 
 /**
- * Until the new answer is in, the old grant stands. Where everybody suspended, nobody is asked. The subscription for
- * which it is renewed is held fast meanwhile, so that it is not the last one that is just leaving.
+ * The old grant stays valid until the new response arrives. If every subscription of the pair is suspended, nothing is
+ * sent. The subscription that needs the renewal is locked, so that it is not being removed as the last one.
  */
 async function renewDue(tx: Transaction): Promise<number> {
   const rows = await tx.sql.$queryRaw<GrantRow[]>`

@@ -6,16 +6,16 @@ import type { Queue } from './queue.js';
 import type { Settle } from './settle.js';
 
 /**
- * Asks webhooks: what a request has just put into the queue, at once, and what is due, by polling. Claim, ask, settle;
- * no transaction is open while the webhook is asked, and what it said counts only while the claim is still ours.
+ * Sends handshakes: those that a request has just queued, immediately, and those that are due, by polling. Claim, send,
+ * settle. No transaction is open during the request, and a response counts only while the claim is still ours.
  */
 export interface Worker {
-  /** Polls until the signal fires, then ends what is in flight (handing back what is not answered in time). */
+  /** Polls until the signal fires, then finishes what is in flight and hands back what gets no response in time. */
   run(signal: AbortSignal): Promise<void>;
-  /** Asks now, and returns when that is settled, when the time is over, or when a signal fires; whichever is first. */
+  /** Sends it now. Returns when it is settled, when the time is over or when a signal fires, whichever is first. */
   attend(handshake: string, waitMs: number, signals: readonly AbortSignal[]): Promise<void>;
   adopt: Adopt;
-  /** Works until nothing is due and nothing is in flight. */
+  /** Runs until nothing is due and nothing is in flight. */
   drain(): Promise<void>;
   inFlight(): number;
   /** Since the last poll that reached the database; Infinity before the first. */
@@ -24,13 +24,13 @@ export interface Worker {
 
 export interface WorkerSettings {
   queue: Queue;
-  /** Milliseconds to wait before a network is dialled, or undefined to go on. */
+  /** Milliseconds to wait before this network may be dialled; undefined for no wait. */
   admitNetwork: (network: string) => Promise<number | undefined>;
   request: SafeRequest;
   settle: Settle;
   maxInFlight: number;
   pollMs: number;
-  /** How long handshakes in flight may go on after the signal. */
+  /** How long handshakes in flight may continue after the signal. */
   stopMs: number;
   onOutcome: (claim: Claim, settled: Settled, seconds: number) => void;
   onFault: (error: unknown, claim?: Claim) => void;
@@ -38,11 +38,11 @@ export interface WorkerSettings {
 
 export function createWorker(settings: WorkerSettings): Worker {
   const { queue, admitNetwork, request, settle, maxInFlight, pollMs, stopMs, onOutcome, onFault } = settings;
-  /** What came of it, as far as that is known. */
+  /** Handshakes in flight, by id, with their outcome. */
   const running = new Map<string, Promise<Settled | undefined>>();
   const claiming = new Set<Promise<unknown>>();
   const giveUp = new AbortController();
-  // Every request in flight listens to it; Node warns from eleven.
+  // Every request in flight listens to it, and Node warns at more than ten listeners.
   setMaxListeners(0, giveUp.signal);
   let isStopping = false;
   let polledAt = -Infinity;
@@ -68,7 +68,7 @@ export function createWorker(settings: WorkerSettings): Worker {
     const settled = await settle(begun, reply);
     onOutcome(claim, settled, (performance.now() - startedAt) / 1_000);
     if (settled.isDueNow && !isStopping) {
-      // In the place that this attempt had.
+      // It reuses the place of this attempt.
       const { begun: again } = await queue.claim(1, [claim.id]);
       again.forEach(start);
     }
@@ -76,8 +76,8 @@ export function createWorker(settings: WorkerSettings): Worker {
   }
 
   /**
-   * It is under way from now on, so that a stop waits for it, and begins a tick later: whoever claimed it has the next
-   * batch to send before. A fault of ours is logged; the lease runs out and somebody tries again.
+   * It counts as in flight from now on, so that a stop waits for it, but starts one tick later: the caller can send its
+   * next batch first. An internal error is logged; the claim expires and another process retries.
    */
   function start(begun: Begun): void {
     const { claim } = begun;
@@ -85,13 +85,13 @@ export function createWorker(settings: WorkerSettings): Worker {
       .then(() => converse(begun))
       .catch((error: unknown) => void onFault(error, claim))
       .finally(() => {
-        // A process that was frozen for longer than the lease may have asked again: that is under way still.
+        // A process that was frozen longer than its claim may have sent it again, and that request is still in flight.
         if (running.get(claim.id) === work) running.delete(claim.id);
       });
     running.set(claim.id, work);
   }
 
-  /** Returns how many were taken from the queue, or put off. */
+  /** Returns how many were claimed and how many were postponed. */
   async function claimDue(): Promise<{ begun: number; held: number }> {
     const free = maxInFlight - running.size;
     const { begun, held } = isStopping || free <= 0 ? { begun: [], held: 0 } : await queue.claim(free);
@@ -100,7 +100,7 @@ export function createWorker(settings: WorkerSettings): Worker {
     return { begun: begun.length, held };
   }
 
-  /** The claim is under way until it runs, so that a stop in between does not leave it to its lease. */
+  /** A stop waits for this claim too, so that it never has to expire. */
   async function claimOne(handshake: string): Promise<boolean> {
     if (running.size >= maxInFlight) return false;
     const work = queue.claim(1, [handshake]).then(({ begun }) => {
@@ -119,7 +119,7 @@ export function createWorker(settings: WorkerSettings): Worker {
           return { begun: 0, held: 0 };
         });
         if (held > 0) continue;
-        // Room became free, or time has passed.
+        // Wait until a place is free or the poll interval is over.
         const anyWork = begun > 0 && running.size > 0 ? Promise.race(running.values()) : undefined;
         await first(anyWork, pollMs, [signal]);
       }
@@ -133,15 +133,15 @@ export function createWorker(settings: WorkerSettings): Worker {
       if (waitMs <= 0 || isStopping) return;
       const until = performance.now() + waitMs;
       let isAskedHere = running.has(handshake) || (await claimOne(handshake));
-      // Somebody else may have it: another process, or nobody yet because its host is busy.
+      // Another process may have claimed it, or none yet because its host is busy.
       while (performance.now() < until && !signals.some(({ aborted }) => aborted)) {
         const work = running.get(handshake);
         isAskedHere ||= work !== undefined;
         const settled = await first(work, Math.min(work ? 500 : 100, until - performance.now()), signals);
         if (settled?.state !== undefined && settled.state !== 'due') return;
-        // Settled, held back for longer, or granted by the callback while the webhook still owes its answer.
+        // Settled, postponed for longer, or granted by the callback before the webhook responded.
         if (!(await queue.isOpen(handshake, Math.max(until - performance.now(), 0)))) return;
-        // Asked and postponed: what comes next comes later than anybody waits.
+        // Sent and postponed: the next attempt is later than any client waits.
         if (isAskedHere && !running.has(handshake)) return;
       }
     },
@@ -169,7 +169,7 @@ export function createWorker(settings: WorkerSettings): Worker {
   };
 }
 
-/** What the work gives, if that comes before the time is over (milliseconds) and before a signal fires. */
+/** The result of the work, if it is there before the time is over (milliseconds) and before a signal fires. */
 function first<T>(work: Promise<T> | undefined, ms: number, signals: readonly AbortSignal[]): Promise<T | undefined> {
   return new Promise((resolve) => {
     const end = (result?: T) => {

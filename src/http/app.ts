@@ -1,25 +1,26 @@
 import type { RequestListener } from 'node:http';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import { RegistryError } from '../errors.js';
+import { requestTexts } from '../texts/requests.js';
 import type { Operation } from './contract.js';
-import { percentEncodingDetail, type HttpExchange } from './exchange.js';
+import type { HttpExchange } from './exchange.js';
 import type { Pipeline } from './pipeline.js';
 import { apiHeaders } from './write-answer.js';
 
 export interface AppSettings {
   operations: readonly Operation[];
   pipeline: Pipeline;
-  /** Adds the documents, which Express answers by itself; `setHeaders` sets what every answer has. */
+  /** Adds the documents, which Express serves; `setHeaders` sets the headers of every response. */
   serveDocuments: (app: Express, setHeaders: RequestHandler) => void;
   stopping: AbortSignal;
 }
 
-/** Finds the operation of a request by Express, and hands it to the pipeline. */
+/** Lets Express find the operation of a request, and passes it to the pipeline. */
 export function createApp({ operations, pipeline, serveDocuments, stopping }: AppSettings): RequestListener {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
-  // As the fast path: another way to write a path is another path (RFC 3986 section 6.2.2.1).
+  // Like the fast path: a path that is written differently is a different path (RFC 3986 section 6.2.2.1).
   app.enable('case sensitive routing');
   app.enable('strict routing');
   const setHeaders: RequestHandler = (_request, response, next) => {
@@ -33,7 +34,7 @@ export function createApp({ operations, pipeline, serveDocuments, stopping }: Ap
     for (const operation of onPath) {
       const route = pipeline.routeOf(operation);
       app[operation.method](path, (request, response, next) => {
-        // Express runs GET handlers for HEAD; where GET changes something it must not (RFC 9110 section 9.2.1).
+        // Express runs GET handlers for HEAD. HEAD must not change anything (RFC 9110 section 9.2.1).
         if (request.method === 'HEAD' && operation.scopes === undefined) return next();
         const exchange = exchangeOf(response);
         exchange.match = { route, path: request.params, queryText: queryTextOf(request.url), address: request.path };
@@ -53,16 +54,14 @@ export function createApp({ operations, pipeline, serveDocuments, stopping }: Ap
   };
 }
 
-/** Express gives no error where it found nothing. */
+/** Express passes no error if it found no route. */
 function errorOf(error: unknown): unknown {
   if (error instanceof URIError) {
-    const detail = percentEncodingDetail;
-    const faults = [{ pointer: 'path', rule: 'percent_encoding' as const, detail }];
-    return new RegistryError('invalid_request', 'The path could not be read.', { faults });
+    const faults = [{ pointer: 'path', rule: 'percent_encoding' as const, detail: requestTexts.percentEncoding }];
+    return new RegistryError('invalid_request', requestTexts.path, { faults });
   }
   if (error) return error;
-  const detail = 'There is nothing at this address; /docs shows what there is, and /openapi.json lists it.';
-  return new RegistryError('not_found', detail);
+  return new RegistryError('not_found', requestTexts.notFound);
 }
 
 function groupByPath(operations: readonly Operation[]): Map<string, Operation[]> {
@@ -101,6 +100,6 @@ export function answerMethods(
   });
   app.all(path, (_request, response) => {
     response.set('Allow', allow);
-    throw new RegistryError('method_not_allowed', `This resource has ${methods.join(', ')}.`);
+    throw new RegistryError('method_not_allowed', requestTexts.methodNotAllowed(methods));
   });
 }

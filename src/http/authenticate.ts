@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose';
 import { RegistryError, type FaultRule } from '../errors.js';
+import { requestTexts } from '../texts/requests.js';
+import type { Text } from '../texts/text.js';
+import { tokenTexts } from '../texts/tokens.js';
 import type { KeySource } from './keys.js';
 import { scopes, type Principal } from './principal.js';
 
-/** What an issuer may name. No `none`, nothing symmetric. */
+/** The algorithms that an issuer may use: no `none`, and no symmetric one. */
 export const acceptedAlgorithms = [
   'PS256',
   'PS384',
@@ -22,19 +25,19 @@ export interface TokenIssuer {
   audience: string[];
   algorithms: string[];
   keys: KeySource;
-  /** Speaks for this tenant only, whatever its tokens say. */
+  /** All its tokens belong to this tenant, whatever they say. */
   tenant?: string | undefined;
-  /** Speaks for these tenants only. Without both it speaks for any. */
+  /** Its tokens may name only these tenants. Without `tenant` and `tenants` they may name any. */
   tenants?: readonly string[] | undefined;
 }
 
-/** What holds for the tokens of every issuer. */
+/** Rules for the tokens of every issuer. */
 export interface TokenRules {
-  /** Required `typ`. `any` switches the check off for issuers that know no `at+jwt`; their ID tokens then pass too. */
+  /** Required `typ`. `any` switches the check off, for issuers without `at+jwt`; their ID tokens then pass too. */
   tokenType: string;
   clockToleranceSeconds: number;
   tenantClaim: string;
-  /** `sub` stands in where a token lacks this claim. */
+  /** A token without this claim is identified by `sub`. */
   subscriberClaim: string;
 }
 
@@ -51,11 +54,12 @@ const maxTokenLength = 8_192;
 const maxNameLength = 200;
 
 /**
- * Judges bearer tokens: RFC 6750 section 2.1 (a token in a query or body is never looked at), RFC 9068 section 4.
- * `authorizationOf` has refused a request with two Authorization lines.
+ * Verifies bearer tokens: RFC 6750 section 2.1 (a token in a query or body is ignored), RFC 9068 section 4.
+ * `authorizationOf` has already refused a request with two Authorization headers.
  *
- * Throws a plain Error for a configuration that would accept too much. The judge rejects with a RegistryError:
- * `unauthenticated`, whose fault names the failed check (`token_expired`, `token_aud`), or `keys_unavailable`.
+ * Throws a plain Error for a configuration that would accept too much. The returned function rejects with a
+ * RegistryError: `unauthenticated`, whose fault names the failed check (`token_expired`, `token_aud`), or
+ * `keys_unavailable`.
  */
 export function createAuthenticate(settings: AuthenticateSettings): Authenticate {
   const { tokenType = 'at+jwt', clockToleranceSeconds = 5, clock = Date.now } = settings;
@@ -67,9 +71,9 @@ export function createAuthenticate(settings: AuthenticateSettings): Authenticate
   return async (authorization) => {
     const token = bearerToken(authorization);
     try {
-      // The unverified iss only picks the rules; jwtVerify then checks it with everything else.
+      // The unverified iss only selects the rules; jwtVerify then checks it along with everything else.
       const entry = issuers.get(decodeJwt(token).iss ?? '');
-      if (!entry) throw refusal('token_iss', 'The token does not come from an issuer that this service trusts (iss).');
+      if (!entry) throw refusal('token_iss', tokenTexts.issuer);
       const { payload } = await jwtVerify(token, entry.keys, {
         algorithms: entry.algorithms,
         issuer: entry.issuer,
@@ -102,12 +106,10 @@ function checkIssuer({ issuer, audience, algorithms }: TokenIssuer): void {
 }
 
 function bearerToken(authorization: string | undefined): string {
-  if (!authorization || !/^bearer(?: |$)/i.test(authorization))
-    throw refusal('token_missing', 'The request has no bearer token in an Authorization header.');
+  if (!authorization || !/^bearer(?: |$)/i.test(authorization)) throw refusal('token_missing', tokenTexts.missing);
   const token = /^bearer +([\w\-.~+/]+=*)$/i.exec(authorization)?.[1];
-  if (!token) throw refusal('token_malformed', 'The Authorization header must hold the word Bearer and one token.');
-  if (token.length > maxTokenLength)
-    throw refusal('token_too_long', `A token has at most ${maxTokenLength} characters.`);
+  if (!token) throw refusal('token_malformed', tokenTexts.malformedHeader);
+  if (token.length > maxTokenLength) throw refusal('token_too_long', tokenTexts.tooLong(maxTokenLength));
   return token;
 }
 
@@ -115,10 +117,10 @@ function tenantOf(payload: JWTPayload, claim: string, { tenant, tenants }: Token
   if (tenant !== undefined) return tenant;
   const claimed = name(payload, claim);
   if (tenants === undefined || tenants.includes(claimed)) return claimed;
-  throw refusal(`token_${claim}`, `The issuer of the token may not speak for this tenant (${claim}).`);
+  throw refusal(`token_${claim}`, tokenTexts.tenant(claim));
 }
 
-/** Invisible characters could make two tenants look like one in a log or on a page; half surrogates break storage. */
+/** Invisible characters could make two tenants look the same in a log or on a page; lone surrogates break storage. */
 export function isName(value: string): boolean {
   return value !== '' && value.length <= maxNameLength && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(value);
 }
@@ -126,17 +128,16 @@ export function isName(value: string): boolean {
 function name(payload: JWTPayload, claim: string): string {
   const value = payload[claim];
   if (typeof value === 'string' && isName(value)) return value;
-  const rule = `The token must have a ${claim} of 1 to ${maxNameLength} characters without control characters.`;
-  throw refusal(`token_${claim}`, rule);
+  throw refusal(`token_${claim}`, tokenTexts.name(claim, maxNameLength));
 }
 
-/** The audit record names the service and webhooks so; nobody else may be mistaken for them. */
+/** The audit log uses these names for the service and for webhooks. No client may have them. */
 const reservedNames = ['assent', 'callback'];
 
 function clientName(payload: JWTPayload, claim: string): string {
   const client = name(payload, claim);
   if (!reservedNames.includes(client)) return client;
-  throw refusal(`token_${claim}`, `The ${claim} of the token is a name that this service keeps for itself.`);
+  throw refusal(`token_${claim}`, tokenTexts.reservedName(claim));
 }
 
 function scopeNames(claim: unknown): unknown[] {
@@ -144,72 +145,72 @@ function scopeNames(claim: unknown): unknown[] {
   return Array.isArray(claim) ? claim : [];
 }
 
-const failedChecks = new Map([
-  ['typ', 'The token is not of the type that is accepted here (typ).'],
-  ['iss', 'The token does not come from an issuer that this service trusts (iss).'],
-  ['aud', 'The token is not meant for this service (aud).'],
-  ['nbf', 'The token is not valid yet (nbf).'],
-  ['iat', 'The token was issued in the future (iat).'],
+const failedChecks = new Map<string, Text>([
+  ['typ', tokenTexts.type],
+  ['iss', tokenTexts.issuer],
+  ['aud', tokenTexts.audience],
+  ['nbf', tokenTexts.notYetValid],
+  ['iat', tokenTexts.fromTheFuture],
 ]);
 
-const failures = new Map<string, [FaultRule, string]>([
-  ['ERR_JOSE_ALG_NOT_ALLOWED', ['token_alg', 'The token is signed with an algorithm that is not accepted (alg).']],
-  ['ERR_JWS_SIGNATURE_VERIFICATION_FAILED', ['token_signature', 'The signature of the token is wrong.']],
-  ['ERR_JWKS_NO_MATCHING_KEY', ['token_kid', 'The token is signed with a key that its issuer does not publish (kid).']],
-  ['ERR_JWKS_MULTIPLE_MATCHING_KEYS', ['token_kid', 'Several keys fit the token; it must name one of them (kid).']],
+const failures = new Map<string, [FaultRule, Text]>([
+  ['ERR_JOSE_ALG_NOT_ALLOWED', ['token_alg', tokenTexts.algorithm]],
+  ['ERR_JWS_SIGNATURE_VERIFICATION_FAILED', ['token_signature', tokenTexts.signature]],
+  ['ERR_JWKS_NO_MATCHING_KEY', ['token_kid', tokenTexts.unknownKey]],
+  ['ERR_JWKS_MULTIPLE_MATCHING_KEYS', ['token_kid', tokenTexts.severalKeys]],
 ]);
 
-/** jose's error is not kept as the cause: it carries the claims, and causes are logged. */
+/** jose's error does not become the cause: it contains the claims, and causes are logged. */
 function explained(error: errors.JOSEError): RegistryError {
   if (error instanceof errors.JWTExpired)
     return error.claim === 'exp'
-      ? refusal('token_expired', 'The token has expired (exp).')
-      : refusal('token_too_old', 'The token was issued too long ago (iat).');
+      ? refusal('token_expired', tokenTexts.expired)
+      : refusal('token_too_old', tokenTexts.tooOld);
   if (error instanceof errors.JWTClaimValidationFailed) {
     const { claim, reason } = error;
-    if (reason === 'missing') return refusal(`token_${claim}`, `The token has no ${claim}.`);
+    if (reason === 'missing') return refusal(`token_${claim}`, tokenTexts.claimMissing(claim));
     return refusal(
       `token_${claim}`,
-      failedChecks.get(reason === 'check_failed' ? claim : '') ?? `The ${claim} of the token is malformed.`,
+      failedChecks.get(reason === 'check_failed' ? claim : '') ?? tokenTexts.claimMalformed(claim),
     );
   }
-  const [rule = 'token_malformed', message = 'The token is malformed.'] = failures.get(error.code) ?? [];
-  return refusal(rule, message);
+  const [rule = 'token_malformed', text = tokenTexts.malformed] = failures.get(error.code) ?? [];
+  return refusal(rule, text);
 }
 
-function refusal(rule: FaultRule, message: string): RegistryError {
+function refusal(rule: FaultRule, detail: Text): RegistryError {
   const pointer = 'header/authorization';
-  return new RegistryError('unauthenticated', message, { faults: [{ pointer, rule, detail: message }] });
+  return new RegistryError('unauthenticated', detail, { faults: [{ pointer, rule, detail }] });
 }
 
-/** Of these a request has one line: Node keeps the first of two, and a proxy in front may have looked at the other. */
+/** A request may have each of these once: Node keeps the first of two, and a proxy may have used the other. */
 const unambiguous = ['host', 'authorization', 'content-type', 'if-match', 'idempotency-key'];
 const lengths = Array.from({ length: 16 }, (_, length) => unambiguous.some((name) => name.length === length));
 
 /**
- * `Authorization`, if the request has one. RegistryError `invalid_request` for two lines of what has one, and for none
- * of Host, which only HTTP/1.0 may leave out (RFC 9112, section 3.2).
+ * `Authorization`, if the request has one. RegistryError `invalid_request` for a repeated header that may occur only
+ * once, and for a missing Host, which only HTTP/1.0 may omit (RFC 9112, section 3.2).
  */
 export function authorizationOf({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
   let authorization: string | undefined;
   let seen = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
-    // By their lengths nearly all others are told apart.
+    // The length alone rules out nearly all other headers.
     if (name.length > 15 || !lengths[name.length]) continue;
     const place = unambiguous.indexOf(name.toLowerCase());
     if (place === -1) continue;
     if ((seen & (1 << place)) !== 0) {
-      throw new RegistryError('invalid_request', 'A header stands in the request twice.', {
-        faults: [{ pointer: `header/${unambiguous[place]}`, rule: 'header_repeated', detail: 'Send it once.' }],
+      throw new RegistryError('invalid_request', requestTexts.headerRepeated, {
+        faults: [{ pointer: `header/${unambiguous[place]}`, rule: 'header_repeated', detail: requestTexts.sendOnce }],
       });
     }
     seen |= 1 << place;
     if (unambiguous[place] === 'authorization') authorization = rawHeaders[at + 1];
   }
   if ((seen & 1) === 0 && httpVersion !== '1.0') {
-    throw new RegistryError('invalid_request', 'A request names its host.', {
-      faults: [{ pointer: 'header/host', rule: 'required', detail: 'Send this header.' }],
+    throw new RegistryError('invalid_request', requestTexts.hostMissing, {
+      faults: [{ pointer: 'header/host', rule: 'required', detail: requestTexts.sendHeader }],
     });
   }
   return authorization;

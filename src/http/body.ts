@@ -1,27 +1,28 @@
 import { IncomingMessage, type IncomingHttpHeaders } from 'node:http';
 import { RegistryError, type Fault } from '../errors.js';
 import { limits } from '../limits.js';
+import { requestTexts } from '../texts/requests.js';
 import type { Operation } from './contract.js';
 import { findFaults, isObject, parseJson } from './json.js';
 
 /**
- * Reads the bytes of a body. Throws RegistryError `media_type_unsupported` for an encoded one, and calls `done` with
- * `body_too_large` in place of the bytes if there are more than the limit. A body that breaks off is never done.
+ * Reads the bytes of a body. Throws RegistryError `media_type_unsupported` for an encoded one. Calls `done` with
+ * `body_too_large` instead of the bytes if there are more than the limit; never calls it for an incomplete body.
  */
 export function readBody(request: IncomingMessage, limit: number, done: (body: Buffer | RegistryError) => void): void {
   if (isEncoded(request.rawHeaders)) {
-    throw new RegistryError('media_type_unsupported', 'Send the body without a content encoding.');
+    throw new RegistryError('media_type_unsupported', requestTexts.encoded);
   }
   const parts: Buffer[] = [];
   let bytes = 0;
   const take: TakePart = (part) => {
     if (part === null) {
-      if (bytes > limit) done(new RegistryError('body_too_large', `The body has more than ${limit} bytes.`));
+      if (bytes > limit) done(new RegistryError('body_too_large', requestTexts.bodyTooLarge(limit)));
       else done(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts));
       return;
     }
     bytes += part.length;
-    // Bytes over the limit are read and dropped, so that the caller gets the answer.
+    // Bytes over the limit are read and dropped, so that the caller receives the response.
     if (bytes <= limit) parts.push(part);
     else parts.length = 0;
   };
@@ -40,7 +41,7 @@ function isEncoded(rawHeaders: readonly string[]): boolean {
   return false;
 }
 
-/** Whether there may be a body that the operation reads. */
+/** Whether the request may have a body that the operation reads. */
 export function takesBody({ mediaTypes, isBodyOptional }: Operation, headers: IncomingHttpHeaders): boolean {
   return mediaTypes.length > 0 && (!isBodyOptional || mediaTypes.includes(mediaTypeOf(headers)));
 }
@@ -49,7 +50,7 @@ function mediaTypeOf(headers: IncomingHttpHeaders): string {
   return headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
 }
 
-/** The fields of a form, checked; of a repeated one the last. RegistryError `invalid_request`. */
+/** The fields of a form, checked; a repeated field has its last value. RegistryError `invalid_request`. */
 function readForm(operation: Operation, bytes: Buffer): unknown {
   const fields = Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
   const faults = operation.checkBody(fields);
@@ -64,7 +65,7 @@ function readForm(operation: Operation, bytes: Buffer): unknown {
 export function parseBody(operation: Operation, headers: IncomingHttpHeaders, bytes: Buffer): unknown {
   const mediaType = mediaTypeOf(headers);
   if (!operation.mediaTypes.includes(mediaType)) {
-    throw new RegistryError('media_type_unsupported', `The body must be ${operation.mediaTypes.join(' or ')}.`);
+    throw new RegistryError('media_type_unsupported', requestTexts.mediaType(operation.mediaTypes));
   }
   if (mediaType === 'application/x-www-form-urlencoded') return readForm(operation, bytes);
   const json = parseJson(bytes);
@@ -77,10 +78,10 @@ export function parseBody(operation: Operation, headers: IncomingHttpHeaders, by
 }
 
 export function brokenBody(faults: readonly Fault[]): RegistryError {
-  return new RegistryError('invalid_request', 'The body breaks a rule.', { faults: faults.slice(0, limits.faults) });
+  return new RegistryError('invalid_request', requestTexts.brokenBody, { faults: faults.slice(0, limits.faults) });
 }
 
-/** The JSON merge patch (RFC 7396 section 2) of a value; neither is changed. What is null in the patch goes. */
+/** A value with a JSON merge patch (RFC 7396 section 2) applied; neither is modified. Null in the patch removes. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const members = new Map(Object.entries(isObject(target) ? target : {}));
@@ -91,20 +92,20 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(members);
 }
 
-/** Is told each part of a body as it comes, and null at the end. */
+/** Receives each part of a body, and null at the end. */
 export type TakePart = (part: Buffer | null) => void;
 
 const ended: TakePart = () => undefined;
 
 /**
- * A request that can be read past its stream: who reads a stream is told of each part, and of the end, in rounds of
- * their own, which takes as long as finding a grant.
+ * A request that can be read without its stream. A stream delivers each part and the end in separate ticks, which
+ * takes as long as finding a grant.
  */
 export class DirectRequest extends IncomingMessage {
   #take: TakePart | undefined;
 
   static {
-    // Node lets go of a request once this is true. It is an accessor there too, whatever its type says.
+    // Node releases a request when this is true. Despite its type, it is an accessor in Node too.
     Object.defineProperty(this.prototype, 'readableEnded', {
       get(this: DirectRequest) {
         return this.#take === ended || Reflect.get(IncomingMessage.prototype, 'readableEnded', this);
@@ -112,11 +113,11 @@ export class DirectRequest extends IncomingMessage {
     });
   }
 
-  /** Returns false if a part has come already: then it has to be read as a stream. */
+  /** Returns false if a part has already arrived: then the request must be read as a stream. */
   readDirectly(take: TakePart): boolean {
     if (this.complete || this.readableLength > 0) return false;
     this.#take = take;
-    // Node throws away what nobody reads.
+    // Without this, Node discards the body.
     this.read(0);
     return true;
   }
@@ -125,7 +126,7 @@ export class DirectRequest extends IncomingMessage {
   override push(part: unknown, encoding?: BufferEncoding): boolean {
     const take = this.#take;
     if (take === undefined) return super.push(part, encoding);
-    // A connection may be idle for long after this.
+    // Releases the body: the connection may stay idle for a long time.
     if (part === null) this.#take = ended;
     take(part as Buffer | null);
     return true;

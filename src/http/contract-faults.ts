@@ -1,9 +1,11 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { Fault, FaultRule } from '../errors.js';
 import { limits } from '../limits.js';
+import { anyOf, contractTexts, typeTexts } from '../texts/requests.js';
+import { textOf, type Text } from '../texts/text.js';
 import { escapePointer } from './json.js';
 
-/** Where a stage has a rule for the same thing, it has the same name. */
+/** A folder that checks the same thing uses the same name. */
 const ruleNames: Record<string, FaultRule> = {
   required: 'required',
   type: 'type',
@@ -22,19 +24,10 @@ const ruleNames: Record<string, FaultRule> = {
   minProperties: 'length_wrong',
 };
 
-const types: Record<string, string> = {
-  string: 'a string',
-  integer: 'a whole number',
-  number: 'a number',
-  boolean: 'true or false',
-  array: 'an array',
-  object: 'an object',
-  null: 'null',
-};
-
 interface Limits {
   type?: string | string[];
   limit?: number;
+  pattern?: string;
 }
 
 /** One of several forms. */
@@ -45,44 +38,43 @@ interface Form {
   maximum?: number;
 }
 
-function wordsOf({ enum: values, type = '', minimum, maximum }: Form): string {
-  if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(' or ');
-  const words = types[type] ?? type;
+const typeText = (name: string): Text => typeTexts[name] ?? { en: name, nl: name };
+
+function formText({ enum: values, type = '', minimum, maximum }: Form): Text {
+  if (values !== undefined) return anyOf(values.map((value) => textOf(() => JSON.stringify(value))));
+  const words = typeText(type);
   if (minimum === undefined) return words;
-  return maximum === undefined ? `${words} of at least ${minimum}` : `${words} from ${minimum} to ${maximum}`;
+  return maximum === undefined ? contractTexts.atLeast(words, minimum) : contractTexts.between(words, minimum, maximum);
 }
 
-const atLeast =
-  (things: string) =>
-  ({ limit }: Limits) =>
-    limit === 1 ? 'must not be empty' : `must have at least ${limit} ${things}`;
-const atMost =
-  (things: string) =>
-  ({ limit }: Limits) =>
-    `must have at most ${limit} ${things}`;
+const tooFew =
+  (things: 'characters' | 'entries' | 'members') =>
+  ({ limit = 0 }: Limits) =>
+    limit === 1 ? contractTexts.empty : contractTexts.tooFew(limit, things);
+const tooMany =
+  (things: 'characters' | 'entries') =>
+  ({ limit = 0 }: Limits) =>
+    contractTexts.tooMany(limit, things);
 
-/** Where Ajv's own words are not for people. */
-const sentences: Record<string, (params: Limits, schema: unknown) => string> = {
-  type: ({ type }) =>
-    `must be ${[type ?? []]
-      .flat()
-      .map((name) => types[name] ?? name)
-      .join(' or ')}`,
-  // Of the formats in requests; int64 stands in a oneOf, which is told as one.
-  format: () => 'must be a date and time with an offset, such as 2026-11-20T12:00:00Z',
-  minimum: ({ limit }) => `must be at least ${limit}`,
-  maximum: ({ limit }) => `must be at most ${limit}`,
-  minLength: atLeast('characters'),
-  maxLength: atMost('characters'),
-  minItems: atLeast('entries'),
-  maxItems: atMost('entries'),
-  minProperties: atLeast('members'),
-  oneOf: (_, schema) => `must be ${(schema as Form[]).map(wordsOf).join(' or ')}`,
+/** By Ajv's keyword. */
+const details: Record<string, (params: Limits, schema: unknown) => Text> = {
+  type: ({ type }) => contractTexts.mustBe(anyOf([type ?? []].flat().map(typeText))),
+  // The only format in requests. int64 is inside a oneOf, which is one fault.
+  format: () => contractTexts.mustBe(contractTexts.timestamp),
+  pattern: ({ pattern = '' }) => contractTexts.pattern(pattern),
+  minimum: ({ limit = 0 }) => contractTexts.minimum(limit),
+  maximum: ({ limit = 0 }) => contractTexts.maximum(limit),
+  minLength: tooFew('characters'),
+  maxLength: tooMany('characters'),
+  minItems: tooFew('entries'),
+  maxItems: tooMany('entries'),
+  minProperties: tooFew('members'),
+  oneOf: (_, schema) => contractTexts.mustBe(anyOf((schema as Form[]).map(formText))),
 };
 
 /**
- * Ajv's errors as faults, fifty at the most. `place` is where the parameter stands whose schema was broken; without it
- * the pointer is one into a body. The branches of a `oneOf` are told as one.
+ * Ajv's errors as faults, at most fifty. `place` says where the faulty parameter is; without it the pointer is one into
+ * a body. A broken `oneOf` is one fault, whatever its branches report.
  */
 export function faultsOf(errors: readonly ErrorObject[], place?: 'path' | 'query' | 'header'): Fault[] {
   const whole = new Set(errors.filter(({ keyword }) => keyword === 'oneOf').map(({ instancePath }) => instancePath));
@@ -103,10 +95,10 @@ function isWithin(path: string, places: ReadonlySet<string>): boolean {
 function faultOfTag({ instancePath, params, schema }: ErrorObject): Fault {
   const { tag, tagValue } = params as { tag: string; tagValue: unknown };
   const pointer = `${instancePath}/${tag}`;
-  if (tagValue === undefined) return { pointer, rule: 'required', detail: 'This member is required.' };
-  if (typeof tagValue !== 'string') return { pointer, rule: 'type', detail: 'This must be a string.' };
+  if (tagValue === undefined) return { pointer, rule: 'required', detail: contractTexts.required('member') };
+  if (typeof tagValue !== 'string') return { pointer, rule: 'type', detail: contractTexts.mustBe(typeText('string')) };
   const values = Object.keys((schema as { 'x-mapping': object })['x-mapping']);
-  return { pointer, rule: 'value_not_allowed', detail: `This must be one of ${values.join(', ')}.` };
+  return { pointer, rule: 'value_not_allowed', detail: contractTexts.mustBeOneOf(values) };
 }
 
 function faultOf(error: ErrorObject, place: string | undefined): Fault {
@@ -116,19 +108,18 @@ function faultOf(error: ErrorObject, place: string | undefined): Fault {
     additionalProperty?: string;
     allowedValues?: unknown[];
   };
-  const member = params.missingProperty ?? params.additionalProperty;
-  const pointer = error.instancePath + (member === undefined ? '' : `/${escapePointer(member)}`);
-  const detail = params.allowedValues
-    ? `must be one of ${params.allowedValues.join(', ')}`
-    : (sentences[error.keyword]?.(params, error.schema) ?? error.message);
-  return {
-    pointer: place ? `${place}${pointer}` : pointer,
-    rule: ruleNames[error.keyword] ?? 'value_not_allowed',
-    detail:
-      params.additionalProperty !== undefined
-        ? `There is no such ${place === undefined ? 'member' : 'parameter'}.`
-        : params.missingProperty !== undefined
-          ? 'This member is required.'
-          : `This ${detail}.`,
+  const what = place === undefined ? 'member' : 'parameter';
+  const faultAt = (member: string | undefined, detail: Text): Fault => {
+    const pointer = error.instancePath + (member === undefined ? '' : `/${escapePointer(member)}`);
+    return {
+      pointer: place ? `${place}${pointer}` : pointer,
+      rule: ruleNames[error.keyword] ?? 'value_not_allowed',
+      detail,
+    };
   };
+  const { missingProperty, additionalProperty, allowedValues } = params;
+  if (missingProperty !== undefined) return faultAt(missingProperty, contractTexts.required(what));
+  if (additionalProperty !== undefined) return faultAt(additionalProperty, contractTexts.unknown(what));
+  if (allowedValues !== undefined) return faultAt(undefined, contractTexts.mustBeOneOf(allowedValues));
+  return faultAt(undefined, details[error.keyword]?.(params, error.schema) ?? contractTexts.notAllowed);
 }

@@ -11,16 +11,25 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List subscriptions.
-         * @description Subscribers see their own, admins those of the tenant; oldest first. `warnings` are in the answers to one
-         *     subscription only.
+         * List subscriptions
+         * @description Lists subscriptions with their status, oldest first (Subscriptions API, section 3.2.5.3). A consumer
+         *     (`assent:subscribe`) sees its own. An admin (`assent:admin`) sees those of the tenant. All query parameters match
+         *     exactly and combine with AND. The list leaves out `warnings`; read a single subscription to get them.
          */
         get: operations["getSubscriptions"];
         put?: never;
         /**
-         * Register a subscription and ask its webhook for permission.
-         * @description The subscription is stored, then the webhook is asked; the answer waits for that as long as `Prefer` says. It is
-         *     201 with the present status, whatever the webhook said.
+         * Register a subscription
+         * @description Stores a subscription and asks its webhook for consent (Subscriptions API, section 3.2.5.1; webhook specification,
+         *     section 4.1). For consumers (`assent:subscribe`); an admin (`assent:admin`) can do it too.
+         *
+         *     The response waits for the handshake as long as `Prefer` says, 5 seconds by default. It is 201 with the current
+         *     status, whatever the webhook returned. Read `status` and `statusdetails` to see the outcome. The handshake
+         *     continues in the background, also if the service restarts.
+         *
+         *     Errors: `invalid_subscription` (400) lists every fault with its place, for example `origin_missing` if the tenant
+         *     has no default origin. `quota_exceeded` and `filters_too_expensive` (403) name a limit. An `Idempotency-Key` of
+         *     another request returns `idempotency_key_reused` (409).
          */
         post: operations["createSubscription"];
         delete?: never;
@@ -32,33 +41,51 @@ export interface paths {
     "/subscriptions/{id}": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path: {
-                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                /** @description The id of a subscription. Another subscriber's subscription returns 404. */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
         };
-        /** Read a subscription. */
+        /**
+         * Read a subscription
+         * @description Returns a subscription with its status, why it has that status, and what happens next (Subscriptions API, section
+         *     3.2.5.2). For the consumer that registered it (`assent:subscribe`) and for admins (`assent:admin`). Secrets of
+         *     `sinkcredential` are never returned.
+         */
         get: operations["getSubscription"];
         /**
-         * Replace a subscription.
-         * @description Another sink, origin or `requestedrate` is another question, so the webhook is asked anew; not while the
-         *     subscription is suspended. Other members change at once.
+         * Replace a subscription
+         * @description Replaces all members (Subscriptions API, section 3.2.5.4). For the consumer that registered it
+         *     (`assent:subscribe`) and for admins (`assent:admin`). Send back what you read: members that only Assent sets are
+         *     ignored.
+         *
+         *     Another `sink`, `origin` or `requestedrate` starts a new handshake; other members change at once. A suspended
+         *     subscription starts it when you resume it. If `sinkcredential` has nothing but its type, the stored secret stays.
          */
         put: operations["updateSubscription"];
         post?: never;
         /**
-         * Delete a subscription.
-         * @description The last subscription of an origin to a sink takes the grant with it, unless that is based on an agreement. The
-         *     answer is the subscription as it was.
+         * Delete a subscription
+         * @description Deletes a subscription and returns it as it was (Subscriptions API, section 3.2.5.5). For the consumer that
+         *     registered it (`assent:subscribe`) and for admins (`assent:admin`). Deleting the last subscription of an origin to
+         *     a sink also ends the grant, unless its basis is an agreement.
          */
         delete: operations["deleteSubscription"];
         options?: never;
         head?: never;
         /**
-         * Change some members of a subscription.
-         * @description As replacing it with what the patch makes of it.
+         * Change some members of a subscription
+         * @description Applies a JSON merge patch (RFC 7396) and then works like PUT. For the consumer that registered it
+         *     (`assent:subscribe`) and for admins (`assent:admin`). `null` removes a member. Use it to rotate a credential:
+         *     with `overlapseconds`, senders also get the old one for a while.
          */
         patch: operations["patchSubscription"];
         trace?: never;
@@ -66,9 +93,15 @@ export interface paths {
     "/subscriptions/{id}/suspend": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path: {
-                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                /** @description The id of a subscription. Another subscriber's subscription returns 404. */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -76,8 +109,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stop deliveries for a while.
-         * @description Its webhook is not asked meanwhile. A handshake that is due waits until the subscription is resumed.
+         * Suspend a subscription
+         * @description Stops deliveries until the subscription is resumed. For the consumer that registered it (`assent:subscribe`) and
+         *     for admins (`assent:admin`). Assent does not ask the webhook in the meantime: a handshake that is due waits. If an
+         *     admin suspends it, only an admin can resume it.
          */
         post: operations["suspendSubscription"];
         delete?: never;
@@ -89,9 +124,15 @@ export interface paths {
     "/subscriptions/{id}/resume": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path: {
-                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                /** @description The id of a subscription. Another subscriber's subscription returns 404. */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -99,8 +140,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Go on after a suspension.
-         * @description If the consent ran out meanwhile, or another rate, sink or origin was named, the webhook is asked. What an admin suspended, only an admin resumes.
+         * Resume a subscription
+         * @description Ends a suspension. For the consumer that registered it (`assent:subscribe`) and for admins (`assent:admin`). Assent
+         *     asks the webhook again if the consent expired in the meantime, or if the sink, origin or requested rate changed.
+         *
+         *     Errors: `suspended_by_admin` (403) if an admin suspended it and you are not an admin.
          */
         post: operations["resumeSubscription"];
         delete?: never;
@@ -112,24 +156,39 @@ export interface paths {
     "/subscriptions/{id}/handshakes": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path: {
-                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                /** @description The id of a subscription. Another subscriber's subscription returns 404. */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
         };
         /**
-         * List the handshakes of a subscription.
-         * @description Newest first, with every attempt.
+         * List the handshakes of a subscription
+         * @description Shows what Assent asked the webhook and what came back, newest first and with every attempt (webhook specification,
+         *     section 4). For the consumer that registered the subscription (`assent:subscribe`) and for admins
+         *     (`assent:admin`). Only admins see the status code, address and timing of the webhook.
          */
         get: operations["getHandshakes"];
         put?: never;
         /**
-         * Ask the webhook again.
-         * @description A handshake that is still waiting for its next attempt is tried now instead, but not before the `Retry-After` that
-         *     the webhook named, for whichever subscription of the origin and the sink. For a suspended subscription it waits to
-         *     be resumed. Once an admin revoked the grant, only an admin can ask again.
+         * Ask the webhook again
+         * @description Starts another handshake, for example after the webhook owner fixed something (webhook specification, section
+         *     4.1). For the consumer that registered the subscription (`assent:subscribe`) and for admins (`assent:admin`). The
+         *     response waits for the outcome as long as `Prefer` says.
+         *
+         *     - If a handshake waits for its next attempt, Assent makes that attempt now and returns that handshake.
+         *     - If the webhook sent `Retry-After`, Assent does not ask before that time. This applies to all subscriptions of
+         *       the origin to the sink.
+         *     - For a suspended subscription, the handshake waits until you resume it.
+         *
+         *     Errors: `grant_revoked` (409) if an admin revoked the grant. Only an admin can ask again then.
          */
         post: operations["startHandshake"];
         delete?: never;
@@ -141,16 +200,27 @@ export interface paths {
     "/subscriptions/{id}/handshakes/{handshake}": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path: {
-                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                /** @description The id of a subscription. Another subscriber's subscription returns 404. */
                 id: components["parameters"]["SubscriptionId"];
                 /** @description The id of a handshake. */
                 handshake: components["parameters"]["HandshakeId"];
             };
             cookie?: never;
         };
-        /** Read a handshake. */
+        /**
+         * Read a handshake
+         * @description Returns one handshake with every attempt, the verdict, and what the webhook owner can change (webhook
+         *     specification, section 4). For the consumer that registered the subscription (`assent:subscribe`) and for admins
+         *     (`assent:admin`).
+         */
         get: operations["getHandshake"];
         put?: never;
         post?: never;
@@ -163,17 +233,25 @@ export interface paths {
     "/subscriptions/{id}/deliveries": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path: {
-                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                /** @description The id of a subscription. Another subscriber's subscription returns 404. */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
         };
         /**
-         * How deliveries to a subscription's sink go.
-         * @description What senders reported of the subscription's origin and sink, which it may share with other subscriptions, and what
-         *     to change if deliveries fail. The status code of the webhook is for admins.
+         * See how deliveries to a subscription go
+         * @description Returns what senders reported for the origin and sink of a subscription, and what to change if deliveries fail
+         *     (webhook specification, section 2.2). For the consumer that registered it (`assent:subscribe`) and for admins
+         *     (`assent:admin`). Other subscriptions with the same origin and sink share these counts. Only admins see the
+         *     webhook's status code.
          */
         get: operations["getDeliveries"];
         put?: never;
@@ -184,16 +262,49 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/filters/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test a filter against an event
+         * @description Returns whether an event matches a stored subscription, or members that you plan to register, and which part fails
+         *     (Subscriptions API, section 3.2.4). For consumers (`assent:subscribe`) and admins (`assent:admin`). It stores
+         *     nothing and ignores consent.
+         */
+        post: operations["testFilter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/callbacks/{handshake}": {
         parameters: {
             query: {
-                /** @description The secret of the callback URL. */
+                /** @description The secret key of the callback URL. */
                 key: string;
             };
             header?: {
-                /** @description The origin that asked, or `*`; absent means the same. The permission is not given if it is another one. */
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /**
+                 * @description The origin that asked, or `*`. Absent means the same. If it names another origin, the call grants nothing
+                 *     (webhook specification, section 4.2.1).
+                 */
                 "WebHook-Allowed-Origin"?: string;
-                /** @description Requests per minute, or `*`. Absent means the rate that was asked for, or the origin's default where none was. */
+                /**
+                 * @description Requests per minute, or `*` (webhook specification, section 4.2.2). Absent means the requested rate, or the
+                 *     origin's default rate if none was requested.
+                 */
                 "WebHook-Allowed-Rate"?: string;
             };
             path: {
@@ -203,21 +314,86 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Grant permission by opening the callback URL.
-         * @description What a webhook, or a person with its log, calls to grant permission (webhook specification, section 4.1.3). The
-         *     first decision counts; later calls get it as well and change nothing. A client that prefers `text/html`, as browsers
-         *     and mail scanners do, gets a page that says who asks and for what, with a form to allow or to refuse: its GET
-         *     changes nothing. What a browser fetches ahead of time decides nothing (409).
+         * Allow an origin by opening the callback URL
+         * @description Gives consent (webhook specification, section 4.1.3). A webhook calls the URL in `WebHook-Request-Callback`, or its
+         *     owner opens that URL. No token is needed: the URL contains a key.
+         *
+         *     - A program that calls it allows the origin.
+         *     - A client that prefers `text/html`, such as a browser or a mail scanner, gets a page that shows who asks and for
+         *       what. The page has a form to allow or to refuse. The GET itself changes nothing.
+         *     - The first decision counts. A later call returns it and changes nothing.
+         *
+         *     Errors: `callback_rate_malformed` (400) changes nothing, so you can call again. `callback_unknown` (404) means that
+         *     the URL is wrong, has expired, or belongs to a question that was closed. `conflict` (409) means that a browser
+         *     fetched the URL ahead of time; nothing was decided.
          */
         get: operations["grantByGet"];
         put?: never;
         /**
-         * Grant or refuse permission by posting to the callback URL.
-         * @description As GET. A form with a `decision` counts from any client, so that a program can refuse; without one, a client that
-         *     prefers `text/html` gets the page, and any other grants. A body of another media type is not read. A refusal ends the
-         *     question, its callback URL and, if it is a renewal, the permission that was to be renewed.
+         * Allow or refuse an origin by posting to the callback URL
+         * @description Gives or refuses consent (webhook specification, section 4.1.3). It works like GET, and no token is needed. In
+         *     addition, a form with `decision=allow` or `decision=refuse` counts from any client, so a program can refuse:
+         *     `curl -d decision=refuse "$CALLBACK"`. Without a decision, a client that prefers `text/html` gets the page, and any
+         *     other client allows the origin. A body of another media type is not read.
+         *
+         *     A refusal closes the question and its callback URL. If the question is a renewal, it also ends the grant that was
+         *     to be renewed.
          */
         post: operations["grantByPost"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/match": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find the webhooks for an event
+         * @description Returns the sinks that an event goes to, each once, with the ids of all subscriptions that match (Subscriptions API,
+         *     section 3.2.4). For senders (`assent:deliver`) and admins (`assent:admin`). A consumer (`assent:subscribe`) can use
+         *     it with `explain`, and sees no sinks. It changes nothing.
+         *
+         *     - Send the event in structured, batched or binary content mode (CloudEvents HTTP protocol binding, section 3).
+         *     - Only context attributes count, so you can leave the data out.
+         *     - The response contains only sinks that the origin may send to. A sink with `helduntil` must wait.
+         *     - Sink credentials need the scope `assent:credentials`.
+         *     - A message has at most 1 MiB, and a batch at most 100 events, unless the operator set other limits.
+         *
+         *     Errors: `invalid_event` (400) lists every MUST of the origin's profile that the event breaks. In a batch, only that
+         *     event gets faults. `match_too_expensive` (422) means that the filters need too many steps for this message. It
+         *     names the subscription that needs the most, and nothing was matched.
+         */
+        post: operations["matchEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check an event against a profile
+         * @description Returns which rules of a profile an event breaks. For anyone with `assent:deliver`, `assent:subscribe` or
+         *     `assent:admin`; useful in a build pipeline. Send the event in any content mode, alone or in a batch, as large as for
+         *     a match. It matches nothing and stores nothing.
+         */
+        post: operations["validateEvent"];
         delete?: never;
         options?: never;
         head?: never;
@@ -232,39 +408,21 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * May this origin send to this sink?
-         * @description What is not the name of an origin, or not a sink in canonical form, is refused with its place.
+         * Check whether an origin may send to a sink
+         * @description Returns whether an origin may send to a sink now, at which rate and until when (webhook specification, section 4).
+         *     For senders (`assent:deliver`) and admins (`assent:admin`). It is fast: ask before each delivery. `allowed` says yes
+         *     or no, and `reason` says why not.
+         *
+         *     Errors: `invalid_request` (400) if `origin` is not the name of an origin, or `sink` is not a URL in canonical form.
          */
         get: operations["getPermission"];
         put?: never;
         /**
-         * Ask for many pairs at once.
-         * @description Each pair has its own answer; what can be no pair has the reason `no_grant`.
+         * Check many pairs of origin and sink
+         * @description Does the same as GET for up to 1,000 pairs (webhook specification, section 4). For senders (`assent:deliver`) and
+         *     admins (`assent:admin`). It changes nothing. A pair that cannot exist has the reason `no_grant`.
          */
         post: operations["getPermissions"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/deliveries/outcomes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Report what became of deliveries.
-         * @description Each entry stands for itself: one that breaks a rule spoils no other. 2xx ends a series of failures. 410 retires
-         *     the webhook when it comes as often in a row as the origin's `goneafter` says: the grant ends, and so do
-         *     agreements. 429, and 503 with `Retry-After`, make every sender hold back. The others are counted,
-         *     and shown to the subscribers with advice.
-         */
-        post: operations["reportOutcomes"];
         delete?: never;
         options?: never;
         head?: never;
@@ -281,10 +439,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a share of a rate.
-         * @description A rate is granted to the origin as a whole. Each instance of its sender takes a share before it sends: so many
-         *     requests within the next seconds. Over all instances, no more than the rate is sent in any 60 seconds. What an
-         *     instance does not send it can hand back; what it neither sends nor hands back is free again a minute later.
+         * Take a share of a rate
+         * @description Gives one instance of a sender a share of a rate: a number of requests that it may send within the next seconds.
+         *     For senders (`assent:deliver`). A webhook allows a rate for the whole origin (webhook specification, section 4.2.2).
+         *     All instances together never exceed it in any 60 seconds.
+         *
+         *     Return the requests that you don't send. Requests that you neither send nor return become free after a minute.
+         *
+         *     Errors: `not_permitted` (403) if the origin may not send to the sink.
          */
         post: operations["takeLease"];
         delete?: never;
@@ -298,7 +460,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description The `lease` of the answer that gave it. */
+                /** @description The `lease` member of the response to `POST /leases`. */
                 id: string;
             };
             cookie?: never;
@@ -306,11 +468,179 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Hand back what was not sent. */
+        /**
+         * Return a lease
+         * @description Returns the requests of a lease that you did not send, so that other instances can use them. For senders
+         *     (`assent:deliver`). You can also return leases with the next `POST /leases`. It is safe to repeat.
+         *
+         *     Errors: `lease_not_found` (404) if there is no such lease, or it is too old.
+         */
         delete: operations["returnLease"];
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/deliveries/outcomes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report how deliveries ended
+         * @description Reports up to 1,000 outcomes (webhook specification, section 2.2). For senders (`assent:deliver`). Assent accepts or
+         *     rejects each entry on its own.
+         *
+         *     - 2xx ends a series of failures.
+         *     - 410 retires the webhook after as many 410s in a row as the origin's `goneafter`. The grant ends, also if its
+         *       basis is an agreement.
+         *     - 429, and 503 with `Retry-After`, put the grant on hold. Every sender then waits.
+         *     - Everything else is counted, and the consumer sees it with advice.
+         */
+        post: operations["reportOutcomes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/snapshot": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Copy everything as of one moment
+         * @description Returns every origin, subscription and grant of the tenant as of one moment, as JSON lines. For senders
+         *     (`assent:deliver`) and admins (`assent:admin`). The last line (`kind: end`) has the cursor to follow with
+         *     `GET /changes?after=`. **A stream without that line is incomplete:** take another snapshot.
+         *
+         *     Subscriptions and grants in every state are included. Deliver to a subscription if it is not suspended, and the
+         *     grant of its origin and sink is live and has not expired. The first line arrives after everything was read, which
+         *     may take two minutes. A client that stops reading for a while is disconnected.
+         */
+        get: operations["getSnapshot"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow the changes
+         * @description Returns the changes after a cursor: complete, in order, and the same for every reader. For senders
+         *     (`assent:deliver`) and admins (`assent:admin`). You can read them in three ways:
+         *
+         *     - as a page;
+         *     - as a long poll, with `wait`;
+         *     - as Server-Sent Events (WHATWG HTML, section 9.2), with `Accept: text/event-stream`. The event's name is the kind
+         *       of the change, its data is the change, and its id is the cursor after it.
+         *
+         *     A stream sends a `heartbeat` event every 15 seconds by default, also if nothing changed. Its id is the current
+         *     cursor. Its data says whether there may be `more` changes already; the first heartbeat always says so. `age` says how many
+         *     seconds old the registry's own knowledge is, and is absent while that is current. A stream ends
+         *     when the token expires; continue with `Last-Event-ID`.
+         *
+         *     Each change carries the whole state of its subject at that moment, or `null` if the subject is gone. You can
+         *     apply a change twice. Store the cursor of every page and heartbeat. It advances also if something changes that you
+         *     do not see, and a cursor older than the retention of changes returns 410.
+         *
+         *     Every token with `assent:deliver` sees sinks and `protocolsettings`, including their headers, and they stay in the
+         *     log as long as changes are kept. Put secrets in `sinkcredential`, which is not in the log.
+         *
+         *     Errors: `cursor_of_other_origin` (a fault of a 400), `cursor_too_old` and `cursor_of_other_history` (410).
+         */
+        get: operations["getChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/origins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List origins
+         * @description Lists the origins of the tenant by name, with their policy. For anyone with `assent:admin`, `assent:subscribe` or
+         *     `assent:deliver`.
+         */
+        get: operations["getOrigins"];
+        put?: never;
+        /**
+         * Register an origin
+         * @description Registers a system that sends events, with the policy for its handshakes (webhook specification, section 4.1.2). For
+         *     admins (`assent:admin`). The name never changes.
+         *
+         *     Errors: `origin_exists` and `default_origin_exists` (409).
+         */
+        post: operations["createOrigin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/origins/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The DNS name of the origin. */
+                name: components["parameters"]["OriginName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read an origin
+         * @description Returns an origin and its policy. For anyone with `assent:admin`, `assent:subscribe` or `assent:deliver`.
+         */
+        get: operations["getOrigin"];
+        /**
+         * Replace the policy of an origin
+         * @description Replaces the policy. For admins (`assent:admin`). It applies to handshakes from now on. Grants stay as they are until
+         *     their renewal.
+         *
+         *     Errors: `default_origin_exists` (409), and `invalid_request` (400) with `name_changed` if you send another name.
+         */
+        put: operations["updateOrigin"];
+        post?: never;
+        /**
+         * Delete an origin
+         * @description Deletes an origin and ends its grants. For admins (`assent:admin`). It returns the origin as it was.
+         *
+         *     Errors: `origin_in_use` (409) while a subscription names it.
+         */
+        delete: operations["deleteOrigin"];
+        options?: never;
+        head?: never;
+        /**
+         * Change some of the policy of an origin
+         * @description Applies a JSON merge patch (RFC 7396) and then works like PUT. For admins (`assent:admin`). `null` restores the
+         *     default.
+         */
+        patch: operations["patchOrigin"];
         trace?: never;
     };
     "/grants": {
@@ -320,13 +650,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List grants. */
+        /**
+         * List grants
+         * @description Lists who may send where, how fast, until when and on what basis (webhook specification, section 4.2). For admins
+         *     (`assent:admin`) and senders (`assent:deliver`). All query parameters match exactly and combine with AND.
+         */
         get: operations["getGrants"];
         put?: never;
         /**
-         * Record a grant by agreement.
-         * @description For consent that organisations gave each other without a handshake. It takes the place of the present grant of
-         *     this origin and sink, revoked or not.
+         * Record an agreement
+         * @description Records consent that organisations settled on paper, without a handshake. For admins (`assent:admin`). It replaces the
+         *     current grant of the origin and sink, also a revoked one. Assent does not renew it; it ends at `expiresat`.
+         *
+         *     Errors: `origin_not_found` (404).
          */
         post: operations["createGrant"];
         delete?: never;
@@ -345,7 +681,11 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** Read a grant. */
+        /**
+         * Read a grant
+         * @description Returns a grant with its basis and, if it is over, why it ended. For admins (`assent:admin`) and senders
+         *     (`assent:deliver`).
+         */
         get: operations["getGrant"];
         put?: never;
         post?: never;
@@ -368,9 +708,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a grant away.
-         * @description Open handshakes of the pair end and their callbacks become unknown. Nobody but an admin can bring it back: by
-         *     asking the webhook again, or by recording an agreement.
+         * Revoke a grant
+         * @description Stops deliveries of an origin to a sink. For admins (`assent:admin`). Open handshakes of the pair end, and their
+         *     callback URLs stop working. Only an admin can reverse it: ask the webhook again, or record an agreement.
          */
         post: operations["revokeGrant"];
         delete?: never;
@@ -392,179 +732,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End a hold.
-         * @description Senders may send again before the hold that the webhook asked for is over. Without a hold, nothing changes.
+         * End a hold
+         * @description Ends a hold early, so that senders may send again before the time that the webhook asked for (webhook specification,
+         *     section 2.2). For admins (`assent:admin`). Without a hold, nothing changes.
          */
         post: operations["releaseGrant"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/origins": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List the sending systems of the tenant. */
-        get: operations["getOrigins"];
-        put?: never;
-        /** Register a sending system. */
-        post: operations["createOrigin"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/origins/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The DNS expression of the sending system. */
-                name: components["parameters"]["OriginName"];
-            };
-            cookie?: never;
-        };
-        /** Read a sending system. */
-        get: operations["getOrigin"];
-        /**
-         * Replace the policy of a sending system.
-         * @description It holds for handshakes from now on; grants stay as they are until they are renewed.
-         */
-        put: operations["updateOrigin"];
-        post?: never;
-        /**
-         * Remove a sending system.
-         * @description Only when no subscription names it any more; its grants end with it.
-         */
-        delete: operations["deleteOrigin"];
-        options?: never;
-        head?: never;
-        /** Change some of the policy of a sending system. */
-        patch: operations["patchOrigin"];
-        trace?: never;
-    };
-    "/match": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Which webhooks get this event?
-         * @description A CloudEvent in structured, batched or binary content mode (HTTP protocol binding, section 3). Only context
-         *     attributes decide, so the data may be left out. Only deliverable subscriptions are in the answer, each sink once.
-         *     An event that breaks a MUST of the origin's profile is refused with every fault; in a batch the others are
-         *     answered. A message has 1 MiB at the most, and a batch 100 events, unless the registry is set otherwise.
-         *     If the filters take more steps for a message than the registry allows, the answer is `match_too_expensive`, with
-         *     the subscription that took most: nothing was matched then.
-         */
-        post: operations["matchEvent"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/filters/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Would this filter, or this subscription, match this event?
-         * @description Nothing is stored, and no consent is looked at.
-         */
-        post: operations["testFilter"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/events/validate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Does this event keep a profile?
-         * @description For build pipelines. The event comes in any content mode, alone or in a batch, as large as for a match; nothing is
-         *     matched and nothing is stored.
-         */
-        post: operations["validateEvent"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/snapshot": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Everything of the tenant as of one moment.
-         * @description JSON lines: one for each origin, subscription and grant, and a last one (`kind: end`) with the cursor to follow
-         *     from (`GET /changes?after=`). **A stream without that last line is incomplete**: take another one. Subscriptions
-         *     come in every state and grants too; what may be delivered is the receiver's to derive: the subscription is not
-         *     suspended, and the grant of its origin and sink is live and has not expired. The first line comes when all of them
-         *     have been read, which may take two minutes. A client that does not read for a while is cut off.
-         */
-        get: operations["getSnapshot"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/changes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What became different after a cursor.
-         * @description In the order of the log, complete, and the same for every reader. As a page; as a long poll with `wait`; or, with
-         *     `Accept: text/event-stream`, as Server-Sent Events: the event's name is the kind of the change, its data the
-         *     change, its id the cursor after it. Every 15 seconds, if nothing else is set, a stream gets an event `heartbeat`,
-         *     whether or not anything of this tenant or origin changed. Its id is the present cursor, and its data says whether
-         *     there may be `more` already (which the first one always says), and how old the registry's own knowledge is (`age`
-         *     in seconds; absent while it is current). A stream ends when the token expires; go on with `Last-Event-ID`.
-         *
-         *     Each change carries the whole state of its subject at that moment, or `null` if it is gone, so applying one twice
-         *     does no harm. Take over the cursor of every page and heartbeat: it moves on when others change something, and one
-         *     that stays unused for longer than changes are kept answers 410.
-         *
-         *     Sinks and `protocolsettings`, headers among them, are told to every token with `assent:deliver`, and stay in the
-         *     log for as long as changes are kept; what is secret belongs into `sinkcredential`, which is not in the log.
-         */
-        get: operations["getChanges"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -579,8 +751,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the audit record of the tenant.
-         * @description Newest first.
+         * Read the audit log
+         * @description Lists who changed what in the tenant, newest first. For admins (`assent:admin`). All query parameters match exactly
+         *     and combine with AND.
          */
         get: operations["getAudit"];
         put?: never;
@@ -596,83 +769,72 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * @description `active`: events may be delivered. `pending`: there is no outcome yet. `refused`: there is no consent, or an admin took
-         *     the grant away. `unreachable`: every attempt to ask failed. `suspended`: somebody stopped deliveries. `expired`: the
-         *     consent ran out. `retired`: the webhook answered 410.
+         * @description `active`: events may be delivered. `pending`: there is no outcome yet. `refused`: the webhook gave no consent, or an
+         *     admin revoked the grant. `unreachable`: every attempt to ask failed. `suspended`: the subscriber or an admin suspended
+         *     it. `expired`: the grant expired. `retired`: the webhook returned 410.
          * @enum {string}
          */
         SubscriptionStatus: "pending" | "active" | "refused" | "unreachable" | "suspended" | "expired" | "retired";
-        /** @description A place of the request that breaks a rule. */
+        /** @description A place in the request that breaks a rule. */
         Fault: {
-            /** @description JSON pointer into the body (`/sink`); outside of it `query/limit`, `header/prefer`, `path/id`. */
+            /** @description The place: a JSON pointer into the body (`/sink`), or `query/limit`, `header/prefer`, `path/id`. */
             pointer: string;
-            /** @description Stable name of the rule that was broken. */
+            /** @description The stable name of the rule. */
             rule: string;
-            /** @description What is wrong there, for people. */
+            /** @description What is wrong there, in the language of the response. */
             detail: string;
         };
-        /** @description A problem (RFC 9457) with a stable code and the place of each fault. */
+        /** @description A problem (RFC 9457) with a stable code, and the place of each fault. */
         Problem: {
-            /** @description A URI for the kind of problem: `urn:problem-type:assent:` and the code. */
+            /** @description The kind of problem as a URI: `urn:problem-type:assent:` and the code. */
             type: string;
+            /** @description The kind of problem in words, in the language of the response. */
             title: string;
+            /** @description The HTTP status code. */
             status: number;
+            /** @description What went wrong this time, in the language of the response. */
             detail: string;
-            /** @description Stable name of the problem. */
+            /** @description The stable name of the problem. */
             code: string;
-            /** @description The id under which this request stands in the logs. */
+            /** @description The id of this request in the log. */
             requestid: string;
             faults?: components["schemas"]["Fault"][];
         };
-        /**
-         * @description One filter; its single member names the dialect.
-         * @example {
-         *       "prefix": {
-         *         "type": "com.example."
-         *       }
-         *     }
-         */
+        /** @description One filter. Its single member names the dialect, for example `{"prefix": {"type": "com.example."}}`. */
         Filter: {
             [key: string]: unknown;
         };
         /**
          * Format: date-time
-         * @description In UTC, with `Z`.
+         * @description RFC 3339 in UTC, with `Z`.
          */
         Time: string;
-        /** @description The credential that was replaced last. Senders still get it until `until`. */
+        /** @description The credential that was replaced last. Senders also get it until `until`. */
         PreviousCredential: {
             /** @enum {string} */
             credentialtype: "PLAIN" | "ACCESSTOKEN" | "REFRESHTOKEN";
-            /** @description When it was given. */
+            /** @description When it was set. */
             setat: components["schemas"]["Time"];
             /** @description When its access token expires. */
             endsat?: components["schemas"]["Time"];
             /**
-             * @description A keyed hash: the same credential, given again to the same subscription, has the same one until the registry
-             *     gets a new key. It says nothing about the secret.
+             * @description A keyed hash. The same credential of the same subscription has the same fingerprint until the registry gets a new
+             *     key. It reveals nothing about the secret.
              */
             fingerprint: string;
             until: components["schemas"]["Time"];
         };
-        /**
-         * @description Metadata of the stored credential. The secrets are never returned.
-         * @example {
-         *       "credentialtype": "PLAIN",
-         *       "setat": "2026-11-20T12:00:00.000Z",
-         *       "fingerprint": "3f0Ck1hYQx2mPZaT"
-         *     }
-         */
+        /** @description Metadata of the stored credential. The secrets are never returned. */
         PresentCredential: {
             /** @enum {string} */
             credentialtype: "PLAIN" | "ACCESSTOKEN" | "REFRESHTOKEN";
-            /** @description When it was given. */
+            /** @description When it was set. */
             setat: components["schemas"]["Time"];
             /** @description When its access token expires. */
             endsat?: components["schemas"]["Time"];
             /**
-             * @description A keyed hash: the same credential, given again to the same subscription, has the same one until the registry
-             *     gets a new key. It says nothing about the secret.
+             * @description A keyed hash. The same credential of the same subscription has the same fingerprint until the registry gets a new
+             *     key. It reveals nothing about the secret.
              */
             fingerprint: string;
             previous?: components["schemas"]["PreviousCredential"];
@@ -680,116 +842,85 @@ export interface components {
         /** @description Requests per minute to ask for with `WebHook-Request-Rate` (webhook specification, section 4.1.4). */
         RequestedRate: number;
         /**
-         * @description Whether webhooks are offered a callback URL (webhook specification, section 4.1.3). `never`: not by these questions.
+         * @description Whether a handshake offers a callback URL (webhook specification, section 4.1.3).
          * @enum {string}
          */
         CallbackPolicy: "offer" | "never";
-        /** @description Requests per minute; `"*"` means no limit (webhook specification, section 4.2.2). A webhook that allows more than the maximum is given the maximum, with the warning `rate_capped`. */
+        /** @description Requests per minute; `"*"` means no limit (webhook specification, section 4.2.2). If a webhook allows more than the maximum, the rate is the maximum and the grant has the warning `rate_capped`. */
         Rate: number | "*";
         /**
-         * @description The latest call of the callback URL that granted nothing: what came, why it did not count, and what to send. The audit
-         *     record has the first ten of a handshake, as `handshake.callback_rejected`.
-         * @example {
-         *       "at": "2026-11-21T12:04:00.000Z",
-         *       "reason": "rate_malformed",
-         *       "message": "A callback sent WebHook-Allowed-Rate \"0\", which is no rate, so it granted nothing.",
-         *       "advice": "Send requests per minute as a positive integer, in digits alone, or \"*\"; or leave WebHook-Allowed-Rate out of the\ncallback to allow the requested rate.",
-         *       "count": 1
-         *     }
+         * @description The latest call of the callback URL that granted nothing, why, and what to send instead. The audit log has the first
+         *     ten of a handshake, as `handshake.callback_rejected`.
          */
         RejectedCallback: {
             at: components["schemas"]["Time"];
             /**
-             * @description The callback named another origin, or several; its rate is no rate; its URL had expired; or its question was closed
-             *     by a refusal, a revocation, a deletion, or another sink, origin or rate.
+             * @description `origin_mismatch`: it named another origin. `origin_repeated`: it named several. `rate_malformed`: its rate is
+             *     malformed. `callback_expired`: the URL had expired. `callback_closed`: the question was closed by a refusal, a
+             *     revocation, a deletion, or another sink, origin or rate.
              * @enum {string}
              */
             reason: "origin_mismatch" | "origin_repeated" | "rate_malformed" | "callback_expired" | "callback_closed";
-            /** @description What came, and why it did not count. */
+            /** @description What the call sent and why it did not count. */
             message: string;
             /** @description What to send instead. */
             advice: string;
-            /** @description How many such calls the handshake has had. */
+            /** @description The number of such calls for this handshake. */
             count: number;
         };
-        /** @description Why the subscription stands where it stands, and what happens next. */
+        /** @description Why the subscription has its status, and what happens next. */
         StatusDetails: {
             /**
-             * @description Stable code: a verdict, as listed in the README, or `agreement`, `suspended`, `expired`, `not_asked_yet` (it is
-             *     to be asked) or `asking` (its answer is awaited).
+             * @description A stable code: a verdict, `agreement`, `suspended`, `expired`, `not_asked_yet` (Assent will ask the webhook) or
+             *     `asking` (Assent waits for its response).
              */
             reason: string;
+            /** @description The reason in words. */
             message: string;
-            /** @description What the owner of the webhook can change. */
+            /** @description What the webhook owner can change. */
             advice?: string;
             /** @description What happens next. */
             next?: string;
+            /** @description When it happens. */
             nextat?: components["schemas"]["Time"];
             allowedrate?: components["schemas"]["Rate"];
             expiresat?: components["schemas"]["Time"];
-            /**
-             * @description The webhook was asked to renew the consent and gave no answer that counts. The consent holds until `expiresat`, and
-             *     until then the webhook is asked again.
-             */
+            /** @description A renewal got no response that counts. The grant is valid until `expiresat`, and Assent keeps asking until then. */
             renewal?: {
                 /** @enum {string} */
                 outcome: "no_answer";
-                /** @description Of the last attempt; a stable code, as listed in the README. */
+                /** @description The outcome of the last attempt as a stable code. */
                 verdict: string;
-                /** @description The verdict, for people. */
+                /** @description The verdict in words. */
                 message: string;
-                /** @description What the owner of the webhook can change. */
+                /** @description What the webhook owner can change. */
                 advice?: string;
-                /** @description How long the consent still holds. */
+                /** @description Seconds until the grant expires. */
                 secondsleft: number;
             };
+            /** @description Mistakes in the response that were tolerated. */
             warnings?: {
                 code: string;
                 message: string;
             }[];
-            /** @description The handshake that this is based on. */
+            /** @description The id of the handshake that this is based on. */
             handshake?: string;
             rejectedcallback?: components["schemas"]["RejectedCallback"];
         };
-        /** @description A place that breaks a rule of events. */
+        /** @description A place in an event that breaks a rule. */
         RuleBreach: {
-            /** @description JSON pointer into what was sent, or `header/` and the name of a header. */
+            /** @description The place: a JSON pointer into the body, or `header/` and the name of a header. */
             pointer: string;
-            /** @description Stable name of the rule. */
+            /** @description The stable name of the rule. */
             rule: string;
             /** @enum {string} */
             level?: "MUST" | "SHOULD";
-            /** @description What is wrong there, for people. */
+            /** @description What is wrong there. */
             detail: string;
         };
-        /**
-         * @description A stored subscription and where it stands.
-         * @example {
-         *       "id": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f",
-         *       "source": "urn:nld:oin:00000001823288444000:systeem:BRP-component",
-         *       "types": [
-         *         "nl.overheid.zaken.zaakstatus-gewijzigd"
-         *       ],
-         *       "sink": "https://webhook.example.com/events",
-         *       "protocol": "HTTP",
-         *       "origin": "eventemitter.example.com",
-         *       "status": "active",
-         *       "statusdetails": {
-         *         "reason": "granted",
-         *         "message": "The webhook agreed in its answer. eventemitter.example.com may send up to 120 requests per minute.",
-         *         "next": "The consent is renewed by another handshake.",
-         *         "nextat": "2026-11-28T12:00:00.000Z",
-         *         "allowedrate": 120,
-         *         "expiresat": "2026-11-30T12:00:00.000Z",
-         *         "handshake": "0197f3c2-4a5c-7000-8000-000000000001"
-         *       },
-         *       "subscriber": "case-system",
-         *       "createdat": "2026-11-20T12:00:00.000Z",
-         *       "updatedat": "2026-11-20T12:00:00.000Z"
-         *     }
-         */
+        /** @description A stored subscription and its status. */
         Subscription: {
-            /** @description The identifier; it never changes. */
+            /** @description The id. It never changes. */
             id: string;
             source?: string;
             types?: string[];
@@ -809,14 +940,17 @@ export interface components {
             callback?: components["schemas"]["CallbackPolicy"];
             status: components["schemas"]["SubscriptionStatus"];
             statusdetails: components["schemas"]["StatusDetails"];
-            /** @description The client that the subscription belongs to. */
+            /** @description The client that registered the subscription. */
             subscriber: string;
             /**
-             * @description The steps that the filters take for an event whose attributes have 256 characters. Absent for most: it is there
-             *     if the subscription names nothing that an event must have, or takes more than 1,024 steps.
+             * @description The steps that the filters need for an event whose attributes have 256 characters. Present only if the subscription
+             *     requires no particular attribute value, or needs more than 1,024 steps.
              */
             price?: number;
-            /** @description What the profile of the origin makes unlikely in `types` or `source`. A list of subscriptions leaves it out. */
+            /**
+             * @description Values in `types` or `source` that the profile of the origin makes unlikely. A list of subscriptions leaves it
+             *     out.
+             */
             warnings?: components["schemas"]["RuleBreach"][];
             suspended?: {
                 at: components["schemas"]["Time"];
@@ -836,14 +970,14 @@ export interface components {
              * @enum {string}
              */
             credentialtype: "PLAIN";
-            /** @description Not empty, without control characters. */
+            /** @description The name: not empty, no control characters. */
             identifier?: string;
-            /** @description Not empty, without control characters. */
+            /** @description The secret: not empty, no control characters. */
             secret?: string;
             /**
-             * @description Of a request only. For how long from now senders still get the credential that this one replaces, beside it; 0
-             *     if absent. Beside a type alone, or the credential that is stored, it does so for the one that was replaced last,
-             *     whose overlap stays if it is absent and ends if it is 0. The sink stays on its host.
+             * @description In a request only: how many seconds senders also get the credential that this one replaces. 0 if absent. With only
+             *     a type, or with the stored credential, it changes the overlap of the credential that was replaced last: absent
+             *     keeps that overlap, 0 ends it. There is no overlap if the sink moves to another host.
              */
             overlapseconds?: number;
             readonly setat?: unknown;
@@ -862,12 +996,12 @@ export interface components {
             accesstoken?: string;
             /** @description An RFC 3339 time in UTC, such as 2026-11-20T12:00:00Z. */
             accesstokenexpiresutc?: string;
-            /** @description Optional; `bearer` if absent. */
+            /** @description Optional. `bearer` if absent. */
             accesstokentype?: string;
             /**
-             * @description Of a request only. For how long from now senders still get the credential that this one replaces, beside it; 0
-             *     if absent. Beside a type alone, or the credential that is stored, it does so for the one that was replaced last,
-             *     whose overlap stays if it is absent and ends if it is 0. The sink stays on its host.
+             * @description In a request only: how many seconds senders also get the credential that this one replaces. 0 if absent. With only
+             *     a type, or with the stored credential, it changes the overlap of the credential that was replaced last: absent
+             *     keeps that overlap, 0 ends it. There is no overlap if the sink moves to another host.
              */
             overlapseconds?: number;
             readonly setat?: unknown;
@@ -875,7 +1009,7 @@ export interface components {
             readonly fingerprint?: unknown;
             readonly previous?: unknown;
         };
-        /** @description An access token, and what the delivery system gets the next one with. */
+        /** @description An access token, and a refresh token to get the next one. */
         RefreshTokenCredential: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -886,87 +1020,83 @@ export interface components {
             accesstoken?: string;
             /** @description An RFC 3339 time in UTC, such as 2026-11-20T12:00:00Z. */
             accesstokenexpiresutc?: string;
-            /** @description Optional; `bearer` if absent. */
+            /** @description Optional. `bearer` if absent. */
             accesstokentype?: string;
             /**
-             * @description Of a request only. For how long from now senders still get the credential that this one replaces, beside it; 0
-             *     if absent. Beside a type alone, or the credential that is stored, it does so for the one that was replaced last,
-             *     whose overlap stays if it is absent and ends if it is 0. The sink stays on its host.
+             * @description In a request only: how many seconds senders also get the credential that this one replaces. 0 if absent. With only
+             *     a type, or with the stored credential, it changes the overlap of the credential that was replaced last: absent
+             *     keeps that overlap, 0 ends it. There is no overlap if the sink moves to another host.
              */
             overlapseconds?: number;
             readonly setat?: unknown;
             readonly endsat?: unknown;
             readonly fingerprint?: unknown;
             readonly previous?: unknown;
-            /** @description Not empty, without control characters. */
+            /** @description Not empty, no control characters. */
             refreshtoken?: string;
-            /** @description An https address that keeps the rules of sinks. */
+            /** @description An https URL that follows the rules for sinks. */
             refreshtokenendpoint?: string;
         };
         /**
-         * @description What the delivery system shows the sink (section 3.2.3). It is kept encrypted, and its secrets are never read back.
-         *     A new one needs every member of its type but those that are marked as optional. In a request, one with nothing but
-         *     its type keeps what is stored.
-         * @example {
-         *       "credentialtype": "PLAIN",
-         *       "identifier": "assent",
-         *       "secret": "a-shared-secret",
-         *       "overlapseconds": 3600
-         *     }
+         * @description The credential that senders show to the sink (Subscriptions API, section 3.2.3). Assent stores it encrypted and never
+         *     returns its secrets, except to senders with the scope `assent:credentials`. A new credential needs every member of its
+         *     type that is not optional. To keep the stored one, send only its type.
          */
         SinkCredential: components["schemas"]["PlainCredential"] | components["schemas"]["AccessTokenCredential"] | components["schemas"]["RefreshTokenCredential"];
         /**
-         * @description What a consumer asks for (CloudEvents Subscriptions API, section 3.2.1). Members that the registry tells about a
-         *     stored subscription may stand in a request, so that what was read can be written back; they are ignored.
+         * @description What a consumer asks for (Subscriptions API, section 3.2.1). You can send back what you read: Assent ignores the
+         *     members that only it sets.
          */
         SubscriptionRequest: {
-            /** @description Ignored when creating; when replacing it must be the one of the path. */
+            /** @description Ignored when you create. When you replace, it must equal the id in the path. */
             id?: string;
-            /** @description Only events with exactly this `source`. A non-empty URI reference. */
+            /** @description Only events with exactly this `source`, a non-empty URI reference. */
             source?: string;
-            /** @description Only events whose `type` is one of these. Absent or empty means every type. */
+            /** @description Only events with one of these types. Absent or empty means every type. */
             types?: string[];
             /** @description Only events with exactly this `subject`. */
             subject?: string;
             /**
-             * @description Every filter must hold. The dialects are `exact`, `prefix`, `suffix`, `all`, `any`, `not` (section 3.2.4) and
-             *     `sql` (CESQL v1); absent or empty means every event. Those inside of others count, too: 100 in all.
+             * @description Only events that match every filter. The dialects are `exact`, `prefix`, `suffix`, `all`, `any`, `not`
+             *     (Subscriptions API, section 3.2.4) and `sql` (CESQL v1). Absent or empty means every event. At most 100 filters,
+             *     including those inside others.
              */
             filters?: components["schemas"]["Filter"][];
-            /** @description The exact https address that events are sent to and that is asked for permission. */
+            /** @description The https URL that events are sent to. Assent asks exactly this URL for consent. */
             sink: string;
             sinkcredential?: components["schemas"]["SinkCredential"];
-            /** @description The delivery protocol. `HTTP` is the one that is supported. */
+            /** @description The delivery protocol. Only `HTTP` is supported. */
             protocol: string;
             /**
-             * @description `headers` to send along with each delivery, 50 at the most, and `method`, which can only be `POST` (webhook
-             *     specification, section 2.1). Of several subscriptions to one sink, the settings of the oldest that has any hold
-             *     for all; empty ones are as absent.
+             * @description Settings for deliveries (Subscriptions API, section 3.2.2.1). If several subscriptions share a sink, the settings
+             *     of the oldest one that has any apply to all. Empty settings count as absent.
              */
             protocolsettings?: {
                 /**
-                 * @description How events are delivered (HTTP protocol binding, section 3); `structured` if absent, or `binary`. What has no
-                 *     data, or no type of its bytes, is structured in any case (webhook specification, section 2.1).
+                 * @description `structured` (the default) or `binary` (CloudEvents HTTP protocol binding, section 3). An event without data,
+                 *     or with bytes of an unknown type, is always structured (webhook specification, section 2.1).
                  */
                 contentmode?: string;
+                /** @description Headers to send with each delivery, at most 50. */
                 headers?: {
                     [key: string]: string;
                 };
+                /** @description Only `POST` (webhook specification, section 2.1). */
                 method?: string;
             } & {
                 [key: string]: unknown;
             };
-            /** @description Settings for whoever generates the events; stored and given back. 8 KiB at the most, as JSON. */
+            /** @description Settings for the system that generates the events. Assent stores and returns them. At most 8 KiB as JSON. */
             config?: {
                 [key: string]: unknown;
             };
-            /** @description The sending system that shall deliver. Absent means the tenant's default origin. */
+            /** @description The origin that sends the events. If absent, the tenant's default origin. */
             origin?: string;
             requestedrate?: components["schemas"]["RequestedRate"];
             /**
-             * @description `never`: the webhook is asked without a callback URL, for receivers that keep their consent back where one is
-             *     offered. `offer` if absent. Where the origin says `never`, that holds. A renewal, which is for all subscriptions of
-             *     one origin to one sink, leaves the callback out where all of them say `never`.
+             * @description `never` asks the webhook without a callback URL. Use it for webhooks that withhold their headers whenever a
+             *     callback is offered. `offer` if absent. `never` in the origin's policy takes precedence. A renewal covers all
+             *     subscriptions of an origin to a sink, and leaves the callback out if all of them say `never`.
              */
             callback?: components["schemas"]["CallbackPolicy"];
             readonly status?: unknown;
@@ -978,35 +1108,35 @@ export interface components {
             readonly createdat?: unknown;
             readonly updatedat?: unknown;
         };
-        /** @description A JSON merge patch (RFC 7396) on the subscription; `null` removes a member. */
+        /** @description A JSON merge patch (RFC 7396) for the subscription. `null` removes a member. */
         SubscriptionPatch: {
             [key: string]: unknown;
         };
         Reason: {
-            /** @description Why; kept with the record. Not only of spaces. */
+            /** @description Why. Assent keeps it with the record. It must have a character that is not a space. */
             reason: string;
         };
-        /** @description Header lines in the order in which they went over the wire; a callback key is left out. */
+        /** @description Header lines in the order in which they were sent. A callback key is masked. */
         HeaderLines: {
             name: string;
             value: string;
         }[];
         /**
-         * @description One OPTIONS request. Status, address and timing of the target are for admins; others see the verdict and the
-         *     WebHook headers.
+         * @description One OPTIONS request. Only admins see the status code, address and timing of the webhook. Others see the verdict and
+         *     the WebHook headers.
          */
         Attempt: {
-            /** @description Counts the attempts of the handshake, from 1. */
+            /** @description The number of the attempt in the handshake, from 1. */
             number: number;
             startedat: components["schemas"]["Time"];
             finishedat?: components["schemas"]["Time"];
             request: components["schemas"]["HeaderLines"];
             answer?: components["schemas"]["HeaderLines"];
-            /** @description Of the answer; for admins. */
+            /** @description The status code of the response. Admins only. */
             status?: number;
-            /** @description Who was called; for admins. */
+            /** @description The address that was called. Admins only. */
             remoteaddress?: string;
-            /** @description How long each stage took, in milliseconds; one that was not completed has none. */
+            /** @description The duration of each stage in milliseconds. A stage that did not complete is absent. */
             timing?: {
                 lookupms?: number;
                 connectms?: number;
@@ -1014,190 +1144,275 @@ export interface components {
                 answerms?: number;
                 totalms: number;
             };
-            /** @description A stable code, as listed in the README. Absent while there is no outcome. */
+            /** @description The outcome as a stable code. Absent until there is one. */
             verdict?: string;
-            /** @description The verdict, for people. */
+            /** @description The verdict in words. */
             message?: string;
-            /** @description What the owner of the webhook can change. */
+            /** @description What the webhook owner can change. */
             advice?: string;
-            /** @description Codes of what the answer left to be desired. */
+            /** @description Codes of mistakes in the response that were tolerated. */
             warnings?: string[];
         };
-        /**
-         * @description One conversation with one sink for one origin.
-         * @example {
-         *       "id": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e61",
-         *       "origin": "eventemitter.example.com",
-         *       "sink": "https://webhook.example.com/events",
-         *       "reason": "registration",
-         *       "requestedrate": 120,
-         *       "state": "granted",
-         *       "verdict": "granted",
-         *       "message": "The webhook allows this origin to send.",
-         *       "createdat": "2026-11-21T12:00:00.000Z",
-         *       "finishedat": "2026-11-21T12:00:00.140Z",
-         *       "attempts": [
-         *         {
-         *           "number": 1,
-         *           "startedat": "2026-11-21T12:00:00.010Z",
-         *           "finishedat": "2026-11-21T12:00:00.140Z",
-         *           "request": [
-         *             {
-         *               "name": "WebHook-Request-Origin",
-         *               "value": "eventemitter.example.com"
-         *             },
-         *             {
-         *               "name": "WebHook-Request-Rate",
-         *               "value": "120"
-         *             }
-         *           ],
-         *           "answer": [
-         *             {
-         *               "name": "WebHook-Allowed-Origin",
-         *               "value": "eventemitter.example.com"
-         *             },
-         *             {
-         *               "name": "WebHook-Allowed-Rate",
-         *               "value": "120"
-         *             }
-         *           ],
-         *           "verdict": "granted",
-         *           "message": "The webhook allows this origin to send."
-         *         }
-         *       ]
-         *     }
-         */
+        /** @description One exchange with one sink for one origin, with its attempts and outcome (webhook specification, section 4). */
         Handshake: {
             id: string;
             origin: string;
             sink: string;
             /**
-             * @description Why the webhook is asked: a new subscription, another sink, origin or rate, somebody's wish, or a consent that runs
-             *     out.
+             * @description Why Assent asks. `registration`: a new subscription. `change`: another sink, origin or rate. `request`: a
+             *     consumer or admin asked for it. `renewal`: the grant expires soon.
              * @enum {string}
              */
             reason: "registration" | "change" | "request" | "renewal";
             requestedrate?: components["schemas"]["RequestedRate"];
             /**
-             * @description `due`: to be asked, or asked again. `asking`: at present. `waiting`: the answer gave no consent, and the callback
-             *     can still be called. `unreachable`: no attempt got an answer that counts. `retired`: the answer was 410. `cancelled`: the question
-             *     lost its meaning.
+             * @description `due`: an attempt is planned. `asking`: an attempt is running. `waiting`: the response gave no consent, and the
+             *     callback URL still works. `granted`, `refused`: the webhook or its owner decided. `unreachable`: no attempt got a
+             *     response that counts. `retired`: the webhook returned 410. `cancelled`: the outcome is no longer needed.
              * @enum {string}
              */
             state: "due" | "asking" | "waiting" | "granted" | "refused" | "unreachable" | "retired" | "cancelled";
             /**
-             * @description What came of it last; a stable code, as listed in the README. Where the name of the sink is absent or leads to an
-             *     address that may not be called, admins see which (`name_not_found`, `address_not_allowed`), and others see
-             *     `name_not_public`.
+             * @description The outcome of the last attempt or of the handshake, as a stable code. Admins see whether the host of the sink
+             *     does not exist (`name_not_found`) or has an address that Assent must not call (`address_not_allowed`). Others see
+             *     `name_not_public` for both.
              */
             verdict?: string;
-            /** @description The verdict, for people. */
+            /** @description The verdict in words. */
             message?: string;
-            /** @description What the owner of the webhook can change. */
+            /** @description What the webhook owner can change. */
             advice?: string;
             /** @description What happens next. */
             next?: string;
-            /** @description When that happens. */
+            /** @description When it happens. */
             nextat?: components["schemas"]["Time"];
             rejectedcallback?: components["schemas"]["RejectedCallback"];
             createdat: components["schemas"]["Time"];
-            /** @description Absent while it is not over. */
+            /** @description Absent until the handshake is over. */
             finishedat?: components["schemas"]["Time"];
             attempts: components["schemas"]["Attempt"][];
         };
-        /**
-         * @description What senders reported of a pair of origin and sink.
-         * @example {
-         *       "origin": "eventemitter.example.com",
-         *       "sink": "https://webhook.example.com/events",
-         *       "counts": {
-         *         "delivered": 1204,
-         *         "mediarefused": 3
-         *       },
-         *       "failures": 3,
-         *       "failingsince": "2026-11-20T12:00:00.000Z",
-         *       "deliveredat": "2026-11-20T11:59:00.000Z",
-         *       "lastkind": "mediarefused",
-         *       "lastat": "2026-11-20T12:00:02.000Z",
-         *       "message": "The webhook refuses the format of the event (415).",
-         *       "advice": "Accept application/cloudevents+json, or choose the other content mode with contentmode in protocolsettings."
-         *     }
-         */
+        /** @description What senders reported for a pair of origin and sink. */
         Deliveries: {
             origin: string;
             sink: string;
             /**
-             * @description Deliveries by what they came to; what never happened is left out. `delivered` (2xx), `gone` (410), `throttled`
-             *     (429), `unavailable` (503), `mediarefused` (415), `unauthorized` (401, 403), `redirected` (3xx), `rejected` (any
-             *     other 4xx), `failed` (any other 5xx), `unanswered` (no answer).
+             * @description The number of deliveries by outcome: `delivered` (2xx), `gone` (410), `throttled` (429), `unavailable` (503),
+             *     `mediarefused` (415), `unauthorized` (401, 403), `redirected` (3xx), `rejected` (any other 4xx), `failed` (any
+             *     other 5xx), `unanswered` (no response). An outcome that never occurred is absent.
              */
             counts: {
                 [key: string]: number;
             };
             /**
              * Format: int64
-             * @description Deliveries that failed since the last success.
+             * @description Failed deliveries since the last success.
              */
             failures: number;
+            /** @description The first failure since the last success. */
             failingsince?: components["schemas"]["Time"];
-            /** @description When a success was reported last. */
+            /** @description The last success. */
             deliveredat?: components["schemas"]["Time"];
-            /** @description What the last delivery came to, by the names of `counts`. */
+            /** @description The outcome of the last delivery; a name in `counts`. */
             lastkind?: string;
+            /** @description The last delivery. */
             lastat?: components["schemas"]["Time"];
-            /** @description For admins. */
+            /** @description The status code of the last delivery. Admins only. */
             laststatus?: number;
-            /** @description The webhook asked every sender to wait until then. */
+            /** @description The end of a hold. The webhook asked senders to wait until then. */
             helduntil?: components["schemas"]["Time"];
+            /** @description How deliveries go. */
             message?: string;
             /** @description What to change. */
             advice?: string;
         };
-        /**
-         * @description What was decided. The first decision counts; a later call gets it as well.
-         * @example {
-         *       "granted": true,
-         *       "origin": "eventemitter.example.com",
-         *       "sink": "https://webhook.example.com/events",
-         *       "allowedrate": 60,
-         *       "expiresat": "2026-12-01T12:00:00.000Z"
-         *     }
-         */
+        /** @description An event, and either the id of a stored subscription or the members of a new one. */
+        FilterTest: {
+            /** @description A CloudEvent in the JSON format, read in the same way as for a match. */
+            event: {
+                [key: string]: unknown;
+            };
+            /** @description The id of a stored subscription. */
+            subscription?: string;
+            source?: string;
+            types?: string[];
+            subject?: string;
+            filters?: components["schemas"]["Filter"][];
+        };
+        FilterTestAnswer: {
+            matched: boolean;
+            /** @description The first part that does not match. */
+            pointer?: string;
+            /** @description Why it does not match, if the event alone does not show it. */
+            detail?: string;
+        };
+        /** @description The decision. The first one counts, and later calls return it. */
         CallbackDecision: {
-            /** @description `false` if the owner of the webhook refused. */
+            /** @description `false` if the webhook owner refused. */
             granted: boolean;
             origin: string;
             sink: string;
-            /** @description Only if granted. */
+            /** @description Present if granted. */
             allowedrate?: components["schemas"]["Rate"];
-            /** @description Only if granted. */
+            /** @description Present if granted. */
             expiresat?: components["schemas"]["Time"];
         };
-        /** @description What the form of the page sends. Without a decision the call is what it is without a form. */
+        /** @description What the form of the page sends. Without `decision`, the call counts as one without a form. */
         CallbackForm: {
             /** @enum {string} */
             decision?: "allow" | "refuse";
-            /** @description As `WebHook-Allowed-Rate`, and in its place; empty is as absent. */
+            /** @description Replaces `WebHook-Allowed-Rate`. Empty counts as absent. */
             rate?: string;
         };
+        /** @description A CloudEvent in the JSON format. It can have any extension attributes. */
+        CloudEvent: {
+            /** @enum {string} */
+            specversion: "1.0";
+            id: string;
+            source: string;
+            type: string;
+            subject?: string;
+            /** Format: date-time */
+            time?: string;
+            datacontenttype?: string;
+            dataschema?: string;
+            /** @description Any JSON value. Matching ignores it. */
+            data?: unknown;
+            /** @description Binary data instead of `data`, in Base64. */
+            data_base64?: string;
+        } & {
+            [key: string]: unknown;
+        };
         /**
-         * @description `response`: the answer to OPTIONS. `callback`: the callback was called. `agreement`: an admin recorded it.
-         *     `policy`: the target does not support the handshake and the origin's policy allows a low rate.
+         * @description A webhook that gets the event once for all its subscriptions. Send one `POST` to `sink` when a lease or an unlimited
+         *     rate allows it (webhook specification, section 2.1). Do not follow redirects.
+         *
+         *     Headers, where a later one replaces an earlier one of the same name:
+         *
+         *     1. those in `protocolsettings.headers`;
+         *     2. those of the content mode;
+         *     3. `WebHook-Request-Origin` with the `origin` of this response;
+         *     4. `Authorization` for `sinkcredential`. For `PLAIN`, use `Basic` (RFC 7617, in UTF-8) with `identifier` and `secret`.
+         *        Otherwise, use `Bearer` with `accesstoken` if `accesstokentype` is absent or `bearer` in any letter case.
+         *
+         *     If `hascredential` is `true` and you have no credential that you can use, deliver nothing.
+         *
+         *     Content modes (CloudEvents HTTP protocol binding, section 3):
+         *
+         *     - `structured`: the body is the event as JSON, with `Content-Type: application/cloudevents+json; charset=utf-8`.
+         *     - `binary`: the body is the data, `Content-Type` is `datacontenttype`, and every other attribute is a `ce-` header.
+         *       Percent-encode (in UTF-8) everything outside visible ASCII, and `"` and `%`. Use `structured` anyway if the event
+         *       has no data, or bytes without a `datacontenttype`. Do the same for text in a charset other than UTF-8 or US-ASCII,
+         *       and if `datacontenttype` starts with `application/cloudevents`.
+         */
+        MatchedSink: {
+            sink: string;
+            /** @description The ids of the subscriptions that match. */
+            subscriptions: string[];
+            allowedrate: components["schemas"]["Rate"];
+            expiresat: components["schemas"]["Time"];
+            /** @description The end of a hold. Deliver after it. */
+            helduntil?: components["schemas"]["Time"];
+            /**
+             * @description How to send the event.
+             * @enum {string}
+             */
+            contentmode: "structured" | "binary";
+            /** @description The settings of the oldest subscription that has any. */
+            protocolsettings?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description `true` if the webhook needs a credential, absent otherwise. Deliver nothing without it. A token without the scope
+             *     `assent:credentials` gets this member but no `sinkcredential`.
+             */
+            hascredential?: boolean;
+            /** @description The credential of the oldest subscription that has one. Needs the scope `assent:credentials`. */
+            sinkcredential?: components["schemas"]["SinkCredential"];
+            /**
+             * @description The credential that `sinkcredential` replaced, while both are valid. If the webhook returns 401 to the new one, it
+             *     may not know it yet. Send once more with this one, before `until`.
+             */
+            previouscredential?: {
+                until: components["schemas"]["Time"];
+                sinkcredential: components["schemas"]["SinkCredential"];
+            };
+        };
+        /**
+         * @description Webhooks that should get the event too, but no key of the registry can decrypt their credential. Deliver nothing there
+         *     and match again later. Needs the scope `assent:credentials`. Absent if there are none.
+         */
+        WithheldSinks: components["schemas"]["MatchedSink"][];
+        Explanation: {
+            subscription: string;
+            sink: string;
+            matched: boolean;
+            /** @description `matched`, `filter` (a part does not match), `suspended`, `no_grant`, `expired`, `revoked` or `ended`. */
+            reason: string;
+            /** @description The first part of the subscription that does not match. */
+            pointer?: string;
+            /** @description Why it does not match, if the event alone does not show it. */
+            detail?: string;
+        };
+        /** @description The sinks of one event. */
+        MatchAnswer: {
+            /** @description The position in the change log that this match is based on. */
+            revision: string;
+            /** @description The origin: the value of `WebHook-Request-Origin` on each delivery. */
+            origin: string;
+            sinks: components["schemas"]["MatchedSink"][];
+            withheld?: components["schemas"]["WithheldSinks"];
+            warnings?: components["schemas"]["RuleBreach"][];
+            explanations?: components["schemas"]["Explanation"][];
+        };
+        /** @description The sinks of one event of a batch, or its faults. */
+        MatchedEvent: {
+            /**
+             * @description The position that this event was matched at, if it is later than that of the response. A large batch is matched in
+             *     several steps.
+             */
+            revision?: string;
+            sinks?: components["schemas"]["MatchedSink"][];
+            withheld?: components["schemas"]["WithheldSinks"];
+            warnings?: components["schemas"]["RuleBreach"][];
+            faults?: components["schemas"]["RuleBreach"][];
+            explanations?: components["schemas"]["Explanation"][];
+        };
+        /** @description The sinks of each event of a batch, in order. */
+        BatchAnswer: {
+            /** @description The position in the change log that this match is based on. An event can have a later one. */
+            revision: string;
+            origin: string;
+            events: components["schemas"]["MatchedEvent"][];
+        };
+        /**
+         * @description A set of rules for events.
+         * @enum {string}
+         */
+        Profile: "cloudevents" | "nl-gov" | "intg-std-015" | "belgif";
+        /** @description The rules that one event breaks. */
+        ValidatedEvent: {
+            /** @description Whether it breaks no MUST. */
+            valid: boolean;
+            /** @description The MUSTs that it breaks. */
+            faults: components["schemas"]["RuleBreach"][];
+            /** @description The SHOULDs that it breaks. */
+            warnings: components["schemas"]["RuleBreach"][];
+        };
+        Validation: {
+            profile: components["schemas"]["Profile"];
+            /** @description Whether no event breaks a MUST. */
+            valid: boolean;
+            events: components["schemas"]["ValidatedEvent"][];
+        };
+        /**
+         * @description How consent was given. `response`: by the response to OPTIONS. `callback`: through the callback URL. `agreement`: on
+         *     paper, recorded by an admin. `policy`: the webhook does not support the handshake, and the origin's policy allows a
+         *     low rate.
          * @enum {string}
          */
         GrantBasis: "response" | "callback" | "agreement" | "policy";
-        /**
-         * @description May this origin send to this sink now?
-         * @example {
-         *       "origin": "eventemitter.example.com",
-         *       "sink": "https://webhook.example.com/events",
-         *       "allowed": true,
-         *       "allowedrate": 120,
-         *       "expiresat": "2026-12-01T12:00:00.000Z",
-         *       "basis": "response",
-         *       "grant": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e60"
-         *     }
-         */
+        /** @description Whether an origin may send to a sink now. */
         Permission: {
             origin: string;
             sink: string;
@@ -1207,14 +1422,14 @@ export interface components {
             basis?: components["schemas"]["GrantBasis"];
             /** @description The id of the grant. */
             grant?: string;
-            /** @description The webhook asked every sender to wait until then. */
+            /** @description The end of a hold. The webhook asked senders to wait until then. */
             helduntil?: components["schemas"]["Time"];
             /**
-             * @description Why not: `no_grant`, `expired`, `revoked`, `ended`, `suspended` (every subscription to this sink is suspended),
-             *     or `held` (the webhook asked senders to wait until `helduntil`; the consent stands, send later).
+             * @description Why not: `no_grant`, `expired`, `revoked`, `ended`, `suspended` (every subscription to this sink is suspended), or
+             *     `held` (the webhook asked senders to wait until `helduntil`; the consent stands, so send later).
              */
             reason?: string;
-            /** @description The reason, for people. */
+            /** @description The reason in words. */
             message?: string;
         };
         /** @description A pair of origin and sink. */
@@ -1222,204 +1437,181 @@ export interface components {
             origin: string;
             sink: string;
         };
-        /** @description What one delivery came to, or `count` alike. */
-        Outcome: {
-            origin: string;
-            sink: string;
-            /** @description The status of the webhook's answer, or `error` if there was none. */
-            status: number | "error";
-            /**
-             * Format: date-time
-             * @description When the answer came, by the clock of the sender; who has no clock that is right leaves it out. A 410 from
-             *     before the present consent does not count against it, and of a hold, the time since then has passed.
-             */
-            at?: string;
-            /**
-             * @description `Retry-After` of the answer, as it stood there: seconds, or an HTTP date, which is measured against `at`. It
-             *     counts with 429 and 503, for a day at the most.
-             */
-            retryafter?: number | string;
-            /** @description How many deliveries came to this. 1 if absent. */
-            count?: number;
-        };
-        ReportFault: {
-            /** @description JSON pointer into the report. */
-            pointer: string;
-            rule: string;
-            detail: string;
-        };
-        /** @description What became of one entry of a report. */
-        OutcomeResult: {
-            accepted: boolean;
-            /** @description Why it was not accepted. `no_grant`: the origin never had a grant for this sink. */
-            faults?: components["schemas"]["ReportFault"][];
-            /** @description It was accepted, but something in it was passed over. */
-            warnings?: components["schemas"]["ReportFault"][];
-        };
         LeaseRequest: {
             origin: string;
             sink: string;
             /**
-             * @description Names this process among the senders of the origin. Give it a new name at each start. A pair has a thousand at
-             *     the most that asked within five minutes; one more gets nothing, and a `retryafter` of 60.
+             * @description The name of this process among the senders of the origin. Use a new name at each start. At most 1,000 instances can
+             *     ask for a pair within five minutes. One more gets nothing, and a `retryafter` of 60.
              */
             instance: string;
-            /** @description How many requests it has to send. */
+            /** @description The number of requests that wait to be sent. */
             requests: number;
             /**
-             * @description Earlier leases of this instance for the same pair, each with how many of its requests were not sent and will not
-             *     be. Each of the latest four can be handed back, once; others are passed over.
+             * @description Earlier leases of this instance for the same pair, with the number of requests that were not sent and will not be
+             *     sent. You can return each of the latest four once. Others are ignored.
              */
             returns?: {
                 lease: string;
                 unused: number;
             }[];
         };
-        /**
-         * @description A share of the rate of a pair of origin and sink.
-         * @example {
-         *       "origin": "eventemitter.example.com",
-         *       "sink": "https://webhook.example.com/events",
-         *       "requests": 5,
-         *       "allowedrate": 600,
-         *       "lease": "0197f3c2-4a5b-4c6d-8e9f-0a1b2c3d4e5f.12",
-         *       "seconds": 2,
-         *       "until": "2026-11-21T12:00:02.000Z",
-         *       "retryafter": 2.042
-         *     }
-         */
+        /** @description A share of the rate of a pair of origin and sink. */
         Lease: {
             origin: string;
             sink: string;
-            /** @description How many requests this instance may send with this lease; 0 if there is nothing at present. */
+            /** @description The number of requests that this instance may send with this lease. 0 if none are free now. */
             requests: number;
-            /** @description The rate of the pair, of which this is a share. */
+            /** @description The rate of the pair. The lease is a share of it. */
             allowedrate: components["schemas"]["Rate"];
-            /** @description The rate is `*`. Nothing is counted and no lease is needed. */
+            /** @description `true` if the rate is `*`. You need no lease. */
             unlimited?: boolean;
-            /** @description Names the lease when what was not sent of it is handed back. */
+            /** @description The id of the lease. Use it to return the requests that you did not send. */
             lease?: string;
             /**
-             * @description How long the lease lasts, counted from when the instance sent this request, so that its clock need not be right.
-             *     What was not sent by then must not be sent with this lease.
+             * @description How long the lease lasts, from the moment that you sent this request. Your clock need not be right. After that,
+             *     send nothing with this lease.
              */
             seconds?: number;
-            /** @description The same end by the clock of the database. */
+            /** @description The end of the lease by the clock of the database. */
             until?: components["schemas"]["Time"];
             /**
-             * @description Seconds, with a fraction, after which it makes sense to ask for more. Who asks then has its turn; who asks
-             *     earlier keeps it and gets nothing while others wait.
+             * @description Seconds, with a fraction, to wait before you ask for more. If you ask earlier while others wait, you get nothing
+             *     and keep your turn.
              */
             retryafter?: number;
-            /** @description The webhook asked every sender to wait until then. */
+            /** @description The end of a hold. The webhook asked senders to wait until then. */
             helduntil?: components["schemas"]["Time"];
         };
-        /**
-         * @example {
-         *       "lease": "0197f3c2-4a5b-4c6d-8e9f-0a1b2c3d4e5f.12",
-         *       "returned": 2
-         *     }
-         */
         ReturnedLease: {
             lease: string;
-            /** @description How many requests can be given to others again; 0 if the lease was handed back before, or it was too late. */
+            /** @description The number of requests that other instances can use again. 0 if the lease was returned before, or too late. */
             returned: number;
         };
+        /** @description How one delivery ended, or `count` deliveries that ended in the same way. */
+        Outcome: {
+            origin: string;
+            sink: string;
+            /** @description The status code that the webhook returned, or `error` if there was no response. */
+            status: number | "error";
+            /**
+             * Format: date-time
+             * @description When the response arrived, by the sender's clock. Leave it out if that clock may be wrong. A 410 from before the
+             *     current consent does not count. The time since then is subtracted from a hold.
+             */
+            at?: string;
+            /**
+             * @description The `Retry-After` header of the response, unchanged: seconds, or an HTTP date, which is compared with `at`. It
+             *     counts with 429 and 503, for at most a day.
+             */
+            retryafter?: number | string;
+            /** @description The number of deliveries. 1 if absent. */
+            count?: number;
+        };
+        ReportFault: {
+            /** @description JSON pointer into the report. */
+            pointer: string;
+            /** @description The stable name of the rule. */
+            rule: string;
+            /** @description What is wrong there. */
+            detail: string;
+        };
+        /** @description The result for one entry of a report. */
+        OutcomeResult: {
+            accepted: boolean;
+            /** @description Why the entry was not accepted. `no_grant`: the origin never had a grant for this sink. */
+            faults?: components["schemas"]["ReportFault"][];
+            /** @description The entry was accepted, but part of it was ignored. */
+            warnings?: components["schemas"]["ReportFault"][];
+        };
+        FeedOrigin: {
+            name: string;
+            /** @description Events without another origin belong to this one. */
+            isdefault: boolean;
+            profile: components["schemas"]["Profile"];
+        };
         /**
-         * @description The fact that an origin may send to a sink, or no longer may.
-         * @example {
-         *       "id": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e60",
-         *       "origin": "eventemitter.example.com",
-         *       "sink": "https://webhook.example.com/events",
-         *       "state": "live",
-         *       "basis": "response",
-         *       "allowedorigin": "eventemitter.example.com",
-         *       "allowedrate": 120,
-         *       "requestedrate": 120,
-         *       "warnings": [],
-         *       "handshake": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e61",
-         *       "grantedat": "2026-11-21T12:00:00.000Z",
-         *       "expiresat": "2026-12-01T12:00:00.000Z",
-         *       "renewat": "2026-11-29T12:00:00.000Z"
-         *     }
+         * @description A subscription. Deliver to it if it is not suspended and its origin may send to its sink. `source`, `subject`,
+         *     `filters` and `protocolsettings` are as in the subscription, and null if it has none. `types` is empty if it wants
+         *     every type.
          */
-        Grant: {
+        FeedSubscription: {
             id: string;
             origin: string;
             sink: string;
-            /**
-             * @description `live`: the origin may send. `expired`: `expiresat` has come. `ended`: for `endreason`. `revoked`: an admin took it
-             *     away.
-             * @enum {string}
-             */
-            state: "live" | "expired" | "ended" | "revoked";
-            /**
-             * @description Why it ended: `renewal_refused`, `target_gone` (410), `no_subscription` (the last one was deleted), `reopened`
-             *     (an admin asked again), or the words of the admin who revoked it.
-             */
-            endreason?: string;
-            basis: components["schemas"]["GrantBasis"];
-            /** @description `WebHook-Allowed-Origin` as it was answered. */
-            allowedorigin?: string;
-            allowedrate: components["schemas"]["Rate"];
-            requestedrate?: components["schemas"]["RequestedRate"];
-            /** @description Codes of what its answer left to be desired. */
-            warnings?: string[];
-            /** @description The handshake that it is based on. */
-            handshake?: string;
-            /** @description The agreement, for example its file number. */
-            reference?: string;
-            /** @description The client whose word it is, `callback`, or `assent`. */
-            recordedby?: string;
-            grantedat: components["schemas"]["Time"];
-            expiresat: components["schemas"]["Time"];
-            /** @description When the webhook is asked again. */
-            renewat?: components["schemas"]["Time"];
-            endedat?: components["schemas"]["Time"];
-            /** @description As `recordedby`, of the end. */
-            endedby?: string;
-            /** @description The webhook asked every sender to wait until then. */
-            helduntil?: components["schemas"]["Time"];
-        };
-        /** @description A grant by agreement between organisations, without a handshake. */
-        GrantRequest: {
-            origin: string;
-            sink: string;
-            allowedrate: components["schemas"]["Rate"];
-            /**
-             * Format: date-time
-             * @description In the future and at most five years away.
-             */
-            expiresat: string;
-            /** @description The agreement, for example its file number. */
-            reference: string;
+            source?: string | null;
+            types?: string[] | null;
+            subject?: string | null;
+            filters?: Record<string, never>[] | null;
+            protocolsettings?: Record<string, never> | null;
+            /** @description Whether it has a credential. `POST /match` returns it. */
+            hascredential: boolean;
+            suspended: boolean;
         };
         /**
-         * @description How strictly answers of webhooks are read; the README has the table.
+         * @description A grant. The origin may send to the sink while `state` is `live`, `expiresat` is in the future, and `helduntil` is in
+         *     the past or null.
+         */
+        FeedGrant: {
+            id: string;
+            origin: string;
+            sink: string;
+            /** @enum {string} */
+            state: "live" | "ended" | "revoked";
+            basis: components["schemas"]["GrantBasis"];
+            /** @description Requests per minute, as a string, or `*`. */
+            allowedrate: string;
+            expiresat: components["schemas"]["Time"];
+            /**
+             * Format: date-time
+             * @description The end of a hold.
+             */
+            helduntil?: string | null;
+        };
+        /**
+         * @description The state of the origin, subscription or grant, as far as matching and permissions need it. A later version may add
+         *     members.
+         */
+        FeedState: components["schemas"]["FeedOrigin"] | components["schemas"]["FeedSubscription"] | components["schemas"]["FeedGrant"];
+        SnapshotLine: {
+            /** @enum {string} */
+            kind: "origin" | "subscription" | "grant" | "end";
+            state?: components["schemas"]["FeedState"];
+            /** @description The cursor to follow from. Last line only. */
+            cursor?: string;
+            /** @description The position of the snapshot in the change log. Last line only. */
+            revision?: string;
+        };
+        Change: {
+            /** @description The cursor to continue from after this change. */
+            cursor: string;
+            /** @description The position of the change in the log. `POST /match` returns the same number. */
+            revision: string;
+            at: components["schemas"]["Time"];
+            /**
+             * @description What happened, for people and logs. The part before the dot is the kind of `state`. `subscription.moved` tells
+             *     readers of the old origin that the subscription now belongs to another one.
+             * @enum {string}
+             */
+            kind: "subscription.created" | "subscription.replaced" | "subscription.moved" | "subscription.deleted" | "subscription.suspended" | "subscription.resumed" | "origin.changed" | "grant.live" | "grant.ended" | "grant.revoked" | "grant.held" | "grant.released";
+            origin: string;
+            sink?: string;
+            subscription?: string;
+            state: components["schemas"]["FeedState"] | null;
+        };
+        ChangePage: {
+            changes: components["schemas"]["Change"][];
+            /** @description The cursor to continue from. An empty page has one too. */
+            cursor: string;
+            /** @description There are more changes already. */
+            more: boolean;
+        };
+        /**
+         * @description How strictly Assent reads the responses of webhooks to OPTIONS. `lenient` tolerates common mistakes.
          * @enum {string}
          */
         Judgement: "strict" | "lenient";
-        /**
-         * @description A set of rules that events keep.
-         * @enum {string}
-         */
-        Profile: "cloudevents" | "nl-gov" | "intg-std-015" | "belgif";
-        /**
-         * @description A sending system and its policy.
-         * @example {
-         *       "name": "eventemitter.example.com",
-         *       "isdefault": true,
-         *       "requestedrate": 120,
-         *       "defaultrate": 60,
-         *       "judgement": "strict",
-         *       "callback": "offer",
-         *       "leaseseconds": 864000,
-         *       "profile": "nl-gov",
-         *       "goneafter": 1,
-         *       "createdat": "2026-11-20T12:00:00.000Z",
-         *       "updatedat": "2026-11-20T12:00:00.000Z"
-         *     }
-         */
+        /** @description An origin and its policy. */
         Origin: {
             name: string;
             isdefault: boolean;
@@ -1434,312 +1626,127 @@ export interface components {
             createdat: components["schemas"]["Time"];
             updatedat: components["schemas"]["Time"];
         };
-        /** @description A sending system to register, with its policy. */
+        /** @description An origin to register, with its policy. */
         OriginRequest: {
-            /** @description The value of `WebHook-Request-Origin`: a DNS name. It never changes. */
+            /** @description A DNS name: the value of `WebHook-Request-Origin`. It never changes. */
             name: string;
-            /** @description Whether subscriptions that name no origin take this one. `false` if absent. */
+            /** @description Whether subscriptions without an origin use this one. `false` if absent. */
             isdefault?: boolean;
             requestedrate?: components["schemas"]["RequestedRate"];
-            /** @description The rate that holds when none was asked for and the webhook names none. 60 if absent. */
+            /** @description The rate if none was requested and the webhook names none. 60 if absent. */
             defaultrate?: components["schemas"]["Rate"];
-            /** @description How strictly answers are read; the README has the table. `strict` if absent. */
+            /** @description How strictly Assent reads responses to OPTIONS. `strict` if absent. */
             judgement?: components["schemas"]["Judgement"];
-            /** @description Whether questions of this origin offer a callback. `offer` if absent. */
+            /** @description Whether handshakes of this origin offer a callback URL. `offer` if absent. */
             callback?: components["schemas"]["CallbackPolicy"];
-            /** @description The rate for targets that answer OPTIONS with 405 or 501. Absent means that they get nothing. */
+            /** @description The rate for webhooks that return 405 or 501 to OPTIONS. If absent, they get no events. */
             unsupportedrate?: number;
-            /** @description How long a consent holds before it must be renewed. 864000, ten days, if absent. */
+            /** @description The lifetime of a grant in seconds. 864000, ten days, if absent. */
             leaseseconds?: number;
-            /** @description The rules that events of this origin keep. `cloudevents` if absent. */
+            /** @description The profile that events of this origin must follow. `cloudevents` if absent. */
             profile?: components["schemas"]["Profile"];
-            /** @description How often in a row a webhook answers deliveries with 410 Gone before it counts as retired. 1 if absent. */
+            /** @description The number of 410 responses in a row, to deliveries, that retire a webhook. 1 if absent. */
             goneafter?: number;
             readonly createdat?: unknown;
             readonly updatedat?: unknown;
         };
-        /** @description The policy that takes the place of the present one. */
+        /** @description The policy that replaces the current one. */
         OriginSettings: {
-            /** @description The value of `WebHook-Request-Origin`: a DNS name. It never changes. */
+            /** @description A DNS name: the value of `WebHook-Request-Origin`. It never changes. */
             name?: string;
-            /** @description Whether subscriptions that name no origin take this one. `false` if absent. */
+            /** @description Whether subscriptions without an origin use this one. `false` if absent. */
             isdefault?: boolean;
             requestedrate?: components["schemas"]["RequestedRate"];
-            /** @description The rate that holds when none was asked for and the webhook names none. 60 if absent. */
+            /** @description The rate if none was requested and the webhook names none. 60 if absent. */
             defaultrate?: components["schemas"]["Rate"];
-            /** @description How strictly answers are read; the README has the table. `strict` if absent. */
+            /** @description How strictly Assent reads responses to OPTIONS. `strict` if absent. */
             judgement?: components["schemas"]["Judgement"];
-            /** @description Whether questions of this origin offer a callback. `offer` if absent. */
+            /** @description Whether handshakes of this origin offer a callback URL. `offer` if absent. */
             callback?: components["schemas"]["CallbackPolicy"];
-            /** @description The rate for targets that answer OPTIONS with 405 or 501. Absent means that they get nothing. */
+            /** @description The rate for webhooks that return 405 or 501 to OPTIONS. If absent, they get no events. */
             unsupportedrate?: number;
-            /** @description How long a consent holds before it must be renewed. 864000, ten days, if absent. */
+            /** @description The lifetime of a grant in seconds. 864000, ten days, if absent. */
             leaseseconds?: number;
-            /** @description The rules that events of this origin keep. `cloudevents` if absent. */
+            /** @description The profile that events of this origin must follow. `cloudevents` if absent. */
             profile?: components["schemas"]["Profile"];
-            /** @description How often in a row a webhook answers deliveries with 410 Gone before it counts as retired. 1 if absent. */
+            /** @description The number of 410 responses in a row, to deliveries, that retire a webhook. 1 if absent. */
             goneafter?: number;
             readonly createdat?: unknown;
             readonly updatedat?: unknown;
         };
-        /** @description A JSON merge patch (RFC 7396) on the policy; `null` removes a member, which then is as if absent. */
+        /** @description A JSON merge patch (RFC 7396) for the policy. `null` restores the default of a member. */
         OriginPatch: {
             [key: string]: unknown;
         };
-        /** @description A CloudEvent in the JSON format, with extension attributes of any name. */
-        CloudEvent: {
-            /** @enum {string} */
-            specversion: "1.0";
+        /** @description The stored record that an origin may send to a sink, or no longer may. */
+        Grant: {
             id: string;
-            source: string;
-            type: string;
-            subject?: string;
-            /** Format: date-time */
-            time?: string;
-            datacontenttype?: string;
-            dataschema?: string;
-            /** @description Any JSON value. Matching does not look at it. */
-            data?: unknown;
-            /** @description Bytes in place of `data`, in Base64. */
-            data_base64?: string;
-        } & {
-            [key: string]: unknown;
-        };
-        /**
-         * @description One webhook that gets the event, once, for all its subscriptions: one `POST` to `sink`, without following redirects,
-         *     when a lease or an unlimited rate allows it.
-         *
-         *     Headers, the later ones winning: those in `protocolsettings.headers`; those of the content mode; `WebHook-Request-Origin`
-         *     with the `origin` of this response; and `Authorization` for `sinkcredential`. That is `Basic` (RFC 7617, in UTF-8) with
-         *     `identifier` and `secret` of a `PLAIN` credential, and `Bearer` with `accesstoken` where `accesstokentype` is `bearer`
-         *     in any letter case, or absent. Where there is `hascredential` and no credential that you can apply, deliver nothing.
-         *
-         *     `contentmode` `structured`: the body is the event as JSON, `Content-Type: application/cloudevents+json; charset=utf-8`.
-         *     `binary`: the body is the data, `Content-Type` its `datacontenttype`, and each other attribute a `ce-` header, with all
-         *     but visible ASCII, and with `"` and `%`, percent-encoded in UTF-8. An event is structured all the same if it has no
-         *     data, if it has bytes and no `datacontenttype`, if its text is in another charset than UTF-8 or US-ASCII, and if its
-         *     `datacontenttype` begins with `application/cloudevents`.
-         */
-        MatchedSink: {
+            origin: string;
             sink: string;
-            /** @description The ids of those that match. */
-            subscriptions: string[];
-            allowedrate: components["schemas"]["Rate"];
-            expiresat: components["schemas"]["Time"];
-            /** @description The webhook asked senders to wait until then; deliver later. */
-            helduntil?: components["schemas"]["Time"];
             /**
-             * @description How the webhook wants its events.
+             * @description `live`: the origin may send. `expired`: `expiresat` is in the past. `ended`: see `endreason`. `revoked`: an admin
+             *     revoked it.
              * @enum {string}
              */
-            contentmode: "structured" | "binary";
-            /** @description Those of the oldest subscription that has any. */
-            protocolsettings?: {
-                [key: string]: unknown;
-            };
+            state: "live" | "expired" | "ended" | "revoked";
             /**
-             * @description `true` if the webhook has a credential, absent otherwise. Deliver nothing there without it: a token without the
-             *     scope `assent:credentials` gets this member and no `sinkcredential`.
+             * @description Why it ended: `renewal_refused`, `target_gone` (410), `no_subscription` (the last one was deleted), `reopened`
+             *     (an admin asked again), or the reason that the admin gave for revoking it.
              */
-            hascredential?: boolean;
-            /** @description Only for tokens with the scope `assent:credentials`; that of the oldest subscription that has one. */
-            sinkcredential?: components["schemas"]["SinkCredential"];
-            /**
-             * @description Beside `sinkcredential`, while the one that it replaced overlaps it. A webhook that answers 401 to the new one
-             *     may not have it yet: send once more with this one, before `until`.
-             */
-            previouscredential?: {
-                until: components["schemas"]["Time"];
-                sinkcredential: components["schemas"]["SinkCredential"];
-            };
-        };
-        /**
-         * @description Webhooks that get the event as well, and have a credential that no key of the registry opens. Deliver nothing there
-         *     without it, and ask again later. Only for tokens with the scope `assent:credentials`; absent if there are none.
-         */
-        WithheldSinks: components["schemas"]["MatchedSink"][];
-        Explanation: {
-            subscription: string;
-            sink: string;
-            matched: boolean;
-            /** @description `matched`, `filter` (it does not hold), `suspended`, `no_grant`, `expired`, `revoked` or `ended`. */
-            reason: string;
-            /** @description The first part of the subscription that does not hold. */
-            pointer?: string;
-            /** @description Why not, where the event does not show it: what is missing or cannot be evaluated. */
-            detail?: string;
-        };
-        /** @description Where one event goes. */
-        MatchAnswer: {
-            /** @description The position of the change log that this answer stands on. */
-            revision: string;
-            /** @description The sending system; the value of `WebHook-Request-Origin` on each delivery. */
-            origin: string;
-            sinks: components["schemas"]["MatchedSink"][];
-            withheld?: components["schemas"]["WithheldSinks"];
-            warnings?: components["schemas"]["RuleBreach"][];
-            explanations?: components["schemas"]["Explanation"][];
-        };
-        /** @description The sinks of one event of a batch, or what is wrong with it. */
-        MatchedEvent: {
-            /**
-             * @description The position that this event was matched at, if it is later than that of the answer: a batch that takes long
-             *     is matched in several turns.
-             */
-            revision?: string;
-            sinks?: components["schemas"]["MatchedSink"][];
-            withheld?: components["schemas"]["WithheldSinks"];
-            warnings?: components["schemas"]["RuleBreach"][];
-            faults?: components["schemas"]["RuleBreach"][];
-            explanations?: components["schemas"]["Explanation"][];
-        };
-        /** @description Where each event of a batch goes, in order. */
-        BatchAnswer: {
-            /** @description The position of the change log that this answer stands on. Events may have a later one of their own. */
-            revision: string;
-            origin: string;
-            events: components["schemas"]["MatchedEvent"][];
-        };
-        /** @description An event, and either the id of a stored subscription, or what one would hold. */
-        FilterTest: {
-            /** @description A CloudEvent in the JSON format, read as where it is matched. */
-            event: {
-                [key: string]: unknown;
-            };
-            /** @description The id of a stored subscription. */
-            subscription?: string;
-            source?: string;
-            types?: string[];
-            subject?: string;
-            filters?: components["schemas"]["Filter"][];
-        };
-        FilterTestAnswer: {
-            matched: boolean;
-            /** @description The first part that does not hold. */
-            pointer?: string;
-            /** @description Why not, where the event does not show it: what is missing or cannot be evaluated. */
-            detail?: string;
-        };
-        /** @description What one event breaks. */
-        ValidatedEvent: {
-            /** @description It breaks no MUST. */
-            valid: boolean;
-            faults: components["schemas"]["RuleBreach"][];
-            warnings: components["schemas"]["RuleBreach"][];
-        };
-        Validation: {
-            profile: components["schemas"]["Profile"];
-            /** @description No event breaks a MUST. */
-            valid: boolean;
-            events: components["schemas"]["ValidatedEvent"][];
-        };
-        FeedOrigin: {
-            name: string;
-            /** @description Events are of this origin where nothing else is said. */
-            isdefault: boolean;
-            profile: components["schemas"]["Profile"];
-        };
-        /**
-         * @description Who wants what. It is to be delivered if it is not suspended, and its origin may send to its sink. `source`,
-         *     `subject`, `filters` and `protocolsettings` are as in the subscription, and null where it has none; `types` is empty
-         *     where every type is wanted.
-         */
-        FeedSubscription: {
-            id: string;
-            origin: string;
-            sink: string;
-            source?: string | null;
-            types?: string[] | null;
-            subject?: string | null;
-            filters?: Record<string, never>[] | null;
-            protocolsettings?: Record<string, never> | null;
-            /** @description `POST /match` tells it to those who may see it. */
-            hascredential: boolean;
-            suspended: boolean;
-        };
-        /** @description The origin may send to the sink while `state` is `live`, `expiresat` has not come, and `helduntil` is past or null. */
-        FeedGrant: {
-            id: string;
-            origin: string;
-            sink: string;
-            /** @enum {string} */
-            state: "live" | "ended" | "revoked";
+            endreason?: string;
             basis: components["schemas"]["GrantBasis"];
-            /** @description Requests per minute, as text, or `*`. */
-            allowedrate: string;
+            /** @description `WebHook-Allowed-Origin` as the webhook sent it. */
+            allowedorigin?: string;
+            allowedrate: components["schemas"]["Rate"];
+            requestedrate?: components["schemas"]["RequestedRate"];
+            /** @description Codes of mistakes in the response that were tolerated. */
+            warnings?: string[];
+            /** @description The id of the handshake that led to it. */
+            handshake?: string;
+            /** @description The agreement, for example its file number. */
+            reference?: string;
+            /** @description Who recorded it: the client of an admin, `callback`, or `assent`. */
+            recordedby?: string;
+            /** @description When the consent was given. */
+            grantedat: components["schemas"]["Time"];
+            /** @description When it expires. */
             expiresat: components["schemas"]["Time"];
+            /** @description When Assent asks the webhook again. */
+            renewat?: components["schemas"]["Time"];
+            /** @description When it ended. */
+            endedat?: components["schemas"]["Time"];
+            /** @description Who ended it: the client of an admin, `callback`, or `assent`. */
+            endedby?: string;
+            /** @description The end of a hold. The webhook asked senders to wait until then. */
+            helduntil?: components["schemas"]["Time"];
+        };
+        /** @description An agreement between organisations, without a handshake. */
+        GrantRequest: {
+            origin: string;
+            sink: string;
+            allowedrate: components["schemas"]["Rate"];
             /**
              * Format: date-time
-             * @description The webhook asked senders to wait until then.
+             * @description In the future, at most five years away.
              */
-            helduntil?: string | null;
+            expiresat: string;
+            /** @description The agreement, for example its file number. */
+            reference: string;
         };
-        /**
-         * @description What became of the origin, subscription or grant: what matching and permissions need. A later version may add
-         *     members.
-         */
-        FeedState: components["schemas"]["FeedOrigin"] | components["schemas"]["FeedSubscription"] | components["schemas"]["FeedGrant"];
-        SnapshotLine: {
-            /** @enum {string} */
-            kind: "origin" | "subscription" | "grant" | "end";
-            state?: components["schemas"]["FeedState"];
-            /** @description Of the last line. */
-            cursor?: string;
-            /** @description Of the last line: the position of the change log that the snapshot stands on. */
-            revision?: string;
-        };
-        Change: {
-            /** @description Where to go on after this change. */
-            cursor: string;
-            /** @description Its position in the change log, as answers of `POST /match` name it. */
-            revision: string;
-            at: components["schemas"]["Time"];
-            /**
-             * @description What happened, for people and logs; the part before the dot says what the state is of. `subscription.moved`
-             *     tells those who follow the old origin that the subscription has left it.
-             * @enum {string}
-             */
-            kind: "subscription.created" | "subscription.replaced" | "subscription.moved" | "subscription.deleted" | "subscription.suspended" | "subscription.resumed" | "origin.changed" | "grant.live" | "grant.ended" | "grant.revoked" | "grant.held" | "grant.released";
-            origin: string;
-            sink?: string;
-            subscription?: string;
-            state: components["schemas"]["FeedState"] | null;
-        };
-        ChangePage: {
-            changes: components["schemas"]["Change"][];
-            /** @description Where to go on; also on an empty page. */
-            cursor: string;
-            /** @description There is more already. */
-            more: boolean;
-        };
-        /**
-         * @description One change that somebody made.
-         * @example {
-         *       "id": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e62",
-         *       "at": "2026-11-21T12:00:00.000Z",
-         *       "actor": "beheer",
-         *       "action": "grant.revoked",
-         *       "target": "grant:0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e60",
-         *       "detail": {
-         *         "origin": "eventemitter.example.com",
-         *         "sink": "https://webhook.example.com/events"
-         *       },
-         *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63"
-         *     }
-         */
+        /** @description One change, who made it, and when. */
         AuditEntry: {
             id: string;
             at: components["schemas"]["Time"];
-            /** @description The client of the token, `callback`, or `assent` for what the service did by itself. */
+            /** @description The client in the token, `callback`, or `assent` for a change that the service made. */
             actor: string;
-            /** @description What was done: the kind of the target, a dot, and what happened. */
+            /** @description What happened: the kind of the target, a dot, and the event. */
             action: string;
-            /** @description What was changed: its kind and id. */
+            /** @description What changed: its kind, a colon, and its id. */
             target: string;
             detail?: {
                 [key: string]: unknown;
             };
-            /** @description The `X-Request-Id` of the request that did it, if one did. */
+            /** @description The `X-Request-Id` of the request that made the change, if one did. */
             requestid?: string;
         };
     };
@@ -1749,6 +1756,7 @@ export interface components {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
                 Allow: components["headers"]["Allow"];
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "API-Version": components["headers"]["API-Version"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -1759,17 +1767,18 @@ export interface components {
                  *       "type": "urn:problem-type:assent:database_unavailable",
                  *       "title": "The database is unavailable.",
                  *       "status": 503,
-                 *       "detail": "The database does not answer: ask again. A change may have been made or not; repeat it with the same Idempotency-Key.",
+                 *       "detail": "The database does not respond. Try again. A change may or may not have been made; repeat it with the same Idempotency-Key.",
                  *       "code": "database_unavailable",
-                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63"
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request breaks a rule; `faults` names every place. */
+        /** @description The request is invalid. `faults` lists every place. */
         BadRequest: {
             headers: {
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "API-Version": components["headers"]["API-Version"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -1778,10 +1787,11 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description No token, or one that does not hold. */
+        /** @description The token is missing or invalid. */
         Unauthenticated: {
             headers: {
                 "WWW-Authenticate": components["headers"]["Authenticate"];
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "API-Version": components["headers"]["API-Version"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -1794,7 +1804,7 @@ export interface components {
                  *       "status": 401,
                  *       "detail": "The token has expired (exp).",
                  *       "code": "unauthenticated",
-                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f",
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63",
                  *       "faults": [
                  *         {
                  *           "pointer": "header/authorization",
@@ -1811,6 +1821,7 @@ export interface components {
         Forbidden: {
             headers: {
                 "WWW-Authenticate": components["headers"]["Authenticate"];
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "API-Version": components["headers"]["API-Version"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -1823,7 +1834,7 @@ export interface components {
                  *       "status": 403,
                  *       "detail": "This needs the scope assent:deliver.",
                  *       "code": "scope_missing",
-                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63"
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
@@ -1832,6 +1843,7 @@ export interface components {
         /** @description The current state does not allow this. */
         Conflict: {
             headers: {
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "API-Version": components["headers"]["API-Version"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -1842,9 +1854,9 @@ export interface components {
                  *       "type": "urn:problem-type:assent:idempotency_key_reused",
                  *       "title": "This Idempotency-Key was already used for another request.",
                  *       "status": 409,
-                 *       "detail": "This Idempotency-Key stood in a request that was not the same.",
+                 *       "detail": "This Idempotency-Key was used in another request.",
                  *       "code": "idempotency_key_reused",
-                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f",
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63",
                  *       "faults": [
                  *         {
                  *           "pointer": "header/idempotency-key",
@@ -1857,9 +1869,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such thing, or it is not the caller's. */
+        /** @description The resource does not exist, or it belongs to someone else. */
         NotFound: {
             headers: {
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "API-Version": components["headers"]["API-Version"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -1872,15 +1885,16 @@ export interface components {
                  *       "status": 404,
                  *       "detail": "There is no subscription with this id, or it is not yours.",
                  *       "code": "subscription_not_found",
-                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63"
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `If-Match` does not name the present version, or `If-None-Match` does. */
+        /** @description `If-Match` does not name the current version, or `If-None-Match` does (RFC 9110 section 13.1). */
         PreconditionFailed: {
             headers: {
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "API-Version": components["headers"]["API-Version"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -1891,22 +1905,23 @@ export interface components {
                  *       "type": "urn:problem-type:assent:precondition_failed",
                  *       "title": "The resource changed, so the condition of the request fails.",
                  *       "status": 412,
-                 *       "detail": "The present version is \"2\"; read it and try again.",
+                 *       "detail": "The current version is \"2\". Read it and try again.",
                  *       "code": "precondition_failed",
-                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63"
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /**
-         * @description Nothing was granted: the callback is not known or no longer (404), a browser fetched it ahead of time (409), or any
-         *     other problem. The page says the same.
+         * @description The call granted nothing: the URL is invalid or has expired (404), a browser fetched it ahead of time (409), or any
+         *     other problem. A browser gets a page.
          */
         NotGranted: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
                 Allow: components["headers"]["Allow"];
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "API-Version": components["headers"]["API-Version"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -1917,9 +1932,9 @@ export interface components {
                  *       "type": "urn:problem-type:assent:callback_unknown",
                  *       "title": "This link is invalid or has expired.",
                  *       "status": 404,
-                 *       "detail": "The callback URL may have expired, or its question was closed. The subscriber can ask for another handshake, which\noffers a new one.",
+                 *       "detail": "The callback URL may have expired, or its question was closed. The subscriber can start another handshake, which\noffers a new URL.",
                  *       "code": "callback_unknown",
-                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63"
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
@@ -1927,11 +1942,12 @@ export interface components {
             };
         };
         /**
-         * @description Nothing was granted: the rate is malformed (`callback_rate_malformed`), or another origin is named or the call has no
-         *     key (`invalid_request`). The page says the same.
+         * @description The call granted nothing: the rate is malformed (`callback_rate_malformed`), it names another origin or it has no key
+         *     (`invalid_request`). A browser gets a page.
          */
         MalformedGrant: {
             headers: {
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "API-Version": components["headers"]["API-Version"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -1944,7 +1960,7 @@ export interface components {
                  *       "status": 400,
                  *       "detail": "This call changed nothing, because the rate is malformed.",
                  *       "code": "callback_rate_malformed",
-                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f",
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63",
                  *       "faults": [
                  *         {
                  *           "pointer": "header/webhook-allowed-rate",
@@ -1959,11 +1975,12 @@ export interface components {
             };
         };
         /**
-         * @description There is no way on from this cursor: `cursor_too_old` (changes after it have been forgotten) or
-         *     `cursor_of_other_history` (the database was restored, or failed over to a standby). Take a new snapshot.
+         * @description You cannot continue from this cursor. `cursor_too_old`: changes after it were deleted. `cursor_of_other_history`: the
+         *     database was restored, or failed over to a standby. Take a new snapshot.
          */
         Gone: {
             headers: {
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "API-Version": components["headers"]["API-Version"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -1976,7 +1993,7 @@ export interface components {
                  *       "status": 410,
                  *       "detail": "The cursor is too old. Take a new snapshot and follow from its cursor.",
                  *       "code": "cursor_too_old",
-                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
+                 *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63"
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
@@ -1984,69 +2001,79 @@ export interface components {
         };
     };
     parameters: {
-        /** @description How many entries a page holds at the most. */
+        /** @description The maximum number of entries on a page. */
         Limit: number;
-        /** @description Where the page begins; taken from the `Link` header of the page before. One of another list is refused. */
+        /** @description Where the page starts. Take it from the `Link` header of the page before. Another list's cursor returns 400. */
         Cursor: string;
         /**
-         * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
-         *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409. In what order a body has
-         *     its members does not matter.
+         * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+         *     neither.
+         */
+        AcceptLanguage: string;
+        /**
+         * @description Your name for this request. If you repeat the same request with the same key within a day, you get what the first
+         *     one created (`Idempotency-Replayed: true`), and nothing new is created. Another request with the same key returns
+         *     409. The order of the members in a body does not matter.
          */
         IdempotencyKey: string;
         /**
-         * @description `wait=N` (RFC 7240 section 4.3): wait up to N seconds, at most 30, for the handshake before answering; 5 if absent.
-         *     `respond-async`: do not wait.
+         * @description `wait=N` waits up to N seconds for the handshake before the response is sent, at most 30 (RFC 7240 section 4.3). The
+         *     default is 5. `respond-async` returns immediately (section 4.1).
          */
         Prefer: string;
-        /** @description The id of a subscription. One that is not the caller's answers 404. */
+        /** @description The id of a subscription. Another subscriber's subscription returns 404. */
         SubscriptionId: string;
-        /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+        /**
+         * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
+         *     nothing changes.
+         */
         IfMatch: string;
         /** @description The id of a handshake. */
         HandshakeId: string;
+        /** @description Return only what belongs to this origin. */
+        OnlyOrigin: string;
+        /** @description The DNS name of the origin. */
+        OriginName: string;
         /** @description The id of a grant. */
         GrantId: string;
-        /** @description The DNS expression of the sending system. */
-        OriginName: string;
-        /** @description Only what is of this origin. */
-        OnlyOrigin: string;
     };
     requestBodies: never;
     headers: {
-        /** @description The version of this contract, in full. */
+        /** @description The full version of this contract. */
         "API-Version": string;
         /**
-         * @description The `requestid` of a problem and of the log.
-         * @example 0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f
+         * @description The id of this request. It is the `requestid` of a problem, and it is in the log.
+         * @example 0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63
          */
         "X-Request-Id": string;
-        /** @description Seconds to wait before trying again. */
+        /** @description Seconds to wait before you try again. */
         RetryAfter: string;
-        /** @description The methods of this resource, with 405. */
+        /** @description The methods that this resource supports. Sent with 405. */
         Allow: string;
-        /** @description The next page as `<...>; rel="next"` (RFC 8288), if there is one. */
+        /** @description The next page as `<...>; rel="next"` (RFC 8288). Absent on the last page. */
         Link: string;
-        /** @description How to authenticate, and why a token did not do (RFC 6750 section 3). */
-        Authenticate: string;
-        /** @description Where the new resource is. */
-        Location: string;
         /**
-         * @description The version of what was written; for `If-Match`. The state of the handshake is not part of it.
-         * @example "1"
+         * @description The language of the texts in the response, `en` or `nl` (RFC 9110 section 8.5). See `Accept-Language`.
+         * @example nl
          */
+        ContentLanguage: string;
+        /** @description How to authenticate, and the error code if the token was rejected (RFC 6750 section 3). */
+        Authenticate: string;
+        /** @description The path of the new resource. */
+        Location: string;
+        /** @description The version of the resource, for `If-Match`. The state of the handshake is not part of it. */
         ETag: string;
-        /** @description `true` if the key was used before and nothing was created now. */
+        /** @description `true` if this `Idempotency-Key` was used before. The request created nothing new. */
         Replayed: string;
-        /** @description Changes when the answer does; for `If-None-Match`. */
-        AnswerTag: string;
         /**
-         * @description Seconds since this process last knew its memory to be current (RFC 9111 section 5.1): the database does not answer,
-         *     or the replica that the process follows has lost its primary or is behind it. Of a snapshot, which is read from the
-         *     database, only the latter. Absent while it is current, and 2147483648 where nobody knows, because the replica was
-         *     started while its primary is away.
+         * @description Seconds since this process last knew that its memory was current (RFC 9111 section 5.1). Absent while it is current.
+         *     It appears if the database does not respond, or if the replica that this process follows lags or has lost its
+         *     primary. A snapshot is read from the database, so it has this header only for a replica. The value is 2147483648 if
+         *     the age is unknown, because the replica started while its primary was away.
          */
         Age: string;
+        /** @description Identifies this response, for `If-None-Match`. It changes whenever the response changes. */
+        AnswerTag: string;
     };
     pathItems: never;
 }
@@ -2055,26 +2082,32 @@ export interface operations {
     getSubscriptions: {
         parameters: {
             query?: {
-                /** @description Exactly this source. */
+                /** @description Only subscriptions with this `source`. */
                 source?: string;
-                /** @description `types` holds exactly this type. */
+                /** @description Only subscriptions whose `types` include this type. */
                 type?: string;
-                /** @description Exactly this subject. */
+                /** @description Only subscriptions with this `subject`. */
                 subject?: string;
-                /** @description Exactly this sink. */
+                /** @description Only subscriptions with this sink. */
                 sink?: string;
-                /** @description Exactly this origin. */
+                /** @description Only subscriptions for this origin. */
                 origin?: string;
-                /** @description Of this client. */
+                /** @description Only subscriptions of this client. */
                 subscriber?: string;
-                /** @description Those that are in this status now. */
+                /** @description Only subscriptions that have this status now. */
                 status?: components["schemas"]["SubscriptionStatus"];
-                /** @description How many entries a page holds at the most. */
+                /** @description The maximum number of entries on a page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where the page begins; taken from the `Link` header of the page before. One of another list is refused. */
+                /** @description Where the page starts. Take it from the `Link` header of the page before. Another list's cursor returns 400. */
                 cursor?: components["parameters"]["Cursor"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2084,6 +2117,7 @@ export interface operations {
             200: {
                 headers: {
                     Link: components["headers"]["Link"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2103,42 +2137,38 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
-                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409. In what order a body has
-                 *     its members does not matter.
+                 * @description Your name for this request. If you repeat the same request with the same key within a day, you get what the first
+                 *     one created (`Idempotency-Replayed: true`), and nothing new is created. Another request with the same key returns
+                 *     409. The order of the members in a body does not matter.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description `wait=N` (RFC 7240 section 4.3): wait up to N seconds, at most 30, for the handshake before answering; 5 if absent.
-                 *     `respond-async`: do not wait.
+                 * @description `wait=N` waits up to N seconds for the handshake before the response is sent, at most 30 (RFC 7240 section 4.3). The
+                 *     default is 5. `respond-async` returns immediately (section 4.1).
                  */
                 Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "source": "urn:nld:oin:00000001823288444000:systeem:BRP-component",
-                 *       "types": [
-                 *         "nl.overheid.zaken.zaakstatus-gewijzigd"
-                 *       ],
-                 *       "sink": "https://webhook.example.com/events",
-                 *       "protocol": "HTTP"
-                 *     }
-                 */
                 "application/json": components["schemas"]["SubscriptionRequest"];
             };
         };
         responses: {
-            /** @description Registered. */
+            /** @description The subscription was registered. */
             201: {
                 headers: {
                     Location: components["headers"]["Location"];
                     ETag: components["headers"]["ETag"];
                     "Idempotency-Replayed": components["headers"]["Replayed"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2150,13 +2180,14 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             /**
-             * @description The token's scopes do not allow this (`scope_missing`), the tenant has as many subscriptions as it may have
-             *     (`quota_exceeded`), or the filters cost more than the subscriber or the tenant may have
-             *     (`filters_too_expensive`; a change of filters is refused in the same way).
+             * @description `scope_missing`: the token's scopes do not allow this. `quota_exceeded`: the tenant has reached its quota of
+             *     subscriptions. `filters_too_expensive`: the filters cost more than the subscriber or the tenant may use. A change
+             *     of filters can fail in the same way.
              */
             403: {
                 headers: {
                     "WWW-Authenticate": components["headers"]["Authenticate"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2169,7 +2200,7 @@ export interface operations {
                      *       "status": 403,
                      *       "detail": "The tenant has 1000000 subscriptions, which is all it may have.",
                      *       "code": "quota_exceeded",
-                     *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
+                     *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63"
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -2182,9 +2213,15 @@ export interface operations {
     getSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path: {
-                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                /** @description The id of a subscription. Another subscriber's subscription returns 404. */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -2195,6 +2232,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2214,38 +2252,30 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /**
+                 * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
+                 *     nothing changes.
+                 */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /**
-                 * @description `wait=N` (RFC 7240 section 4.3): wait up to N seconds, at most 30, for the handshake before answering; 5 if absent.
-                 *     `respond-async`: do not wait.
+                 * @description `wait=N` waits up to N seconds for the handshake before the response is sent, at most 30 (RFC 7240 section 4.3). The
+                 *     default is 5. `respond-async` returns immediately (section 4.1).
                  */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
-                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                /** @description The id of a subscription. Another subscriber's subscription returns 404. */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "types": [
-                 *         "com.example.order.created"
-                 *       ],
-                 *       "filters": [
-                 *         {
-                 *           "prefix": {
-                 *             "subject": "orders/"
-                 *           }
-                 *         }
-                 *       ],
-                 *       "sink": "https://webhook.example.com/events",
-                 *       "protocol": "HTTP"
-                 *     }
-                 */
                 "application/json": components["schemas"]["SubscriptionRequest"];
             };
         };
@@ -2254,6 +2284,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2275,11 +2306,19 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /**
+                 * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
+                 *     nothing changes.
+                 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                /** @description The id of a subscription. Another subscriber's subscription returns 404. */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -2290,6 +2329,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2310,28 +2350,30 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /**
+                 * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
+                 *     nothing changes.
+                 */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /**
-                 * @description `wait=N` (RFC 7240 section 4.3): wait up to N seconds, at most 30, for the handshake before answering; 5 if absent.
-                 *     `respond-async`: do not wait.
+                 * @description `wait=N` waits up to N seconds for the handshake before the response is sent, at most 30 (RFC 7240 section 4.3). The
+                 *     default is 5. `respond-async` returns immediately (section 4.1).
                  */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
-                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                /** @description The id of a subscription. Another subscriber's subscription returns 404. */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "subject": "123456789",
-                 *       "filters": null
-                 *     }
-                 */
                 "application/merge-patch+json": components["schemas"]["SubscriptionPatch"];
             };
         };
@@ -2340,6 +2382,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2361,30 +2404,34 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /**
+                 * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
+                 *     nothing changes.
+                 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                /** @description The id of a subscription. Another subscriber's subscription returns 404. */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "reason": "Maintenance until Monday."
-                 *     }
-                 */
                 "application/json": components["schemas"]["Reason"];
             };
         };
         responses: {
-            /** @description The subscription. */
+            /** @description The suspended subscription. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2405,27 +2452,30 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /**
+                 * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
+                 *     nothing changes.
+                 */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /**
-                 * @description `wait=N` (RFC 7240 section 4.3): wait up to N seconds, at most 30, for the handshake before answering; 5 if absent.
-                 *     `respond-async`: do not wait.
+                 * @description `wait=N` waits up to N seconds for the handshake before the response is sent, at most 30 (RFC 7240 section 4.3). The
+                 *     default is 5. `respond-async` returns immediately (section 4.1).
                  */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
-                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                /** @description The id of a subscription. Another subscriber's subscription returns 404. */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "reason": "Maintenance is over."
-                 *     }
-                 */
                 "application/json": components["schemas"]["Reason"];
             };
         };
@@ -2434,6 +2484,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2444,10 +2495,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            /** @description The token's scopes do not allow this (`scope_missing`), or an admin suspended it (`suspended_by_admin`). */
+            /**
+             * @description The token's scopes do not allow this (`scope_missing`), or an admin suspended the subscription
+             *     (`suspended_by_admin`).
+             */
             403: {
                 headers: {
                     "WWW-Authenticate": components["headers"]["Authenticate"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2458,9 +2513,9 @@ export interface operations {
                      *       "type": "urn:problem-type:assent:suspended_by_admin",
                      *       "title": "An admin suspended this subscription.",
                      *       "status": 403,
-                     *       "detail": "An admin suspended this subscription, and only an admin resumes it.",
+                     *       "detail": "An admin suspended this subscription. Only an admin can resume it.",
                      *       "code": "suspended_by_admin",
-                     *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
+                     *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63"
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
@@ -2474,14 +2529,20 @@ export interface operations {
     getHandshakes: {
         parameters: {
             query?: {
-                /** @description How many entries a page holds at the most. */
+                /** @description The maximum number of entries on a page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where the page begins; taken from the `Link` header of the page before. One of another list is refused. */
+                /** @description Where the page starts. Take it from the `Link` header of the page before. Another list's cursor returns 400. */
                 cursor?: components["parameters"]["Cursor"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path: {
-                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                /** @description The id of a subscription. Another subscriber's subscription returns 404. */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -2492,6 +2553,7 @@ export interface operations {
             200: {
                 headers: {
                     Link: components["headers"]["Link"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2512,30 +2574,36 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
-                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409. In what order a body has
-                 *     its members does not matter.
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /**
+                 * @description Your name for this request. If you repeat the same request with the same key within a day, you get what the first
+                 *     one created (`Idempotency-Replayed: true`), and nothing new is created. Another request with the same key returns
+                 *     409. The order of the members in a body does not matter.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description `wait=N` (RFC 7240 section 4.3): wait up to N seconds, at most 30, for the handshake before answering; 5 if absent.
-                 *     `respond-async`: do not wait.
+                 * @description `wait=N` waits up to N seconds for the handshake before the response is sent, at most 30 (RFC 7240 section 4.3). The
+                 *     default is 5. `respond-async` returns immediately (section 4.1).
                  */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
-                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                /** @description The id of a subscription. Another subscriber's subscription returns 404. */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The handshake, with the attempts made so far. */
+            /** @description The handshake with its attempts so far. */
             201: {
                 headers: {
                     Location: components["headers"]["Location"];
                     "Idempotency-Replayed": components["headers"]["Replayed"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2555,9 +2623,15 @@ export interface operations {
     getHandshake: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path: {
-                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                /** @description The id of a subscription. Another subscriber's subscription returns 404. */
                 id: components["parameters"]["SubscriptionId"];
                 /** @description The id of a handshake. */
                 handshake: components["parameters"]["HandshakeId"];
@@ -2569,6 +2643,7 @@ export interface operations {
             /** @description The handshake with every attempt. */
             200: {
                 headers: {
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2587,18 +2662,25 @@ export interface operations {
     getDeliveries: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path: {
-                /** @description The id of a subscription. One that is not the caller's answers 404. */
+                /** @description The id of a subscription. Another subscriber's subscription returns 404. */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The counts and the present state. */
+            /** @description The counts and the current state. */
             200: {
                 headers: {
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2614,16 +2696,65 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    testFilter: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FilterTest"];
+            };
+        };
+        responses: {
+            /** @description Whether the event matches. */
+            200: {
+                headers: {
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FilterTestAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
     grantByGet: {
         parameters: {
             query: {
-                /** @description The secret of the callback URL. */
+                /** @description The secret key of the callback URL. */
                 key: string;
             };
             header?: {
-                /** @description The origin that asked, or `*`; absent means the same. The permission is not given if it is another one. */
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /**
+                 * @description The origin that asked, or `*`. Absent means the same. If it names another origin, the call grants nothing
+                 *     (webhook specification, section 4.2.1).
+                 */
                 "WebHook-Allowed-Origin"?: string;
-                /** @description Requests per minute, or `*`. Absent means the rate that was asked for, or the origin's default where none was. */
+                /**
+                 * @description Requests per minute, or `*` (webhook specification, section 4.2.2). Absent means the requested rate, or the
+                 *     origin's default rate if none was requested.
+                 */
                 "WebHook-Allowed-Rate"?: string;
             };
             path: {
@@ -2634,9 +2765,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was decided, or the page. */
+            /** @description The decision, or the page. */
             200: {
                 headers: {
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2654,13 +2786,24 @@ export interface operations {
     grantByPost: {
         parameters: {
             query: {
-                /** @description The secret of the callback URL. */
+                /** @description The secret key of the callback URL. */
                 key: string;
             };
             header?: {
-                /** @description The origin that asked, or `*`; absent means the same. The permission is not given if it is another one. */
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /**
+                 * @description The origin that asked, or `*`. Absent means the same. If it names another origin, the call grants nothing
+                 *     (webhook specification, section 4.2.1).
+                 */
                 "WebHook-Allowed-Origin"?: string;
-                /** @description Requests per minute, or `*`. Absent means the rate that was asked for, or the origin's default where none was. */
+                /**
+                 * @description Requests per minute, or `*` (webhook specification, section 4.2.2). Absent means the requested rate, or the
+                 *     origin's default rate if none was requested.
+                 */
                 "WebHook-Allowed-Rate"?: string;
             };
             path: {
@@ -2671,19 +2814,14 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "decision": "allow",
-                 *       "rate": "60"
-                 *     }
-                 */
                 "application/x-www-form-urlencoded": components["schemas"]["CallbackForm"];
             };
         };
         responses: {
-            /** @description What was decided, or the page. */
+            /** @description The decision, or the page. */
             200: {
                 headers: {
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2698,16 +2836,127 @@ export interface operations {
             default: components["responses"]["NotGranted"];
         };
     };
+    matchEvent: {
+        parameters: {
+            query?: {
+                /** @description The origin of the event. If absent, the tenant's default origin. */
+                origin?: string;
+                /**
+                 * @description Also explain why each subscription matched or not. Admins see all subscriptions, consumers their own. A response
+                 *     has at most 1,000 explanations, of the oldest subscriptions. The events of a batch share them evenly.
+                 */
+                explain?: boolean;
+                /** @description Wait up to five seconds until this process knows this revision. */
+                minRevision?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/cloudevents+json": components["schemas"]["CloudEvent"];
+                "application/cloudevents-batch+json": components["schemas"]["CloudEvent"][];
+                "*/*": unknown;
+            };
+        };
+        responses: {
+            /** @description The sinks. */
+            200: {
+                headers: {
+                    Age: components["headers"]["Age"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MatchAnswer"] | components["schemas"]["BatchAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The filters need more steps than one message may use (`match_too_expensive`). */
+            422: {
+                headers: {
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:problem-type:assent:match_too_expensive",
+                     *       "title": "The filters need too many steps for this message.",
+                     *       "status": 422,
+                     *       "detail": "The filters need more than 500,000,000 steps for this message. Those of subscription\n0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f need the most.\n",
+                     *       "code": "match_too_expensive",
+                     *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63",
+                     *       "faults": [
+                     *         {
+                     *           "pointer": "subscription/0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f",
+                     *           "rule": "too_expensive",
+                     *           "detail": "Its filters took 410,000,000 steps, more than those of any other subscription."
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    validateEvent: {
+        parameters: {
+            query?: {
+                /** @description The profile to check. `cloudevents` if absent. */
+                profile?: components["schemas"]["Profile"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/cloudevents+json": components["schemas"]["CloudEvent"];
+                "application/cloudevents-batch+json": components["schemas"]["CloudEvent"][];
+                "*/*": unknown;
+            };
+        };
+        responses: {
+            /** @description The faults and warnings of each event. */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Validation"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
     getPermission: {
         parameters: {
             query: {
-                /** @description The sending system. */
+                /** @description The origin. */
                 origin: string;
-                /** @description The exact address that it would send to. */
+                /** @description The exact URL that the origin would send to. */
                 sink: string;
             };
             header?: {
-                /** @description The `ETag` of an answer that is kept. While the answer is the same, 304 says so and has no body. */
+                /**
+                 * @description The `ETag` of a response that you keep. If nothing changed, the response is 304 without a body (RFC 9110
+                 *     section 13.1.2).
+                 */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -2715,7 +2964,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer; `allowed` says yes or no. */
+            /** @description The permission, given or not. */
             200: {
                 headers: {
                     ETag: components["headers"]["AnswerTag"];
@@ -2725,21 +2974,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "origin": "eventemitter.example.com",
-                     *       "sink": "https://webhook.example.com/events",
-                     *       "allowed": true,
-                     *       "allowedrate": 120,
-                     *       "expiresat": "2026-11-30T12:00:00.000Z",
-                     *       "basis": "response",
-                     *       "grant": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Permission"];
                 };
             };
-            /** @description As before. */
+            /** @description Nothing changed since the response with that `ETag`. */
             304: {
                 headers: {
                     ETag: components["headers"]["AnswerTag"];
@@ -2765,19 +3003,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example [
-                 *       {
-                 *         "origin": "eventemitter.example.com",
-                 *         "sink": "https://webhook.example.com/events"
-                 *       }
-                 *     ]
-                 */
                 "application/json": components["schemas"]["PermissionQuestion"][];
             };
         };
         responses: {
-            /** @description One answer for each pair, in order. */
+            /** @description One permission for each pair, in order. */
             200: {
                 headers: {
                     Age: components["headers"]["Age"];
@@ -2795,86 +3025,6 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
-    reportOutcomes: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
-                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409. In what order a body has
-                 *     its members does not matter.
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example [
-                 *       {
-                 *         "origin": "eventemitter.example.com",
-                 *         "sink": "https://webhook.example.com/events",
-                 *         "status": 204,
-                 *         "count": 25
-                 *       },
-                 *       {
-                 *         "origin": "eventemitter.example.com",
-                 *         "sink": "https://webhook.example.com/busy",
-                 *         "status": 429,
-                 *         "retryafter": "120"
-                 *       },
-                 *       {
-                 *         "origin": "eventemitter.example.com",
-                 *         "sink": "https://webhook.example.com/down",
-                 *         "status": "error"
-                 *       }
-                 *     ]
-                 */
-                "application/json": components["schemas"]["Outcome"][];
-            };
-        };
-        responses: {
-            /** @description One result for each entry, in order. */
-            200: {
-                headers: {
-                    "Idempotency-Replayed": components["headers"]["Replayed"];
-                    "API-Version": components["headers"]["API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example [
-                     *       {
-                     *         "accepted": true
-                     *       },
-                     *       {
-                     *         "accepted": true
-                     *       },
-                     *       {
-                     *         "accepted": false,
-                     *         "faults": [
-                     *           {
-                     *             "pointer": "/2/sink",
-                     *             "rule": "no_grant",
-                     *             "detail": "The origin never had a grant for this sink."
-                     *           }
-                     *         ]
-                     *       }
-                     *     ]
-                     */
-                    "application/json": components["schemas"]["OutcomeResult"][];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            default: components["responses"]["Problem"];
-        };
-    };
     takeLease: {
         parameters: {
             query?: never;
@@ -2884,25 +3034,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "origin": "eventemitter.example.com",
-                 *       "sink": "https://webhook.example.com/events",
-                 *       "instance": "mailroom-1",
-                 *       "requests": 5,
-                 *       "returns": [
-                 *         {
-                 *           "lease": "0197f3c2-4a5b-4c6d-8e9f-0a1b2c3d4e5f.11",
-                 *           "unused": 2
-                 *         }
-                 *       ]
-                 *     }
-                 */
                 "application/json": components["schemas"]["LeaseRequest"];
             };
         };
         responses: {
-            /** @description Nothing at present, or no lease is needed. */
+            /** @description No requests are free now, or the rate is unlimited and you need no lease. */
             200: {
                 headers: {
                     "API-Version": components["headers"]["API-Version"];
@@ -2910,19 +3046,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "origin": "eventemitter.example.com",
-                     *       "sink": "https://webhook.example.com/events",
-                     *       "requests": 0,
-                     *       "allowedrate": 600,
-                     *       "retryafter": 0.42
-                     *     }
-                     */
                     "application/json": components["schemas"]["Lease"];
                 };
             };
-            /** @description A share. */
+            /** @description A lease. */
             201: {
                 headers: {
                     Location: components["headers"]["Location"];
@@ -2937,12 +3064,13 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             /**
-             * @description The token's scopes do not allow this (`scope_missing`), or the origin may not send there (`not_permitted`):
-             *     the rule of the fault at `/sink` is the reason, as look-ups of permissions name it.
+             * @description The token's scopes do not allow this (`scope_missing`), or the origin may not send to the sink
+             *     (`not_permitted`). The `rule` of the fault at `/sink` is the `reason` that `GET /permissions` returns.
              */
             403: {
                 headers: {
                     "WWW-Authenticate": components["headers"]["Authenticate"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2953,14 +3081,14 @@ export interface operations {
                      *       "type": "urn:problem-type:assent:not_permitted",
                      *       "title": "The origin has no permission to send to this sink.",
                      *       "status": 403,
-                     *       "detail": "An admin took the grant away.",
+                     *       "detail": "An admin revoked the grant.",
                      *       "code": "not_permitted",
-                     *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f",
+                     *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63",
                      *       "faults": [
                      *         {
                      *           "pointer": "/sink",
                      *           "rule": "revoked",
-                     *           "detail": "An admin took the grant away."
+                     *           "detail": "An admin revoked the grant."
                      *         }
                      *       ]
                      *     }
@@ -2975,21 +3103,21 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description How many requests of the lease were not sent and will not be. The lease is over then, and what is not handed
-                 *     back counts as sent; so this may be sent again where the answer was lost.
+                 * @description The number of requests that were not sent and will not be sent. The lease ends, and the other requests count as
+                 *     sent.
                  */
                 unused: number;
             };
             header?: never;
             path: {
-                /** @description The `lease` of the answer that gave it. */
+                /** @description The `lease` member of the response to `POST /leases`. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description What came back. */
+            /** @description The number of requests that came back. */
             200: {
                 headers: {
                     "API-Version": components["headers"]["API-Version"];
@@ -3007,18 +3135,361 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    reportOutcomes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your name for this request. If you repeat the same request with the same key within a day, you get what the first
+                 *     one created (`Idempotency-Replayed: true`), and nothing new is created. Another request with the same key returns
+                 *     409. The order of the members in a body does not matter.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Outcome"][];
+            };
+        };
+        responses: {
+            /** @description One result for each entry, in order. */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutcomeResult"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSnapshot: {
+        parameters: {
+            query?: {
+                /** @description Return only what belongs to this origin. */
+                origin?: components["parameters"]["OnlyOrigin"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description JSON lines. The schema describes one line. */
+            200: {
+                headers: {
+                    Age: components["headers"]["Age"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": components["schemas"]["SnapshotLine"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getChanges: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The cursor to continue from. If absent, the current end: the first page is empty and has a cursor. A cursor that
+                 *     was issued for one `origin` works with that origin only. With another origin, or with none, the response is 400
+                 *     (`cursor_of_other_origin`), because you would miss changes.
+                 */
+                after?: string;
+                /** @description Return only what belongs to this origin. */
+                origin?: components["parameters"]["OnlyOrigin"];
+                /** @description The maximum number of changes on a page. A page can have fewer although there are more. */
+                limit?: number;
+                /** @description Seconds to wait for a change if there is none. A stream always waits. */
+                wait?: number;
+            };
+            header?: {
+                /** @description The id of the last event that your stream received. It replaces `after`. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changes. */
+            200: {
+                headers: {
+                    Age: components["headers"]["Age"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangePage"];
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            410: components["responses"]["Gone"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getOrigins: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of entries on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page starts. Take it from the `Link` header of the page before. Another list's cursor returns 400. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of origins, sorted by name. */
+            200: {
+                headers: {
+                    Link: components["headers"]["Link"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Origin"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createOrigin: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your name for this request. If you repeat the same request with the same key within a day, you get what the first
+                 *     one created (`Idempotency-Replayed: true`), and nothing new is created. Another request with the same key returns
+                 *     409. The order of the members in a body does not matter.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OriginRequest"];
+            };
+        };
+        responses: {
+            /** @description The origin was registered. */
+            201: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Origin"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getOrigin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The DNS name of the origin. */
+                name: components["parameters"]["OriginName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The origin. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Origin"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateOrigin: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
+                 *     nothing changes.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The DNS name of the origin. */
+                name: components["parameters"]["OriginName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OriginSettings"];
+            };
+        };
+        responses: {
+            /** @description The origin. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Origin"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteOrigin: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
+                 *     nothing changes.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The DNS name of the origin. */
+                name: components["parameters"]["OriginName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The origin. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Origin"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    patchOrigin: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
+                 *     nothing changes.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The DNS name of the origin. */
+                name: components["parameters"]["OriginName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["OriginPatch"];
+            };
+        };
+        responses: {
+            /** @description The origin. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Origin"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
     getGrants: {
         parameters: {
             query?: {
-                /** @description Exactly this origin. */
+                /** @description Only grants of this origin. */
                 origin?: string;
-                /** @description Exactly this sink. */
+                /** @description Only grants for this sink. */
                 sink?: string;
-                /** @description Those that are in this state now. */
+                /** @description Only grants that are in this state now. */
                 state?: "live" | "expired" | "ended" | "revoked";
-                /** @description How many entries a page holds at the most. */
+                /** @description The maximum number of entries on a page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where the page begins; taken from the `Link` header of the page before. One of another list is refused. */
+                /** @description Where the page starts. Take it from the `Link` header of the page before. Another list's cursor returns 400. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -3050,9 +3521,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
-                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409. In what order a body has
-                 *     its members does not matter.
+                 * @description Your name for this request. If you repeat the same request with the same key within a day, you get what the first
+                 *     one created (`Idempotency-Replayed: true`), and nothing new is created. Another request with the same key returns
+                 *     409. The order of the members in a body does not matter.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -3061,20 +3532,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "origin": "eventemitter.example.com",
-                 *       "sink": "https://webhook.example.com/events",
-                 *       "allowedrate": 300,
-                 *       "expiresat": "2027-11-20T00:00:00Z",
-                 *       "reference": "Agreement 2026-0815"
-                 *     }
-                 */
                 "application/json": components["schemas"]["GrantRequest"];
             };
         };
         responses: {
-            /** @description Recorded. */
+            /** @description The agreement was recorded. */
             201: {
                 headers: {
                     Location: components["headers"]["Location"];
@@ -3131,7 +3593,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+                /**
+                 * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
+                 *     nothing changes.
+                 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -3142,16 +3607,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "reason": "The webhook's owner complained."
-                 *     }
-                 */
                 "application/json": components["schemas"]["Reason"];
             };
         };
         responses: {
-            /** @description The grant. */
+            /** @description The revoked grant. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -3175,7 +3635,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
+                /**
+                 * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
+                 *     nothing changes.
+                 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -3186,7 +3649,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The grant. */
+            /** @description The grant without a hold. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -3206,584 +3669,16 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
-    getOrigins: {
-        parameters: {
-            query?: {
-                /** @description How many entries a page holds at the most. */
-                limit?: components["parameters"]["Limit"];
-                /** @description Where the page begins; taken from the `Link` header of the page before. One of another list is refused. */
-                cursor?: components["parameters"]["Cursor"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of origins, by name. */
-            200: {
-                headers: {
-                    Link: components["headers"]["Link"];
-                    "API-Version": components["headers"]["API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Origin"][];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            default: components["responses"]["Problem"];
-        };
-    };
-    createOrigin: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Names this request. The same key with the same request again, within a day, answers with what the first one created
-                 *     (`Idempotency-Replayed: true`) and creates nothing; with another request it answers 409. In what order a body has
-                 *     its members does not matter.
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "name": "eventemitter.example.com",
-                 *       "isdefault": true,
-                 *       "requestedrate": 120
-                 *     }
-                 */
-                "application/json": components["schemas"]["OriginRequest"];
-            };
-        };
-        responses: {
-            /** @description Registered. */
-            201: {
-                headers: {
-                    Location: components["headers"]["Location"];
-                    ETag: components["headers"]["ETag"];
-                    "Idempotency-Replayed": components["headers"]["Replayed"];
-                    "API-Version": components["headers"]["API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Origin"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            default: components["responses"]["Problem"];
-        };
-    };
-    getOrigin: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The DNS expression of the sending system. */
-                name: components["parameters"]["OriginName"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The origin. */
-            200: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    "API-Version": components["headers"]["API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Origin"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            default: components["responses"]["Problem"];
-        };
-    };
-    updateOrigin: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
-                "If-Match"?: components["parameters"]["IfMatch"];
-            };
-            path: {
-                /** @description The DNS expression of the sending system. */
-                name: components["parameters"]["OriginName"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "isdefault": true,
-                 *       "requestedrate": 120,
-                 *       "leaseseconds": 604800
-                 *     }
-                 */
-                "application/json": components["schemas"]["OriginSettings"];
-            };
-        };
-        responses: {
-            /** @description The origin. */
-            200: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    "API-Version": components["headers"]["API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Origin"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            412: components["responses"]["PreconditionFailed"];
-            default: components["responses"]["Problem"];
-        };
-    };
-    deleteOrigin: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
-                "If-Match"?: components["parameters"]["IfMatch"];
-            };
-            path: {
-                /** @description The DNS expression of the sending system. */
-                name: components["parameters"]["OriginName"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The origin. */
-            200: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    "API-Version": components["headers"]["API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Origin"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            412: components["responses"]["PreconditionFailed"];
-            default: components["responses"]["Problem"];
-        };
-    };
-    patchOrigin: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The `ETag` of the version that the change is meant for. Another version answers 412 and nothing changes. */
-                "If-Match"?: components["parameters"]["IfMatch"];
-            };
-            path: {
-                /** @description The DNS expression of the sending system. */
-                name: components["parameters"]["OriginName"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "judgement": "lenient",
-                 *       "unsupportedrate": null
-                 *     }
-                 */
-                "application/merge-patch+json": components["schemas"]["OriginPatch"];
-            };
-        };
-        responses: {
-            /** @description The origin. */
-            200: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    "API-Version": components["headers"]["API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Origin"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            412: components["responses"]["PreconditionFailed"];
-            default: components["responses"]["Problem"];
-        };
-    };
-    matchEvent: {
-        parameters: {
-            query?: {
-                /** @description The sending system; the tenant's default if absent. */
-                origin?: string;
-                /** @description Also tell why each subscription did or did not match: all for admins, their own for subscribers, who see no sinks. An answer has a thousand explanations at most, of the oldest subscriptions; the events of a batch share them evenly. */
-                explain?: boolean;
-                /** @description Wait until this revision is known, at most five seconds. */
-                minRevision?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "specversion": "1.0",
-                 *       "id": "f3dce042-cd6e-4977-844d-05be8dce7cea",
-                 *       "source": "urn:nld:oin:00000001823288444000:systeem:BRP-component",
-                 *       "type": "nl.overheid.zaken.zaakstatus-gewijzigd"
-                 *     }
-                 */
-                "application/cloudevents+json": components["schemas"]["CloudEvent"];
-                /**
-                 * @example [
-                 *       {
-                 *         "specversion": "1.0",
-                 *         "id": "f3dce042-cd6e-4977-844d-05be8dce7cea",
-                 *         "source": "urn:nld:oin:00000001823288444000:systeem:BRP-component",
-                 *         "type": "nl.overheid.zaken.zaakstatus-gewijzigd"
-                 *       },
-                 *       {
-                 *         "specversion": "1.0",
-                 *         "id": "2",
-                 *         "source": "BRP component",
-                 *         "type": "nl.overheid.zaken.zaakstatus-gewijzigd"
-                 *       }
-                 *     ]
-                 */
-                "application/cloudevents-batch+json": components["schemas"]["CloudEvent"][];
-                "*/*": unknown;
-            };
-        };
-        responses: {
-            /** @description The sinks. */
-            200: {
-                headers: {
-                    Age: components["headers"]["Age"];
-                    "API-Version": components["headers"]["API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MatchAnswer"] | components["schemas"]["BatchAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            /** @description The filters take more steps than one message may have (`match_too_expensive`). */
-            422: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:problem-type:assent:match_too_expensive",
-                     *       "title": "The filters need too many steps for this message.",
-                     *       "status": 422,
-                     *       "detail": "The filters take more than 500,000,000 steps for this message, those of subscription\n0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f the most of them.\n",
-                     *       "code": "match_too_expensive",
-                     *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f",
-                     *       "faults": [
-                     *         {
-                     *           "pointer": "subscription/0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f",
-                     *           "rule": "too_expensive",
-                     *           "detail": "Its filters took 410,000,000 steps, more than those of any other subscription."
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            default: components["responses"]["Problem"];
-        };
-    };
-    testFilter: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "event": {
-                 *         "specversion": "1.0",
-                 *         "id": "1",
-                 *         "source": "/cases",
-                 *         "type": "com.example.case.created",
-                 *         "subject": "123"
-                 *       },
-                 *       "filters": [
-                 *         {
-                 *           "prefix": {
-                 *             "type": "com.example."
-                 *           }
-                 *         }
-                 *       ]
-                 *     }
-                 */
-                "application/json": components["schemas"]["FilterTest"];
-            };
-        };
-        responses: {
-            /** @description Whether it holds. */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "matched": true
-                     *     }
-                     */
-                    "application/json": components["schemas"]["FilterTestAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            default: components["responses"]["Problem"];
-        };
-    };
-    validateEvent: {
-        parameters: {
-            query?: {
-                /** @description The rules that the event is held against. `cloudevents` if absent. */
-                profile?: components["schemas"]["Profile"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "specversion": "1.0",
-                 *       "id": "f3dce042-cd6e-4977-844d-05be8dce7cea",
-                 *       "source": "urn:nld:oin:00000001823288444000:systeem:BRP-component",
-                 *       "type": "nl.overheid.zaken.zaakstatus-gewijzigd"
-                 *     }
-                 */
-                "application/cloudevents+json": components["schemas"]["CloudEvent"];
-                /**
-                 * @example [
-                 *       {
-                 *         "specversion": "1.0",
-                 *         "id": "1",
-                 *         "source": "https://cases.example.com",
-                 *         "type": "com.example.case.created"
-                 *       }
-                 *     ]
-                 */
-                "application/cloudevents-batch+json": components["schemas"]["CloudEvent"][];
-                "*/*": unknown;
-            };
-        };
-        responses: {
-            /** @description What holds and what does not. */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "profile": "cloudevents",
-                     *       "valid": true,
-                     *       "events": [
-                     *         {
-                     *           "valid": true,
-                     *           "faults": [],
-                     *           "warnings": []
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Validation"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            default: components["responses"]["Problem"];
-        };
-    };
-    getSnapshot: {
-        parameters: {
-            query?: {
-                /** @description Only what is of this origin. */
-                origin?: components["parameters"]["OnlyOrigin"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description JSON lines. The schema is that of one line. */
-            200: {
-                headers: {
-                    Age: components["headers"]["Age"];
-                    "API-Version": components["headers"]["API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/jsonl": components["schemas"]["SnapshotLine"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            default: components["responses"]["Problem"];
-        };
-    };
-    getChanges: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Where to go on. If absent, from the present end, so the first page is empty and has a cursor. A cursor that
-                 *     was given for one `origin` goes on with that one only: with another one, or with none, the answer is 400
-                 *     (`cursor_of_other_origin`), because what happened to others was not seen.
-                 */
-                after?: string;
-                /** @description Only what is of this origin. */
-                origin?: components["parameters"]["OnlyOrigin"];
-                /** @description How many changes a page holds at the most. A page may hold fewer although there are more. */
-                limit?: number;
-                /** @description Seconds to wait for a change if there is none; a stream always waits. */
-                wait?: number;
-            };
-            header?: {
-                /** @description The id of the last event that a client of a stream has seen; it counts instead of `after`. */
-                "Last-Event-ID"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The changes. */
-            200: {
-                headers: {
-                    Age: components["headers"]["Age"];
-                    "API-Version": components["headers"]["API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "changes": [
-                     *         {
-                     *           "cursor": "AZqP5tHQQ0CQacKvBl0ingAAAAAAAAAraEjXnt9CoqL3CWx8PwFPCQ",
-                     *           "revision": "43",
-                     *           "at": "2026-11-21T12:00:00.000Z",
-                     *           "kind": "grant.revoked",
-                     *           "origin": "eventemitter.example.com",
-                     *           "sink": "https://webhook.example.com/events",
-                     *           "state": {
-                     *             "id": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e60",
-                     *             "origin": "eventemitter.example.com",
-                     *             "sink": "https://webhook.example.com/events",
-                     *             "state": "revoked",
-                     *             "basis": "response",
-                     *             "allowedrate": "120",
-                     *             "expiresat": "2026-11-30T12:00:00.000Z",
-                     *             "helduntil": null
-                     *           }
-                     *         }
-                     *       ],
-                     *       "cursor": "AZqP5tHQQ0CQacKvBl0ingAAAAAAAAAraEjXnt9CoqL3CWx8PwFPCQ",
-                     *       "more": false
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ChangePage"];
-                    /**
-                     * @example retry: 1000
-                     *     id: AZqP...
-                     *     event: heartbeat
-                     *     data: {"revision":"42","more":true}
-                     *
-                     *     id: AZqP...
-                     *     event: grant.revoked
-                     *     data: {"cursor":"AZqP...","revision":"43","at":"2026-11-21T12:00:00.000Z","kind":"grant.revoked", ...}
-                     *
-                     *     id: AZqP...
-                     *     event: heartbeat
-                     *     data: {"revision":"43","more":false}
-                     */
-                    "text/event-stream": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["Gone"];
-            default: components["responses"]["Problem"];
-        };
-    };
     getAudit: {
         parameters: {
             query?: {
-                /** @description For example `subscription:` and an id. */
+                /** @description Only changes of this target, for example `subscription:` and an id. */
                 target?: string;
-                /** @description Exactly this actor. */
+                /** @description Only changes by this actor. */
                 actor?: string;
-                /** @description How many entries a page holds at the most. */
+                /** @description The maximum number of entries on a page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where the page begins; taken from the `Link` header of the page before. One of another list is refused. */
+                /** @description Where the page starts. Take it from the `Link` header of the page before. Another list's cursor returns 400. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;

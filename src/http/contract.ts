@@ -3,7 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import formats from 'ajv-formats';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { RegistryError, type Fault } from '../errors.js';
+import { requestTexts } from '../texts/requests.js';
 import { textIn } from '../texts/text.js';
+import { tokenTexts } from '../texts/tokens.js';
 import { faultsOf } from './contract-faults.js';
 import type { operations } from './contract.gen.js';
 import { escapePointer, textFault } from './json.js';
@@ -16,35 +18,38 @@ export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 export interface Operation {
   id: OperationId;
   method: Method;
-  /** As Express writes it, with the server's prefix: `/v1/subscriptions/:id`. */
+  /** In Express's notation, with the server's prefix: `/v1/subscriptions/:id`. */
   path: string;
-  /** One of these is enough; undefined for an operation that needs no token. */
+  /** A token needs one of these; undefined for an operation without a token. */
   scopes: readonly Scope[] | undefined;
-  /** The media types of the request body; empty if it takes none. */
+  /** The media types of the request body; empty if the operation accepts none. */
   mediaTypes: readonly string[];
-  /** Bytes of the request body, if it has a limit of its own. */
+  /** Bytes of the request body, if the operation has its own limit. */
   bodyLimit: number | undefined;
-  /** A body of another media type, or none, is no fault, and is not read. */
+  /** A missing body is not a fault. Nor is a body of another media type, which is not read. */
   isBodyOptional: boolean;
   /** It changes nothing (RFC 9110 section 9.2.1), whatever its method. */
   isSafe: boolean;
-  /** Its body has parts that stand for themselves; the handler checks them, each by its own rules. */
+  /** Its body has independent parts; the handler checks each one separately. */
   isByPart: boolean;
-  /** Browsers get a page in place of JSON, and in place of a problem too. */
+  /** Browsers get a page instead of JSON or a problem. */
   hasPage: boolean;
+  /** The headers that announce the end of a deprecated operation; undefined for every other one. */
+  deprecation: Readonly<Record<string, string>> | undefined;
   /** Errors: `invalid_request`. Headers are checked, and read only if there are parameters among them. */
   parseParameters(request: RequestParameters): Parameters;
   checkBody(body: unknown): Fault[];
-  /** What in an answer is not as the contract says; used by the tests. */
+  /** How a response violates the contract; used by the tests. */
   checkAnswer(status: number, mediaType: string | undefined, body: unknown): string[];
 }
 
 /**
- * Call it before the body is read: nobody who may not call an operation makes the service hold one. `scope_missing`.
+ * RegistryError `scope_missing`. Call it before the body is read, so that the service buffers none for a caller without
+ * the scope.
  */
 export function requireScope({ scopes }: Operation, principal: Principal): void {
   if (scopes?.some((scope) => principal.scopes.has(scope))) return;
-  throw new RegistryError('scope_missing', `This needs the scope ${scopes?.join(' or ')}.`);
+  throw new RegistryError('scope_missing', tokenTexts.scope(scopes ?? []));
 }
 
 export interface RequestParameters {
@@ -77,17 +82,22 @@ interface OperationObject {
   'x-safe'?: boolean;
   'x-by-part'?: boolean;
   'x-page'?: boolean;
+  deprecated?: boolean;
+  /** Dates, as 2026-11-24, and a URL. The build checks them. */
+  'x-deprecated-since'?: string;
+  'x-sunset'?: string;
+  'x-deprecation-link'?: string;
 }
 type PathItem = Partial<Record<Method, OperationObject>> & { parameters?: unknown[] };
 export interface OpenApiDocument {
-  info: { version: string; contact: object };
+  info: { version: string; contact: { name: string } };
   servers: Array<{ url: string }>;
   paths: Record<string, PathItem>;
 }
 
 /**
- * The OpenAPI document at run time: which operations there are, who may call them, and whether a request or an answer
- * keeps to them. openapi/openapi.json is bundled from the files beside it, and gives contract.gen.ts its types.
+ * The OpenAPI document at run time: the operations, who may call them, and the checks of requests and responses.
+ * openapi/openapi.json is bundled from the files next to it. The types in contract.gen.ts are generated from it.
  */
 export interface Contract {
   document: OpenApiDocument;
@@ -97,7 +107,7 @@ export interface Contract {
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const documentId = 'openapi';
 
-/** The build lints the document. Ajv's own check costs a third of the loading, and does not look into its schemas. */
+/** The build lints the document. Ajv's own check takes a third of the load time and skips the schemas. */
 const ajvSettings = {
   strict: false,
   discriminator: true,
@@ -107,10 +117,9 @@ const ajvSettings = {
   meta: false,
 };
 
-export function loadContract(): Contract {
-  const text = readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8');
+export function loadContract(text = readContract()): Contract {
   const document = JSON.parse(text) as OpenApiDocument;
-  // Generators of clients need the mapping. Ajv takes none: it finds the branch by the values of the member.
+  // Client generators need the mapping. Ajv accepts none: it finds the branch by the values of the member.
   const schemas = JSON.parse(text.replaceAll('"mapping":', '"x-mapping":')) as object;
   const bodies = new Ajv2020(ajvSettings);
   const texts = new Ajv2020({ ...ajvSettings, useDefaults: true });
@@ -138,7 +147,7 @@ export function loadContract(): Contract {
         onFirstUse(() => compile(bodies, `${at}/requestBody/content/${escapePointer(type)}/schema`)),
       )[0];
       const parseParameters = onFirstUse(() => parameterParser(texts, parameters, !isOpen));
-      // An empty list says that no token is needed.
+      // An empty list means that the operation needs no token.
       const isOpen = operation.security?.length === 0;
       const scopes = operation.security?.flatMap((requirement) => requirement.oauth ?? []) ?? [];
       return {
@@ -149,10 +158,11 @@ export function loadContract(): Contract {
         mediaTypes: content,
         bodyLimit: operation['x-body-limit'],
         isBodyOptional: operation.requestBody?.required !== true,
-        // The callback grants by GET; it is the operation without a token.
+        // The operation without a token is the callback, where GET grants.
         isSafe: operation['x-safe'] ?? (method === 'get' && !isOpen),
         isByPart: operation['x-by-part'] ?? false,
         hasPage: operation['x-page'] ?? false,
+        deprecation: deprecationOf(operation),
         parseParameters: (sent) => parseParameters()(sent),
         checkBody(value) {
           const validate = body?.();
@@ -165,13 +175,31 @@ export function loadContract(): Contract {
   return { document, operations };
 }
 
+function readContract(): string {
+  return readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8');
+}
+
+/**
+ * `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link` to the explanation, as far as the contract has them. Dates
+ * begin at midnight in UTC.
+ */
+function deprecationOf(operation: OperationObject): Operation['deprecation'] {
+  if (operation.deprecated !== true) return undefined;
+  const { 'x-deprecated-since': since, 'x-sunset': sunset, 'x-deprecation-link': link } = operation;
+  return {
+    ...(since === undefined ? {} : { Deprecation: `@${Date.parse(since) / 1_000}` }),
+    ...(sunset === undefined ? {} : { Sunset: new Date(sunset).toUTCString() }),
+    ...(link === undefined ? {} : { Link: `<${link}>; rel="deprecation"` }),
+  };
+}
+
 /** Compiling every schema would add 0.3 s to each start. */
 function onFirstUse<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());
 }
 
-/** `at` is where the operation stands in the document. Schemas are compiled when an answer comes that has one. */
+/** `at` points to the operation in the document. A schema is compiled for the first response that needs it. */
 function answerChecker(
   document: OpenApiDocument,
   { responses }: OperationObject,
@@ -196,7 +224,7 @@ function answerChecker(
   };
 }
 
-/** They hold the value and everything of it that is at fault, and would be kept until the next one. */
+/** Errors hold the faulty value. Without this, Ajv would keep them until the next validation. */
 function takeErrors(validate: ValidateFunction): ErrorObject[] {
   const errors = validate.errors ?? [];
   validate.errors = null;
@@ -236,7 +264,7 @@ function parameterParser(
         ? repeated.map((name): Fault => ({
             pointer: `query/${name}`,
             rule: 'parameter_repeated',
-            detail: 'Send it once.',
+            detail: requestTexts.sendOnce,
           }))
         : isQuery(query)
           ? textFaults('query', query)
@@ -256,24 +284,24 @@ function textFaults(place: string, values: Readonly<Record<string, unknown>>): F
 }
 
 /**
- * Of a parameter, which comes as text; what is no decimal integer, or no boolean, stays text and is refused as such.
+ * The value of a parameter. Text that is not a decimal integer or a boolean stays text, so that the schema refuses it.
  */
 function valueOf(text: string, type: string | undefined): string | number | boolean {
   if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
   return type === 'boolean' && (text === 'true' || text === 'false') ? text === 'true' : text;
 }
 
-/** The pointers begin with the place, such as `query/`. */
+/** The pointers start with the place, such as `query/`. */
 export function brokenParameters(faults: readonly Fault[]): RegistryError {
-  return new RegistryError('invalid_request', 'A parameter breaks a rule.', { faults });
+  return new RegistryError('invalid_request', requestTexts.brokenParameters, { faults });
 }
 
-/** References inside of a parameter's schema point into the document. */
+/** References inside a parameter's schema point into the document. */
 function absolute(schema: object): object {
   return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#', `"$ref":"${documentId}#`)) as object;
 }
 
-/** The value at a JSON pointer, and where it really stands if a reference stands there. */
+/** The value at a JSON pointer, with references followed, and where that value is. */
 function locate<T>(document: OpenApiDocument, pointer: string): [string, T] {
   const steps = pointer.slice(1).split('/');
   const value = steps.reduce<unknown>(

@@ -38,16 +38,18 @@ const privateKey = z.object({
   d: z.string(),
 });
 
-/** A name of no place: tokens are made by the command line, which does not know where the service listens. */
+/** Not a URL: the command line creates tokens and does not know the address of the service. */
 const developmentIssuer = 'urn:assent:development';
 export const developmentAudience = 'assent';
+/** In the data folder. */
+export const issuerFile = 'development-issuer.json';
 
 /**
- * On a developer's machine the service issues its own tokens, with an ES256 key that is created once in the data
- * folder. Rejects with an Error that names the key file when that cannot be read.
+ * On a developer's machine the service issues its own tokens. It creates an ES256 key once, in the data folder. Rejects
+ * with an Error that names the key file if it cannot read that file.
  */
 export async function openDevelopmentIssuer(dataFolder: string): Promise<DevelopmentIssuer> {
-  const jwk = await openKeyFile(join(dataFolder, 'development-issuer.json'), createKey, readKey);
+  const jwk = await openKeyFile(join(dataFolder, issuerFile), createKey, readKey);
   const { d: _, ...publicPart } = jwk;
   const kid = await calculateJwkThumbprint(publicPart);
   const jwks = { keys: [{ ...publicPart, kid, alg: 'ES256', use: 'sig' }] };

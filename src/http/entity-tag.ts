@@ -1,28 +1,29 @@
 import { hash } from 'node:crypto';
 import { RegistryError } from '../errors.js';
+import { requestTexts } from '../texts/requests.js';
 
 /** A strong validator (RFC 9110 section 8.8.3) of a stored version. */
 export function versionTag(version: number): string {
   return `"${version}"`;
 }
 
-/** A strong validator of an answer, by its text. */
+/** A strong validator of a response, from its text. */
 export function contentTag(text: string): string {
   return `"${hash('sha1', text, 'base64url')}"`;
 }
 
-/** Whether `If-None-Match` names this tag, strong or weak, or any (RFC 9110 section 13.1.2). */
+/** Whether `If-None-Match` matches this tag, strong or weak, or is `*` (RFC 9110 section 13.1.2). */
 export function namesTag(header: string, tag: string): boolean {
   return namesStrongTag(header.replace(/(^|,)\s*W\//g, '$1'), tag);
 }
 
-/** Whether `If-Match` names this very tag, or any (RFC 9110 section 13.1.1). */
+/** Whether `If-Match` matches exactly this tag, or is `*` (RFC 9110 section 13.1.1). */
 function namesStrongTag(header: string, tag: string): boolean {
   return header.trim() === '*' || header.split(',').some((part) => part.trim() === tag);
 }
 
 /**
- * RegistryError `precondition_failed` if `If-Match` does not name the present version, or `If-None-Match` does (RFC
+ * RegistryError `precondition_failed` if `If-Match` does not match the current version, or `If-None-Match` does (RFC
  * 9110 section 13.2.2).
  */
 export function requireConditions(header: Readonly<Record<string, string | undefined>>, version: number): void {
@@ -30,5 +31,5 @@ export function requireConditions(header: Readonly<Record<string, string | undef
   const tag = versionTag(version);
   const isMet = ifMatch === undefined || namesStrongTag(ifMatch, tag);
   if (isMet && (ifNoneMatch === undefined || !namesTag(ifNoneMatch, tag))) return;
-  throw new RegistryError('precondition_failed', `The present version is ${tag}; read it and try again.`);
+  throw new RegistryError('precondition_failed', requestTexts.preconditionFailed(tag));
 }

@@ -1,40 +1,43 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { parseBody, takesBody } from './body.js';
 import { brokenParameters, type Operation, type Parameters } from './contract.js';
+import { requestTexts } from '../texts/requests.js';
 import type { Language } from '../texts/text.js';
 import { languageOf } from './language.js';
 import { nobody, type Principal } from './principal.js';
 import { traceparentOf } from './trace-context.js';
 import type { FixedHeaders, StreamedBody } from './write-answer.js';
 
-/** An operation of the contract with its handler. */
+/** An operation of the contract, with its handler. */
 export interface Route {
   operation: Operation;
   handle: (call: HttpExchange) => UntypedAnswer | Promise<UntypedAnswer>;
   /** Bytes. */
   bodyLimit: number;
   /**
-   * Asked before every event. Its handler reads `query` and `body` itself where it has no faster way, its successes are
-   * counted and not logged, and nothing watches whether the client is still there: each would cost a part of the
-   * answer.
+   * Senders call it before every event. Its handler reads `query` and `body` only if it has no faster way. Successes
+   * are counted and not logged, and nothing watches whether the client disconnects: each of these would slow the
+   * response.
    */
   isHot: boolean;
   headersWithJson: FixedHeaders;
   headersWithoutBody: FixedHeaders;
+  headersWithProblem: FixedHeaders;
+  headersWithPage: FixedHeaders;
 }
 
-/** Where a request goes, as its transport found it. */
+/** The route of a request, as its transport found it. */
 export interface RouteMatch {
   route: Route;
   /** Decoded, not yet checked. */
   path: Readonly<Record<string, unknown>>;
-  /** As it was sent, without the question mark. */
+  /** As sent, without the question mark. */
   queryText: string;
   /** The path for links. */
   address: string;
 }
 
-/** What a handler answers; its types are checked where the handler is written. */
+/** What a handler returns. Its types are checked in the handler. */
 export interface UntypedAnswer {
   status: number;
   headers?: Readonly<Record<string, string>>;
@@ -46,7 +49,7 @@ export interface UntypedAnswer {
   stream?: StreamedBody;
 }
 
-/** As in `Call`. The fast path has no operation that answers in two media types. */
+/** As in `Call`. No operation of the fast path has two media types to choose from. */
 export type Preferred = (...mediaTypes: string[]) => string | false;
 
 const noBody = Buffer.alloc(0);
@@ -54,19 +57,19 @@ const noBody = Buffer.alloc(0);
 /** One request, from its headers to its log line. Handlers see it as their `Call`. */
 export class HttpExchange {
   readonly startedAt = performance.now();
-  /** Undefined until it is found, and for what Express answers by itself. */
+  /** Undefined until it is found, and for everything that Express serves itself. */
   match: RouteMatch | undefined;
   authorization: string | undefined;
   principal: Principal = nobody;
   bytes: Buffer = noBody;
-  /** Of the problem that it was answered with. */
+  /** The code of the problem in the response. */
   code: string | undefined;
-  /** Its end is noticed by its signal. */
+  /** Its signal records its end. */
   isWatched = false;
   private parameters: Parameters | undefined;
   private parsed: unknown;
   private gone: AbortSignal | undefined;
-  private spoken: Language | undefined;
+  private chosenLanguage: Language | undefined;
 
   constructor(
     readonly request: IncomingMessage,
@@ -91,13 +94,14 @@ export class HttpExchange {
     return this.readParameters().query;
   }
 
+  /** Chosen when it is first read: a look-up that succeeds never pays for it. */
   get language(): Language {
-    return (this.spoken ??= languageOf(this.request.headers['accept-language']));
+    return (this.chosenLanguage ??= languageOf(this.request.headers['accept-language']));
   }
 
   /** Whether the response depends on the language. */
-  get isSpoken(): boolean {
-    return this.spoken !== undefined;
+  get usesLanguage(): boolean {
+    return this.chosenLanguage !== undefined;
   }
 
   get queryText(): string {
@@ -123,12 +127,12 @@ export class HttpExchange {
   get body(): unknown {
     const { operation, header } = this;
     if (!takesBody(operation, header)) return undefined;
-    // Any media type: an event in binary mode. Its handler reads the bytes.
+    // Any media type is an event in binary mode. Its handler reads the bytes.
     if (operation.mediaTypes.includes('*/*')) return this.bytes;
     return (this.parsed ??= parseBody(operation, header, this.bytes));
   }
 
-  /** Fires when the answer was sent, or the client has gone. */
+  /** Fires when the response was sent or the client has disconnected. */
   get signal(): AbortSignal {
     return (this.gone ??= signalOfEnd(this.request, this.response));
   }
@@ -154,12 +158,12 @@ export class HttpExchange {
   }
 }
 
-/** Made once: creating an error costs more than the rest of the signal. */
+/** Created once: creating an error costs more than the rest of the signal. */
 const closed = new Error('The connection was closed.');
 
 /**
- * A response that waits behind another one of its connection gets no event when the connection closes, so the socket is
- * watched too.
+ * A response that waits behind another one on its connection gets no event when the connection closes. So this listens
+ * to the socket too.
  */
 function signalOfEnd({ socket }: IncomingMessage, response: ServerResponse): AbortSignal {
   const gone = new AbortController();
@@ -179,7 +183,7 @@ function signalOfEnd({ socket }: IncomingMessage, response: ServerResponse): Abo
 function queryOf(text: string): Record<string, unknown> {
   if (text.includes('%')) requireEncoding(text);
   const values: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
-  // Without this question mark URLSearchParams would drop one that belongs to the text.
+  // Without this question mark, URLSearchParams would drop one that is part of the text.
   for (const [name, value] of new URLSearchParams(`?${text}`)) {
     const before = values[name];
     if (before === undefined) values[name] = value;
@@ -189,8 +193,6 @@ function queryOf(text: string): Record<string, unknown> {
   return values;
 }
 
-export const percentEncodingDetail = 'Percent-encoding has two hexadecimal digits after each %, and stands for UTF-8.';
-
 /** URLSearchParams would read bad UTF-8 as U+FFFD, and a lone percent sign as itself. */
 function requireEncoding(text: string): void {
   for (const part of text.split('&')) {
@@ -198,7 +200,7 @@ function requireEncoding(text: string): void {
       decodeURIComponent(part);
     } catch {
       const pointer = `query/${part.split('=')[0]}`;
-      throw brokenParameters([{ pointer, rule: 'percent_encoding', detail: percentEncodingDetail }]);
+      throw brokenParameters([{ pointer, rule: 'percent_encoding', detail: requestTexts.percentEncoding }]);
     }
   }
 }

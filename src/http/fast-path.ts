@@ -7,8 +7,8 @@ const noParameters = {};
 const onlyForm: Preferred = (mediaType = '') => mediaType;
 
 /**
- * Takes the requests of a few operations in front of Express, which costs several times as much as their answers do.
- * Their paths have no parameters. What only looks like them (HEAD, an absolute address) is left to `next`.
+ * Handles the requests of a few operations without Express, which costs several times as much as their handlers. Their
+ * paths have no parameters. Similar requests (HEAD, an absolute address) go to `next`.
  */
 export function createFastPath(
   pipeline: Pipeline,
@@ -34,13 +34,13 @@ export function createFastPath(
   };
 }
 
-/** What was made is kept until the last of so many is done. */
+/** Results are kept until the last one of a batch is made. */
 const batchSize = 64;
 
 /**
- * Collects what arrives in one tick of the event loop, and runs each step for all of it at the end of the tick. The
- * code for a whole request does not fit into the processor's cache; the code of one step does. A match becomes a sixth
- * faster by this, a look-up a tenth. No timer is waited for. Neither step may throw.
+ * Collects the requests that arrive in one tick of the event loop, and runs each step for all of them at the end of the
+ * tick. The code for a whole request does not fit into the processor's cache; the code of one step does. This makes a
+ * match a sixth faster and a look-up a tenth. It does not wait for a timer. Neither step may throw.
  */
 function batchPerTick<Task, Made>(
   make: (task: Task) => Made,

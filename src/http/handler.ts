@@ -7,8 +7,8 @@ import type { Principal } from './principal.js';
 import type { StreamedBody } from './write-answer.js';
 
 /**
- * An operation's handler is a function from a request that keeps the contract to an answer that does, whatever
- * transport brought the request. The types of both come from the OpenAPI document.
+ * An operation's handler is a function from a request to a response, both valid by the contract, whatever the
+ * transport. The types of both come from the OpenAPI document.
  */
 type Defined<T> = Exclude<T, undefined>;
 type ParametersOf<Id extends OperationId, Place extends string> = operations[Id]['parameters'] extends {
@@ -25,25 +25,25 @@ type BodyOf<Id extends OperationId> = operations[Id] extends { requestBody: { co
 export interface Call<Id extends OperationId> {
   path: ParametersOf<Id, 'path'>;
   query: ParametersOf<Id, 'query'>;
-  /** The query as it was sent, without the question mark. */
+  /** The query as sent, without the question mark. */
   queryText: string;
   /** By lower-case name. */
   header: Readonly<Record<string, string | undefined>>;
   body: BodyOf<Id>;
-  /** The body as it came. */
+  /** The body as received. */
   bytes: Buffer;
-  /** For whom the token speaks; an operation without a token gets one that may do nothing. */
+  /** The client that the token identifies; an operation without a token gets one without permissions. */
   principal: Principal;
   requestId: string;
-  /** The caller's, in version 00 (W3C Trace Context); undefined if it sent none that is valid. */
+  /** The caller's, in version 00 (W3C Trace Context); undefined unless it sent a valid one. */
   traceparent: string | undefined;
-  /** The path as it was asked for, for links. */
+  /** The requested path, for links. */
   address: string;
-  /** Names and values in turn, as they came over the wire. */
+  /** Names and values in turn, as received. */
   rawHeaders: readonly string[];
-  /** Fires when the client has gone away. */
+  /** Fires when the client has disconnected. */
   signal: AbortSignal;
-  /** Which of these media types the client likes best (RFC 9110 section 12.5.1), the first of those it likes alike. */
+  /** The one of these media types that the client prefers (RFC 9110 section 12.5.1); of equals, the first. */
   preferred: Preferred;
   /** From `Accept-Language` (RFC 9110 section 12.5.4); English if the client prefers none of ours. */
   language: Language;
@@ -53,43 +53,43 @@ type Success = 200 | 201 | 304;
 type JsonOf<Response> = Response extends { content: { 'application/json': infer Json } } ? Json : undefined;
 
 export type Answer<Id extends OperationId> =
-  /** A page for browsers alone. */
+  /** A page, for browsers only. */
   { status: 200 | 400; headers?: Readonly<Record<string, string>>; html: string; isFollowed?: boolean } | AnswerOf<Id>;
 
 type AnswerOf<Id extends OperationId> = {
   [Status in keyof operations[Id]['responses'] & Success]: {
     status: Status;
     headers?: Readonly<Record<string, string>>;
-    /** What it has written is in this process's own index already. */
+    /** The index of this process already contains what the handler wrote. */
     isFollowed?: boolean;
   } & (
     | {
         body: JsonOf<operations[Id]['responses'][Status]>;
-        /** A page in place of the JSON body, for browsers. */
+        /** A page instead of the JSON body, for browsers. */
         html?: string;
       }
-    /** The body as JSON text, where its parts are there as text already. */
+    /** The body as JSON text, if its parts already are text. */
     | { json: string | Buffer }
     | { mediaType: string; stream: StreamedBody }
   );
 }[keyof operations[Id]['responses'] & Success];
 
-/** Gives no promise if it waits for nothing. */
+/** Returns no promise if it waits for nothing. */
 export type Handler<Id extends OperationId> = (call: Call<Id>) => Answer<Id> | Promise<Answer<Id>>;
 
 export type Handlers<Id extends OperationId = OperationId> = { [Each in Id]: Handler<Each> };
 
-/** `Age` (RFC 9111 section 5.1) of an answer from memory, in seconds; without it the memory is current. */
+/** `Age` (RFC 9111 section 5.1) of a response from memory, in seconds; undefined if the memory is current. */
 export function ageHeader(age: number | undefined): Readonly<Record<string, string>> {
   return age === undefined ? noHeaders : { Age: String(age) };
 }
 
 const noHeaders = {};
 
-/** Who calls, and which request it is. */
+/** The caller and its request. */
 export type Identity = Pick<Call<OperationId>, 'principal' | 'requestId' | 'traceparent'>;
 
-/** Whom the audit record names for what this call changes. */
+/** The actor that the audit log names for the changes of this call. */
 export function actorOf({ principal, requestId, traceparent }: Identity): Actor {
   const actor = { tenant: principal.tenant, name: principal.subscriber, requestId };
   return traceparent === undefined ? actor : { ...actor, traceparent };
@@ -100,7 +100,7 @@ const longestWaitMs = 30_000;
 
 /**
  * How many milliseconds a client prefers to wait for the handshake (RFC 7240 sections 4.1 and 4.3): `wait=N` in
- * seconds, capped at 30; `respond-async` alone is 0; nothing, or nothing that can be read, is 5 seconds.
+ * seconds, at most 30; 0 for `respond-async` alone; 5 seconds if the header is missing or unreadable.
  */
 export function parsePrefer(header: string | undefined): number {
   const preferences = (header ?? '')

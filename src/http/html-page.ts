@@ -3,17 +3,25 @@ import type { components } from './contract.gen.js';
 import { pageTexts, timeText } from '../texts/callback-page.js';
 import type { Language } from '../texts/text.js';
 
+/** The colours of all pages, light and dark. Each has the contrast that people need on the ground and on panels. */
+export const theme =
+  ':root{color-scheme:light dark;--text:#1b1b1b;--soft:#595959;--ground:#fff;--panel:#f3f4f5;--line:#d0d4d8;--edge:#6b7075;' +
+  '--accent:#0b5a37;--on-accent:#fff;--link:#1d5fa8;--error:#b00000}' +
+  '@media (prefers-color-scheme:dark){:root{--text:#e6e6e6;--soft:#b3b8bd;--ground:#16181b;--panel:#212428;--line:#3b4046;' +
+  '--edge:#8d949b;--accent:#74d0a0;--on-accent:#0c1f16;--link:#8fbcf2;--error:#ff9d95}}\n';
+
 const style =
-  'body{font:1.1rem/1.5 system-ui,sans-serif;max-width:38rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b;background:#fff;' +
-  'overflow-wrap:anywhere}' +
+  theme +
+  'body{font:1.1rem/1.5 system-ui,sans-serif;max-width:38rem;margin:2rem auto;padding:0 1rem;color:var(--text);' +
+  'background:var(--ground);overflow-wrap:anywhere}' +
   'h1{line-height:1.2;hyphens:auto}dt,label{font-weight:600}dd{margin:0 0 .8rem}label{display:block}' +
   'input,button{font:inherit;box-sizing:border-box;max-width:100%;min-height:2.75rem;padding:.4rem .8rem;border-radius:.3rem;' +
-  'color:#1b1b1b;background:#fff;border:2px solid #595959}' +
+  'color:var(--text);background:var(--ground);border:2px solid var(--edge)}' +
   '.actions{display:flex;flex-wrap:wrap;gap:1rem}' +
   'button{min-width:8rem;font-weight:600}' +
-  'button.first{color:#fff;background:#0b5a37;border-color:#0b5a37}' +
-  '.hint{margin:0;color:#595959}.error{margin:0;font-weight:600;color:#b00000}' +
-  ':focus-visible{outline:3px solid #1d5fa8;outline-offset:3px}';
+  'button.first{color:var(--on-accent);background:var(--accent);border-color:var(--accent)}' +
+  '.hint{margin:0;color:var(--soft)}.error{margin:0;font-weight:600;color:var(--error)}' +
+  ':focus-visible{outline:3px solid var(--link);outline-offset:3px}';
 const styleHash = createHash('sha256').update(style).digest('base64');
 
 /** The `Content-Security-Policy` of these pages: their one style sheet and their own form; nothing is loaded or run. */
@@ -47,7 +55,7 @@ export function problemPage(problem: components['schemas']['Problem'], language:
     title,
     `<p>${escapeHtml(detail)}</p>
 <dl>
-${entries.join('')}${entry(pageTexts[language].request, escapeHtml(requestid))}</dl>`,
+${entries.join('')}${entry(pageTexts.request[language], escapeHtml(requestid))}</dl>`,
   );
 }
 

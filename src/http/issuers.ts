@@ -6,20 +6,20 @@ import { createRemoteKeySource } from './keys.js';
 import type { Principal } from './principal.js';
 
 export interface IssuerSettings extends TokenRules {
-  /** `jwks` is where the keys of an issuer are. */
+  /** `jwks` is the URL of an issuer's keys. */
   issuers: ReadonlyArray<Omit<TokenIssuer, 'keys'> & { jwks: string }>;
-  /** Whether the service issues tokens itself, with a key in the data folder. */
+  /** Whether the service issues its own tokens, with a key in the data folder. */
   developmentIssuer: boolean;
   dataFolder: string;
 }
 
 export interface Issuers {
   tokens: TokenCache;
-  /** The public keys of the development issuer, where there is one. */
+  /** The public keys of the development issuer, if there is one. */
   developmentKeys: JSONWebKeySet | undefined;
 }
 
-/** Who is believed about whom: the issuers of the configuration, and for development one of our own. */
+/** The issuers that the service trusts: those of the configuration and, for development, its own. */
 export async function openIssuers(settings: IssuerSettings, log: Logger): Promise<Issuers> {
   const development = settings.developmentIssuer ? await openDevelopmentIssuer(settings.dataFolder) : undefined;
   const configured = settings.issuers.map(({ jwks, ...rest }) => ({
@@ -27,7 +27,7 @@ export async function openIssuers(settings: IssuerSettings, log: Logger): Promis
     keys: createRemoteKeySource({
       url: jwks,
       onChange: () => tokens.clear(),
-      onOutage: (cause) => log.warn({ issuer: rest.issuer, err: cause }, 'keys of the token issuer cannot be had'),
+      onOutage: (cause) => log.warn({ issuer: rest.issuer, err: cause }, 'cannot fetch the keys of the token issuer'),
     }),
   }));
   const own = development && {
@@ -55,28 +55,28 @@ const longestMs = 60_000;
 const oneSpelling = /^Bearer \S+$/;
 
 /**
- * Remembers who a token speaks for, because checking a signature takes longer than everything else that a look-up does.
- * An entry is dropped when its token expires, after a minute at the latest, when the cache is full (the oldest first),
- * and all are dropped when the keys of an issuer change.
+ * Caches the principals of tokens, because verifying a signature takes longer than the rest of a look-up. An entry is
+ * dropped when its token expires, after a minute at the latest, or when the cache is full (oldest first). All entries
+ * are dropped when the keys of an issuer change.
  */
 export interface TokenCache {
-  /** The principal at once, or a promise of it where the token is new. */
+  /** The principal if the token is cached, otherwise a promise of it. */
   authenticate(authorization: string | undefined): Principal | Promise<Principal>;
   clear(): void;
 }
 
 export function createTokenCache(authenticate: Authenticate): TokenCache {
   const entries = new Map<string, Entry>();
-  /** Most requests carry the token of the one before: comparing two texts is less than hashing one. */
+  /** Most requests carry the same token as the one before, and comparing two strings is faster than hashing one. */
   let last: { authorization: string; entry: Entry } | undefined;
 
-  /** Counts how often all were dropped, so that what was verified before that is not kept after it. */
+  /** Counts how often the cache was cleared, so that no token is cached that was verified before that. */
   let generation = 0;
 
   async function verify(authorization: string | undefined): Promise<Principal> {
     const begun = generation;
     const principal = await authenticate(authorization);
-    // One spelling of each token: another takes no place from others.
+    // Only one spelling of a token is cached, so that other spellings do not fill the cache.
     if (authorization !== undefined && oneSpelling.test(authorization) && begun === generation) {
       if (entries.size >= capacity) entries.delete(entries.keys().next().value ?? '');
       entries.set(authorization, { principal, until: Math.min(principal.tokenExpiresAt, Date.now() + longestMs) });

@@ -1,9 +1,10 @@
 import { limits } from '../limits.js';
 
-// JSON (RFC 8259) in UTF-8 by position: what is skipped is checked and never built, so that the data of an event costs
-// no memory. Places count bytes; a negative one is a failure. Loops over bytes are twice as fast as over characters.
+// Walks JSON (RFC 8259) in UTF-8 by position: skipped values are checked but never built, so that the data of an event
+// costs no memory. Positions count bytes; a negative one is a failure. Loops over bytes are twice as fast as over
+// characters.
 
-/** The bytes, which are known to be UTF-8, and a text of one character for each of them, to cut plain strings from. */
+/** Bytes that are valid UTF-8, and a text with one character for each byte, to slice plain strings from. */
 export interface JsonText {
   bytes: Buffer;
   text: string;
@@ -23,7 +24,7 @@ export const brace = 0x7b;
 export const braceEnd = 0x7d;
 const point = 0x2e;
 
-/** What ends a run of literal characters: anything but printable ASCII, or what a string may not hold as it is. */
+/** What ends a run of literal characters: anything but printable ASCII, or what a string must escape. */
 const endsPlain = 1;
 const endsString = 2;
 const endings = Uint8Array.from({ length: 256 }, (_, byte) => {
@@ -35,7 +36,7 @@ export function jsonText(bytes: Buffer): JsonText {
   return { bytes, text: bytes.toString('latin1') };
 }
 
-/** Where the outermost value begins: behind a byte order mark and space. */
+/** The start of the outermost value: after a byte order mark and space. */
 export function startOf(bytes: Uint8Array): number {
   return skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
 }
@@ -49,14 +50,14 @@ export function skipSpace(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** The place of the first character that is not plain: a quote, an escape, or anything outside of printable ASCII. */
+/** The position of the first character that is not plain: a quote, an escape, or anything but printable ASCII. */
 export function skipPlain(bytes: Uint8Array, from: number): number {
   let at = from;
   while (at < bytes.length && (endings[bytes[at]!]! & endsPlain) === 0) at += 1;
   return at;
 }
 
-/** `from` is after the opening quote; gives the place after the closing one. */
+/** `from` is after the opening quote; returns the position after the closing quote. */
 export function skipString(bytes: Uint8Array, from: number): number {
   for (let at = from; at < bytes.length; at += 1) {
     const byte = bytes[at]!;
@@ -81,7 +82,7 @@ function escapeLength(bytes: Uint8Array, at: number): number {
   return 5;
 }
 
-/** The text of a string without its quotes, which `skipString` has found. */
+/** The text of a string without its quotes, between positions from `skipString`. */
 export function decodeString(bytes: Buffer, from: number, to: number): string {
   const raw = bytes.toString('utf8', from, to);
   return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
@@ -112,10 +113,10 @@ function skipDigits(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** Told where each member of an outermost object stands: its name without the quotes, and where its value begins. */
+/** Called with the position of each member of the outermost object: its name without quotes, and its value. */
 export type OnMember = (nameFrom: number, nameTo: number, value: number) => void;
 
-/** Skips one value of any kind, as deep as events may go, that begins at `from` itself, not at space before it. */
+/** Skips one value of any type, as deep as events may be nested. It must start exactly at `from`, without space. */
 export function skipValue(bytes: Uint8Array, from: number, depth = 0, onMember?: OnMember): number {
   switch (bytes[from]) {
     case brace:
@@ -135,7 +136,7 @@ export function skipValue(bytes: Uint8Array, from: number, depth = 0, onMember?:
   }
 }
 
-/** Is a text, apart from space around it, that of a JSON object or array? */
+/** Whether a text, without the space around it, is a JSON object or array. */
 export function isContainer(text: string): boolean {
   const bytes = Buffer.from(text.trim());
   return (bytes[0] === brace || bytes[0] === bracket) && skipValue(bytes, 0) === bytes.length;
@@ -181,7 +182,7 @@ function skipArray(bytes: Uint8Array, from: number, depth: number): number {
   }
 }
 
-/** Skips a value however deep it is nested, which takes a list of what is open in place of a stack. */
+/** Skips a value of any depth, with a list of open containers instead of recursion. */
 export function skipDeep(bytes: Uint8Array, from: number): number {
   const closings: number[] = [];
   let at = from;
@@ -200,7 +201,7 @@ export function skipDeep(bytes: Uint8Array, from: number): number {
         continue;
       }
     }
-    // Behind a value: the ends of what it was the last of, or a comma and the next one.
+    // After a value: the ends of its containers, or a comma and the next value.
     for (;;) {
       const open = closings.at(-1);
       if (open === undefined) return at;
@@ -216,7 +217,7 @@ export function skipDeep(bytes: Uint8Array, from: number): number {
   }
 }
 
-/** Where the value of a member of an object begins. The text is known to be JSON, and the object to have the member. */
+/** The start of the value of a member. The text must be JSON, and the object must have the member. */
 export function findMember(bytes: Buffer, from: number, name: string): number {
   for (let at = from; ; at = skipSpace(bytes, skipDeep(bytes, at))) {
     const nameFrom = skipSpace(bytes, at + 1);

@@ -1,5 +1,6 @@
 import type { Fault } from '../errors.js';
 import { limits } from '../limits.js';
+import { requestTexts } from '../texts/requests.js';
 import {
   backslash,
   brace,
@@ -20,35 +21,36 @@ import {
 } from './json-text.js';
 
 /**
- * Names that reach the prototype of an object in code that is less careful. The first is refused wherever it stands;
- * the others are so where names are free, but for attributes of events, which may have any of a-z and 0-9.
+ * Names that reach the prototype of an object in careless code. The first is refused everywhere. The others are refused
+ * if the name is free, except for event attributes, which may use any name of a-z and 0-9.
  */
 export const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** JSON as RFC 8259 has it, in UTF-8. */
+/** Parses JSON (RFC 8259) in UTF-8. */
 export function parseJson(bytes: Uint8Array): { value: unknown } | { faults: Fault[] } {
   if (hasTooManyValues(bytes)) {
-    const detail = `The body has more than ${limits.bodyValues} commas and opening brackets.`;
-    return { faults: [{ pointer: '', rule: 'too_many_values', detail }] };
+    return {
+      faults: [{ pointer: '', rule: 'too_many_values', detail: requestTexts.tooManyValues(limits.bodyValues) }],
+    };
   }
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
-    return { faults: [{ pointer: '', rule: 'not_utf8', detail: 'The body is not UTF-8.' }] };
+    return { faults: [{ pointer: '', rule: 'not_utf8', detail: requestTexts.notUtf8 }] };
   }
   try {
     return { value: JSON.parse(text) };
   } catch {
-    // No cause: the parser's message quotes the text, and that may be a credential.
-    return { faults: [{ pointer: '', rule: 'not_json', detail: 'The body is not JSON (RFC 8259).' }] };
+    // No cause: the parser's message quotes the text, which may be a credential.
+    return { faults: [{ pointer: '', rule: 'not_json', detail: requestTexts.notJson }] };
   }
 }
 
 /**
- * Looked at before anything is made of the text. Each value may be at fault, all faults are looked for at once, and to
- * find millions of them would hold up everybody for seconds.
+ * Checked before the text is parsed. Each value may have a fault, and finding millions of faults would block the event
+ * loop for seconds.
  */
 function hasTooManyValues(bytes: Uint8Array): boolean {
   if (bytes.length <= limits.bodyValues) return false;
@@ -65,17 +67,17 @@ function hasTooManyValues(bytes: Uint8Array): boolean {
 
 interface Walk {
   json: JsonText;
-  /** The names and places on the way to the present value, one for each container that is open. */
+  /** The names and indexes that lead to the current value, one for each open container. */
   path: Array<string | number>;
-  /** The first fault of each member or entry of the outermost value. */
+  /** The first fault in each member or entry of the outermost value. */
   faults: Fault[];
   hasFault: boolean;
 }
 
 /**
- * What I-JSON (RFC 7493) asks for besides: no name twice, no lone surrogate and no number that a double does not hold;
- * and no NUL, which Postgres cannot store. `JSON.parse` alone takes the last of two equal names and changes such numbers. The text is known to be
- * JSON.
+ * Checks the further rules of I-JSON (RFC 7493): no repeated name, no lone surrogate, no number that a double cannot
+ * represent. Also refuses NUL, which Postgres cannot store. `JSON.parse` alone keeps the last of two equal names and
+ * changes such numbers. The bytes must be valid JSON.
  */
 export function findFaults(bytes: Buffer): Fault[] {
   const walk: Walk = { json: jsonText(bytes), path: [], faults: [], hasFault: false };
@@ -83,7 +85,7 @@ export function findFaults(bytes: Buffer): Fault[] {
   return walk.faults;
 }
 
-/** Gives the place after the value that begins at `at`. */
+/** Returns the position after the value that starts at `at`. */
 function walkValue(walk: Walk, at: number): number {
   const { json, path } = walk;
   const { bytes } = json;
@@ -101,7 +103,7 @@ function walkValue(walk: Walk, at: number): number {
     return end;
   }
   if (path.length < limits.bodyDepth) return walkContainer(walk, at);
-  report(walk, { rule: 'too_deep', detail: `The body is nested more than ${limits.bodyDepth} deep.` });
+  report(walk, { rule: 'too_deep', detail: requestTexts.tooDeep(limits.bodyDepth) });
   return skipDeep(bytes, at);
 }
 
@@ -121,7 +123,7 @@ function walkContainer(walk: Walk, from: number): number {
       path[last] = name;
       report(walk, textFault(name) ?? nameFault(name, names));
       names.add(name);
-      // Behind the colon.
+      // After the colon.
       at = skipSpace(bytes, skipSpace(bytes, end) + 1);
     }
     at = skipSpace(bytes, walkValue(walk, at));
@@ -140,27 +142,26 @@ function report(walk: Walk, fault: Omit<Fault, 'pointer'> | undefined): void {
 
 /** Postgres stores neither NUL nor half a surrogate pair. */
 export function textFault(text: string): Omit<Fault, 'pointer'> | undefined {
-  if (text.includes('\0')) return { rule: 'text_nul', detail: 'The text holds the character U+0000.' };
-  if (!text.isWellFormed()) return { rule: 'text_lone_surrogate', detail: 'The text holds half of a surrogate pair.' };
+  if (text.includes('\0')) return { rule: 'text_nul', detail: requestTexts.nul };
+  if (!text.isWellFormed()) return { rule: 'text_lone_surrogate', detail: requestTexts.loneSurrogate };
   return undefined;
 }
 
-/** Of a number that would become another one, or none (RFC 7493 section 2.2). `text` may be a word, too. */
+/** For a number that a double would change (RFC 7493 section 2.2). `text` may also be a word such as `true`. */
 function numberFault(text: string): Omit<Fault, 'pointer'> | undefined {
   const value = Number(text);
   const isHeld = /^-?\d+(?:\.0+)?$/.test(text) ? Number.isSafeInteger(value) : Math.abs(value) !== Infinity;
   if (isHeld) return undefined;
-  const detail = 'A double does not hold this number exactly (RFC 7493, section 2.2): send it as a string.';
-  return { rule: 'value_out_of_range', detail };
+  return { rule: 'value_out_of_range', detail: requestTexts.inexactNumber };
 }
 
 function nameFault(name: string, names: ReadonlySet<string>): Omit<Fault, 'pointer'> | undefined {
-  if (name === '__proto__') return { rule: 'name_forbidden', detail: 'A member may not have this name.' };
-  if (names.has(name)) return { rule: 'name_repeated', detail: 'The object has two members of this name.' };
+  if (name === '__proto__') return { rule: 'name_forbidden', detail: requestTexts.forbiddenName };
+  if (names.has(name)) return { rule: 'name_repeated', detail: requestTexts.repeatedName };
   return undefined;
 }
 
-/** A JSON object, and neither an array nor null. */
+/** A JSON object; not an array, not null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

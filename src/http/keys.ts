@@ -2,23 +2,24 @@ import { createPublicKey } from 'node:crypto';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWK, type JWTVerifyGetKey } from 'jose';
 import { request } from 'undici';
 import { RegistryError } from '../errors.js';
+import { tokenTexts } from '../texts/tokens.js';
 
 /**
- * Finds the public key of a token. Rejects with jose's `JWKSNoMatchingKey` when the issuer has no such key, and with a
- * RegistryError `keys_unavailable` when that cannot be known at present.
+ * Finds the public key of a token. Rejects with jose's `JWKSNoMatchingKey` if the issuer has no such key, and with a
+ * RegistryError `keys_unavailable` if the service cannot know that yet.
  */
 export type KeySource = JWTVerifyGetKey;
 
 export interface RemoteKeySettings {
-  /** From the operator's configuration, and trusted as such. */
+  /** From the operator's configuration, so it is trusted. */
   url: string;
-  /** Milliseconds that only run forward: a wall clock that is set back would stop refreshing. */
+  /** Monotonic milliseconds: a wall clock that is set back would stop the refresh. */
   clock?: () => number;
-  /** For one whole fetch, from the name look-up to the last byte. */
+  /** For a whole fetch, from the name look-up to the last byte. */
   timeoutMs?: number;
-  /** Told about every fetch that failed, because known keys go on working and nobody else would notice. */
+  /** Called for every failed fetch, because known keys keep working and nothing else would report it. */
   onOutage?: (cause: unknown) => void;
-  /** Told when a set other than the kept one was fetched: what was verified with an old key may not hold any longer. */
+  /** Called when the fetched set differs from the kept one: tokens that an old key verified may no longer be valid. */
   onChange?: () => void;
 }
 
@@ -33,17 +34,21 @@ const maxBytes = 256 * 1024;
 /**
  * The keys at a JWK Set URL (RFC 7517, section 5).
  *
- * There is a kept set or there is none. None: a look-up waits for a fetch. Kept for less than ten minutes: look-ups are
- * answered from it. Older: still answered from it, and one fetch starts behind them. Older than twenty minutes, because
- * nobody asked: a key may have been withdrawn hours ago, so look-ups wait for that fetch, unless one has failed within
- * ten minutes, and are answered from the kept set if it fails. Older than a day: none.
- * A key that the set does not hold makes the look-up wait for a fetch as well. Everybody shares one fetch, and the next
- * starts no sooner than 30 s after the last (5 s while there is no set), so unknown keys cannot flood the issuer.
- * Until then nobody knows whether the issuer has published an unknown key since: the look-up is answered "not available"
- * with the time of the next fetch. A key that was missing from a fetched set is refused for as long as the set stays the
- * same, and so is any further one while 64 unknown keys are remembered: who makes keys up gets no more than that.
+ * The age of the kept set decides what a look-up does:
  *
- * jose's createRemoteJWKSet does less: it drops the set when a refresh fails and has no pause after failures.
+ *   no set yet, or older than a day   waits for a fetch
+ *   less than ten minutes             uses the set
+ *   up to twenty minutes              uses the set; one fetch starts in the background
+ *   older                             waits for that fetch, because a key may have been withdrawn hours ago; uses the
+ *                                     set if the fetch fails, or if one has failed in the last ten minutes
+ *
+ * A key that is not in the set also makes the look-up wait for a fetch. All look-ups share one fetch. The next one
+ * starts at least 30 s after the last (5 s while there is no set), so that unknown keys cannot flood the issuer. Until
+ * then the issuer may have published the key: the look-up fails with `keys_unavailable` and the time of the next fetch.
+ * A key that was missing from a fetched set is refused while the set stays the same. So is every other unknown key
+ * while 64 unknown keys are remembered.
+ *
+ * jose's createRemoteJWKSet does less: it drops the set when a refresh fails, and does not pause after a failure.
  */
 export function createRemoteKeySource(settings: RemoteKeySettings): KeySource {
   const { url, clock = () => performance.now(), timeoutMs = 3_000, onOutage, onChange } = settings;
@@ -51,7 +56,7 @@ export function createRemoteKeySource(settings: RemoteKeySettings): KeySource {
   let attemptedAt = -Infinity;
   let outage: { cause: unknown; at: number } | undefined;
   let pending: Promise<void> | undefined;
-  /** Ids of keys that the kept set lacks; true once a set was fetched after a token had named the key. */
+  /** Ids of keys that the kept set lacks; true if a set was fetched after a token had named the key. */
   const unknown = new Map<string, boolean>();
 
   async function fetchOnce() {
@@ -61,7 +66,7 @@ export function createRemoteKeySource(settings: RemoteKeySettings): KeySource {
       const text = JSON.stringify(keys);
       const isOther = kept !== undefined && kept.text !== text;
       if (isOther) unknown.clear();
-      // What was there and is not any longer was withdrawn.
+      // A key that was in the old set and is not in the new one was withdrawn.
       const asked = isOther ? (kept?.ids ?? []) : [...unknown.keys()];
       for (const id of asked) unknown.set(id, true);
       kept = { find: createLocalJWKSet(keys), fetchedAt: attemptedAt, text, ids: keys.keys.map(idOf) };
@@ -77,7 +82,7 @@ export function createRemoteKeySource(settings: RemoteKeySettings): KeySource {
   const isOut = () => outage !== undefined && clock() - outage.at < refreshAfterMs;
   const cooldownLeftMs = () => attemptedAt + (kept ? cooldownMs : cooldownWithoutKeysMs) - clock();
 
-  /** Whether a fetch was waited for; it may have failed. */
+  /** Whether this waited for a fetch, which may have failed. */
   async function refresh(): Promise<boolean> {
     if (!pending && cooldownLeftMs() <= 0) pending = fetchOnce().finally(() => (pending = undefined));
     const awaited = pending;
@@ -101,16 +106,14 @@ export function createRemoteKeySource(settings: RemoteKeySettings): KeySource {
       if (kept && !outage && isMissing) return await kept.find(header, token);
     }
     const retryAfterSeconds = Math.max(1, Math.ceil(cooldownLeftMs() / 1_000));
-    const message = outage
-      ? 'The keys of the token issuer cannot be fetched at the moment.'
-      : `The key of the token (kid) is not known yet; the keys of its issuer are fetched again in ${retryAfterSeconds} s.`;
-    throw new RegistryError('keys_unavailable', message, { cause: outage?.cause, retryAfterSeconds });
+    const detail = outage ? tokenTexts.keysUnavailable : tokenTexts.keyNotFetched(retryAfterSeconds);
+    throw new RegistryError('keys_unavailable', detail, { cause: outage?.cause, retryAfterSeconds });
   };
 }
 
 const idOf = ({ kid = '' }: { kid?: string | undefined }) => kid;
 
-/** Neither follows redirects nor unpacks compressed bodies, so the limits hold for what is really read. */
+/** Follows no redirects and unpacks no compressed bodies, so the limits apply to the bytes that are read. */
 async function fetchJson(url: string, timeoutMs: number): Promise<unknown> {
   const { statusCode, body } = await request(url, {
     signal: AbortSignal.timeout(timeoutMs),
@@ -124,15 +127,15 @@ async function fetchJson(url: string, timeoutMs: number): Promise<unknown> {
     if (bytes > maxBytes) throw new Error(`The JWK Set is larger than ${maxBytes} bytes.`);
     chunks.push(chunk);
   }
-  if (statusCode !== 200) throw new Error(`The JWK Set URL answered ${statusCode}.`);
+  if (statusCode !== 200) throw new Error(`The JWK Set URL returned ${statusCode}.`);
   return JSON.parse(Buffer.concat(chunks).toString());
 }
 
-/** Leaves out keys that cannot be used, as section 5 asks. A set without any is an error page, not a set. */
+/** Leaves out unusable keys, as section 5 requires. A set without any usable key is an error, not a set. */
 function usableKeys(set: unknown): JSONWebKeySet {
   const listed = (set as Partial<JSONWebKeySet> | null)?.keys;
   const keys = Array.isArray(listed) ? listed.filter(isUsable) : [];
-  if (keys.length === 0) throw new Error('The JWK Set holds no usable public key.');
+  if (keys.length === 0) throw new Error('The JWK Set contains no usable public key.');
   return { keys };
 }
 

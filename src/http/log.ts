@@ -2,8 +2,8 @@ import { types } from 'node:util';
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 /**
- * JSON lines, one for each outcome. What is logged is chosen field by field where it is logged; errors are cut down
- * here, because libraries hang requests and rows on theirs.
+ * JSON lines, one for each outcome. Each call chooses the fields that it logs. Errors are reduced here, because
+ * libraries attach requests and rows to them.
  */
 export function createLog(level: string, destination?: DestinationStream): Logger {
   const options = {
@@ -12,7 +12,7 @@ export function createLog(level: string, destination?: DestinationStream): Logge
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: errorForLog },
-    // A second lock; nothing below is logged on purpose.
+    // A second safeguard: no call logs these on purpose.
     redact: [
       'authorization',
       'headers',
@@ -28,13 +28,13 @@ export function createLog(level: string, destination?: DestinationStream): Logge
 }
 
 /**
- * What cannot be written, because a disk is full, is lost: ending for that would be worse, and pino would not even end.
+ * Lines that cannot be written, because a disk is full, are lost. Exiting would be worse, and pino would not even exit.
  */
 function openOutput(): DestinationStream {
   const open = () => {
     const opened = pino.destination();
     return opened.on('error', ({ code }: NodeJS.ErrnoException) => {
-      // Nobody reads any more: pino writes no more then.
+      // The reader is gone. pino stops writing.
       if (code === 'EPIPE' || opened !== output) return;
       output = open();
       opened.destroy();
@@ -48,7 +48,7 @@ function errorForLog(error: unknown): object {
   if (!types.isNativeError(error)) return { message: 'not an error' };
   const { name, message, stack = '', cause } = error;
   const code = (error as { code?: unknown }).code;
-  // A stack begins with the message; what is left are the places.
+  // A stack starts with the message; the rest are the locations.
   const places = stack.replace(message, '').split('\n').slice(1, 12);
   return {
     name,
@@ -59,13 +59,13 @@ function errorForLog(error: unknown): object {
   };
 }
 
-/** Prisma repeats the arguments of a call in the message, and Postgres the value that it cannot read. */
+/** Prisma repeats the arguments of a call in its message; Postgres repeats the value that it cannot parse. */
 function loggedMessage({ name, message }: Error): string {
   const text = name === 'PrismaClientValidationError' ? message.replace(/\{\n.*\n\}/s, '{ ... }') : message;
   return visible(text.trim().replace(/: ".*"/gs, ': "..."'));
 }
 
-/** Bidirectional and other invisible characters would let a text pretend to be another one. */
+/** Bidirectional and other invisible characters could make one text look like another. */
 function visible(text: string): string {
   return text
     .slice(0, 2_000)

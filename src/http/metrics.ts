@@ -15,21 +15,21 @@ export interface Metrics {
 }
 
 export interface MetricsSources {
-  /** Seconds by which the oldest due handshake is late, of those that could be asked now. */
+  /** Seconds by which the oldest due handshake that could start now is late. */
   lagSeconds: () => Promise<number>;
   inFlight: () => number;
   /** Undefined while the index is being loaded. */
   indexSize: () => { subscriptions: number; pairs: number; bytes: number } | undefined;
-  /** Since the change log was last read to its end, from a database that had all of it. */
+  /** Seconds since the change log was last read to its end, from a database that was current. */
   indexSecondsBehind: () => number;
-  /** How many there are, by kind. */
+  /** The number of readers, by kind. */
   feedReaders: () => Readonly<Record<string, number>>;
 }
 
-/** What is asked for longer than that is not known: whoever fetches the metrics would give up, and get none of them. */
+/** A value that takes longer is reported as unknown: the scraper would give up and get no metrics at all. */
 const collectTimeoutMs = 2_000;
 
-/** Every name and label is listed in the README; labels have few values, none of which comes from outside. */
+/** The documentation lists every name and label. Labels have few values, and none comes from outside. */
 export function createMetrics(sources: MetricsSources): Metrics {
   const { lagSeconds, inFlight, indexSize, indexSecondsBehind, feedReaders } = sources;
   const registry = new Registry();
@@ -39,19 +39,19 @@ export function createMetrics(sources: MetricsSources): Metrics {
   registry.registerMetric(requests.asMetric());
   const handshakes = new Counter({
     name: 'assent_handshakes_total',
-    help: 'Attempts to shake hands by verdict and by reason.',
+    help: 'Handshake attempts by verdict and reason.',
     labelNames: ['verdict', 'reason'],
     registers,
   });
   const durations = new Histogram({
     name: 'assent_handshake_duration_seconds',
-    help: 'Attempts from the claim to the settled outcome.',
+    help: 'Duration of handshake attempts, from the claim to the settled outcome.',
     buckets: [0.01, 0.05, 0.2, 1, 5, 10, 30],
     registers,
   });
   new Gauge({
     name: 'assent_handshakes_in_flight',
-    help: 'Handshakes that this process works on.',
+    help: 'Handshakes in progress in this process.',
     registers,
     collect() {
       this.set(inFlight());
@@ -59,7 +59,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   new Gauge({
     name: 'assent_handshake_lag_seconds',
-    help: 'By how much the oldest due handshake that could be asked now is late; NaN while the database does not answer.',
+    help: 'How late the oldest due handshake is that could start now; NaN while the database does not respond.',
     registers,
     async collect() {
       const late = sleep(collectTimeoutMs, NaN, { ref: false });
@@ -84,7 +84,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   new Gauge({
     name: 'assent_index_bytes',
-    help: 'What the index takes outside of the collected heap.',
+    help: 'Memory of the index outside the JavaScript heap.',
     registers,
     collect() {
       this.set(indexSize()?.bytes ?? 0);
@@ -92,7 +92,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   new Gauge({
     name: 'assent_index_lag_seconds',
-    help: 'Since the change log was last read to its end, from a database that had all of it; +Inf while nobody knows.',
+    help: 'Time since the change log was last read to its end, from a database that was current; +Inf while unknown.',
     registers,
     collect() {
       this.set(indexSecondsBehind());
@@ -100,7 +100,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   new Gauge({
     name: 'assent_feed_readers',
-    help: 'Readers of the feed that are connected, by kind.',
+    help: 'Connected readers of the feed by kind.',
     labelNames: ['kind'],
     registers,
     collect() {
@@ -109,41 +109,41 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   const sent = new Counter({
     name: 'assent_feed_changes_sent_total',
-    help: 'Changes that readers of the feed were sent.',
+    help: 'Changes sent to readers of the feed.',
     registers,
   });
   const pages = new Counter({
     name: 'assent_feed_pages_total',
-    help: 'Pages of changes by where they came from.',
+    help: 'Pages of changes by source.',
     labelNames: ['source'],
     registers,
   });
   const pageSeries = { memory: pages.labels('memory'), log: pages.labels('log') };
   const leases = new Counter({
     name: 'assent_leases_total',
-    help: 'Answers to instances that asked for a share of a rate.',
+    help: 'Responses to sender instances that requested a lease.',
     labelNames: ['outcome'],
     registers,
   });
   const leased = new Counter({
     name: 'assent_leased_requests_total',
-    help: 'Requests that instances may send by their leases.',
+    help: 'Requests that leases allow sender instances to send.',
     registers,
   });
   const deliveries = new Counter({
     name: 'assent_deliveries_reported_total',
-    help: 'Deliveries that senders reported, by what they came to.',
+    help: 'Deliveries that senders reported, by outcome.',
     labelNames: ['kind'],
     registers,
   });
   const holds = new Counter({
     name: 'assent_grants_held_total',
-    help: 'Holds that webhooks asked for and got.',
+    help: 'Holds that webhooks asked for and that were applied.',
     registers,
   });
   const unknown = new Gauge({
     name: 'assent_unknown_migrations',
-    help: 'Migrations in the database that a newer version applied and this one does not know.',
+    help: 'Migrations in the database that a newer version applied and this version does not know.',
     registers,
   });
   return {
@@ -171,18 +171,18 @@ export function createMetrics(sources: MetricsSources): Metrics {
 const bounds = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 30];
 
 interface Series {
-  /** Observations by the first bound that they do not exceed; the last ones exceed all. */
+  /** Observations by the first bound that they do not exceed; the last count is for those that exceed all. */
   counts: Float64Array;
   sum: number;
 }
 
 /**
- * The durations of requests by operation and status. A histogram of the library takes a microsecond for each
- * observation, which is a good part of a look-up: here it is two additions, and the library sees the sums when it asks.
+ * The durations of requests by operation and status. The library's histogram takes a microsecond for each observation,
+ * which is a good part of a look-up. Here an observation is two additions, and the library reads the sums on demand.
  */
 class RequestDurations {
   readonly name = 'assent_http_request_duration_seconds';
-  readonly help = 'Requests by operation and status.';
+  readonly help = 'Duration of requests by operation and status.';
   readonly labelNames = ['operation', 'status'];
   readonly type = 'histogram';
   readonly aggregator = 'sum';
@@ -196,7 +196,7 @@ class RequestDurations {
     series.sum += seconds;
   }
 
-  /** What the library asks a metric for. */
+  /** The library calls this to read the metric. */
   async get() {
     const values: Array<{ metricName: string; labels: Record<string, string | number>; value: number }> = [];
     for (const [operation, statuses] of this.#series) {
@@ -218,7 +218,7 @@ class RequestDurations {
     return { name, help, type, aggregator, values };
   }
 
-  /** The library's type has only its own classes, and it calls nothing but `get`. */
+  /** The library's type allows only its own classes, but it calls only `get`. */
   asMetric(): Metric {
     return this as unknown as Metric;
   }

@@ -4,26 +4,26 @@ import { RegistryError } from '../errors.js';
 import { uuidv7 } from '../storage/ids.js';
 import { problemOf } from './problem.js';
 
-/** What must hold for requests to be sent here; each rejects or gives a reason if it does not. */
+/** A condition for receiving requests. Rejects, or resolves to a reason, if it is not met. */
 export type ReadinessCheck = () => Promise<string | undefined>;
 
 export interface OperationsSettings {
   metrics: Registry;
   checks: Readonly<Record<string, ReadinessCheck>>;
-  /** Those of them that look-ups and matches need; they wait for nothing. */
+  /** The checks that look-ups and matches need; they wait for nothing. */
   readChecks: readonly string[];
-  /** What an operator should look at although everything works; read after the checks. */
+  /** What an operator should look at although everything works; called after the checks. */
   warnings?: () => string[];
   /** Milliseconds for each check. */
   timeoutMs: number;
-  /** From then on every answer is the last one of its connection. */
+  /** When it fires, every response closes its connection. */
   stopping: AbortSignal;
 }
 
 /**
- * For whoever runs the service, on a listener of its own that nobody else reaches: `/livez` (the process is running),
- * `/readyz` (503 and the reason while something is missing), `/readyz/reads` (the same for what is answered from
- * memory, so that an outage of the database does not take all processes out of a balancer), `/metrics` (Prometheus).
+ * For operators, on a separate listener that nobody else can reach: `/livez` (the process is running), `/readyz` (503
+ * and the reason while something is missing), `/readyz/reads` (the same for requests that are answered from memory, so
+ * that an outage of the database does not take all processes out of a load balancer), `/metrics` (Prometheus).
  */
 export function createOperationsApp(settings: OperationsSettings): Express {
   const { metrics, checks, readChecks, warnings = () => [], timeoutMs, stopping } = settings;
@@ -55,38 +55,38 @@ export function createOperationsApp(settings: OperationsSettings): Express {
   const paths = ['/livez', '/readyz', '/readyz/reads', '/metrics'];
   app.all(paths, (_request, response) => {
     response.set('Allow', 'GET, HEAD');
-    throw new RegistryError('method_not_allowed', 'This resource has GET.');
+    throw new RegistryError('method_not_allowed', 'This resource supports GET.');
   });
   app.use(() => {
-    throw new RegistryError('not_found', `This listener has ${paths.join(', ')}, and nothing else.`);
+    throw new RegistryError('not_found', `This listener only serves ${paths.join(', ')}.`);
   });
   app.use(answerProblem);
   return app;
 }
 
-/** Express gives an error handler four parameters. */
+/** Express recognizes an error handler by its four parameters. */
 const answerProblem: ErrorRequestHandler = (thrown: unknown, _request, response, next) => {
   if (response.headersSent) return next(thrown);
   const error =
     thrown instanceof RegistryError
       ? thrown
       : thrown instanceof URIError
-        ? new RegistryError('invalid_request', 'The path could not be read.')
-        : new RegistryError('internal', 'The metrics could not be collected.');
+        ? new RegistryError('invalid_request', 'The path cannot be decoded.')
+        : new RegistryError('internal', 'Collecting the metrics failed.');
   const requestId = uuidv7();
   const problem = problemOf(error, requestId);
   response.status(problem.status).set('X-Request-Id', requestId).type('application/problem+json');
   response.send(JSON.stringify(problem));
 };
 
-/** For a process that is not there yet: it may have to migrate for longer than a liveness probe has patience. */
+/** For a process that is still starting: its migrations may take longer than a liveness probe allows. */
 export function createStartingApp(): Express {
   const checks = { process: async () => 'starting' };
   const { signal: stopping } = new AbortController();
   return createOperationsApp({ metrics: new Registry(), checks, readChecks: ['process'], timeoutMs: 1_000, stopping });
 }
 
-/** Causes are for the log; here stands what is wrong and not why. */
+/** What is wrong, without the cause: causes are for the log. */
 async function failureOf(check: ReadinessCheck, timeoutMs: number): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => (timer = setTimeout(resolve, timeoutMs, 'no answer in time')));

@@ -1,20 +1,21 @@
 import { RegistryError } from '../errors.js';
+import { requestTexts } from '../texts/requests.js';
 
-/** Lists page by key: a cursor is the key of the last entry that was seen, so nothing is skipped while others write. */
+/** Lists page by key: a cursor is the key of the last entry of a page, so concurrent writes skip nothing. */
 export interface ListPage<T> {
   entries: T[];
-  /** The key to go on from; undefined on the last page. */
+  /** The key to continue from; undefined on the last page. */
   next: string | undefined;
 }
 
-/** Takes one entry more than the page holds to see whether there is another page. */
+/** Pass one entry more than the limit if there is one: it shows that there is another page. */
 export function pageOf<T>(entries: readonly T[], limit: number, keyOf: (entry: T) => string): ListPage<T> {
   const page = entries.slice(0, limit);
   const last = page.at(-1);
   return { entries: page, next: entries.length > limit && last !== undefined ? keyOf(last) : undefined };
 }
 
-/** The key in a cursor; RegistryError `invalid_request` if it is none that the list at this path gives out. */
+/** The key in a cursor; RegistryError `invalid_request` if the list at this path did not issue it. */
 export function readListCursor(
   cursor: string | undefined,
   path: string,
@@ -24,19 +25,19 @@ export function readListCursor(
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
   const key = text.slice(path.length + 1);
   if (isKey(key) && cursor === cursorOf(path, key)) return key;
-  throw new RegistryError('invalid_request', 'The cursor is not one that this list gave out.', {
-    faults: [{ pointer: 'query/cursor', rule: 'cursor_unknown', detail: 'Take it from the Link header of a page.' }],
+  throw new RegistryError('invalid_request', requestTexts.foreignCursor, {
+    faults: [{ pointer: 'query/cursor', rule: 'cursor_unknown', detail: requestTexts.cursorFromLink }],
   });
 }
 
-/** `Link` to the next page (RFC 8288), with the query of the present one. */
+/** `Link` to the next page (RFC 8288), with the query of the current one. */
 export function pageHeaders(path: string, query: object, next: string | undefined): Record<string, string> {
   if (next === undefined) return {};
   const parameters = new URLSearchParams({ ...query, cursor: cursorOf(path, next) });
   return { Link: `<${path}?${parameters.toString()}>; rel="next"` };
 }
 
-/** Names its list: the keys of lists look alike, and the place in another one would skip whatever lies before it. */
+/** Names its list: keys of different lists look alike, and a key of another list would skip entries. */
 function cursorOf(path: string, key: string): string {
   return Buffer.from(`${path} ${key}`).toString('base64url');
 }

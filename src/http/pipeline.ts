@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { RegistryError } from '../errors.js';
 import { asUnavailable } from '../storage/database-errors.js';
 import { uuidv7 } from '../storage/ids.js';
+import { requestTexts } from '../texts/requests.js';
 import { authorizationOf, type Authenticate } from './authenticate.js';
 import { readBody, takesBody } from './body.js';
 import { requireScope, type Operation } from './contract.js';
@@ -16,21 +17,21 @@ import { callerRequestIdOf, traceIdOf } from './trace-context.js';
 import { apiHeaders, FixedHeaders, writeStream, type StreamedBody } from './write-answer.js';
 
 /**
- * Every request passes through here: begin, authenticate, check scope, refuse writes where only reads are allowed,
- * check parameters, read the body, call the handler, check the answer, send it, count and log it. There are two
- * transports, the fast path and Express. They differ in how they find the route, and in when they call the handler. No
- * step returns a promise unless it waits for something.
+ * Every request passes through here: begin, authenticate, check the scope, refuse writes in a read-only process, check
+ * parameters, read the body, call the handler, check the response, send it, count and log it. There are two transports,
+ * the fast path and Express. They differ in how they find the route, and in when they call the handler. No step returns
+ * a promise unless it waits for something.
  */
 export interface Pipeline {
   routeOf(operation: Operation): Route;
-  /** Undefined if the request was refused already. Give the route if it is known. */
+  /** Undefined if this already refused the request. Pass the route if it is known. */
   begin(
     request: IncomingMessage,
     response: ServerResponse,
     preferred: Preferred,
     match?: RouteMatch,
   ): HttpExchange | undefined;
-  /** From the token to the body. Needs the route; `handle` goes on when everything was read. */
+  /** From the token to the body. Needs the route. Calls `handle` when everything was read. */
   receive(exchange: HttpExchange, handle: (exchange: HttpExchange) => void): void;
   /** Calls the handler. Never throws. */
   make(exchange: HttpExchange): Made;
@@ -44,34 +45,38 @@ export type Made = UntypedAnswer | Promise<UntypedAnswer> | { thrown: unknown };
 export interface PipelineSettings {
   handlers: Handlers;
   /**
-   * See `Route.isHot`; with the headers that its answers have in place of those that all answers have, or besides them.
+   * See `Route.isHot`. The headers are those of its successes, which replace or extend the headers of all responses.
    */
   hot: Partial<Record<Operation['id'], Readonly<Record<string, string>>>>;
   /** Bytes. */
   bodyLimitOf: (operation: Operation) => number;
-  /** Gives the principal at once if the token is known. */
+  /** Returns the principal without a promise if the token is cached. */
   authenticate: (authorization: string | undefined) => Principal | ReturnType<Authenticate>;
-  /** Whatever changes anything is refused. */
+  /** Refuses every operation that changes anything. */
   readsOnly: boolean;
-  /** Called after an operation that may have written, before its answer is sent. */
+  /** Called after an operation that may have written, before its response is sent. */
   onWritten: () => Promise<void>;
   onRequest: OnRequest;
   log: Logger;
-  /** Checks every answer against the contract, and turns a wrong one into a 500. The tests run so. */
+  /** Checks every response against the contract, and turns an invalid one into a 500. The tests set it. */
   checkAnswers: boolean;
-  /** Milliseconds that a client may leave a stream unread. */
+  /** Milliseconds after which a client that does not read its stream is disconnected. */
   stallMs: number;
-  /** From then on every answer is the last one of its connection. */
+  /** When it fires, every response closes its connection. */
   stopping: AbortSignal;
 }
 
 const json = 'application/json; charset=utf-8';
-const problemAnswer = new FixedHeaders({ ...apiHeaders, 'Content-Type': 'application/problem+json' });
-const pageAnswer = new FixedHeaders({
-  ...apiHeaders,
-  'Content-Security-Policy': pagePolicy,
-  'Content-Type': 'text/html; charset=utf-8',
-});
+const problemHeadersOf = (headers: Readonly<Record<string, string>>) =>
+  new FixedHeaders({ ...headers, 'Content-Type': 'application/problem+json' });
+const pageHeadersOf = (headers: Readonly<Record<string, string>>) =>
+  new FixedHeaders({
+    ...headers,
+    'Content-Security-Policy': pagePolicy,
+    'Content-Type': 'text/html; charset=utf-8',
+  });
+const problemAnswer = problemHeadersOf(apiHeaders);
+const pageAnswer = pageHeadersOf(apiHeaders);
 
 export function createPipeline(settings: PipelineSettings): Pipeline {
   const { authenticate, readsOnly, onWritten, onRequest, log, checkAnswers, stallMs, stopping } = settings;
@@ -80,15 +85,19 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
 
   function routeOf(operation: Operation): Route {
     const own = settings.hot[operation.id];
-    const headers = { ...apiHeaders, ...own };
+    const { deprecation } = operation;
+    // A `Link` of the handler, to the next page, is a line of its own beside the one of the deprecation.
+    const headers = { ...apiHeaders, ...own, ...deprecation };
     return {
       operation,
-      // The contract has checked what the types of a handler's call and answer say.
+      // The contract has checked what the handler's types promise.
       handle: settings.handlers[operation.id] as unknown as Route['handle'],
       bodyLimit: settings.bodyLimitOf(operation),
       isHot: own !== undefined,
       headersWithJson: new FixedHeaders({ ...headers, 'Content-Type': json }),
       headersWithoutBody: new FixedHeaders(headers),
+      headersWithProblem: deprecation ? problemHeadersOf({ ...apiHeaders, ...deprecation }) : problemAnswer,
+      headersWithPage: deprecation ? pageHeadersOf({ ...apiHeaders, ...deprecation }) : pageAnswer,
     };
   }
 
@@ -130,14 +139,10 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
   function read(exchange: HttpExchange, handle: (exchange: HttpExchange) => void): void {
     const { operation, request, route } = exchange;
     if (readsOnly && !operation.isSafe) {
-      throw new RegistryError(
-        'read_only',
-        'This process follows a replica of the database. Send changes to one that writes.',
-        { retryAfterSeconds: 5 },
-      );
+      throw new RegistryError('read_only', requestTexts.readOnlyProcess, { retryAfterSeconds: 5 });
     }
     if (!takesBody(operation, request.headers)) return handle(exchange);
-    // Parameters before the body: the service holds no body for a request that it refuses anyway.
+    // Parameters before the body: the service buffers no body for a request that it refuses.
     exchange.readParameters();
     readBody(request, route.bodyLimit, (body) => {
       if (body instanceof RegistryError) return fail(exchange, body);
@@ -178,8 +183,8 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
       made.mediaType ?? (html !== undefined ? 'text/html' : text === undefined ? undefined : 'application/json');
     if (checkAnswers) checkAnswer(exchange.operation, status, mediaType, text);
     if (stream !== undefined) return writeOut(exchange, made, stream, mediaType);
-    const { headersWithJson, headersWithoutBody } = exchange.route;
-    if (html !== undefined) finish(exchange, pageAnswer, status, headers, html);
+    const { headersWithJson, headersWithoutBody, headersWithPage } = exchange.route;
+    if (html !== undefined) finish(exchange, headersWithPage, status, headers, html);
     else finish(exchange, text === undefined ? headersWithoutBody : headersWithJson, status, headers, text);
     return undefined;
   }
@@ -192,15 +197,15 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
   ): Promise<void> {
     const { request, response, requestId, route } = exchange;
     const type = mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType;
-    const others = ['Content-Type', type, ...Object.entries(made.headers ?? {}).flat()];
-    // Not before the first piece: what fails until then is answered with a problem.
+    const others = ['Content-Type', type, ...ownHeaders(exchange, made.headers)];
+    // Only with the first piece: a failure before that is answered with a problem.
     const open = () => route.headersWithoutBody.begin(response, { status: made.status, requestId, others });
     if (request.method !== 'HEAD') return writeStream(response, stream, { open, stallMs, stopping });
     open();
     response.end();
   }
 
-  /** Answers with a problem. An unexpected error goes to the log, and its problem says no more than that. */
+  /** Responds with a problem. The details of an unexpected error go to the log only. */
   function fail(exchange: HttpExchange, thrown: unknown): void {
     const error = asUnavailable(thrown);
     const known = error instanceof RegistryError ? error : unforeseen(error);
@@ -218,9 +223,10 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     if (hasPage) headers['Vary'] = 'Accept';
     const types = ['application/problem+json', 'application/json', 'text/html'];
     if (hasPage && preferred(...types) === 'text/html') {
-      finish(exchange, pageAnswer, problem.status, headers, problemPage(problem, language));
+      finish(exchange, match.route.headersWithPage, problem.status, headers, problemPage(problem, language));
     } else {
-      finish(exchange, problemAnswer, problem.status, headers, JSON.stringify(problem));
+      const fixed = match?.route.headersWithProblem ?? problemAnswer;
+      finish(exchange, fixed, problem.status, headers, JSON.stringify(problem));
     }
   }
 
@@ -232,21 +238,19 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     body: string | Buffer | undefined,
   ): void {
     const { response, requestId } = exchange;
-    const others: string[] = [];
-    for (const name in headers) others.push(name, headers[name] as string);
-    if (exchange.isSpoken) others.push('Content-Language', exchange.language, 'Vary', 'Accept-Language');
+    const others = ownHeaders(exchange, headers);
     if (stopping.aborted) others.push('Connection', 'close');
     fixed.send(response, { status, requestId, others, body });
     if (!exchange.isWatched) record(exchange, status);
   }
 
-  /** Once for each request, when it is over: 499 if the client went away before it had the answer. */
+  /** Once for each request, at its end: 499 if the client disconnected before the response was sent. */
   function record(exchange: HttpExchange, status: number): void {
     const { match, startedAt, request, principal, code } = exchange;
     const seconds = (performance.now() - startedAt) / 1_000;
     const operation = match?.route.operation.id ?? 'none';
     onRequest(operation, status, seconds);
-    // A line for each look-up would cost more than the look-up.
+    // Logging a look-up would cost more than the look-up.
     if (match?.route.isHot && status < 400) return;
     const tenant = principal.tenant || undefined;
     const subscriber = principal.subscriber || undefined;
@@ -261,7 +265,8 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
 }
 
 /**
- * UUIDs of one process: a random one, with a number at its end. A random one for each would cost a part of a look-up.
+ * UUIDs of this process: random once, then counted up. Generating a random one for each request would slow down
+ * look-ups.
  */
 function createRequestIds(): () => string {
   const process = uuidv7().slice(0, -12);
@@ -269,7 +274,20 @@ function createRequestIds(): () => string {
   return () => process + (number += 1).toString(16).padStart(12, '0');
 }
 
-/** What the lines of a request have in common with each other, and with the logs of its caller. */
+/** The headers of one response, names and values in turn, with its language if it has one. */
+function ownHeaders(exchange: HttpExchange, headers: Readonly<Record<string, string>> | undefined): string[] {
+  const list: string[] = [];
+  for (const name in headers) list.push(name, headers[name] as string);
+  if (exchange.usesLanguage) {
+    list.push('Content-Language', exchange.language);
+    const vary = list.indexOf('Vary');
+    if (vary === -1) list.push('Vary', 'Accept-Language');
+    else list[vary + 1] += ', Accept-Language';
+  }
+  return list;
+}
+
+/** The fields that link the log lines of a request with each other and with the logs of its caller. */
 function namesOf({ requestId, request: { headers }, traceparent }: HttpExchange) {
   return {
     requestid: requestId,
@@ -286,11 +304,9 @@ function checkAnswer(
 ): void {
   const value = text === undefined ? undefined : (JSON.parse(text.toString()) as unknown);
   const broken = operation.checkAnswer(status, mediaType, value);
-  if (broken.length > 0) throw new Error(`${operation.id} answered against the contract: ${broken.join('; ')}`);
+  if (broken.length > 0) throw new Error(`The response of ${operation.id} violates the contract: ${broken.join('; ')}`);
 }
 
 function unforeseen(cause: unknown): RegistryError {
-  return new RegistryError('internal', 'Something went wrong inside of the service; the log has this request id.', {
-    cause,
-  });
+  return new RegistryError('internal', requestTexts.internal, { cause });
 }

@@ -1,20 +1,20 @@
 /**
- * What a token may do: subscribers manage their own subscriptions, admins everything in their tenant, and delivery
- * systems read the grants, matches and feed of their tenant, with sink credentials if they hold that scope too, lease
- * its rates and report deliveries.
+ * What a token allows. Consumers manage their own subscriptions. Admins manage everything in their tenant. Senders read
+ * the grants, matches and feed of their tenant, lease its rates and report deliveries; with the scope for credentials
+ * they also read sink credentials.
  */
 export const scopes = ['assent:subscribe', 'assent:admin', 'assent:deliver', 'assent:credentials'] as const;
 
 export type Scope = (typeof scopes)[number];
 
-/** Whom a verified token speaks for. */
+/** The client that a verified token identifies. */
 export interface Principal {
   tenant: string;
   subscriber: string;
   scopes: ReadonlySet<Scope>;
-  /** Milliseconds since 1970. After it the same token is refused, so nothing longer may be promised on its strength. */
+  /** Milliseconds since 1970. The token is refused after that, so no response based on it may last longer. */
   tokenExpiresAt: number;
 }
 
-/** For whom an operation without a token is done. */
+/** The caller of an operation without a token. */
 export const nobody: Principal = { tenant: '', subscriber: '', scopes: new Set(), tokenExpiresAt: 0 };

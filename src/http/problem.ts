@@ -5,7 +5,7 @@ import type { components } from './contract.gen.js';
 
 type Problem = components['schemas']['Problem'];
 
-/** What HTTP makes of each code. A new code does not compile until it stands here. */
+/** The status of each code. A new code does not compile until it has one. */
 const statuses: Record<ErrorCode, number> = {
   unauthenticated: 401,
   keys_unavailable: 503,
@@ -53,7 +53,7 @@ const statuses: Record<ErrorCode, number> = {
   internal: 500,
 };
 
-/** RFC 9457. The internal cause of an error is for the log and never part of it. */
+/** RFC 9457. The cause of an error goes to the log and never into the problem. */
 export function problemOf(error: RegistryError, requestId: string, language: Language = 'en'): Problem {
   return {
     type: `urn:problem-type:assent:${error.code}`,
@@ -73,7 +73,7 @@ export function faultsIn(faults: readonly Fault[], language: Language): Array<Fa
 export function problemHeaders(error: RegistryError): Record<string, string> {
   return {
     ...(error.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(error.retryAfterSeconds) }),
-    // RFC 6750 section 3.1: where no token was shown, no error is named.
+    // RFC 6750 section 3.1: no error code if the request had no token.
     ...(error.code === 'unauthenticated'
       ? {
           'WWW-Authenticate': error.faults.some(({ rule }) => rule === 'token_missing')

@@ -9,17 +9,17 @@ import { problemOf } from './problem.js';
 import { apiHeaders } from './write-answer.js';
 
 /**
- * Milliseconds. Proxies keep a connection for a minute as a rule: if it was closed from this side first, a request
- * could be on its way to nobody, and who asked would have a 502.
+ * Milliseconds. Proxies usually keep an idle connection for a minute. If the server closed it first, a request could
+ * already be on its way, and the client would get a 502.
  */
 const keepAliveTimeout = 75_000;
 
 /**
- * Milliseconds, after which an answer is given up of which nothing was taken: as long as a stream may be left unread.
+ * Milliseconds after which the server gives up a response that the client does not read; as for a stream.
  */
 const unreadTimeout = 300_000;
 
-/** Resolves when it listens. */
+/** Resolves when the server is listening. */
 export async function serve(
   app: RequestListener,
   port: number,
@@ -27,12 +27,12 @@ export async function serve(
   refuseUnread?: RefuseUnread,
 ): Promise<Server> {
   await warmUp();
-  // A client that sends slowly is cut off; waiting for a handshake does not count. Node would look every 30 s only.
+  // Disconnects slow senders; waiting for a handshake does not count. By default Node checks only every 30 s.
   const limits = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 };
-  // Where a problem can be told, the app looks for the host: Node's own answer is an empty one.
+  // If problems can be sent, the app checks the Host header: Node's own response would be empty.
   const requireHostHeader = refuseUnread === undefined;
   const server = createServer({ ...limits, keepAliveTimeout, requireHostHeader, IncomingMessage: DirectRequest }, app);
-  // Node would leave out what comes behind a thousand lines, a second Authorization too. There are 16 KiB at the most.
+  // By default Node drops headers after the thousandth, even a second Authorization. All headers have at most 16 KiB.
   server.maxHeadersCount = 0;
   server.timeout = unreadTimeout;
   server.on('timeout', closeUnlessAnswering);
@@ -40,24 +40,24 @@ export async function serve(
     continueInOrder(response);
     server.emit('request', request, response);
   });
-  // Nobody has to meet other expectations (RFC 9110, section 10.1.1); node would refuse them without a word.
+  // Other expectations may be ignored (RFC 9110, section 10.1.1); Node would refuse them with an empty response.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   if (refuseUnread !== undefined) server.on('clientError', refuseUnread);
   return new Promise((resolve, reject) => {
-    // Kept: a connection that the system cannot accept later on is its own loss, and must not end the process.
+    // Stays: a connection that the system cannot accept later must not end the process.
     server.on('error', reject);
     server.listen(port, host, () => resolve(server));
   });
 }
 
-/** What node writes for an answer that waits behind another would come between the head and the body of that one. */
+/** A 100 for a request that waits behind another one would land between the head and body of that one's response. */
 function continueInOrder(response: ServerResponse): void {
   const proceed = () => response.headersSent || response.writeContinue();
   if (response.socket) proceed();
   else response.once('socket', proceed);
 }
 
-/** What is still to be answered may take as long as it takes: nothing waits to be sent then. */
+/** A response that is still being prepared may take its time: nothing is waiting to be sent. */
 function closeUnlessAnswering(socket: Socket): void {
   const { _httpMessage: present } = socket as Socket & { _httpMessage?: ServerResponse | null };
   if (!present || socket.writableLength > 0) socket.destroy();
@@ -66,13 +66,13 @@ function closeUnlessAnswering(socket: Socket): void {
 export type RefuseUnread = (error: NodeJS.ErrnoException, socket: Socket) => void;
 
 /**
- * Answers what came over a connection and could not be read as a request (the event `clientError` of a server), with a
- * problem as everything else, and closes the connection. An answer that is being written is not written into, and a
- * request in front, which could be read, is not given the answer of what stands behind it.
+ * Responds with a problem to bytes that are not a valid request (the event `clientError` of a server), and closes the
+ * connection. Never writes into a response that is already being sent, and never in place of the response to an
+ * earlier, valid request.
  */
 export function createRefuseUnread(onRequest: OnRequest): RefuseUnread {
   return (error, socket) => {
-    // As Node does it where nobody listens: the answer that has the connection at present.
+    // As Node does without a listener: the response that currently owns the connection.
     const { _httpMessage: present } = socket as Socket & { _httpMessage?: ServerResponse | null };
     if (error.code === 'ECONNRESET' || !socket.writable || present?.headersSent || present?.req.complete) {
       socket.destroy();
@@ -83,6 +83,7 @@ export function createRefuseUnread(onRequest: OnRequest): RefuseUnread {
     const body = JSON.stringify(problem);
     const headers = {
       ...apiHeaders,
+      'Content-Language': 'en',
       'Content-Type': 'application/problem+json',
       'Content-Length': String(Buffer.byteLength(body)),
       'X-Request-Id': requestId,
@@ -98,19 +99,19 @@ export function createRefuseUnread(onRequest: OnRequest): RefuseUnread {
 
 function refusalOf({ code }: NodeJS.ErrnoException): RegistryError {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new RegistryError('headers_too_large', 'The lines before the body have more than 16 KiB.');
+    return new RegistryError('headers_too_large', 'The request line and the headers have more than 16 KiB.');
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new RegistryError('request_timeout', 'The request did not come to its end in time.');
+    return new RegistryError('request_timeout', 'The request did not arrive in time.');
   }
-  return new RegistryError('invalid_request', 'The request could not be read as HTTP/1.1.');
+  return new RegistryError('invalid_request', 'The request is not valid HTTP/1.1.');
 }
 
 const graceMs = 500;
 
 /**
- * Lets requests in flight end, for a while (milliseconds). Whoever is between two requests is not cut off at once: the
- * next one may be on its way already, and is told that it is the last.
+ * Lets requests in flight finish within the limit (milliseconds). An idle connection is not closed immediately: its
+ * next request may already be on its way, and the response to that closes the connection.
  */
 export function closeServer(server: Server, limitMs: number): Promise<void> {
   const timers = [
@@ -118,7 +119,7 @@ export function closeServer(server: Server, limitMs: number): Promise<void> {
     setTimeout(() => server.closeAllConnections(), limitMs),
   ];
   return new Promise((resolve) => {
-    // A server of HTTP would close idle connections with it.
+    // The close of an HTTP server would also close idle connections.
     NetServer.prototype.close.call(server, () => {
       timers.forEach(clearTimeout);
       resolve();
@@ -129,6 +130,10 @@ export function closeServer(server: Server, limitMs: number): Promise<void> {
 export function urlOf(server: Server, host: string): string {
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return httpUrlOf(host, port);
+}
+
+export function httpUrlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
@@ -136,10 +141,9 @@ const warmUpRequests = 12;
 const warmUpRequest = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}';
 
 /**
- * V8 lays a class out once and for good, by what its first few objects became, and does not count those that a
- * collection has taken meanwhile. A server that is asked whether it is ready while it loads would so take a quarter
- * longer for every request, for as long as it runs. Therefore its first requests are these, one right after the other,
- * over a connection that leads nowhere.
+ * V8 decides the layout of a class once, by its first few objects, and ignores those that were garbage collected in the
+ * meantime. With a readiness probe during startup, every later request would take a quarter longer, for as long as the
+ * process runs. So the first requests are these, back to back, over a connection that leads nowhere.
  */
 function warmUp(): Promise<void> {
   const server = createServer({ IncomingMessage: DirectRequest }, (asked, response) => {

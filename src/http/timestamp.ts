@@ -1,9 +1,9 @@
 const daysInMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
- * Is this a date and time as RFC 3339, section 5.6, has it? `T` and `Z` in either case, no space between, any number of
- * fraction digits, every offset up to 23:59 and `-00:00`. Second 60 is allowed where it can be a leap second: at the
- * end of a month, told in UTC (section 5.7).
+ * Whether this is a date and time by RFC 3339, section 5.6: `T` and `Z` in either case, no space instead of `T`, any
+ * number of fraction digits, every offset up to 23:59, and `-00:00`. Second 60 is valid only as a leap second: at the
+ * end of a month, in UTC (section 5.7).
  */
 export function isTimestamp(text: string): boolean {
   if (text.length < 20) return false;
@@ -30,13 +30,13 @@ export function isTimestamp(text: string): boolean {
   return second < 60 || endsMonth(year, month, day, hour * 60 + minute - offset);
 }
 
-/** UTC with a capital Z, as `2026-11-20T12:00:00.123Z`; for a text that is a timestamp. */
+/** Whether a timestamp is in UTC with a capital Z, such as `2026-11-20T12:00:00.123Z`. */
 export function isUtcTimestamp(text: string, maxFractionDigits: number): boolean {
   if (text[10] !== 'T' || !text.endsWith('Z')) return false;
   return text.length === 20 || text.length <= 21 + maxFractionDigits;
 }
 
-/** -1 when one of the characters is no digit. */
+/** -1 if one of the characters is not a digit. */
 function digits(text: string, at: number, count: number): number {
   let value = 0;
   for (let place = at; place < at + count; place += 1) {
@@ -47,7 +47,7 @@ function digits(text: string, at: number, count: number): number {
   return value;
 }
 
-/** The place after `.123`; -1 for a point without digits. */
+/** The position after `.123`; -1 for a point without digits. */
 function afterFraction(text: string, at: number): number {
   if (text[at] !== '.') return at;
   let place = at + 1;
@@ -71,7 +71,7 @@ function monthLength(year: number, month: number): number {
   return month === 2 && leapYear ? 29 : (daysInMonth[month - 1] as number);
 }
 
-/** `minutes` are those of the day in UTC. No offset moves them to the end of the day after. */
+/** `minutes` count from midnight in UTC, and may be negative. No offset reaches the end of the next day. */
 function endsMonth(year: number, month: number, day: number, minutes: number): boolean {
   const lastMinute = 24 * 60 - 1;
   if (minutes === lastMinute) return day === monthLength(year, month);

@@ -1,4 +1,6 @@
+import { createRequire } from 'node:module';
 import type { RequestListener } from 'node:http';
+import { resolve } from 'node:path';
 import { createAuditHandlers } from '../changes/audit-routes.js';
 import { createFeedHandlers } from '../changes/feed-routes.js';
 import { createFeed } from '../changes/feed.js';
@@ -24,12 +26,14 @@ import { createFastPath } from '../http/fast-path.js';
 import type { Handlers } from '../http/handler.js';
 import type { Issuers } from '../http/issuers.js';
 import { createPipeline } from '../http/pipeline.js';
+import { httpUrlOf } from '../http/server.js';
 import { createExplain } from '../matching/explain.js';
 import { createMatchEvent } from '../matching/match-event.js';
 import { createMatchHandlers } from '../matching/routes.js';
 import { createTurns } from '../matching/turns.js';
 import { createOriginHandlers } from '../origins/routes.js';
 import { createOriginStore } from '../origins/store.js';
+import { servePages, type PageSettings } from '../pages/serve.js';
 import type { CredentialVault } from '../subscriptions/credential-vault.js';
 import { createCredentialReader } from '../subscriptions/read-credentials.js';
 import { createSubscriptionReader } from '../subscriptions/read-subscription.js';
@@ -39,6 +43,8 @@ import { createSubscriptionWriter } from '../subscriptions/write-subscription.js
 import type { Asking } from './asking.js';
 import type { Context } from './context.js';
 import type { Following } from './following.js';
+
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
 
 /** Long-lived things that handlers share with the rest of the service. */
 export interface ApiParts {
@@ -50,10 +56,10 @@ export interface ApiParts {
   issuers: Issuers;
 }
 
-/** Bytes of a body, where nothing else is said. */
+/** Bytes of a body, by default. */
 const usualBodyLimit = 65_536;
 
-/** What is asked before every event, and registrations, which may come by the thousand. */
+/** The requests before every event, and registrations, which may arrive by the thousand. */
 const onFastPath: readonly OperationId[] = ['matchEvent', 'getPermission', 'getPermissions', 'createSubscription'];
 
 const takingEvents: ReadonlySet<string> = new Set<OperationId>(['matchEvent', 'validateEvent']);
@@ -61,7 +67,7 @@ const takingEvents: ReadonlySet<string> = new Set<OperationId>(['matchEvent', 'v
 /** The latest changes, in memory. */
 const feedMemory = { entries: 16_384, bytes: 33_554_432 };
 
-/** Everything that the API answers: a handler for each operation, one pipeline, and the two transports that feed it. */
+/** The API: a handler for each operation, one pipeline, and the two transports that feed it. */
 export function createApi(context: Context, parts: ApiParts): RequestListener {
   const { contract, config, log, metrics, checkAnswers, stopping } = context;
   const { tokens, developmentKeys } = parts.issuers;
@@ -84,7 +90,7 @@ export function createApi(context: Context, parts: ApiParts): RequestListener {
     operations: contract.operations,
     pipeline,
     stopping,
-    serveDocuments: (express, setHeaders) =>
+    serveDocuments(express, setHeaders) {
       serveDocuments(express, setHeaders, contract.document, {
         jwks: developmentKeys,
         contact: config.contact,
@@ -92,9 +98,29 @@ export function createApi(context: Context, parts: ApiParts): RequestListener {
           config.securityContacts.length > 0
             ? { contacts: config.securityContacts, policy: config.securityPolicy, publicUrl: config.publicUrl }
             : undefined,
-      }),
+      });
+      servePages(express, setHeaders, pageSettings(context));
+    },
   });
   return createFastPath(pipeline, onFastPath.map(operationOf), app);
+}
+
+/** What the pages for people show of the configuration. Where operations are reached is shown in development only. */
+function pageSettings({ config, contract }: Context): PageSettings {
+  const { developmentIssuer, dataFolder, operationsHost, operationsPort } = config;
+  const data = dataFolder === resolve('.assent') ? '' : `ASSENT_DATA=${dataFolder} `;
+  const isShown = !config.production && operationsPort !== 0;
+  return {
+    version,
+    apiVersion: contract.document.info.version,
+    tokens: {
+      development: developmentIssuer ? { command: `${data}npx assent token` } : undefined,
+      issuers: config.issuers.map(({ issuer }) => issuer),
+    },
+    operationsUrl: isShown ? httpUrlOf(operationsHost, operationsPort) : undefined,
+    contact: config.contact,
+    hasSecurityText: config.securityContacts.length > 0,
+  };
 }
 
 function findOperations({ operations }: Contract): (id: OperationId) => Operation {

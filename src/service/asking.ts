@@ -10,11 +10,11 @@ import { createSettle } from '../handshake/settle.js';
 import { createWorker, type Worker, type WorkerSettings } from '../handshake/worker.js';
 import type { Context } from './context.js';
 
-/** What asks webhooks, and writes down what they say. */
+/** Asks webhooks for consent, and records their responses. */
 export interface Asking {
   queue: Queue;
   worker: Worker;
-  /** Undefined where the sink may be asked. */
+  /** Undefined if the sink may be asked. */
   faultOfSink(sink: string): Omit<Fault, 'pointer'> | undefined;
 }
 

@@ -7,27 +7,27 @@ import { changeChannel } from '../storage/transaction.js';
 import type { Context } from './context.js';
 import { repeat } from './repeat.js';
 
-/** What a process has in memory, whether it writes or only reads, and how old that is. */
+/** The memory of a process, whether it writes or only reads, and its age. */
 export interface Following {
   follower: Follower;
-  /** Since the memory was current, as far as anybody knows. */
+  /** Seconds since the memory was last known to be current. */
   secondsBehind(): number;
-  /** For the header `Age`; undefined where the memory is as current as it can be. */
+  /** For the header `Age`; undefined if the memory is as current as it can be. */
   age(): number | undefined;
-  /** The same of the database, for what is read from there. */
+  /** The same for the database, for data that is read from there. */
   ageOfDatabase(): number | undefined;
-  /** What a request has written is in this process's own memory when it resolves, unless the database is away. */
+  /** When it resolves, this process's memory contains what a request wrote, unless the database is unavailable. */
   onWritten(): Promise<void>;
-  /** Loops that end by the signal. */
+  /** Loops that end when the signal fires. */
   run(signal: AbortSignal): Promise<void>[];
 }
 
-/** Of a standby that was started while its primary is away: what is too much to be counted (RFC 9111 section 1.2.2). */
+/** For a standby that started without its primary: the value for "too large to count" (RFC 9111 section 1.2.2). */
 const unknownAge = 2 ** 31;
 
 export function createFollowing({ database, config, log }: Pick<Context, 'database' | 'config' | 'log'>): Following {
   const standby = config.replicaUrl === undefined ? undefined : createStandby(database.query);
-  // A standby tells nobody of changes, so it is asked more often.
+  // A standby sends no notifications, so it is polled more often.
   const pollMs = standby === undefined ? config.pollMs : Math.min(config.pollMs, 100);
   const follower = createFollower({
     database,
@@ -37,8 +37,8 @@ export function createFollowing({ database, config, log }: Pick<Context, 'databa
   });
   const databaseBehind = () => standby?.secondsBehind() ?? 0;
   const secondsBehind = () => Math.max(follower.secondsBehind(), databaseBehind());
-  /** Between two polls nobody knows of anything newer; what is older than that was not to be had. */
-  const told = (seconds: number) =>
+  /** Between two polls the memory counts as current. If it is older than that, polls have failed. */
+  const ageOf = (seconds: number) =>
     seconds > 1 + pollMs / 1_000 ? Math.min(Math.floor(seconds), unknownAge) : undefined;
 
   function wakeBy(databaseUrl: string, signal: AbortSignal): Promise<void> {
@@ -48,11 +48,11 @@ export function createFollowing({ database, config, log }: Pick<Context, 'databa
         channel: changeChannel,
         onWake: (payload) => {
           const [schema, position = ''] = payload.split(/ (?=\d{1,19}$)/);
-          // Whoever may connect to the database may notify; and it may have other registries, in other schemas.
+          // Any user of the database may notify, and it may contain other registries, in other schemas.
           if (schema === database.schema) follower.wake(position === '' ? undefined : BigInt(position));
         },
         onConnect: follower.distrust,
-        onFault: (error) => log.warn({ err: error }, 'notifications of changes are interrupted'),
+        onFault: (error) => log.warn({ err: error }, 'lost the connection for change notifications'),
       },
       signal,
     );
@@ -61,14 +61,14 @@ export function createFollowing({ database, config, log }: Pick<Context, 'databa
   return {
     follower,
     secondsBehind,
-    age: () => told(secondsBehind()),
-    ageOfDatabase: () => told(databaseBehind()),
+    age: () => ageOf(secondsBehind()),
+    ageOfDatabase: () => ageOf(databaseBehind()),
     async onWritten() {
       if (follower.position() === undefined) return;
       await follower.catchUp().catch((error: unknown) => log.warn({ err: error }, 'the index is behind'));
     },
     run(signal) {
-      // Where the standby cannot be asked, the follower cannot read it either, and says so.
+      // If the standby cannot be queried, the follower cannot read it either, and reports that.
       const quiet = () => undefined;
       return [
         follower.run(signal),

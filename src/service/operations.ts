@@ -5,7 +5,7 @@ import { compareMigrations, readMigrations } from '../storage/migrate.js';
 import type { Context } from './context.js';
 import type { Following } from './following.js';
 
-/** Health, with what has to hold for requests to be sent here, and the metrics. */
+/** Health, with the conditions for receiving requests, and the metrics. */
 export async function createOperations(
   { database, config, log, metrics, stopping }: Context,
   { follower }: Pick<Following, 'follower'>,
@@ -13,7 +13,7 @@ export async function createOperations(
 ): Promise<Express> {
   const migrations = await readMigrations();
   let unknown: string[] = [];
-  /** Not a failure: during an upgrade, one process after the other, the version before goes on beside the new one. */
+  /** Not a failure: during a rolling upgrade, the old version keeps running next to the new one. */
   async function look(): Promise<string[]> {
     const names = await compareMigrations(database, migrations);
     const fresh = names.unknown.filter((name) => !unknown.includes(name));
@@ -36,7 +36,7 @@ export async function createOperations(
       },
       index: async () => {
         if (follower.position() === undefined) return 'loading';
-        // While the database is away it is kept, with its age; this is something else.
+        // If the database is unavailable, the index is kept, with its age. This is a different failure.
         return follower.secondsFailing() > 30 ? 'does not follow' : undefined;
       },
       ...(config.replicaUrl === undefined

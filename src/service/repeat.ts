@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** After the first pause, then again and again until the signal fires. */
+/** Runs the work after the first pause, then repeats it until the signal fires. */
 export async function repeat(
   work: () => Promise<void>,
   everyMs: number,

@@ -7,22 +7,22 @@ import { forgetEndedCredentials, resealCredentials } from '../subscriptions/rese
 import type { Context } from './context.js';
 import { repeat } from './repeat.js';
 
-/** What a process that writes does by the clock. Safe in several processes at once. */
+/** The periodic work of a process that writes. Safe in several processes at once. */
 export interface Upkeep {
-  /** Brings about what time alone brings about. */
+  /** Runs the transitions that time alone causes. */
   sweep(): Promise<void>;
-  /** Deletes what is older than it is kept. */
+  /** Deletes data whose retention time is over. */
   forget(): Promise<void>;
-  /** Loops that end by the signal. */
+  /** Loops that end when the signal fires. */
   run(signal: AbortSignal): Promise<void>[];
 }
 
 const hourMs = 3_600_000;
-/** As often as a server begins its log anew (checkpoint_timeout). */
+/** The interval of a server's checkpoints (checkpoint_timeout). */
 const tidyMs = 300_000;
 
 export function createUpkeep({ database, config, log, stopping }: Context, vault: CredentialVault): Upkeep {
-  // There may be much of it, and a stop waits for no more than what is under way.
+  // There may be many statements, and a stop waits only for the one in progress.
   const query: Query = async (text, values) => {
     stopping.throwIfAborted();
     return database.query(text, values);
@@ -30,8 +30,8 @@ export function createUpkeep({ database, config, log, stopping }: Context, vault
 
   async function reseal(): Promise<void> {
     const { resealed, unopened, example } = await resealCredentials({ query }, vault);
-    if (resealed > 0) log.info({ credentials: resealed }, 'credentials were sealed with the present key');
-    if (unopened > 0) log.error({ credentials: unopened, subscription: example }, 'no key opens these credentials');
+    if (resealed > 0) log.info({ credentials: resealed }, 're-encrypted credentials with the current key');
+    if (unopened > 0) log.error({ credentials: unopened, subscription: example }, 'no key decrypts these credentials');
   }
 
   const upkeep: Upkeep = {
@@ -47,7 +47,7 @@ export function createUpkeep({ database, config, log, stopping }: Context, vault
         repeat(upkeep.sweep, config.pollMs * 2, signal, onFault),
         repeat(upkeep.forget, hourMs, signal, onFault),
         repeat(database.tidy, tidyMs, signal, onFault, tidyMs),
-        // Not at the start: where processes are restarted one by one, the others do not have a new key yet.
+        // Not at startup: during a rolling restart, the other processes do not have a new key yet.
         repeat(reseal, hourMs, signal, onFault, hourMs),
       ];
     },

@@ -1,28 +1,28 @@
 import { isOutage } from './database-errors.js';
 
 export interface BatchSettings<Member, Result> {
-  /** Results in the order of the members; a rejection means that nothing was done for any of them. */
+  /** Returns results in the order of the members. A rejection means that none of them was processed. */
   run: (members: Member[]) => Promise<Result[]>;
-  /** In one batch. */
+  /** The largest size of a batch. */
   most: number;
-  /** Members of the same key never go together; they keep their order. */
+  /** Members with the same key never share a batch, and keep their order. */
   keyOf?: (member: Member) => string | undefined;
 }
 
 /**
- * Work that comes while a batch is under way goes together in the next one: nobody waits for a timer, and the more
- * there is to do, the more goes at once.
+ * Members that arrive while a batch is running form the next batch. So no timer is needed, and batches grow with the
+ * load.
  *
- *   idle -> gathering     the first member comes; whatever comes in the same turn of the event loop joins it
- *   gathering -> running  one batch at a time, oldest first
- *   running -> running    somebody came meanwhile
+ *   idle -> gathering     the first member arrives; members in the same tick of the event loop join it
+ *   gathering -> running  one batch at a time, oldest members first
+ *   running -> running    members arrived in the meantime
  *   running -> idle
  *
- * The next batch goes out before anybody hears of this one: what they go on with takes the thread, for which the
- * database would have to wait.
+ * The next batch starts before the callers receive their results: their work occupies the thread, and the database
+ * would have to wait for it.
  *
- * A batch that fails is tried again member by member, so that one that is bad does not spoil the others; not so where
- * the database is away, for then it may have been done.
+ * A failed batch is retried member by member, so that one bad member does not fail the others. It is not retried if the
+ * database is unavailable, because the batch may have been committed.
  */
 export function createBatcher<Member, Result>(
   settings: BatchSettings<Member, Result>,

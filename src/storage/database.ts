@@ -5,29 +5,31 @@ import type { Transaction } from './transaction.js';
 
 /**
  * Postgres, on a server or embedded in the process (PGlite in the data folder). The rest of the program sees one
- * interface and does not know which. Lists are read through Prisma's methods; every arrow of a state machine is one
- * conditional SQL statement, because what it guards must hold in the database and not in this process.
+ * interface for both. Lists are read through Prisma's methods. Every transition of a state machine is one conditional
+ * SQL statement, because the condition must be checked in the database, not in this process.
  */
 export interface Database {
   kind: 'server' | 'embedded';
-  /** Where the data is, for people; without a password. */
+  /** The location of the data, for people; without a password. */
   place: string;
   /** Prisma's, for reading. */
   client: PrismaClient;
   sql: Sql;
-  /** Where the tables are. */
+  /** The schema of the tables. */
   schema: string;
-  /** Takes a decision: one transaction, again if Postgres broke it off for another. No network call belongs inside. */
+  /**
+   * Makes a decision: one transaction, retried if Postgres cancelled it for another. No network call belongs inside.
+   */
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** One statement on the short way, without Prisma: for what is asked so often that the way matters. */
+  /** One statement without Prisma, for frequent queries where Prisma's overhead matters. */
   query: Query;
-  /** Work that sees the data as of one moment and changes nothing, for as long as it takes. */
+  /** Work that sees the data as of one moment and changes nothing. It may take long. */
   snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
-  /** For migrations: one transaction that may take its time, without Prisma. */
+  /** For migrations: one transaction without Prisma and without a time limit. */
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** Gives back the room of what was deleted; a server does that by itself. Nothing else is done meanwhile. */
+  /** Frees the disk space of deleted rows, which blocks everything else; a server does that on its own. */
   tidy(): Promise<void>;
-  /** Why the last change was refused although the database answers, such as a full disk; undefined if it was not. */
+  /** Why the database refused the last change, such as a full disk; undefined if it accepted it. */
   refusesWrites(): string | undefined;
   close(): Promise<void>;
 }

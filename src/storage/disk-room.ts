@@ -2,19 +2,19 @@ import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../errors.js';
 
-/** Bytes: Postgres takes 16 MiB at once for its log, and others may write to the same disk. */
+/** Bytes: Postgres allocates 16 MiB at a time for its log, and other programs may write to the same disk. */
 const roomNeeded = 67_108_864;
 const everyMs = 250;
 
-/** SetupError where there is no room to start in. */
+/** SetupError if the disk has too little space to start. */
 export async function requireRoom(folder: string): Promise<void> {
   const left = await roomIn(folder);
   if (left >= roomNeeded) return;
   const [has, needs] = [left, roomNeeded].map((bytes) => Math.floor(bytes / 1_048_576));
-  throw new SetupError(`ASSENT_DATA: the disk of ${folder} has ${has} MiB left, and the database needs ${needs}.`);
+  throw new SetupError(`ASSENT_DATA: the disk of ${folder} has ${has} MiB left, but the database needs ${needs}.`);
 }
 
-/** Whether that much can be written. */
+/** Whether this many bytes can be written. */
 export async function hasRoom(folder: string, bytes = 0): Promise<boolean> {
   return (await roomIn(folder)) >= roomNeeded + bytes;
 }
@@ -22,9 +22,9 @@ export async function hasRoom(folder: string, bytes = 0): Promise<boolean> {
 export type OnRoom = (isRoom: boolean) => void;
 
 /**
- * Lets an embedded Postgres write only while there is room, until the signal fires; `onRoom` hears of each change. One
- * that finds none for its log gives up, and PGlite does not notice: it tries for ever, and the process does nothing else
- * any more.
+ * Lets an embedded Postgres write only while the disk has space, until the signal fires. `onRoom` is called for each
+ * change. A Postgres without space for its log gives up, and PGlite does not notice: it retries forever and blocks the
+ * process.
  */
 export async function writeWithRoom(
   database: { exec: (statement: string) => Promise<unknown> },
@@ -36,7 +36,7 @@ export async function writeWithRoom(
     const isRoom = await hasRoom(folder);
     if (isRoom !== writes) {
       const set = database.exec(`set default_transaction_read_only to ${isRoom ? 'off' : 'on'}`);
-      // What could not be set is set the next time.
+      // If this fails, the next round tries again.
       const isSet = await set.then(
         () => true,
         () => false,
@@ -50,7 +50,7 @@ export async function writeWithRoom(
   }
 }
 
-/** Infinity where the file system does not tell. */
+/** Infinity if the file system does not report it. */
 async function roomIn(folder: string): Promise<number> {
   try {
     const { blocks, bavail, bsize } = await statfs(folder);

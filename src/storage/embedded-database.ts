@@ -16,9 +16,9 @@ import { streamByCursor } from './stream-rows.js';
 import { tidy } from './tidy.js';
 import { inTransaction } from './transaction.js';
 
-/** PGlite in a folder of its own. SetupError where the folder is in use, or has no room. */
+/** PGlite in its own folder. SetupError if the folder is in use, or the disk is full. */
 export async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Database> {
-  // Loaded here: a deployment on a server needs neither of them in memory.
+  // Loaded only here: a deployment with a Postgres server needs neither of them in memory.
   const [{ PGlite }, { PrismaPGlite }] = await Promise.all([
     import('@electric-sql/pglite'),
     import('pglite-prisma-adapter'),
@@ -26,7 +26,7 @@ export async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Data
   const cannot = (error: Error) => {
     throw error instanceof SetupError
       ? error
-      : new SetupError(`ASSENT_DATA: no database in ${folder}: ${error.message}`);
+      : new SetupError(`ASSENT_DATA: cannot open the database in ${folder}: ${error.message}`);
   };
   const unlock = await makeFolder(folder)
     .then(() => lockFolder(folder))
@@ -82,8 +82,8 @@ export async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Data
 }
 
 /**
- * Makes the database of an empty folder. That keeps a thread busy for seconds, so another thread does it: this one can
- * still end the process. What was being made lies beside the folder until it is whole.
+ * Creates the database if the folder is empty. That blocks a thread for seconds, so a worker does it: this thread can
+ * still stop the process. The unfinished database is in a folder next to the final one.
  */
 async function makeIfMissing(folder: string): Promise<void> {
   if (existsSync(join(folder, 'PG_VERSION'))) return;

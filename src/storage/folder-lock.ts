@@ -6,12 +6,12 @@ import { kill, pid } from 'node:process';
 import { SetupError } from '../errors.js';
 
 /**
- * The embedded database belongs to one process at a time; a second one would destroy it. The lock is a file beside the
- * folder with the owner's process id and the name of a socket that the owner listens on: who can connect to it knows
- * that the owner lives, also from another container on the same machine, where process ids say nothing. Where there can
- * be no socket the process id has to do. A lock that is left behind by a process that died is taken over, by one
- * process at a time as well: a lock on the lock is held meanwhile, or the second would remove what the first has just
- * written. Throws an Error that says who holds it.
+ * Only one process may use the embedded database; a second one would destroy it. The lock is a file next to the folder.
+ * It names the owner's process id and a socket that the owner listens on. If another process can connect to the socket,
+ * the owner is alive. This also works from another container on the same machine, where process ids mean nothing.
+ * Without sockets, the process id must do. A process takes over a lock whose owner has died. Only one may do that at a
+ * time, so it holds a lock on the lock: otherwise a second one would remove the lock that the first has just written.
+ * Throws an Error that names the owner.
  */
 export async function lockFolder(folder: string, refuse: Refuse = databaseInUse): Promise<() => Promise<void>> {
   const path = `${resolve(folder)}.lock`;
@@ -30,15 +30,15 @@ export async function lockFolder(folder: string, refuse: Refuse = databaseInUse)
 }
 
 /**
- * What this process holds or is about to. Any other lock with its id was left by a process that had the same one: in
- * containers most have 1.
+ * The locks that this process holds or is acquiring. Any other lock with its process id was left behind by an earlier
+ * process with the same id: in containers that is usually 1.
  */
 const held = new Set<string>();
 
-/** Bytes of a path that a socket can have, on any system. */
+/** Bytes that the path of a socket can have on any system. */
 const longestSocket = 100;
 
-/** The error for who comes second. */
+/** The error for the second process. */
 export type Refuse = (folder: string, owner: number) => Error;
 const databaseInUse: Refuse = (folder, owner) =>
   new SetupError(`The database in ${folder} is in use by process ${owner}. Stop that first, or set ASSENT_DATA.`);
@@ -50,7 +50,7 @@ async function lock(path: string, refuse: (owner: number) => Error): Promise<() 
       await refuseIfHeld(path, refuse);
       const release = await lock(`${path}.lock`, refuse);
       try {
-        // Nobody else removes it now, so what is found stays; where nothing is, a new lock may be the next moment.
+        // No other process removes the lock now. If there is none, another process may create one at any moment.
         const left = await refuseIfHeld(path, refuse);
         if (left?.life !== undefined) await rm(join(dirname(path), left.life), { force: true });
         if (left !== undefined) await rm(path);
@@ -68,7 +68,7 @@ async function lock(path: string, refuse: (owner: number) => Error): Promise<() 
   };
 }
 
-/** The name appears together with the content: a lock without an owner would look as if its owner had died. */
+/** The file appears with its content: a lock without an owner would look as if its owner had died. */
 async function create(path: string, life: Life | undefined): Promise<boolean> {
   const temporary = `${path}.${randomUUID()}`;
   await writeFile(temporary, [pid, life?.name].join(' ').trim(), { flag: 'wx', mode: 0o600 });
@@ -83,7 +83,7 @@ async function create(path: string, life: Life | undefined): Promise<boolean> {
   }
 }
 
-/** What is left of an owner that has died: its lock, with the name of its socket. Undefined if there is no lock. */
+/** The lock of an owner that has died, with the name of its socket. Undefined if there is no lock. */
 async function refuseIfHeld(path: string, refuse: (owner: number) => Error): Promise<{ life?: string } | undefined> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -91,7 +91,7 @@ async function refuseIfHeld(path: string, refuse: (owner: number) => Error): Pro
   });
   if (text === undefined) return undefined;
   const [owner, life] = text.split(' ');
-  // A socket may have been swept away by somebody who tidies up; one that is there and deaf has lost its owner.
+  // The socket may have been deleted by a cleanup. A socket that exists but refuses connections has lost its owner.
   const isHeld =
     (life === undefined ? undefined : await isAnswered(join(dirname(path), life))) ?? isAlive(Number(owner));
   if (isHeld) throw refuse(Number(owner));
@@ -108,13 +108,13 @@ function isAlive(owner: number): boolean {
   }
 }
 
-/** A socket beside the lock, which the kernel closes when the process ends, however it ends. */
+/** A socket next to the lock. The kernel closes it when the process ends, however it ends. */
 interface Life {
   name: string;
   close(): Promise<void>;
 }
 
-/** Undefined where the path is too long for a socket, or the file system has none. */
+/** Undefined if the path is too long for a socket, or the file system has no sockets. */
 async function openLife(path: string): Promise<Life | undefined> {
   const name = `${basename(path)}.${randomUUID().slice(0, 8)}`;
   const place = join(dirname(path), name);
@@ -128,12 +128,12 @@ async function openLife(path: string): Promise<Life | undefined> {
   return { name, close: () => new Promise((resolve) => server.close(() => resolve())) };
 }
 
-/** Whoever is busy answers too, because the kernel takes the connection. Undefined where there is no such socket. */
+/** A busy owner answers too, because the kernel accepts the connection. Undefined if there is no such socket. */
 function isAnswered(place: string): Promise<boolean | undefined> {
   return new Promise((resolve) => {
     const socket = connect(place);
     socket.once('error', ({ code }: NodeJS.ErrnoException) =>
-      // Any other fault may be the doing of somebody who lives: another user, or a full queue.
+      // With any other error the owner may be alive: it may belong to another user, or its queue is full.
       resolve(code === 'ENOENT' ? undefined : code !== 'ECONNREFUSED'),
     );
     socket.once('connect', () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { RegistryError } from '../errors.js';
+import { storageTexts } from '../texts/storage.js';
 import type { Sql } from './sql.js';
 
 export interface IdempotentRequest {
@@ -7,15 +8,15 @@ export interface IdempotentRequest {
   subscriber: string;
   key: string | undefined;
   operation: string;
-  /** Everything that makes the request this one. */
+  /** Everything that identifies the request. */
   content: unknown;
 }
 
 /**
- * Claims Idempotency-Keys, of which no two are the same, for the resources that this transaction is about to create.
- * Returns, by those resources, what an earlier request with the same key and content created, or the RegistryError
- * `idempotency_key_reused` where the content differs. Concurrent requests with the same key wait here until the first
- * one commits. One that is refused anyway claims nothing.
+ * Claims Idempotency-Keys, all different, for the resources that this transaction is about to create. Returns, by those
+ * resources, the resource that an earlier request with the same key and content created, or the RegistryError
+ * `idempotency_key_reused` if the content differs. Concurrent requests with the same key wait here until the first one
+ * commits. A refused request claims no key.
  */
 export async function claimKeys(
   sql: Sql,
@@ -46,19 +47,19 @@ export async function claimKeys(
   return new Map(earlier.map(({ place, resource, issame }) => [place, issame ? resource : keyReused()]));
 }
 
-/** As claimKeys, for one; throws the error, and returns undefined if there was no earlier request. */
+/** Like claimKeys, for one request. Throws the error, and returns undefined if there was no earlier request. */
 export async function claimKey(sql: Sql, request: IdempotentRequest, resource: string): Promise<string | undefined> {
   const earlier = (await claimKeys(sql, [{ request, resource }])).get(resource);
   if (earlier instanceof RegistryError) throw earlier;
   return earlier;
 }
 
-/** Two requests that are the same, or should be; undefined for one that never is. */
+/** Equal for requests with the same key; undefined without one. */
 export function keyOfRequest({ tenant, subscriber, key }: IdempotentRequest): string | undefined {
   return key === undefined ? undefined : JSON.stringify([tenant, subscriber, key]);
 }
 
-/** Says which resource it is in the end, or what else is to be known of the answer. */
+/** Records the final resource of a request, or whatever else a repeated response needs. */
 export async function noteResource(sql: Sql, request: IdempotentRequest, resource: string): Promise<void> {
   if (request.key === undefined) return;
   const { tenant, subscriber, key } = request;
@@ -71,14 +72,14 @@ function fingerprintOf({ content }: IdempotentRequest): string {
   return createHash('sha256').update(JSON.stringify(content, inOrder)).digest('hex');
 }
 
-/** The members of an object have no order (RFC 8259 section 1). */
+/** Sorts members, because an object has no order (RFC 8259 section 1). */
 function inOrder(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 function keyReused(): RegistryError {
-  return new RegistryError('idempotency_key_reused', 'This Idempotency-Key stood in a request that was not the same.', {
-    faults: [{ pointer: 'header/idempotency-key', rule: 'key_reused', detail: 'Use a new key for a new request.' }],
+  return new RegistryError('idempotency_key_reused', storageTexts.keyReused, {
+    faults: [{ pointer: 'header/idempotency-key', rule: 'key_reused', detail: storageTexts.useNewKey }],
   });
 }

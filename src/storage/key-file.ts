@@ -5,9 +5,9 @@ import { SetupError } from '../errors.js';
 import { makeFolder } from './make-folder.js';
 
 /**
- * Reads a file of secret keys, or creates it (mode 0600) when there is none. Processes that start at once agree on one
- * content: each writes a file of its own, and only the first `link` to the real name succeeds. So a reader never sees
- * half a file either. `parse` throws for content that it cannot use; that becomes a SetupError that names the file.
+ * Reads a file of secret keys, or creates it (mode 0600) if it is missing. Processes that start at the same time agree
+ * on the content: each writes its own file, and only the first `link` to the final name succeeds. So a reader never
+ * sees an incomplete file. If `parse` throws for the content, this throws a SetupError that names the file.
  */
 export async function openKeyFile<T>(
   path: string,
@@ -15,7 +15,7 @@ export async function openKeyFile<T>(
   parse: (content: unknown) => T | Promise<T>,
 ): Promise<T> {
   const text = await readOrCreate(path, create).catch((error: Error) => {
-    throw new SetupError(`ASSENT_DATA: no key file ${path}: ${error.message}`);
+    throw new SetupError(`ASSENT_DATA: cannot read or create the key file ${path}: ${error.message}`);
   });
   try {
     return await parse(JSON.parse(text));

@@ -4,9 +4,9 @@ import pg from 'pg';
 export interface ListenSettings {
   databaseUrl: string;
   channel: string;
-  /** With the payload of the notification. */
+  /** Called with the payload of each notification. */
   onWake: (payload: string) => void;
-  /** The connection is new: a notification may have been missed, and it may lead to another server. */
+  /** Called for each new connection: a notification may have been missed, and the server may be another one. */
   onConnect: () => void;
   onFault: (error: unknown) => void;
 }
@@ -14,8 +14,8 @@ export interface ListenSettings {
 const heartbeatMs = 5_000;
 
 /**
- * Listens to a channel until the signal fires, and connects again when the connection is lost. A server process that
- * hangs is silence and not an error, so the connection is asked for a sign of life every five seconds.
+ * Listens to a channel until the signal fires, and reconnects if the connection is lost. A server process that hangs
+ * causes no error, so a heartbeat checks the connection every five seconds.
  */
 export async function listen(settings: ListenSettings, signal: AbortSignal): Promise<void> {
   const { databaseUrl, channel, onWake, onConnect, onFault } = settings;
@@ -25,7 +25,7 @@ export async function listen(settings: ListenSettings, signal: AbortSignal): Pro
     const end = () => over.abort();
     signal.addEventListener('abort', end);
     try {
-      // Throws where a file that the URL names is not there, as while certificates are being replaced.
+      // Throws if a file in the URL is missing, for example while certificates are being replaced.
       client = new pg.Client({
         connectionString: databaseUrl,
         connectionTimeoutMillis: heartbeatMs,
@@ -46,7 +46,7 @@ export async function listen(settings: ListenSettings, signal: AbortSignal): Pro
       if (!signal.aborted) onFault(error);
     }
     signal.removeEventListener('abort', end);
-    // A connection that hangs does not end either.
+    // Not awaited: a connection that hangs does not end.
     void client?.end().catch(() => undefined);
     if (!signal.aborted) await sleep(500, undefined, { signal }).catch(() => undefined);
   }

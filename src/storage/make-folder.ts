@@ -2,8 +2,8 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * A folder for this user only, with those above it, unless they are there. `mkdir` with `recursive` never ends where
- * the system says of a folder that is there that it is not, as it does for whatever is made below `/proc`.
+ * Creates a folder for this user only, with its parents, unless they exist. `mkdir` with `recursive` never returns if
+ * the system reports ENOENT although the parent exists, as it does below `/proc`.
  */
 export async function makeFolder(path: string): Promise<void> {
   const make = () => mkdir(path, { mode: 0o700 });

@@ -6,12 +6,12 @@ import { sqlState } from './database-errors.js';
 import type { Database, Session } from './database.js';
 
 /**
- * Applies prisma/migrations in order, each in one transaction, and keeps the table that `prisma migrate deploy` keeps,
- * so that both agree on what is done. Prisma's own command needs an engine that is downloaded; this needs nothing.
+ * Applies prisma/migrations in order, each in one transaction. Maintains the same table as `prisma migrate deploy`, so
+ * that both agree on which migrations are applied. Prisma's own command downloads an engine; this needs nothing.
  * Processes that start together wait for one another on an advisory lock.
  */
 const folder = new URL('../../prisma/migrations/', import.meta.url);
-/** Less than a statement of others may take. */
+/** Less than the statement timeout of other processes. */
 const patienceMs = 2_000;
 
 export interface Migration {
@@ -32,8 +32,8 @@ export async function readMigrations(): Promise<Migration[]> {
 }
 
 /**
- * Returns the names of what was applied now. `onWaiting` hears of a migration that waits for somebody's transaction.
- * Throws a SetupError if a migration has changed since it was applied.
+ * Returns the names of the applied migrations. `onWaiting` is called for a migration that waits for another
+ * transaction. Throws a SetupError if a migration has changed since it was applied.
  */
 export async function migrate(
   database: Database,
@@ -44,7 +44,7 @@ export async function migrate(
     const [table] = await query<{ isthere: boolean }>(
       `select to_regclass(quote_ident(current_schema()) || '._prisma_migrations') is not null as isthere`,
     );
-    // Where it is there, this asks for no more than the rights to rows, and a database that only reads says so.
+    // If the table exists, this needs only the rights to rows, and fails on a read-only database.
     await execute(table?.isthere ? 'update _prisma_migrations set id = id where false' : createTable);
   });
   const { pending } = await compareMigrations(database, migrations);
@@ -71,8 +71,8 @@ export async function migrate(
 }
 
 /**
- * A migration's statements, each of which ends where a line ends with a semicolon; bodies of functions stand between `$$`.
- * One by one, because Citus passes each on to the node that has the schema.
+ * The statements of a migration. A statement ends at a line that ends with a semicolon; function bodies are between
+ * `$$`. They run one by one, because Citus passes each to the node that has the schema.
  */
 function statementsOf(sql: string): string[] {
   const statements: string[] = [];
@@ -93,34 +93,34 @@ const createTable = `
     migration_name varchar(255) not null, logs text, rolled_back_at timestamptz,
     started_at timestamptz not null default now(), applied_steps_count integer not null default 0)`;
 
-/** For a standby, which gets its migrations from its primary: returns when it has them all. */
+/** For a standby, which receives its migrations from its primary. Resolves when it has all of them. */
 export async function awaitMigrations(
   database: Database,
   { pollMs, onPending }: { pollMs: number; onPending: (names: string[]) => void },
 ): Promise<void> {
   const migrations = await readMigrations();
-  for (let told = false; ; told = true) {
+  for (let isReported = false; ; isReported = true) {
     const { pending } = await compareMigrations(database, migrations).catch((error: unknown) => {
       const isEmpty = sqlState(error) === '42P01';
       if (isEmpty) return { pending: migrations.map(({ name }) => name) };
       throw error;
     });
     if (pending.length === 0) return;
-    if (!told) onPending(pending);
+    if (!isReported) onPending(pending);
     await sleep(pollMs);
   }
 }
 
 /**
- * Whoever waits for a table that a long transaction has, such as a dump, keeps everybody from it who comes later; so they
- * are let pass in between.
+ * A transaction that waits for a table lock, for example behind a dump, blocks all later queries of that table. So this
+ * gives up after a short time, lets them pass, and retries.
  */
 async function underLock(
   database: Database,
   work: (session: Session) => Promise<void>,
   onWaiting?: () => void,
 ): Promise<void> {
-  for (let told = false; ; told = true) {
+  for (let isReported = false; ; isReported = true) {
     try {
       return await database.exclusively(async (session) => {
         await session.execute(`
@@ -131,15 +131,15 @@ async function underLock(
     } catch (error) {
       if (sqlState(error) !== '55P03') throw error;
     }
-    if (!told) onWaiting?.();
+    if (!isReported) onWaiting?.();
     await sleep(patienceMs);
   }
 }
 
 export interface MigrationNames {
-  /** This version brings them, and the database lacks them. */
+  /** Part of this version, and not yet applied to the database. */
   pending: string[];
-  /** The database has them, and this version does not know them: a newer version applied them. */
+  /** Applied to the database, and unknown to this version: a newer version applied them. */
   unknown: string[];
 }
 

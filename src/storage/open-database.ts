@@ -6,14 +6,14 @@ import { openServer } from './server-database.js';
 
 export interface DatabaseSettings {
   databaseUrl: string | undefined;
-  /** A standby, which is read and never written; in place of the other one. */
+  /** A standby, which is only read; used instead of `databaseUrl`. */
   replicaUrl?: string | undefined;
   dataFolder: string;
-  /** The disk of an embedded database is full, so that it is only read; or has room again. */
+  /** Called when the disk of an embedded database is full, so that it is read-only, and when it has space again. */
   onRoom?: OnRoom;
 }
 
-/** SetupError for a database that cannot be reached or opened. */
+/** SetupError if the database cannot be reached or opened. */
 export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
   const { databaseUrl, replicaUrl, dataFolder, onRoom = () => undefined } = settings;
   if (databaseUrl !== undefined) return openServer(databaseUrl, false);

@@ -12,20 +12,20 @@ import { WatchedPool } from './watched-pool.js';
 
 const statementMs = 8_000;
 /**
- * For a process that is frozen or cut off within a transaction. So much shorter than a statement may take that those of
- * other processes that wait for its locks are not over before.
+ * For a process that is frozen or disconnected within a transaction. Shorter than the statement timeout, so that the
+ * statements of other processes that wait for its locks do not time out first.
  */
 const idleMs = 5_000;
 const mostConnections = 20;
 /**
- * How long a refused change makes the process not ready. No change comes to a process that is not ready, so it has to be
- * ready again by itself.
+ * How long a refused change makes the process not ready. A process that is not ready receives no changes, so only time
+ * can make it ready again.
  */
 const refusedForMs = 60_000;
-/** The user lacks a privilege; the server is a standby, or reads only. */
+/** The user lacks a privilege; the server is a standby or read-only. */
 const unmigratable = ['42501', '25006'];
 
-/** SetupError for a server that cannot be reached, or whose database is unfit. */
+/** SetupError if the server cannot be reached, or its database is unsuitable. */
 export async function openServer(url: string, readsOnly: boolean): Promise<Database> {
   const unusable = ({ message, code }: Error & { code?: string }) => {
     const advice = code === protocolViolation ? `. ${withoutPooler}` : '';
@@ -38,7 +38,7 @@ export async function openServer(url: string, readsOnly: boolean): Promise<Datab
     patient,
     seesCommits,
     ...(named === undefined ? [] : [`search_path="${named.replaceAll('"', '""')}"`]),
-    // Also where the replica has become a primary: whoever reads it was told not to write.
+    // Also applies if the replica has become a primary: this process is configured not to write.
     ...(readsOnly ? ['default_transaction_read_only=on'] : []),
   ];
   const patientUrl = withOptions(url, [...settings, ...unlimited]);
@@ -87,8 +87,8 @@ export async function openServer(url: string, readsOnly: boolean): Promise<Datab
 }
 
 /**
- * The schema that the tables are in, which is the first of the search path that is there. One that the URL names is made
- * if it is missing.
+ * The schema of the tables: the first one of the search path that exists. If the URL names a schema that is missing,
+ * this creates it.
  */
 async function prepareSchema(
   { query, execute }: Session,
@@ -107,50 +107,50 @@ async function prepareSchema(
 }
 
 /**
- * A setting without a meaning, by which the others are seen to arrive: a pooler, which gives one session of the server
- * to many clients, refuses settings, or drops them where it is told to.
+ * A setting without a meaning. It shows whether the other settings arrived: a pooler shares one session of the server
+ * between clients, and refuses settings or, if configured to, drops them.
  */
 const mark = 'assent.settings=kept';
-/** As PgBouncer refuses them. */
+/** PgBouncer refuses settings with this code. */
 const protocolViolation = '08P01';
-const withoutPooler = 'Where a pooler is in between, name the server itself';
+const withoutPooler = 'If a pooler is in between, connect to the server directly';
 
 /**
- * A session without its settings has other times, and no limits. What a database in another encoding has no letter for
- * would be a fault of the service whenever somebody sends it.
+ * A session without its settings has a different time zone and no limits. In another encoding, a character that the
+ * database cannot store would cause an internal error whenever a client sends it.
  */
 const refuseUnfit = `do $block$ begin
   if current_setting('assent.settings', true) is distinct from 'kept' then
-    raise 'the settings of the session got lost on the way. ${withoutPooler}';
+    raise 'the settings of the session were lost on the way. ${withoutPooler}';
   end if;
   if current_setting('server_encoding') not in ('UTF8', 'SQL_ASCII') then
-    raise 'the encoding of the database is %, and has to be UTF8', current_setting('server_encoding');
+    raise 'the encoding of the database is %, but must be UTF8', current_setting('server_encoding');
   end if;
 end $block$`;
 
 /**
- * Prisma ignores the offset of a time that it reads and writes times without one; pg reads only dates of ISO. In an
- * array, null would be a word. Times that are numbers have all their digits.
+ * Prisma ignores the offset of a time when it reads, and writes times without one. pg parses only ISO dates. Without
+ * array_nulls, null in an array would be a string. Times as numbers need all their digits.
  */
 const inOneForm = ['timezone=UTC', 'datestyle=ISO', 'array_nulls=on', 'extra_float_digits=1'];
 
-/** Locks are waited for as long as the statement may take. */
+/** A statement may wait for locks until its own timeout. */
 const patient = 'lock_timeout=0';
 /** Migrations wait for each other. */
 const unlimited = ['statement_timeout=0'];
-/** A statement or a transaction that hangs must not hold its locks for ever. */
+/** A statement or a transaction that hangs must not hold its locks forever. */
 const limited = [`statement_timeout=${statementMs}`, `idle_in_transaction_session_timeout=${idleMs}`];
 
-/** For this transaction. It cannot stand among the settings, for Postgres has it from version 17 on only. */
+/** For this transaction. It cannot be one of the settings, because only Postgres 17 and later have it. */
 const takesItsTime = `select set_config(name, '0', true) from pg_settings where name = 'transaction_timeout'`;
 
 /**
- * Who has waited for a lock has to see what was committed meanwhile: otherwise a change tells a state of before, which
- * everybody who follows the log then takes for the last one.
+ * A transaction that has waited for a lock must see what was committed in the meantime. Otherwise its change contains
+ * an old state, and every follower of the log takes that for the latest one.
  */
 const seesCommits = 'default_transaction_isolation=read committed';
 
-/** Said last, so that nothing else holds that the server, the user of the database or the URL may be set to. */
+/** Appended last, so that they override the settings of the server, the database user and the URL. */
 function withOptions(url: string, settings: readonly string[]): string {
   const parsed = new URL(url);
   const given = encodeURIComponent(parsed.searchParams.get('options') ?? '');
@@ -159,10 +159,10 @@ function withOptions(url: string, settings: readonly string[]): string {
   return parsed.href;
 }
 
-/** Options are parted by spaces (libpq, section 34.1.2). */
+/** Options are separated by spaces (libpq, section 34.1.2). */
 const escaped = (setting: string) => setting.replace(/[\\\s]/g, '\\$&');
 
-/** Names statements by their text. There are as many as the program has, for none of them has values in it. */
+/** Names statements by their text. Their number is limited, because no text contains values. */
 function createStatementNames(): (text: string) => string {
   const names = new Map<string, string>();
   return (text) => {
@@ -174,15 +174,16 @@ function createStatementNames(): (text: string) => string {
   };
 }
 
-/** Named, which is how pg knows that the connection has the statement prepared already. */
+/** Named statements, because pg prepares those only once for each connection. */
 function queryOn(connection: pg.Pool | pg.PoolClient, nameOf: (text: string) => string): Query {
   return async <Row extends object>(text: string, values: unknown[] = []) =>
     (await connection.query<Row>({ name: nameOf(text), text, values })).rows;
 }
 
 /**
- * A migration of a newer version may change what a function gives while this one runs on. Every connection that has the
- * statement prepared then refuses it before it does anything, and is closed by the pool; another one is asked then.
+ * A migration of a newer version may change the result type of a function while this version is running. Every
+ * connection that has the statement prepared then refuses to run it, and the pool closes the connection. This retries
+ * on another one.
  */
 function unlessOutdated(query: Query): Query {
   return async <Row extends object>(text: string, values?: unknown[]) => {
@@ -205,7 +206,7 @@ async function readAsOfNow<T>(
 ): Promise<T> {
   const connection = await pool.connect();
   try {
-    // A stream is one statement, and takes as long as there are rows.
+    // A stream is one statement, which runs until the last row is read.
     const limits = `set local statement_timeout to 0; ${takesItsTime}`;
     await connection.query(`begin isolation level repeatable read read only; set local timezone to 'UTC'; ${limits}`);
     const result = await work({ query: queryOn(connection, nameOf), stream: streamOn(connection) });
@@ -219,7 +220,7 @@ async function readAsOfNow<T>(
   }
 }
 
-/** A migration may take its time, and wait for another process that migrates. */
+/** Without time limits: a migration may take long, and may wait for another process that migrates. */
 async function onOwnConnection<T>(url: string, work: (session: Session) => Promise<T>): Promise<T> {
   const connection = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   connection.on('error', () => undefined);
@@ -246,11 +247,11 @@ async function transactOn<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T
     const { result, isRecorded } = await inTransaction(sql, work);
     await connection.query('commit');
     connection.release();
-    // One that wrote no row needs no room on the disk.
+    // A transaction that wrote no row says nothing about the disk.
     if (isRecorded) onRecorded();
     return result;
   } catch (error) {
-    // One that fails at this is closed.
+    // If the rollback fails, the connection is closed.
     await connection.query('rollback').then(
       () => connection.release(),
       () => connection.release(true),

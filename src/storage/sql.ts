@@ -1,11 +1,11 @@
 import { Prisma } from './generated/client.js';
 
-/** Rows as objects. Prepared once for each connection, so the text has no values in it. */
+/** Returns rows as objects. Prepared once for each connection, so the text must not contain values. */
 export type Query = <Row extends object>(text: string, values?: unknown[]) => Promise<Row[]>;
 
 /**
- * Statements as templates, in a transaction or each by itself. Planned anew each time: a plan that was made while a table
- * was small would read all of it when it is large.
+ * Statements as templates, inside or outside a transaction. Postgres plans them each time: a plan for a small table
+ * would scan all of it when it is large.
  */
 export interface Sql {
   $queryRaw<Rows>(text: TemplateStringsArray, ...values: unknown[]): Promise<Rows>;
@@ -13,7 +13,7 @@ export interface Sql {
   $executeRaw(text: TemplateStringsArray, ...values: unknown[]): Promise<number>;
 }
 
-/** Of a driver: one statement. */
+/** Runs one statement with a driver. */
 export type Run = (text: string, values: unknown[]) => Promise<{ rows: unknown[]; rowCount: number | null }>;
 
 export function sqlOn(run: Run): Sql {

@@ -1,22 +1,23 @@
 import type { Query } from './sql.js';
 
-/** How far a standby is behind its primary, as far as it knows itself. */
+/** How far a standby is behind its primary, as far as the standby knows. */
 export interface Standby {
-  /** Asks it. */
+  /** Queries the standby. */
   look(): Promise<void>;
   /** An upper bound; Infinity before the first look. */
   secondsBehind(): number;
 }
 
 /**
- * A standby is current while it hears from its primary and has replayed what it received. Otherwise it is at most as
- * old as the last transaction that it replayed, and as the last time that it was current here. A primary that is frozen
- * or cut off is missed only when the standby misses it (`wal_receiver_timeout`). Any user may ask for all of this.
+ * A standby is current while it is connected to its primary and has replayed everything that it received. Otherwise its
+ * age is at most the age of the last transaction that it replayed, and the time since it was last seen current. A
+ * frozen or disconnected primary is noticed only when the standby notices it (`wal_receiver_timeout`). Any user may run
+ * these queries.
  */
 export function createStandby(query: Query): Standby {
   let lookedAt = -Infinity;
   let currentAt = -Infinity;
-  /** Of what was replayed last, at the last look. */
+  /** The age of the last replayed transaction, at the last look. */
   let replayed = Infinity;
 
   return {

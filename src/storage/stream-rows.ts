@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import pg from 'pg';
 
 /**
- * The column `text` of a statement's rows, some rows at a time and as they come: Postgres goes on with the statement
- * while they are used, and no more of its answer is in memory than a page or two. One stream at a time, and to its end.
+ * The column `text` of a statement's rows, in pages as they arrive. Postgres continues with the statement while a page
+ * is processed, and at most two pages are in memory. One stream at a time, which must be read to its end.
  */
 export type Stream = (statement: string, values: string[]) => AsyncGenerator<string[]>;
 
@@ -11,11 +11,11 @@ interface Row {
   text: string;
 }
 
-/** Worth the way to whoever uses them, and not so many that they keep the process from all else for long. */
+/** Large enough to be efficient, and small enough not to block the event loop for long. */
 const pageCharacters = 262_144;
 const pageRows = 256;
 
-/** Whoever does not read to the end has to close the connection. */
+/** A caller that does not read to the end must close the connection. */
 export function streamOn(connection: pg.PoolClient): Stream {
   const { stream: socket } = (connection as pg.PoolClient & { connection: { stream: Socket } }).connection;
   return async function* (statement, values) {
@@ -44,14 +44,14 @@ export function streamOn(connection: pg.PoolClient): Stream {
       if (page.length === 0) return;
       const full = page;
       [page, characters] = [[], 0];
-      // The next page comes while this one is used.
+      // The next page arrives while this one is processed.
       socket.resume();
       yield full;
     }
   };
 }
 
-/** For the embedded Postgres, which has all that it answers in memory. */
+/** For the embedded Postgres, which holds a whole result in memory. */
 export function streamByCursor(query: (statement: string, values?: string[]) => Promise<Row[]>): Stream {
   return async function* (statement, values) {
     await query(`declare stream no scroll cursor for ${statement}`, values);

@@ -2,19 +2,19 @@ import { Prisma } from './generated/client.js';
 import { uuidv7 } from './ids.js';
 import type { Sql } from './sql.js';
 
-/** Who did it: a client by its token, a webhook by its callback, or the service by itself. */
+/** Who did it: a client with its token, a webhook with its callback, or the service itself. */
 export interface Actor {
   tenant: string;
   name: string;
   requestId?: string;
-  /** Of the request (W3C Trace Context), to be sent along with what is asked on its behalf. */
+  /** Of the request (W3C Trace Context); sent with the handshakes that the request causes. */
   traceparent?: string;
 }
 
 export const service = (tenant: string): Actor => ({ tenant, name: 'assent' });
 export const callback = (tenant: string, requestId: string): Actor => ({ tenant, name: 'callback', requestId });
 
-/** What can become different for a delivery system. */
+/** The changes that matter to a sender. */
 export type ChangeKind =
   | 'subscription.created'
   | 'subscription.replaced'
@@ -33,18 +33,18 @@ export interface Change {
   kind: ChangeKind;
   tenant: string;
   origin: string;
-  /** Empty where the change is of the origin itself. */
+  /** Empty for a change of the origin itself. */
   sink: string;
   subscription?: string;
 }
 
-/** Wakes followers, with the schema and the position that was reached; a hint, for the log is the truth. */
+/** Wakes followers, with the schema and the new position. Only a hint: the log is the truth. */
 export const changeChannel = 'assent_change';
 
 /**
- * A decision: what it writes by `sql`, the audit entries that say who decided, and the changes that delivery systems
- * hear of. All of it is committed together. Entries and changes are written when the work is done, because the change
- * log is locked until the commit (see append_changes in the migration).
+ * A decision: what it writes with `sql`, the audit entries that say who decided, and the changes for the feed. All of
+ * it is committed together. Entries and changes are written at the end, because the change log stays locked until the
+ * commit (see append_changes in the migration).
  */
 export interface Transaction {
   sql: Sql;
@@ -55,7 +55,7 @@ export interface Transaction {
 
 type AuditDetail = { sink?: string; [member: string]: unknown };
 
-/** Does the work, then writes its audit entries and its changes, and returns whether there were any. */
+/** Runs the work, then writes its audit entries and changes. `isRecorded` says whether there were any. */
 export async function inTransaction<T>(
   sql: Sql,
   work: (tx: Transaction) => Promise<T>,
@@ -72,7 +72,7 @@ export async function inTransaction<T>(
   return { result, isRecorded: entries.length + changes.length > 0 };
 }
 
-/** A sink loses its query: webhooks have their keys there, and entries are kept for years after the subscription. */
+/** Removes the query of a sink: webhooks keep secrets there, and audit entries outlive the subscription by years. */
 function entryOf(actor: Actor, action: string, target: string, detail: AuditDetail): object {
   const { sink } = detail;
   return {
@@ -86,7 +86,7 @@ function entryOf(actor: Actor, action: string, target: string, detail: AuditDeta
   };
 }
 
-/** A sink as it is recorded. */
+/** A sink as the audit log records it. */
 export function withoutQuery(sink: string): string {
   return sink.replace(/\?.*/s, '?[secret]');
 }
@@ -107,8 +107,8 @@ async function appendChanges(sql: Sql, changes: readonly Change[]): Promise<void
 }
 
 /**
- * The time by the database's clock, to the millisecond. Statements that write take times as values, because Citus allows
- * no function of the clock beside a column or within a CASE.
+ * The time by the database's clock, to the millisecond. Statements that write receive times as values, because Citus
+ * allows no clock function next to a column or inside a CASE.
  */
 export async function databaseTime(sql: Sql): Promise<Date> {
   const [row] = await sql.$queryRaw<Array<{ now: number }>>`
@@ -116,12 +116,12 @@ export async function databaseTime(sql: Sql): Promise<Date> {
   return new Date(row?.now ?? NaN);
 }
 
-/** Half-way from a time to the one in a column. */
+/** Halfway from a time to the time in a column. */
 export function halfWay(from: Date, column: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`to_timestamp(${from.getTime() / 1_000}::float8 + extract(epoch from ${column} - ${from}::timestamptz)::float8 / 2)`;
 }
 
-/** Waits for locks of this registry in the order of their names, and holds them until the transaction ends. */
+/** Acquires locks of this registry in the order of their names, until the transaction ends. */
 export async function lockRegistry(sql: Sql, ...names: string[]): Promise<void> {
   await sql.$queryRaw`
     select lock_registry(l.name)::text from unnest(${[...new Set(names)].sort()}::text[]) with ordinality as l (name, place)

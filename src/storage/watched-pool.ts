@@ -11,14 +11,14 @@ const patienceMs = 2_500;
 const mostWaiting = 1_000;
 
 /**
- * A pool that knows whether its server answers, so that nobody waits for one that does not.
+ * A pool that knows whether its server responds, so that no request waits for a server that does not.
  *
- *   there  connections are given out; whoever finds none free waits, and no more than a thousand do
- *   away   nobody gets one; who waited is told so at once, and what was under way is broken off, because a server that
- *          is frozen or cut off says nothing at all and no time limit of its own will ever be told
+ *   there  the pool hands out connections; if none is free, up to a thousand callers wait
+ *   away   the pool refuses all callers, waiting ones too, and aborts running statements: a server that is frozen or
+ *          disconnected sends nothing at all, not even its own timeouts
  *
- * Another connection asks for a sign of life twice a second, while `away` more often. About three seconds without one
- * lead out of `there`, the first one back.
+ * A separate connection sends a heartbeat twice a second, and more often while `away`. About three seconds without a
+ * response lead to `away`; the first response leads back to `there`.
  */
 export class WatchedPool extends pg.Pool {
   readonly #waiting = new Set<(error: Error) => void>();
@@ -26,12 +26,12 @@ export class WatchedPool extends pg.Pool {
   #isAway = false;
 
   constructor(config: pg.PoolConfig) {
-    // Shorter than the silence, so that only a connection that is in use is ever found silent.
+    // Shorter than silenceMs, so that only a connection in use can reach that limit.
     super({ ...config, connectionTimeoutMillis: connectMs, idleTimeoutMillis: connectMs });
-    // Without a listener the loss of an idle connection would end the process; the next query opens another one.
+    // Without a listener, losing an idle connection would end the process. The next query opens another one.
     this.on('error', () => undefined);
     this.on('connect', (connected) => {
-      // The same for one that somebody holds between two statements; the next statement tells them.
+      // The same for a connection that a caller holds between two statements; the next statement fails.
       connected.on('error', () => undefined);
       const { stream } = (connected as pg.PoolClient & { connection: { stream: Socket } }).connection;
       this.#streams.add(stream);
@@ -40,7 +40,7 @@ export class WatchedPool extends pg.Pool {
     });
   }
 
-  /** Every query and every transaction begins with it, also those of Prisma. */
+  /** Every query and every transaction starts with it, also those of Prisma. */
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: Callback): void;
   override connect(callback?: Callback): Promise<pg.PoolClient> | void {
@@ -62,12 +62,12 @@ export class WatchedPool extends pg.Pool {
         else if (client !== undefined) release();
       });
     } catch (error) {
-      // A file that the URL names is not there.
+      // A file in the URL is missing.
       if (this.#waiting.delete(refuse)) queueMicrotask(() => refuse(error as Error));
     }
   }
 
-  /** Until the signal fires. */
+  /** Watches the server until the signal fires. */
   async watch(signal: AbortSignal): Promise<void> {
     const line = createLine(this.options.connectionString ?? '');
     while (!signal.aborted) {
@@ -79,7 +79,7 @@ export class WatchedPool extends pg.Pool {
     line.hangUp();
   }
 
-  /** Breaks off what is under way. */
+  /** Aborts everything in progress. */
   hangUp(): void {
     for (const stream of this.#streams) stream.destroy();
   }
@@ -92,17 +92,17 @@ export class WatchedPool extends pg.Pool {
   }
 }
 
-/** The words are those of pg for a connection that cannot be had. */
+/** Uses pg's words for a failed connection. */
 function refusal(why: string): Error {
   return new Error(`Connection terminated: the database ${why}`);
 }
 
-/** One connection that is kept for asking whether somebody is there. */
+/** One connection, kept for heartbeats. */
 function createLine(connectionString: string) {
   let line: pg.Client | undefined;
 
   async function ask(signal: AbortSignal): Promise<void> {
-    // One lost connection is not yet a lost server.
+    // One lost connection does not mean that the server is lost.
     if (line !== undefined && (await line.query('select 1').then(yes, hangUp))) return;
     if (signal.aborted) return;
     const fresh = new pg.Client({ connectionString, keepAlive: true });
@@ -123,7 +123,7 @@ function createLine(connectionString: string) {
     async isThere(): Promise<boolean> {
       const over = new AbortController();
       const pause = (ms: number) => sleep(ms, false, { signal: over.signal });
-      // The second pause is for an answer that has come and was not read yet, because the process was busy.
+      // The second pause is for a response that has arrived but was not read yet because the process was busy.
       const late = pause(patienceMs).then(() => pause(patienceMs / 3));
       late.catch(() => undefined);
       const isThere = await Promise.race([ask(over.signal).then(yes, isAnswer), late]);
@@ -136,7 +136,7 @@ function createLine(connectionString: string) {
 
 const yes = () => true;
 
-/** Who says that there is no room, or that nobody of this name may come in, is there; who starts or stops is not. */
+/** A server that refuses a connection or a login is there; one that is starting or stopping is not. */
 function isAnswer(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !error.code?.startsWith('57P');
 }

@@ -13,6 +13,7 @@ import { requireConditions, versionTag } from '../http/entity-tag.js';
 import { actorOf, parsePrefer, type Call, type Handlers, type Identity } from '../http/handler.js';
 import { pageHeaders, readListCursor } from '../http/page.js';
 import { isUuid } from '../storage/ids.js';
+import type { Language } from '../texts/text.js';
 import { subscriptionTexts } from '../texts/subscriptions.js';
 import { invalid, parseDefinition, type FaultOfSink } from './definition.js';
 import type { SubscriptionReader } from './read-subscription.js';
@@ -50,10 +51,11 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
       requireConditions(header, present.version);
 
   return {
-    getSubscriptions: async ({ query, principal, address }) => {
+    getSubscriptions: async ({ query, principal, address, language }) => {
       const { cursor, limit = 50, ...where } = query;
       const page = await reader.list(principal, { ...where, after: readListCursor(cursor, address, isUuid), limit });
-      return { status: 200, headers: pageHeaders(address, query, page.next), body: page.entries.map(membersOf) };
+      const body = page.entries.map((subscription) => membersOf(subscription, language));
+      return { status: 200, headers: pageHeaders(address, query, page.next), body };
     },
 
     createSubscription: async (call) => {
@@ -73,7 +75,7 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
       const subscription = await reader.read(call.principal, id);
       return {
         status: 201,
-        body: present(subscription),
+        body: present(subscription, call.language),
         headers: {
           ETag: versionTag(subscription.version),
           Location: `${call.address}/${registered.id}`,
@@ -82,19 +84,20 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
       };
     },
 
-    getSubscription: async ({ path, principal }) => answer(await reader.read(principal, path.id)),
+    getSubscription: async ({ path, principal, language }) => answer(await reader.read(principal, path.id), language),
 
     updateSubscription: (call) => replace(call, () => call.body),
 
     patchSubscription: (call) =>
       replace(call, (stored) => {
-        const merged = mergePatch(membersOf(stored), call.body) as SubscriptionRequest;
+        const merged = mergePatch(membersOf(stored, call.language), call.body) as SubscriptionRequest;
         const faults = checkBody('updateSubscription', merged);
         if (faults.length > 0) throw invalid(faults);
         return merged;
       }),
 
-    deleteSubscription: async (call) => answer(await writer.remove(callerOf(call), call.path.id, matches(call))),
+    deleteSubscription: async (call) =>
+      answer(await writer.remove(callerOf(call), call.path.id, matches(call)), call.language),
 
     suspendSubscription: async (call) =>
       written(call, await writer.suspend(callerOf(call), call.path.id, call.body.reason, matches(call))),
@@ -121,11 +124,17 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
 
   /** Waits for the handshake as long as the client prefers, then reads the current state. */
   async function written(
-    { path, header, principal, signal }: Pick<Call<'getSubscription'>, 'path' | 'header' | 'principal' | 'signal'>,
+    {
+      path,
+      header,
+      principal,
+      signal,
+      language,
+    }: Pick<Call<'getSubscription'>, 'path' | 'header' | 'principal' | 'signal' | 'language'>,
     { handshake }: Written,
   ) {
     if (handshake !== undefined) await attend(handshake, parsePrefer(header['prefer']), signal);
-    return answer(await reader.read(principal, path.id));
+    return answer(await reader.read(principal, path.id), language);
   }
 }
 
@@ -133,20 +142,24 @@ export function callerOf(call: Identity): Caller {
   return { principal: call.principal, actor: actorOf(call) };
 }
 
-function answer(subscription: Subscription) {
-  return { status: 200 as const, headers: { ETag: versionTag(subscription.version) }, body: present(subscription) };
+function answer(subscription: Subscription, language: Language) {
+  const headers = { ETag: versionTag(subscription.version) };
+  return { status: 200 as const, headers, body: present(subscription, language) };
 }
 
 /** A list leaves out the warnings: checking a thousand types takes long, and a page can have many times that. */
-function present(subscription: Subscription): Presented {
+function present(subscription: Subscription, language: Language): Presented {
   const { warnings } = lintSubscription(subscription.profile, subscription);
-  return { ...membersOf(subscription), ...(warnings.length > 0 && { warnings: warnings.map(presentBreach) }) };
+  return {
+    ...membersOf(subscription, language),
+    ...(warnings.length > 0 && { warnings: warnings.map(presentBreach) }),
+  };
 }
 
 type Presented = components['schemas']['Subscription'];
 
 /** The members of the draft first, then our additions. Members without a value are left out. */
-function membersOf(subscription: Subscription): Presented {
+function membersOf(subscription: Subscription, language: Language): Presented {
   const { source, types, subject, filters, credential, protocolSettings, config, requestedRate, callback, suspended } =
     subscription;
   return {
@@ -164,7 +177,7 @@ function membersOf(subscription: Subscription): Presented {
     ...(requestedRate === undefined ? {} : { requestedrate: requestedRate }),
     ...(callback === undefined ? {} : { callback }),
     status: subscription.status,
-    statusdetails: statusDetails(subscription),
+    statusdetails: statusDetails(subscription, language),
     subscriber: subscription.subscriber,
     ...(subscription.price === 0 ? {} : { price: subscription.price }),
     ...(suspended === undefined ? {} : { suspended: { ...suspended, at: suspended.at.toISOString() } }),
@@ -184,7 +197,7 @@ export interface HandshakeRoutes extends Pick<SubscriptionRoutes, 'writer' | 'at
 export function createHandshakeHandlers(routes: HandshakeRoutes): Handlers<HandshakeOperation> {
   const { reader, writer, handshakes, attend } = routes;
   return {
-    getHandshakes: async ({ path, query, principal, address }) => {
+    getHandshakes: async ({ path, query, principal, address, language }) => {
       const subscription = await reader.read(principal, path.id);
       const after = readListCursor(query.cursor, address, isUuid);
       const page = await handshakes.list(subscription, after, query.limit ?? 50);
@@ -192,12 +205,12 @@ export function createHandshakeHandlers(routes: HandshakeRoutes): Handlers<Hands
       return {
         status: 200,
         headers: pageHeaders(address, query, page.next),
-        body: page.entries.map((handshake) => presentHandshake(handshake, isAdmin)),
+        body: page.entries.map((handshake) => presentHandshake(handshake, isAdmin, language)),
       };
     },
 
     startHandshake: async (call) => {
-      const { path, principal, header, signal } = call;
+      const { path, principal, header, signal, language } = call;
       const started = await writer.askAgain(callerOf(call), path.id, {
         tenant: principal.tenant,
         subscriber: principal.subscriber,
@@ -214,14 +227,14 @@ export function createHandshakeHandlers(routes: HandshakeRoutes): Handlers<Hands
           Location: `${call.address}/${handshake.id}`,
           ...(started.replayed ? { 'Idempotency-Replayed': 'true' } : {}),
         },
-        body: presentHandshake(handshake, principal.scopes.has('assent:admin')),
+        body: presentHandshake(handshake, principal.scopes.has('assent:admin'), language),
       };
     },
 
-    getHandshake: async ({ path, principal }) => {
+    getHandshake: async ({ path, principal, language }) => {
       const subscription = await reader.read(principal, path.id);
       const handshake = await handshakes.read(subscription, path.handshake);
-      return { status: 200, body: presentHandshake(handshake, principal.scopes.has('assent:admin')) };
+      return { status: 200, body: presentHandshake(handshake, principal.scopes.has('assent:admin'), language) };
     },
   };
 }

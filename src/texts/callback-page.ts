@@ -1,134 +1,97 @@
-import type { Language } from './text.js';
+import type { Language, Text } from './text.js';
 
 type Rate = number | '*';
 
-export interface PageTexts {
-  request: string;
-  question: {
-    title: string;
-    lead: (origin: string) => string;
-    unlessAllowed: string;
-    /** A permission goes on until then, and what a refusal does to it. */
-    grantedUntil: (time: string, isRenewal: boolean) => string;
-    askedBy: string;
-    events: string;
-    everyType: string;
-    more: (count: number) => string;
-    source: string;
-    filteredBy: string;
-    expression: string;
-    askedForMore: string;
-    until: string;
-    rateLabel: string;
-    rateHint: string;
-    rateWrong: string;
-    allow: string;
-    refuse: string;
-  };
-  outcome: {
-    given: string;
-    stands: string;
-    maySend: string;
-    refused: string;
-    refusal: string;
-    goesOn: (time: string) => string;
-    anew: string;
-    before: string;
-    close: string;
-    until: string;
-  };
-  sender: string;
-  webhook: string;
-  rate: string;
-  rateOf: (rate: Rate) => string;
-}
+/** What an owner of a webhook reads on the page of a callback URL. */
+export const pageTexts = {
+  request: { en: 'Request', nl: 'Verzoek' },
+  origin: { en: 'Origin', nl: 'Afzender' },
+  webhook: { en: 'Webhook', nl: 'Webhook' },
+  rate: { en: 'Rate', nl: 'Tempo' },
+  rateOf: (rate: Rate): Text =>
+    rate === '*'
+      ? { en: 'no limit', nl: 'geen limiet' }
+      : {
+          en: `at most ${rate} request${rate === 1 ? '' : 's'} per minute`,
+          nl: `hoogstens ${rate} verzoek${rate === 1 ? '' : 'en'} per minuut`,
+        },
+};
 
-export const pageTexts: Record<Language, PageTexts> = {
-  en: {
-    request: 'Request',
-    question: {
-      title: 'May this sender send events to your webhook?',
-      lead: (origin) => `${origin} asks for permission to send events to the webhook below.`,
-      unlessAllowed: 'It gets no permission unless you allow it.',
-      grantedUntil: (time, isRenewal) =>
-        isRenewal
-          ? `It has permission until ${time} and asks to renew it. If you refuse, the permission ends now.`
-          : `It already has permission until ${time}. If you refuse, that permission stays as it is.`,
-      askedBy: 'Asked for by',
-      events: 'Events',
-      everyType: 'every type',
-      more: (count) => `and ${count} more`,
-      source: 'Source',
-      filteredBy: 'Filtered by',
-      expression: 'an expression',
-      askedForMore: 'Others ask for events for this webhook as well.',
-      until: 'Decide before',
-      rateLabel: 'Requests per minute, at most (optional)',
-      rateHint: 'Leave this empty to allow the rate above.',
-      rateWrong: 'Enter a whole number above 0, in digits only.',
-      allow: 'Allow',
-      refuse: 'Refuse',
-    },
-    outcome: {
-      given: 'Permission given',
-      stands: 'The permission stands',
-      maySend: 'The sender may send events to this webhook.',
-      refused: 'Permission refused',
-      refusal: 'The refusal is recorded. This request gives the sender no permission.',
-      goesOn: (time) => `An earlier permission goes on until ${time}.`,
-      anew: 'To allow it later, you need a new link. The subscriber can ask again.',
-      before: 'This was decided before. Nothing has changed now.',
-      close: 'You can close this page.',
-      until: 'Until',
-    },
-    sender: 'Sender',
-    webhook: 'Webhook',
-    rate: 'Rate',
-    rateOf: (rate) => (rate === '*' ? 'without a limit' : `at most ${rate} request${rate === 1 ? '' : 's'} per minute`),
+/** The question to the owner, with its form. */
+export const questionTexts = {
+  title: {
+    en: 'May this origin send events to your webhook?',
+    nl: 'Mag deze afzender gebeurtenissen naar uw webhook sturen?',
   },
-  nl: {
-    request: 'Verzoek',
-    question: {
-      title: 'Mag deze afzender gebeurtenissen naar uw webhook sturen?',
-      lead: (origin) => `${origin} vraagt toestemming om gebeurtenissen naar de onderstaande webhook te sturen.`,
-      unlessAllowed: 'Zonder uw toestemming mag dat niet.',
-      grantedUntil: (time, isRenewal) =>
-        isRenewal
-          ? `De afzender heeft toestemming tot ${time} en vraagt om verlenging. Als u weigert, eindigt de toestemming nu.`
-          : `De afzender heeft al toestemming tot ${time}. Als u weigert, blijft die toestemming bestaan.`,
-      askedBy: 'Aangevraagd door',
-      events: 'Gebeurtenissen',
-      everyType: 'elk type',
-      more: (count) => `en nog ${count}`,
-      source: 'Bron',
-      filteredBy: 'Gefilterd op',
-      expression: 'een expressie',
-      askedForMore: 'Ook anderen vragen gebeurtenissen voor deze webhook aan.',
-      until: 'Beslis vóór',
-      rateLabel: 'Verzoeken per minuut, hoogstens (niet verplicht)',
-      rateHint: 'Laat dit leeg om het bovenstaande tempo toe te staan.',
-      rateWrong: 'Vul een heel getal boven 0 in, alleen cijfers.',
-      allow: 'Toestaan',
-      refuse: 'Weigeren',
-    },
-    outcome: {
-      given: 'Toestemming gegeven',
-      stands: 'De toestemming geldt',
-      maySend: 'De afzender mag gebeurtenissen naar deze webhook sturen.',
-      refused: 'Toestemming geweigerd',
-      refusal: 'De weigering is vastgelegd. De afzender krijgt op deze aanvraag geen toestemming.',
-      goesOn: (time) => `Een eerdere toestemming loopt door tot ${time}.`,
-      anew: 'Om later toch toe te staan hebt u een nieuwe link nodig. De abonnee kan opnieuw om toestemming vragen.',
-      before: 'Dit was al eerder besloten. Er is nu niets veranderd.',
-      close: 'U kunt deze pagina sluiten.',
-      until: 'Tot',
-    },
-    sender: 'Afzender',
-    webhook: 'Webhook',
-    rate: 'Tempo',
-    rateOf: (rate) =>
-      rate === '*' ? 'zonder limiet' : `hoogstens ${rate} verzoek${rate === 1 ? '' : 'en'} per minuut`,
+  lead: (origin: string): Text => ({
+    en: `The system ${origin} asks for your consent to send events to the webhook below.`,
+    nl: `Het systeem ${origin} vraagt uw toestemming om gebeurtenissen naar de webhook hieronder te sturen.`,
+  }),
+  unlessAllowed: { en: 'It may not send unless you allow it.', nl: 'Zonder uw toestemming mag dat niet.' },
+  /** `time`: when the consent that exists ends. */
+  renewal: (time: Text): Text => ({
+    en: `It has consent until ${time.en} and asks to renew it. If you refuse, the consent ends now.`,
+    nl: `Het heeft toestemming tot ${time.nl} en vraagt om verlenging. Als u weigert, eindigt de toestemming direct.`,
+  }),
+  besideConsent: (time: Text): Text => ({
+    en: `It already has consent until ${time.en}. If you refuse, that consent stays as it is.`,
+    nl: `Het heeft al toestemming tot ${time.nl}. Als u weigert, blijft die toestemming bestaan.`,
+  }),
+  askedBy: { en: 'Requested by', nl: 'Aangevraagd door' },
+  events: { en: 'Events', nl: 'Gebeurtenissen' },
+  everyType: { en: 'all types', nl: 'alle typen' },
+  more: (count: number): Text => ({ en: `and ${count} more`, nl: `en nog ${count}` }),
+  source: { en: 'Source', nl: 'Bron' },
+  filteredBy: { en: 'Filtered by', nl: 'Gefilterd op' },
+  expression: { en: 'an expression', nl: 'een expressie' },
+  askedForMore: {
+    en: 'More subscriptions request events for this webhook.',
+    nl: 'Er zijn nog meer abonnementen voor deze webhook.',
   },
+  until: { en: 'Decide before', nl: 'Beslis vóór' },
+  rateLabel: {
+    en: 'Maximum requests per minute (optional)',
+    nl: 'Maximaal aantal verzoeken per minuut (niet verplicht)',
+  },
+  rateHint: {
+    en: 'Leave this empty to allow the rate above.',
+    nl: 'Laat dit leeg om het tempo hierboven toe te staan.',
+  },
+  rateWrong: {
+    en: 'Enter a whole number above 0, in digits only.',
+    nl: 'Vul een heel getal boven 0 in, met alleen cijfers.',
+  },
+  allow: { en: 'Allow', nl: 'Toestaan' },
+  refuse: { en: 'Refuse', nl: 'Weigeren' },
+};
+
+/** What was decided. */
+export const decisionTexts = {
+  given: { en: 'Consent given', nl: 'Toestemming gegeven' },
+  givenBefore: { en: 'Consent was already given', nl: 'Toestemming was al gegeven' },
+  maySend: {
+    en: 'The origin may send events to this webhook.',
+    nl: 'De afzender mag gebeurtenissen naar deze webhook sturen.',
+  },
+  refused: { en: 'Consent refused', nl: 'Toestemming geweigerd' },
+  refusal: {
+    en: 'The refusal is recorded. This request gives the origin no consent.',
+    nl: 'De weigering is vastgelegd. De afzender krijgt op dit verzoek geen toestemming.',
+  },
+  earlier: (time: Text): Text => ({
+    en: `An earlier consent stays valid until ${time.en}.`,
+    nl: `Een eerdere toestemming blijft geldig tot ${time.nl}.`,
+  }),
+  anew: {
+    en: 'To allow it later, you need a new link. The subscriber can ask for consent again.',
+    nl: 'Om later toch toestemming te geven, hebt u een nieuwe link nodig. De abonnee kan opnieuw om toestemming vragen.',
+  },
+  before: {
+    en: 'This was decided earlier. Nothing has changed now.',
+    nl: 'Dit was al eerder besloten. Er is nu niets veranderd.',
+  },
+  close: { en: 'You can close this page.', nl: 'U kunt deze pagina sluiten.' },
+  until: { en: 'Until', nl: 'Tot' },
 };
 
 const locales: Record<Language, string> = { en: 'en-GB', nl: 'nl-NL' };

@@ -58,7 +58,7 @@ const audit = async (query: object = {}): Promise<Entry[]> =>
       .expect(200)
   ).body;
 
-/** A change: who makes it, and what stands in the audit record afterwards under the id of its request. */
+/** A change: its actor, and the audit entries with the id of its request. */
 type Change = [string, string, () => Promise<supertest.Response>, ...Array<[string, string | RegExp]>];
 
 const uuid = '[0-9a-f-]{36}$';
@@ -146,7 +146,7 @@ const changes: Change[] = [
     ['subscription.deleted', subscription],
   ],
   [
-    'asking again',
+    'another handshake',
     'zaaksysteem',
     async () => subscriber.post(`${(await register()).path}/handshakes`),
     ['handshake.requested', subscription],
@@ -159,7 +159,7 @@ const changes: Change[] = [
     ['grant.revoked', grant],
   ],
   [
-    'granting by the callback',
+    'granting with the callback',
     'callback',
     async () => {
       const path = `/a${(count += 1)}`;
@@ -174,8 +174,8 @@ const changes: Change[] = [
   ],
 ];
 
-describe('every change leaves its entry', () => {
-  test.each(changes)('%s: by whom, when, and with which request', async (_, actor, change, ...expected) => {
+describe('every change writes an audit entry', () => {
+  test.each(changes)('%s: with the actor, the time and the request id', async (_, actor, change, ...expected) => {
     const before = Date.now();
     const answer = await change();
     expect([200, 201]).toContain(answer.status);
@@ -190,7 +190,7 @@ describe('every change leaves its entry', () => {
     }
   });
 
-  test('what the service does by itself stands there too, under its own name', async () => {
+  test('changes of the service itself are recorded too, under its own name', async () => {
     const { id } = await register();
     const [entry] = (await audit({ target: `subscription:${id}` })).filter(
       ({ action }) => action === 'handshake.granted',
@@ -199,7 +199,7 @@ describe('every change leaves its entry', () => {
     expect(entry).not.toHaveProperty('requestid');
   });
 
-  test('a reason that was given stands in it', async () => {
+  test('the entry contains the given reason', async () => {
     const { path, id } = await register();
     await subscriber.post(`${path}/suspend`).send({ reason }).expect(200);
     expect((await audit({ target: `subscription:${id}` }))[0]).toMatchObject({
@@ -208,7 +208,7 @@ describe('every change leaves its entry', () => {
     });
   });
 
-  test('what changes nothing leaves none: reading, a refusal, a repeated key', async () => {
+  test('a request that changes nothing writes no entry: a read, a refusal, a repeated key', async () => {
     const { path, sink } = await register();
     const revoked = (await agree()).body.id;
     await admin.post(`/v1/grants/${revoked}/revoke`).send({ reason }).expect(200);
@@ -235,7 +235,7 @@ describe('every change leaves its entry', () => {
   });
 });
 
-describe('the record', () => {
+describe('the audit log', () => {
   test('is for admins only, and of their own tenant only', async () => {
     await subscriber.get('/v1/audit').expect(403);
     await (await registry.as('assent:deliver')).get('/v1/audit').expect(403);
@@ -244,7 +244,7 @@ describe('the record', () => {
     expect((await strange.get('/v1/audit').expect(200)).body).toEqual([]);
   });
 
-  test('is read newest first, in pages that lead through all of it once', async () => {
+  test('lists newest first, in pages that contain each entry once', async () => {
     const { path, id, sink } = await register();
     for (let i = 0; i < 4; i += 1)
       await subscriber
@@ -270,14 +270,14 @@ describe('the record', () => {
     await admin.get('/v1/audit?cursor=forged').expect(400);
   });
 
-  test('is found by who did it', async () => {
+  test('can be filtered by actor', async () => {
     await register();
     const actors = new Set((await audit({ actor: 'zaaksysteem' })).map(({ actor }) => actor));
     expect([...actors]).toEqual(['zaaksysteem']);
     expect(await audit({ actor: 'zaak' })).toEqual([]);
   });
 
-  test('holds no credential, no callback key and no token', async () => {
+  test('contains no credential, no callback key and no token', async () => {
     const { path, sink } = await register(newSink(), { sinkcredential });
     const changed = { ...sinkcredential, secret: 'planted-second' };
     await subscriber.put(path).send({ sink, protocol: 'HTTP', sinkcredential: changed }).expect(200);

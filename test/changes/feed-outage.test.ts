@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 onServer(
-  'while Postgres is away streams stay open, say how old they are, and go on by themselves; what needs it answers 503',
+  'without Postgres streams stay open, report their age and recover on their own; requests that need Postgres get 503',
   async () => {
     registry.receiver.consent('/one');
     const { cursor: start } = await sender.page();
@@ -40,7 +40,7 @@ onServer(
     let beat = await stream.next();
     while (beat?.data.age === undefined) beat = await stream.next();
     expect(beat).toMatchObject({ event: 'heartbeat', id: first?.id, data: { age: expect.any(Number) } });
-    // What is in memory is answered from there, and nothing is invented.
+    // Requests that memory can answer still work, with correct answers.
     expect((await sender.page({ after: start })).changes.length).toBeGreaterThan(0);
     expect(await sender.page({ after: recent, wait: 1 })).toMatchObject({ changes: [], more: false });
     const snapshot = await sender.ask('/v1/snapshot');

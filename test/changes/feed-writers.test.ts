@@ -40,7 +40,7 @@ async function allows(where: Registry, sink: string): Promise<boolean> {
   return body.allowed as boolean;
 }
 
-test('a revocation is seen by another process, in its look-ups and its streams', async () => {
+test('another process sees a revocation, in its look-ups and its streams', async () => {
   const sink = await register();
   const stream = await there.stream();
   await stream.next();
@@ -51,7 +51,7 @@ test('a revocation is seen by another process, in its look-ups and its streams',
   stream.close();
 });
 
-test('a revocation is seen by polling where notifications do not come', async () => {
+test('without notifications, a process sees a revocation by polling', async () => {
   const sink = await register();
   const stream = await there.stream();
   await stream.next();
@@ -75,7 +75,7 @@ test.each([
     `create table restored (like feed_state including all); insert into restored select * from feed_state;
      drop table feed_state; alter table restored rename to feed_state`,
   ],
-])('a database %s gets another epoch as soon as the connection is another one', async (_, restore) => {
+])('a database %s gets another epoch with the next new connection', async (_, restore) => {
   const { cursor: after } = await there.page();
   const [before] = await registry.sql<{ epoch: string; cluster: string }>(
     'select epoch::text, cluster from feed_state',
@@ -98,7 +98,7 @@ test.each([
   expect((await here.page({ after: (await here.snapshot()).at(-1).cursor })).changes).toEqual([]);
 });
 
-test('a move of the database that was announced keeps cursors', async () => {
+test('an announced move of the database keeps cursors valid', async () => {
   const { cursor: after } = await there.page();
   const tell = () =>
     registry.sql(
@@ -114,7 +114,7 @@ test('a move of the database that was announced keeps cursors', async () => {
 });
 
 test(
-  'fifty writers, two processes, and four readers that reconnect at random: each has every change once, in order',
+  'fifty writers, two processes, and four readers that reconnect at random: each reader gets every change once, in order',
   async () => {
     const { cursor } = await here.page();
     const [start] = await registry.sql<{ position: bigint }>(
@@ -144,7 +144,7 @@ test(
       connection.release();
     });
 
-    // Each goes on from what it has: by pages, by long polls or by streams, at one process or the other.
+    // Each continues from its cursor: with pages, long polls or streams, at either process.
     const readers = Array.from({ length: 4 }, async () => {
       const seen: string[] = [];
       let [after, reconnects] = [cursor as string, 0];
@@ -183,7 +183,7 @@ test(
     expect(written.length).toBeGreaterThan(100);
     for (const { seen } of results) {
       expect(seen.length).toBe(written.length);
-      // One comparison, for nobody wants to read all of them.
+      // One comparison: a diff of all changes would be unreadable.
       expect(seen.join() === written.join()).toBe(true);
     }
     if (process.env['ASSENT_TEST_SECONDS']) {

@@ -52,7 +52,7 @@ async function changeElsewhere(): Promise<void> {
     .expect(201);
 }
 
-/** So many changes of the tenant, as a writer would log them, each with so many characters of text. */
+/** Appends this many changes of the tenant, as a writer would, each with this many characters of text. */
 async function log(count: number, characters = 0): Promise<void> {
   await registry.sql(
     `select append_changes(array_fill('gemeente'::text, array[$1::int]), array_fill($2::text, array[$1::int]),
@@ -67,7 +67,7 @@ async function log(count: number, characters = 0): Promise<void> {
 }
 
 describe('pages', () => {
-  test('hold what happened after a cursor, in its order, with the state that it led to', async () => {
+  test('contain the changes after a cursor, in order, each with its new state', async () => {
     const after = await end();
     const sink = newSink();
     const { id } = await tenant.register(sink, { types: ['com.example.a'] });
@@ -87,7 +87,7 @@ describe('pages', () => {
     expect(revisions).toEqual([...revisions].sort((a, b) => (a < b ? -1 : 1)));
   });
 
-  test('go on from every cursor with exactly what comes after it, from memory and from the log alike', async () => {
+  test('continue from every cursor with exactly the changes after it, from memory and from the log', async () => {
     const after = await end();
     await log(25);
     const { changes } = await sender.page({ after });
@@ -95,7 +95,7 @@ describe('pages', () => {
     for (const [place, { cursor }] of changes.entries()) {
       expect((await sender.page({ after: cursor })).changes).toEqual(changes.slice(place + 1));
     }
-    // More than memory holds, so that these are read from the log.
+    // More than fits into memory, so that the log is read.
     for (let i = 0; i < 4; i += 1) await log(5_000);
     for (const [place, { cursor }] of changes.entries()) {
       const page = await sender.page({ after: cursor, limit: 25 });
@@ -104,7 +104,7 @@ describe('pages', () => {
     }
   });
 
-  test('of every size hold together everything once', async () => {
+  test('of every size together contain every change once', async () => {
     const after = await end();
     await log(1_100);
     const all = await readAll(after, 1_000);
@@ -112,7 +112,7 @@ describe('pages', () => {
     for (const limit of [7, 200, 999]) expect(await readAll(after, limit)).toEqual(all);
   });
 
-  test('of the log are bounded in bytes, too, and hold together everything once', async () => {
+  test('of the log have a limit in bytes too, and together contain every change once', async () => {
     const after = await end();
     await log(300);
     await registry.sql(
@@ -120,7 +120,7 @@ describe('pages', () => {
          'basis', 'response', 'allowedrate', '1', 'expiresat', now())
        where position > (select max(position) - 300 from change) returning 1`,
     );
-    // Loaded anew, so that nothing of it is in memory.
+    // Reloaded, so that memory contains none of it.
     await registry.sql(`update feed_state set epoch = gen_random_uuid() returning 1`);
     await registry.service.follow();
     await registry.sql(`update feed_state set epoch = $1::uuid returning 1`, epochOf(after));
@@ -137,7 +137,7 @@ describe('pages', () => {
     expect(revisions.size).toBe(300);
   });
 
-  test('without a cursor stand at the present end', async () => {
+  test('without a cursor start at the current end', async () => {
     await log(1);
     const page = await sender.page();
     expect(page).toEqual({ changes: [], cursor: expect.any(String), more: false });
@@ -145,7 +145,7 @@ describe('pages', () => {
     expect((await sender.page({ after: page.cursor })).changes).toHaveLength(1);
   });
 
-  test('have a cursor that moves on when only others change something', async () => {
+  test('have a cursor that advances when only other tenants change something', async () => {
     const after = await end();
     await changeElsewhere();
     const page = await sender.page({ after });
@@ -155,7 +155,7 @@ describe('pages', () => {
   });
 });
 
-test('a reader of one origin sees a subscription leave it and nothing of others; a reader of the other sees it come', async () => {
+test('when a subscription moves to another origin, the reader of each origin sees it, and nothing of other origins', async () => {
   const [after, sink] = [await end(), newSink()];
   const { id } = await tenant.register(sink);
   await tenant.replace(id, { sink, origin: other });
@@ -173,18 +173,15 @@ test('a reader of one origin sees a subscription leave it and nothing of others;
   expect(come.changes.every(({ origin }: { origin: string }) => origin === other)).toBe(true);
 });
 
-test.each(['/v1/changes', '/v1/snapshot'])(
-  'a name that no origin can have is refused by %s, with the place',
-  async (path) => {
-    const { status, body } = await sender.ask(path, { origin: `https://${tenant.origin}` });
-    expect({ status, faults: body.faults }).toMatchObject({
-      status: 400,
-      faults: [{ pointer: 'query/origin', rule: 'origin_scheme' }],
-    });
-  },
-);
+test.each(['/v1/changes', '/v1/snapshot'])('%s refuses an invalid origin name, with the place', async (path) => {
+  const { status, body } = await sender.ask(path, { origin: `https://${tenant.origin}` });
+  expect({ status, faults: body.faults }).toMatchObject({
+    status: 400,
+    faults: [{ pointer: 'query/origin', rule: 'origin_scheme' }],
+  });
+});
 
-test('another tenant sees nothing of it, in pages, streams or by naming its origin', async () => {
+test('another tenant sees none of it, in pages or streams, even if it names the origin', async () => {
   const { cursor: after } = await stranger.page();
   const stream = await stranger.stream({ after });
   await tenant.register(newSink());
@@ -201,7 +198,7 @@ test('another tenant sees nothing of it, in pages, streams or by naming its orig
 describe('cursors', () => {
   const refused = { status: 400, body: { code: 'invalid_request' } };
 
-  test('that were changed, invented or given to another tenant are refused with the place', async () => {
+  test('that were modified, invented or issued to another tenant are refused, with the place', async () => {
     const own = await end();
     const { cursor: foreign } = await stranger.page();
     const changed = `${own.startsWith('A') ? 'B' : 'A'}${own.slice(1)}`;
@@ -215,7 +212,7 @@ describe('cursors', () => {
     expect(stream.status).toBe(400);
   });
 
-  test('of one origin go on with that origin only, wherever they are from, and those of all with each', async () => {
+  test('of one origin continue only with that origin, wherever they are from; those of all origins continue with each', async () => {
     const whole = await end();
     await tenant.register(newSink(), { origin: other });
     const page = await sender.page({ after: whole, origin: other });
@@ -240,7 +237,7 @@ describe('cursors', () => {
     expect((await sender.page({ after: whole })).changes[0].cursor).not.toBe(event.id);
   });
 
-  test('that are older than what is kept get 410 and never an empty page; younger ones lose nothing', async () => {
+  test('older than the retention get 410 and never an empty page; newer ones miss nothing', async () => {
     const old = await end();
     await log(10);
     const { changes } = await sender.page({ after: old });
@@ -265,7 +262,7 @@ describe('cursors', () => {
     expect(rows).toEqual([]);
   });
 
-  test('of another history get 410; open streams end, and the process loads anew and goes on', async () => {
+  test('of another history get 410; open streams end, and the process reloads and continues', async () => {
     const [after, stream] = [await end(), await sender.stream()];
     const waiting = sender.ask('/v1/changes', { after, wait: 30 });
     await stream.next();
@@ -282,12 +279,12 @@ describe('cursors', () => {
     expect((await sender.page({ after: now })).changes).toHaveLength(2);
   });
 
-  test('ahead of the log, which happens when a backup is restored in place, get 410', async () => {
+  test('ahead of the log, as after a backup was restored in place, get 410', async () => {
     const before = await end();
     await log(3);
     const ahead = await end();
     await registry.sql('delete from change where position > (select max(position) - 3 from change) returning 1');
-    // A process that starts on the restored database knows nothing of the others.
+    // A process that starts on the restored database does not know the lost changes.
     await registry.sql('update feed_state set epoch = gen_random_uuid() returning 1');
     await registry.service.follow();
     await registry.sql(`update feed_state set epoch = $1::uuid returning 1`, epochOf(ahead));
@@ -300,7 +297,7 @@ describe('cursors', () => {
   });
 });
 
-test('a log that was set back is another history: who reads is told so, and the process loads anew', async () => {
+test('a log that was set back is another history: readers get 410, and the process reloads', async () => {
   const [before, stream] = [await end(), await sender.stream()];
   await stream.next();
   await log(3);
@@ -316,7 +313,7 @@ test('a log that was set back is another history: who reads is told so, and the 
   expect((await sender.page({ after: before })).changes).toHaveLength(1);
 });
 
-test('a change that this program cannot apply denies what it is about, is reported, and stops nothing else', async () => {
+test('a change that this version cannot apply is logged, denies permission for its subject, and affects nothing else', async () => {
   const [wrong, right] = [newSink(), newSink()];
   const { id } = await tenant.register(wrong, { types: ['com.example.wrong'] });
   const matched = async (type: string) => {
@@ -345,7 +342,7 @@ test('a change that this program cannot apply denies what it is about, is report
   expect(await matched('com.example.wrong')).toEqual([]);
   await tenant.register(right, { types: ['com.example.right'] });
   expect(await matched('com.example.right')).toEqual([right]);
-  // The same when all is loaded anew.
+  // The same after a reload.
   await registry.sql('update feed_state set epoch = gen_random_uuid() returning 1');
   await registry.service.follow();
   expect(faults()).toBe(2);
@@ -359,7 +356,7 @@ function epochOf(cursor: string): string {
 }
 
 describe('long polls', () => {
-  test('answer when something happens, and not when it happens to others', async () => {
+  test('return when something changes, but not for changes of other tenants', async () => {
     const after = await end();
     const waiting = sender.page({ after, wait: 30 });
     const ofOther = sender.page({ after, wait: 1, origin: other });
@@ -369,7 +366,7 @@ describe('long polls', () => {
     expect(await ofOther).toMatchObject({ changes: [], more: false });
   });
 
-  test('answer at their time with a cursor that has moved on', async () => {
+  test('return after their time, with a cursor that has advanced', async () => {
     const after = await end();
     const startedAt = performance.now();
     const waiting = sender.page({ after, wait: 1 });
@@ -380,7 +377,7 @@ describe('long polls', () => {
     expect(page.cursor).not.toBe(after);
   });
 
-  test('answer at once where there is something already', async () => {
+  test('return immediately if there already are changes', async () => {
     const after = await end();
     await log(1);
     expect((await sender.page({ after, wait: 60 })).changes).toHaveLength(1);
@@ -388,7 +385,7 @@ describe('long polls', () => {
 });
 
 test.each(['text/event-stream;q=0, */*', 'text/event-stream;q=0.5, application/json', 'application/json', '*/*'])(
-  'who accepts "%s" gets a page',
+  'a client that accepts "%s" gets a page',
   async (accept) => {
     const answer = await fetch(`${registry.url}/v1/changes`, { headers: { ...sender.headers, Accept: accept } });
     expect(answer.headers.get('content-type')).toContain('application/json');
@@ -397,7 +394,7 @@ test.each(['text/event-stream;q=0, */*', 'text/event-stream;q=0.5, application/j
 );
 
 describe('streams', () => {
-  test('say first where they stand, then tell each change with its cursor', async () => {
+  test('send their position first, then each change with its cursor', async () => {
     const stream = await sender.stream();
     expect(stream.headers).toMatchObject({
       'content-type': 'text/event-stream; charset=utf-8',
@@ -414,7 +411,7 @@ describe('streams', () => {
     stream.close();
   });
 
-  test('go on after Last-Event-ID, which counts more than `after`', async () => {
+  test('continue after Last-Event-ID, which overrides `after`', async () => {
     const after = await end();
     await log(4);
     const { changes } = await sender.page({ after });
@@ -426,7 +423,7 @@ describe('streams', () => {
     again.close();
   });
 
-  test('get heartbeats whose id moves on when only others change something', async () => {
+  test('get heartbeats whose id advances when only other tenants change something', async () => {
     const stream = await sender.stream();
     const first = await stream.next();
     await changeElsewhere();
@@ -437,7 +434,7 @@ describe('streams', () => {
     stream.close();
   });
 
-  test('of one origin get heartbeats while another one changes all the time', async () => {
+  test('of one origin get heartbeats while another origin changes all the time', async () => {
     const stream = await sender.stream({ origin: other });
     const first = await stream.next();
     let isOver = false;
@@ -452,7 +449,7 @@ describe('streams', () => {
     stream.close();
   });
 
-  test('that nobody reads hold a bounded part in memory; read on, they lose nothing and say that there is more', async () => {
+  test('that stall keep a bounded part in memory; when read again, they miss nothing and report that more follows', async () => {
     const stream = await sender.stream();
     await stream.next();
     stream.response.pause();
@@ -473,7 +470,7 @@ describe('streams', () => {
     stream.close();
   });
 
-  test('are so many for a tenant and no more', async () => {
+  test('are limited for each tenant', async () => {
     const streams = await Promise.all(Array.from({ length: 8 }, () => sender.stream()));
     expect(streams.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
     expect(await sender.ask('/v1/changes', { wait: 1 })).toMatchObject({
@@ -486,9 +483,9 @@ describe('streams', () => {
     while ((await sender.ask('/v1/changes', { wait: 1 })).status !== 200);
   });
 
-  test('whose client hangs up before they are open are not counted, nor are polls and snapshots', async () => {
+  test('whose client disconnects before they open are not counted, nor are such polls and snapshots', async () => {
     const { hostname, port } = new URL(registry.url);
-    // Each with a token that was never seen, because looking at it is what takes a moment.
+    // Each with a new token, because verifying one takes a moment.
     const clients = await Promise.all(
       Array.from({ length: 60 }, (_, n) => createFeedReader(registry, { tenant: `tenant${n}`, minutes: 30 })),
     );
@@ -503,14 +500,14 @@ describe('streams', () => {
     });
     await Promise.all(written);
     sockets.forEach((socket) => socket.destroy());
-    // All of them have come to where they are counted.
+    // All of them have reached the point where readers are counted.
     await stranger.page({ wait: 1 });
     expect(registry.logs.some((line) => line.includes('"status":499'))).toBe(true);
     while (/assent_feed_readers{kind="\w+"} [1-9]/.test(await metrics(registry)));
-    // Before the poll ends by itself.
+    // Before the poll times out.
   }, 50_000);
 
-  test('that wait behind another one on their connection are not counted either when that closes', async () => {
+  test('that wait behind another response on their connection are no longer counted when it closes', async () => {
     const { hostname, port } = new URL(registry.url);
     const paths = ['/v1/changes', '/v1/changes', '/v1/changes?wait=60', '/v1/changes'];
     const requests = paths.map(
@@ -523,7 +520,7 @@ describe('streams', () => {
     while (!/kind="stream"} 3\n.*kind="poll"} 1/.test(await metrics(registry)));
     socket.destroy();
     while (/assent_feed_readers{kind="\w+"} [1-9]/.test(await metrics(registry)));
-    // Before the poll ends by itself.
+    // Before the poll times out.
   }, 50_000);
 
   test('end when their token expires, and so does a long poll', async () => {
@@ -537,7 +534,7 @@ describe('streams', () => {
   });
 });
 
-test('a stop ends streams and long polls at once, as they should end', async () => {
+test('a stop ends streams and long polls immediately and properly', async () => {
   const closing = await startRegistry({ env: { ASSENT_STOP_SECONDS: '60' } });
   await closing.service.follow();
   const reader = await createFeedReader(closing);

@@ -44,7 +44,7 @@ async function register(type: string, by: Client = subscriber): Promise<string> 
   return body.id as string;
 }
 
-test('what is registered with one process is matched by another, at the revision that the first one tells', async () => {
+test('a subscription that one process registered matches in another, at the revision that the first returned', async () => {
   const id = await register('com.example.there');
   const here = await match(registry, 'com.example.there');
   expect(here.sinks).toMatchObject([{ subscriptions: [id] }]);
@@ -53,7 +53,7 @@ test('what is registered with one process is matched by another, at the revision
   expect(BigInt(there.revision)).toBeGreaterThanOrEqual(BigInt(here.revision));
 });
 
-test('of two processes that register at the same time each knows at once what it has answered', async () => {
+test('two processes register at the same time, and each immediately matches its own registrations', async () => {
   const processes = [registry, second];
   await Promise.all(
     Array.from({ length: 40 }, async (_, writer) => {
@@ -80,7 +80,7 @@ test('a lost LISTEN connection loses no change', async () => {
 });
 
 test(
-  'fifty concurrent writers lose no change: in the end both processes match what the database holds',
+  'fifty concurrent writers lose no change: in the end both processes match what the database contains',
   async () => {
     const kept: string[] = [];
     const until = performance.now() + seconds * 1_000;

@@ -3,7 +3,7 @@ import { createReaders, type ReaderKind } from '../../src/changes/readers.js';
 
 const limits = { perProcess: 3, perTenant: 2, snapshots: 2, snapshotsPerTenant: 1 };
 
-test('streams and polls have room together, snapshots by themselves, and who leaves makes room', () => {
+test('streams and polls share a limit, snapshots have their own, and a reader that leaves makes room', () => {
   const readers = createReaders(limits);
   const admit = (kind: ReaderKind, tenant: string) => {
     const gone = new AbortController();

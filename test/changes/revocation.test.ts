@@ -4,8 +4,8 @@ import { startRegistry, type Client, type Registry } from '../support/registry.j
 import { startSilentProxy, type SilentProxy } from '../support/silent-proxy.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
-/** Three services on one database: one that writes, one that listens, one that no notification reaches. */
-/** So long that what is known in a third of it was heard of. */
+/** Three services on one database: one that writes, one that listens, one that receives no notifications. */
+/** Long enough that a change known within a third of it must have arrived by notification. */
 const longPollMs = 60_000;
 const pollMs = 500;
 let registry: Registry;
@@ -28,7 +28,7 @@ afterAll(async () => {
   await registry?.stop();
 });
 
-/** Asks until the answer is no; returns the reason. */
+/** Polls until the sender is not allowed to send; returns the reason. */
 async function untilRefused(sender: Client, sink: string): Promise<string> {
   for (;;) {
     const { body } = await sender.get('/v1/permissions').query({ origin: tenant.origin, sink }).expect(200);
@@ -37,7 +37,7 @@ async function untilRefused(sender: Client, sink: string): Promise<string> {
   }
 }
 
-/** A grant that every process knows, and who asks the other two about it. */
+/** A grant that every process knows, and a client for each of the other two. */
 async function granted(path: string) {
   registry.receiver.consent(path);
   const sink = registry.receiver.sink(path);
@@ -52,9 +52,9 @@ async function granted(path: string) {
 }
 
 test.each([
-  ['an admin takes away', 'revoked', async (sink: string) => tenant.revoke(sink)],
+  ['an admin revokes', 'revoked', async (sink: string) => tenant.revoke(sink)],
   [
-    'a renewal is refused for',
+    'a refused renewal ends',
     'renewal_refused',
     async (sink: string) => {
       registry.receiver.consent(new URL(sink).pathname, { origin: 'somebody-else.example.com' });
@@ -64,7 +64,7 @@ test.each([
     },
   ],
   [
-    'a webhook gives up by a 410 to a delivery',
+    'a webhook ends by responding 410 to a delivery',
     'target_gone',
     async (sink: string) => {
       const gone = [{ origin: tenant.origin, sink, status: 410 }];
@@ -72,7 +72,7 @@ test.each([
     },
   ],
 ])(
-  'what %s is refused by a process that listens without a poll, and by one that cannot listen at its next poll',
+  'a grant that %s is refused without a poll by a process that listens, and at the next poll by one that cannot',
   async (_what, reason, takeAway) => {
     const { sink, senders } = await granted(`/${reason}`);
     const keptBefore = proxy.kept();

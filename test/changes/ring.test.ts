@@ -7,7 +7,7 @@ import { createRing } from '../../src/changes/ring.js';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-test('a change that went from the memory of the feed because it is large is kept by nothing', async () => {
+test('nothing keeps a large change that the memory of the feed has dropped', async () => {
   const ring = createRing({ entries: 1_000, bytes: 10_000 });
   const ofAll = { at: '', tenant: 'a', origin: 'a', kind: 'origin.changed', sink: '', subscription: null };
   const appended = Array.from({ length: 10 }, (_, place) => {

@@ -29,10 +29,10 @@ function newSink(): string {
   return registry.receiver.sink(path);
 }
 
-test('a snapshot holds every origin, subscription and grant of the tenant, and ends with the cursor to follow from', async () => {
+test('a snapshot contains every origin, subscription and grant of the tenant, and ends with the cursor to continue from', async () => {
   const sink = newSink();
   const { id } = await tenant.register(sink, { types: ['com.example.a'], source: 'urn:example:a' });
-  // In UTC and with milliseconds, as every time of an answer.
+  // In UTC and with milliseconds, like every time in a response.
   const expiresat = expect.stringMatching(/T[\d:]{8}\.\d{3}Z$/);
   const lines = await sender.snapshot();
   expect(lines).toEqual([
@@ -58,7 +58,7 @@ test('a snapshot holds every origin, subscription and grant of the tenant, and e
   ]);
 });
 
-test('a snapshot of one origin holds nothing of another', async () => {
+test('a snapshot of one origin contains nothing of another', async () => {
   const sink = newSink();
   const { id } = await tenant.register(sink, { origin: other });
   expect(await sender.snapshot({ origin: other })).toEqual([
@@ -69,12 +69,12 @@ test('a snapshot of one origin holds nothing of another', async () => {
   ]);
 });
 
-test('another tenant sees nothing of it', async () => {
+test('another tenant sees none of it', async () => {
   expect(await stranger.snapshot()).toEqual([expect.objectContaining({ kind: 'end' })]);
   expect(await stranger.snapshot({ origin: tenant.origin })).toEqual([expect.objectContaining({ kind: 'end' })]);
 });
 
-test('a snapshot carries no credential', async () => {
+test('a snapshot contains no credential', async () => {
   const secret = 'planted-secret-7c1d';
   await tenant.register(newSink(), { sinkcredential: { credentialtype: 'PLAIN', identifier: 'a', secret } });
   const lines = await sender.snapshot();
@@ -82,7 +82,7 @@ test('a snapshot carries no credential', async () => {
   expect(lines.filter(({ state }) => state?.hascredential)).toHaveLength(1);
 });
 
-test('a snapshot that is not read is cut off, two at a time are what a tenant gets, and then there is room again', async () => {
+test('a snapshot that the client does not read is aborted; a tenant gets two at a time, and then there is room again', async () => {
   await registry.sql(`
     insert into subscription (id, tenant, subscriber, origin, sink, protocol, types)
     select gen_random_uuid(), 'gemeente', 'zaaksysteem', '${other}', sink, protocol, array[repeat('é', 500), n::text]
@@ -103,8 +103,9 @@ test('a snapshot that is not read is cut off, two at a time are what a tenant ge
   }
   const areCutOff = async () =>
     /assent_feed_readers{kind="snapshot"} 0/.test(await (await fetch(`${registry.operationsUrl}/metrics`)).text());
-  // Whoever does not read holds no transaction, which would keep dead rows of every table. What Postgres does there by
-  // itself does not count, nor what the service has begun since; what it was about to end does not stay.
+  // A client that does not read must hold no transaction, which would keep dead rows of every table. Internal work of
+  // Postgres does not count, nor do transactions that the service has started since. Transactions that were ending may
+  // end.
   const [{ moment } = { moment: '' }] = await registry.sql<{ moment: string }>(
     'select clock_timestamp()::text as moment',
   );

@@ -7,7 +7,7 @@ import { offeredBy } from '../support/offer.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
-/** Two registries in two schemas of one Citus cluster, each schema whole on a node of its own. */
+/** Two registries in two schemas of one Citus cluster, each schema on its own node. */
 let cluster: pg.Client;
 const registries: Registry[] = [];
 const tenants: Tenant[] = [];
@@ -50,7 +50,7 @@ async function nodeOf(schema: string): Promise<string | undefined> {
 const move = (schema: string, node: string) =>
   cluster.query('select citus_schema_move($1::regnamespace, $2, $3::int)', [schema, ...node.split(':')]);
 
-test('each registry is whole on its own node, and knows nothing of the other', async () => {
+test('each registry is entirely on its own node, and sees nothing of the other', async () => {
   expect(await Promise.all(registries.map((registry) => nodeOf(schemaOf(registry))))).toEqual(await nodes());
   const [one, other] = tenants as [Tenant, Tenant];
   registries[0]?.receiver.consent('/own');
@@ -124,7 +124,7 @@ test.each([0, 1])(
   },
 );
 
-test('a schema moves to the other node under load, and nothing that was acknowledged is lost', async () => {
+test('a schema moves to another node under load, and no acknowledged change is lost', async () => {
   const [registry, tenant] = [registries[0] as Registry, tenants[0] as Tenant];
   const [from, to] = (await nodes()) as [string, string];
   const feed = await createFeedReader(registry);

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { story } from '../../src/cli/demo.js';
+import { story } from '../../src/cli/story.js';
 
 const program = fileURLToPath(new URL('../../dist/cli/assent.js', import.meta.url));
 const limitMs = 60_000;
@@ -34,7 +34,10 @@ test(
   'the demo plays every step with real traffic, exits with 0, and leaves nothing behind',
   async () => {
     const { code, output } = await play();
-    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('All 8 steps went as told') });
+    expect({ code, output }).toEqual({
+      code: 0,
+      output: expect.stringContaining(`All ${story.length} steps succeeded`),
+    });
     for (const { title } of story) expect(output).toContain(title);
     expect(output).toContain('> OPTIONS /events HTTP/1.1');
     expect(output).toContain('> WebHook-Request-Origin: eventemitter.example.com');
@@ -51,8 +54,8 @@ test(
   async () => {
     const { code, output } = await play({ ASSENT_DENIED_NETWORKS: '127.0.0.0/8' });
     expect(code).toBe(1);
-    expect(output).toContain('Step 2, "A consumer subscribes a webhook, which consents at once"');
-    expect(output).not.toContain('went as told');
+    expect(output).toContain('Step 2, "A consumer subscribes a webhook, which consents immediately"');
+    expect(output).not.toContain('steps succeeded');
     expect(await readdir(folder)).toEqual([]);
   },
   limitMs,
@@ -62,7 +65,7 @@ test(
   'a scene that cannot be set is a failure too',
   async () => {
     const { code, output } = await play({ TMPDIR: join(folder, 'nowhere') });
-    expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining('Setting the scene: ENOENT') });
+    expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining('Starting: ENOENT') });
   },
   limitMs,
 );
@@ -72,7 +75,7 @@ test(
   async () => {
     let hasEnded = false;
     const { code, output } = await play({}, (text, end) => {
-      if (hasEnded || !text.includes('registers the sending system')) return;
+      if (hasEnded || !text.includes('registers the origin')) return;
       hasEnded = true;
       end();
     });

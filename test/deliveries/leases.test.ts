@@ -28,7 +28,7 @@ const ask = (sink: string, more: object = {}, client: Client = tenant.sender) =>
   client.post('/v1/leases').send({ origin: tenant.origin, sink, instance: 'one', requests: 1_000, ...more });
 
 describe('a lease', () => {
-  test('gives a share of the rate for two seconds, and says when to ask for more', async () => {
+  test('is a share of the rate for two seconds, with the time to ask for more', async () => {
     const { sink } = await newSink();
     const before = Date.now();
     const taken = await ask(sink).expect(201);
@@ -38,7 +38,7 @@ describe('a lease', () => {
       sink,
       allowedrate: 600,
       seconds: 2,
-      // Two seconds of the pace, at first.
+      // Two seconds at the rate, at first.
       requests: 19,
       lease: expect.stringMatching(/^[0-9a-f-]{36}\.1$/),
       until: expect.any(String),
@@ -51,13 +51,13 @@ describe('a lease', () => {
     expect(taken.body.retryafter).toBeLessThan(2.1);
   });
 
-  test('is given for no more than was asked, whatever the case of the origin', async () => {
+  test('is never larger than requested, in any case of the origin', async () => {
     const { sink } = await newSink();
     const { body } = await ask(sink, { requests: 3, origin: tenant.origin.toUpperCase() }).expect(201);
     expect(body).toMatchObject({ origin: tenant.origin, requests: 3, retryafter: 0 });
   });
 
-  test('is not given where nothing is left, and then the answer says when to ask again', async () => {
+  test('is empty if nothing is left, and the response says when to ask again', async () => {
     const { sink } = await newSink('2');
     expect((await ask(sink).expect(201)).body.requests).toBe(1);
     const { body } = await ask(sink, { instance: 'two' }).expect(200);
@@ -71,7 +71,7 @@ describe('a lease', () => {
     expect(body.retryafter).toBeGreaterThan(2.1);
   });
 
-  test('of a rate without limit is not needed, and nothing is counted', async () => {
+  test('is not needed for a rate without limit, and nothing is counted', async () => {
     const { sink } = await newSink('*');
     const [{ books }] = (await registry.sql<{ books: bigint }>('select count(*) as books from lease_pool')) as [never];
     const { body } = await ask(sink).expect(200);
@@ -79,7 +79,7 @@ describe('a lease', () => {
     expect(await registry.sql('select count(*) as books from lease_pool')).toEqual([{ books }]);
   });
 
-  test('takes a changed rate at once', async () => {
+  test('follows a changed rate immediately', async () => {
     const { sink, id, path } = await newSink('600');
     expect((await ask(sink).expect(201)).body.requests).toBe(19);
     registry.receiver.consent(path, { rate: '30' });
@@ -90,7 +90,7 @@ describe('a lease', () => {
     expect((await ask(sink, { instance: 'two' }).expect(201)).body).toMatchObject({ allowedrate: 6_000 });
   });
 
-  test('is held back during a hold', async () => {
+  test('is empty during a hold', async () => {
     const { sink } = await newSink();
     await registry.sql(`update "grant" set helduntil = now() + interval '90 seconds' where sink = $1`, sink);
     const { body } = await ask(sink).expect(200);
@@ -101,23 +101,23 @@ describe('a lease', () => {
   });
 });
 
-describe('nobody gets a lease', () => {
+describe('a lease is denied', () => {
   const denied = async (sink: string, reason: string, client?: Client) => {
     const { body } = await ask(sink, {}, client).expect(403);
     expect(body).toMatchObject({ code: 'not_permitted', faults: [{ pointer: '/sink', rule: reason }] });
     if (client === undefined) expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason });
   };
 
-  test('for a sink that never consented', () => denied('https://nobody.example.com/', 'no_grant'));
+  test('for a sink without consent', () => denied('https://nobody.example.com/', 'no_grant'));
 
-  test('once an admin revoked the grant', async () => {
+  test('after an admin revoked the grant', async () => {
     const { sink } = await newSink();
     await ask(sink).expect(201);
     await tenant.revoke(sink);
     await denied(sink, 'revoked');
   });
 
-  test('once the consent has run out', async () => {
+  test('after the grant expired', async () => {
     const { sink } = await newSink();
     await passGrant(registry, sink);
     await denied(sink, 'expired');
@@ -132,7 +132,7 @@ describe('nobody gets a lease', () => {
     await ask(sink).expect(201);
   });
 
-  test('for an agreement without a subscription it is given', async () => {
+  test('but not for an agreement without a subscription', async () => {
     const sink = registry.receiver.sink(`/l${(count += 1)}`);
     const expiresat = new Date(Date.now() + 86_400_000).toISOString();
     const agreement = { origin: tenant.origin, sink, allowedrate: 60, expiresat, reference: 'A-1' };
@@ -143,7 +143,7 @@ describe('nobody gets a lease', () => {
     await denied(sink, 'suspended');
   });
 
-  test('of another tenant, and nobody of another tenant hands one back', async () => {
+  test('to another tenant, which cannot return one either', async () => {
     const { sink } = await newSink();
     const { lease } = (await ask(sink).expect(201)).body;
     const stranger = await registry.as('assent:deliver', { tenant: 'provincie' });
@@ -162,11 +162,11 @@ describe('nobody gets a lease', () => {
   });
 });
 
-describe('what is handed back', () => {
+describe('a returned share', () => {
   const back = async (lease: string, unused: number) =>
     (await tenant.sender.delete(`/v1/leases/${lease}`).query({ unused }).expect(200)).body.returned;
 
-  test('goes to others, and no more of it than was leased', async () => {
+  test('is free for others, but never more of it than was leased', async () => {
     const { sink } = await newSink('60');
     const { lease, requests } = (await ask(sink).expect(201)).body;
     expect(requests).toBe(2);
@@ -174,7 +174,7 @@ describe('what is handed back', () => {
     expect((await ask(sink, { instance: 'two' }).expect(201)).body.requests).toBeGreaterThan(0);
   });
 
-  test('comes back once, also if it is handed back again because the answer was lost', async () => {
+  test('counts once, even if it is returned again because the response was lost', async () => {
     const { sink } = await newSink('60');
     const { lease } = (await ask(sink).expect(201)).body;
     expect(await back(lease, 1)).toBe(1);
@@ -185,7 +185,7 @@ describe('what is handed back', () => {
     expect((await ask(other.sink, { returns, requests: 1 }).expect(200)).body.requests).toBe(0);
   });
 
-  test('may come with the next question, and leases of others or of nobody are passed over', async () => {
+  test('can be part of the next request, and unknown leases are ignored', async () => {
     const { sink } = await newSink('60');
     const { lease } = (await ask(sink).expect(201)).body;
     const returns = (...leases: string[]) => ({ returns: leases.map((each) => ({ lease: each, unused: 3 })) });
@@ -196,12 +196,12 @@ describe('what is handed back', () => {
     expect(rest.body.returned).toBe(0);
   });
 
-  test.each(['nonsense', `${randomUUID()}.1`])('is 404 for a lease that nobody has: %s', async (lease) => {
+  test.each(['nonsense', `${randomUUID()}.1`])('is 404 for a lease that does not exist: %s', async (lease) => {
     const { body } = await tenant.sender.delete(`/v1/leases/${lease}`).query({ unused: 1 }).expect(404);
     expect(body.code).toBe('lease_not_found');
   });
 
-  test('books and holders that nobody uses are removed, and a lease later is a first one', async () => {
+  test('unused pools and holders are removed, and a later lease starts anew', async () => {
     const { sink } = await newSink();
     await ask(sink).expect(201);
     await registry.sql(`update lease_pool set tokensat = now() - interval '2 hours'`);
@@ -212,7 +212,7 @@ describe('what is handed back', () => {
   });
 });
 
-test('a pair has a thousand instances at the most that asked lately', async () => {
+test('a pair has at most a thousand recent instances', async () => {
   const { sink } = await newSink();
   await ask(sink, { requests: 1 }).expect(201);
   await registry.sql(
@@ -228,8 +228,8 @@ test('a pair has a thousand instances at the most that asked lately', async () =
   expect((await ask(sink, { ...late, instance: 'later' }).expect(200)).body.requests).toBe(0);
 });
 
-describe('what the database may have lost', () => {
-  /** Nothing is at hand until the pace of 600 a minute has filled it again, and then it flows as ever. */
+describe('a lease that the database may have lost', () => {
+  /** Nothing is available until the rate of 600 a minute has refilled the bucket; then it flows as before. */
   const isChargedOnce = async (lose: (sink: string) => Promise<unknown>) => {
     const { sink } = await newSink();
     expect((await ask(sink, { requests: 1 }).expect(201)).body.retryafter).toBe(0);
@@ -241,7 +241,7 @@ describe('what the database may have lost', () => {
     expect(await sumOf()).toBe(1);
     await lose(sink);
     await ask(sink, { requests: 1 });
-    // Four seconds of it and one more.
+    // Four seconds of the rate, and one more.
     expect([48, 49]).toContain(await sumOf().then((sum) => sum - 1));
     await sleep(200);
     expect((await ask(sink, { requests: 1 }).expect(201)).body.requests).toBe(1);
@@ -251,7 +251,7 @@ describe('what the database may have lost', () => {
   test('in a failover is charged once', () =>
     isChargedOnce(() => registry.sql('update feed_state set epoch = $1::uuid', randomUUID())));
 
-  // A server is shared with the tests of other files.
+  // The server is shared with the tests of other files.
   (isServer ? test.skip : test)('in a crash that the server came back from by itself is charged once', () =>
     isChargedOnce(() => registry.sql(`select pg_stat_reset_shared('wal')::text`)),
   );
@@ -277,7 +277,7 @@ describe('what the database may have lost', () => {
   const seconds = (performance.now() - startedAt) / 1_000;
   await beside.stop();
   const sum = got.reduce((all, each) => all + each, 0);
-  // The bucket of four seconds, and what was added to it meanwhile.
+  // The bucket of four seconds, and what it gained meanwhile.
   expect(sum).toBeLessThanOrEqual(38 + Math.ceil((600 / 63.5) * (seconds + 1)));
   expect(sum).toBeGreaterThan(40);
 });

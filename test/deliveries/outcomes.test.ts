@@ -37,7 +37,7 @@ const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000);
 const gone = { accepted: true };
 
 describe('a report', () => {
-  test('is counted by kind, and a success ends the series of failures', async () => {
+  test('is counted by kind, and a success resets the failures', async () => {
     const { sink, id } = await newSink();
     expect(await deliveries(id)).toEqual({ origin: tenant.origin, sink, counts: {}, failures: 0 });
     const failures = [{ status: 500, count: 3 }, { status: 415 }, { status: 'error' }, { status: 404 }];
@@ -63,7 +63,7 @@ describe('a report', () => {
     [415, 'mediarefused', /contentmode/],
     [401, 'unauthorized', /sinkcredential/],
     [403, 'unauthorized', /sinkcredential/],
-    [301, 'redirected', /address that the redirect leads to/],
+    [301, 'redirected', /URL that the redirect points to/],
     [400, 'rejected', /log of the webhook/],
     [502, 'failed', /log of the webhook/],
     [503, 'unavailable', /back into service/],
@@ -85,7 +85,7 @@ describe('a report', () => {
     expect(await deliveries(id, tenant.admin)).toMatchObject({ laststatus: 418 });
   });
 
-  test('with entries at fault takes the others in, and names each fault in its place', async () => {
+  test('with invalid entries accepts the others, and reports each fault with its position', async () => {
     const { sink, id } = await newSink();
     const results = await report([
       { sink, status: 200 },
@@ -112,7 +112,7 @@ describe('a report', () => {
     expect((await deliveries(id)).counts).toEqual({ delivered: 2 });
   });
 
-  test('refuses an entry whose text is unfit, and takes the others in', async () => {
+  test('rejects an entry with invalid text, and accepts the others', async () => {
     const { sink, id } = await newSink();
     const origin = JSON.stringify(tenant.origin);
     const entry = (more: string) => `{"origin":${origin},"sink":${JSON.stringify(sink)},${more}}`;
@@ -144,7 +144,7 @@ describe('a report', () => {
     expect((await deliveries(id)).counts).toEqual({ delivered: 2 });
   });
 
-  test('holds a thousand entries, and not one more', async () => {
+  test('accepts at most a thousand entries', async () => {
     const { sink, id } = await newSink();
     const entries = Array.from({ length: 1_000 }, () => ({ origin: tenant.origin, sink, status: 200 }));
     expect(await report(entries)).toEqual(entries.map(() => ({ accepted: true })));
@@ -155,7 +155,7 @@ describe('a report', () => {
     }
   });
 
-  test('with the same key again answers the same and counts nothing, with another report it is refused', async () => {
+  test('repeated with the same key returns the same and counts nothing; another report with that key is rejected', async () => {
     const { sink, id } = await newSink();
     const entries = [
       { sink, status: 200 },
@@ -188,7 +188,7 @@ describe('a report', () => {
 });
 
 describe('410 Gone', () => {
-  test('ends the grant at once, retires its subscriptions, and is in the audit record and the log', async () => {
+  test('ends the grant immediately, retires its subscriptions, and is in the audit log and the change log', async () => {
     const { sink, id } = await newSink();
     expect(await report([{ sink, status: 410 }])).toEqual([gone]);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
@@ -208,7 +208,7 @@ describe('410 Gone', () => {
       .expect(403);
   });
 
-  test('of many webhooks in one report retires them all, each with its record and its change', async () => {
+  test('of many webhooks in one report retires them all, each with its audit entry and its change', async () => {
     const sinks = await Promise.all(Array.from({ length: 5 }, () => newSink()));
     await report(sinks.map(({ sink }) => ({ sink, status: 410 })));
     for (const { sink, id } of sinks) {
@@ -222,7 +222,7 @@ describe('410 Gone', () => {
     );
   });
 
-  test('is waited for as often as the policy says, in a row', async () => {
+  test('retires only after as many in a row as the policy says', async () => {
     const origin = 'patient.example.com';
     await tenant.admin.post('/v1/origins').send({ name: origin, goneafter: 3 }).expect(201);
     const { sink } = await newSink({ origin });
@@ -237,7 +237,7 @@ describe('410 Gone', () => {
     expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: false, reason: 'ended' });
   });
 
-  test('of a webhook that got better within the same report retires nothing', async () => {
+  test('of a webhook that recovered within the same report retires nothing', async () => {
     const { sink } = await newSink();
     await report([410, 410, 200].map((status) => ({ sink, status })));
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
@@ -254,7 +254,7 @@ describe('410 Gone', () => {
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
   });
 
-  test('before a new consent counts no longer after it', async () => {
+  test('from before a new consent does not count after it', async () => {
     const origin = 'twice.example.com';
     await tenant.admin.post('/v1/origins').send({ name: origin, goneafter: 2 }).expect(201);
     const { sink, id } = await newSink({ origin });
@@ -273,7 +273,7 @@ describe('410 Gone', () => {
     expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: true });
   });
 
-  test('from before the present consent is not counted towards one that comes after it', async () => {
+  test('from before the current consent does not add to one from after it', async () => {
     const origin = 'late.example.com';
     await tenant.admin.post('/v1/origins').send({ name: origin, goneafter: 3 }).expect(201);
     const { sink, id } = await newSink({ origin });
@@ -284,12 +284,12 @@ describe('410 Gone', () => {
     await gones(undefined, after);
     expect((await deliveries(id)).counts).toEqual({ gone: 4 });
     expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: true });
-    // The latest of a report tells its time, in whichever order they stand there.
+    // The latest 410 of a report sets its time, in any order.
     await gones(after, before);
     expect(await tenant.permission(sink, origin)).toMatchObject({ allowed: false, reason: 'ended' });
   });
 
-  test('without a time is of now, whatever else its report says', async () => {
+  test('without a time counts as now, whatever else its report has', async () => {
     const origin = 'untimed.example.com';
     await tenant.admin.post('/v1/origins').send({ name: origin, goneafter: 2 }).expect(201);
     const { sink } = await newSink({ origin });
@@ -301,13 +301,13 @@ describe('410 Gone', () => {
   test.each([
     ['0000-01-01T00:00:00+23:59', true],
     ['9999-12-31T23:59:59-23:59', false],
-  ])('at the ends of time counts like any other: %s', async (at, allowed) => {
+  ])('at an extreme time counts like any other: %s', async (at, allowed) => {
     const { sink } = await newSink();
     expect(await report([{ sink, status: 410, at }])).toEqual([{ accepted: true }]);
     expect(await tenant.permission(sink)).toMatchObject({ allowed });
   });
 
-  test('retires until a handshake says something else', async () => {
+  test('retires until another handshake grants', async () => {
     const { sink, id, path } = await newSink();
     await report([{ sink, status: 410 }]);
     registry.receiver.consent(path, { origin: 'somebody-else.example.com' });
@@ -323,7 +323,7 @@ describe('a hold', () => {
     ['a date', () => inSeconds(300).toUTCString(), 300],
     ['more than a day', () => '999999999999999999999', 86_400],
   ];
-  test.each(retryAfters)('that a 429 asks for in %s is given by every sender', async (_, retryafter, seconds) => {
+  test.each(retryAfters)('that a 429 asks for in %s applies to every sender', async (_, retryafter, seconds) => {
     const { sink, id } = await newSink();
     expect(await report([{ sink, status: 429, retryafter: retryafter() }])).toEqual([{ accepted: true }]);
     const permission = await tenant.permission(sink);
@@ -339,7 +339,7 @@ describe('a hold', () => {
     expect(await tenant.read(id)).toMatchObject({ status: 'active' });
   });
 
-  test('measured by a date is told from the clock of the sender', async () => {
+  test('with a date is measured by the clock of the sender', async () => {
     const { sink } = await newSink();
     const date = new Date('2040-01-01T00:01:40Z').toUTCString();
     await report([{ sink, status: 429, retryafter: date, at: '2040-01-01T00:00:00Z' }]);
@@ -347,7 +347,7 @@ describe('a hold', () => {
   });
 
   test.each(['120', () => inSeconds(-100 + 120).toUTCString()])(
-    'that is reported late is shorter by that, and none if it is over: %s',
+    'that is reported late is shorter, and absent if it is over: %s',
     async (asked) => {
       const { sink } = await newSink();
       const retryafter = typeof asked === 'string' ? asked : asked();
@@ -361,7 +361,7 @@ describe('a hold', () => {
     },
   );
 
-  test('without a named time that is reported late is shorter by that', async () => {
+  test('without Retry-After that is reported late is shorter', async () => {
     const { sink } = await newSink();
     await report([{ sink, status: 200 }]);
     await registry.sql(`update delivery set holds = 3 where sink = $1`, sink);
@@ -369,7 +369,7 @@ describe('a hold', () => {
     expect(Math.abs(secondsUntil((await tenant.permission(sink)).helduntil) - 30)).toBeLessThan(5);
   });
 
-  test('that a 503 asks for is given, one without Retry-After is a failure and no more', async () => {
+  test('applies for a 503 with Retry-After; a 503 without it is only a failure', async () => {
     const { sink } = await newSink();
     await report([{ sink, status: 503 }]);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
@@ -389,7 +389,7 @@ describe('a hold', () => {
     expect(await kinds(sink)).toEqual(['grant.live', 'grant.held', 'grant.held']);
   });
 
-  test('changes the ETag of its grant with each later end, and not where it stays as it is', async () => {
+  test('changes the ETag of its grant only if its end moves', async () => {
     const { sink } = await newSink();
     const { id } = await tenant.grant(sink);
     const tags: string[] = [];
@@ -404,7 +404,7 @@ describe('a hold', () => {
     await tenant.admin.post(`/v1/grants/${id}/release`).set('If-Match', '"3"').expect(200);
   });
 
-  test('for which a 429 names no time is ten seconds, then twice as long, until a success', async () => {
+  test('for a 429 without Retry-After lasts ten seconds, then twice as long, until a success', async () => {
     const { sink } = await newSink();
     const hold = async (entry: object = {}) => {
       await registry.sql(`update "grant" set helduntil = now() where sink = $1`, sink);
@@ -424,7 +424,7 @@ describe('a hold', () => {
     expect(await hold()).toBe(10);
   });
 
-  test('goes on through a renewed consent, and is over with the grant that it was for', async () => {
+  test('continues through a renewal, and ends with the grant that it was for', async () => {
     const { sink, id } = await newSink();
     const askAgain = () =>
       tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).set('Prefer', 'wait=10').expect(201);
@@ -439,7 +439,7 @@ describe('a hold', () => {
     }
   });
 
-  test('ends at once when an admin says so, which is in the audit record and the log', async () => {
+  test('ends immediately if an admin releases it, with an audit entry and a change', async () => {
     const { sink } = await newSink();
     await report([{ sink, status: 429, retryafter: '600' }]);
     const { id } = await tenant.grant(sink);
@@ -459,7 +459,7 @@ describe('a hold', () => {
     expect(await kinds(sink)).toEqual(['grant.live', 'grant.held', 'grant.released']);
   });
 
-  test('of a grant that is over changes nothing, and is not shown', async () => {
+  test('of an ended grant changes nothing, and is not shown', async () => {
     const { sink, id } = await newSink();
     await report([{ sink, status: 429, retryafter: '60' }]);
     expect(await deliveries(id)).toHaveProperty('helduntil');
@@ -520,7 +520,7 @@ describe('a hold', () => {
   expect((await deliveries(id)).counts).toEqual({ delivered: 40 });
 });
 
-test('the metrics tell what was leased, reported and held', async () => {
+test('the metrics count leases, reports and holds', async () => {
   const { sink } = await newSink();
   const lease = { origin: tenant.origin, sink, instance: 'one', requests: 2 };
   await tenant.sender.post('/v1/leases').send(lease).expect(201);

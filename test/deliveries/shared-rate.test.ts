@@ -6,7 +6,7 @@ import type { Database } from '../../src/storage/database.js';
 import { openDatabase } from '../../src/storage/open-database.js';
 import { copyDatabase } from '../support/registry.js';
 
-/** The function that gives leases, under a clock that the test turns: minutes of senders in moments. */
+/** The function that grants leases, with a simulated clock: minutes of traffic in moments. */
 const origin = 'a.example.com';
 let folder: string;
 let copy: Awaited<ReturnType<typeof copyDatabase>>;
@@ -49,7 +49,7 @@ async function take(sink: string, instance: string, wanted: number, at: number, 
   return rows[0] as Taken;
 }
 
-/** A row of numbers that looks like chance, the same in each run. */
+/** Pseudo-random numbers, the same in each run. */
 function chance(seed: number): () => number {
   let state = seed;
   return () => {
@@ -59,11 +59,11 @@ function chance(seed: number): () => number {
 }
 
 interface Sender {
-  /** How many it wants at once. */
+  /** How many requests it asks for at a time. */
   wants: number;
-  /** When it stops without a word, in seconds. */
+  /** When it dies, in seconds. */
   diesAt?: number;
-  /** Which part of a lease it hands back. */
+  /** The part of a lease that it returns. */
   handsBack?: number;
   /** It does not wait for its turn. */
   pushes?: boolean;
@@ -73,7 +73,7 @@ const startsAt = 2_000_000_000;
 
 async function run(rate: number, senders: Sender[], seconds: number, random = chance(rate + senders.length)) {
   const sink = await newPair(rate);
-  /** Times of leases with what they were for, in their order. */
+  /** Times of leases with the requests that they were for, in order. */
   const leases: Array<{ at: number; sender: number; used: number }> = [];
   let calls = 0;
   const due = senders.map((_, sender) => ({ sender, at: random(), back: [] as Array<[string, number]> }));
@@ -101,7 +101,7 @@ async function run(rate: number, senders: Sender[], seconds: number, random = ch
   return { leases, calls, usable, mostReceived: mostReceived(leases, random) };
 }
 
-/** The most a webhook receives in 60 s, if each lease is used at one moment of its 2 s and arrives up to 1 s later. */
+/** The most that a webhook receives in 60 s, if each lease is used at any moment of its 2 s and arrives up to 1 s later. */
 function mostReceived(leases: Array<{ at: number; used: number }>, random: () => number): number {
   const most = [() => 0, () => 3, () => 3 * random(), () => (random() < 0.5 ? 0 : 3)].map((late) => {
     const arrivals = leases.map(({ at, used }) => ({ at: at + late(), used })).sort((one, other) => one.at - other.at);
@@ -117,7 +117,7 @@ function mostReceived(leases: Array<{ at: number; used: number }>, random: () =>
 }
 
 const hungry = (count: number): Sender[] => Array.from({ length: count }, () => ({ wants: 1_000_000 }));
-/** Two windows after the first, of which senders at a low rate need more. */
+/** Two windows after the first; at a low rate senders need more. */
 const lengthFor = (rate: number) => (rate < 10 ? 127 + 600 : 127 + 120);
 
 describe.each([1, 2, 5, 10, 60, 600, 6_000, 100_000])('a rate of %i a minute', (rate) => {
@@ -129,7 +129,7 @@ describe.each([1, 2, 5, 10, 60, 600, 6_000, 100_000])('a rate of %i a minute', (
     expect(calls / seconds).toBeLessThan(20);
   });
 
-  test('is never exceeded when instances die with their leases, hand back, and push', async () => {
+  test('is never exceeded if instances die with their leases, return shares or ignore their turns', async () => {
     const senders: Sender[] = Array.from({ length: 16 }, (_, each) => ({
       wants: [1, 3, 50, 1_000_000][each % 4] ?? 1,
       ...(each % 5 === 0 ? { diesAt: 10 * each } : {}),
@@ -148,12 +148,12 @@ describe('fairness', () => {
     );
   };
 
-  test.each([60, 600, 6_000])('of %i a minute each of sixteen hungry instances gets about as much', async (rate) => {
+  test.each([60, 600, 6_000])('of %i a minute is shared about equally by sixteen busy instances', async (rate) => {
     const shares = await sharesOf(rate, hungry(16));
     expect(Math.max(...shares) / Math.min(...shares)).toBeLessThan(1.6);
   });
 
-  test('who wants little gets that, and the hungry divide the rest', async () => {
+  test('an instance that needs little gets that, and busy ones share the rest', async () => {
     const [one = 0, two = 0, ...modest] = await sharesOf(600, [...hungry(2), { wants: 1 }, { wants: 1 }]);
     // One every two seconds and the wait for it, for 186 s.
     for (const each of modest) expect(each).toBeGreaterThan(45);
@@ -162,13 +162,13 @@ describe('fairness', () => {
     expect((one + two + modest.reduce((sum, each) => sum + each)) / (600 * 3.1)).toBeGreaterThan(0.9);
   });
 
-  test('who asks all the time gets no more than who waits for its turn', async () => {
+  test('an instance that asks all the time gets no more than one that waits for its turn', async () => {
     const shares = await sharesOf(600, [{ wants: 1_000, pushes: true }, ...hungry(7)]);
     const [pushing = 0, ...waiting] = shares;
     expect(pushing).toBeLessThan(1.5 * Math.min(...waiting));
   });
 
-  test.each([10, 600])('at %i a minute what the dead leave is used by the living', async (rate) => {
+  test.each([10, 600])('at %i a minute live instances use the shares of dead ones', async (rate) => {
     const dead: Sender[] = Array.from({ length: 12 }, () => ({ wants: 1_000_000, diesAt: 30 }));
     const { usable, mostReceived } = await run(rate, [...dead, ...hungry(4)], 280);
     expect(usable(127)).toBeGreaterThan(0.9);
@@ -176,7 +176,7 @@ describe('fairness', () => {
   });
 });
 
-describe('what is handed back too late frees nothing', () => {
+describe('a share that is returned too late frees nothing', () => {
   const handBack = async (lease: string | null, unused: number, at: number) =>
     (
       await database.query<{ back: number | null }>(
@@ -184,7 +184,7 @@ describe('what is handed back too late frees nothing', () => {
         [lease, unused, at],
       )
     )[0]?.back;
-  /** What stands in the window of a pair. */
+  /** The content of the window of a pair. */
   const leased = async (sink: string) =>
     (
       await database.query<{ sum: number }>(
@@ -194,19 +194,19 @@ describe('what is handed back too late frees nothing', () => {
       )
     )[0]?.sum;
 
-  test('once it has left the window, whose place another lease has by then', async () => {
+  test('after its slot left the window and another lease uses its place', async () => {
     const sink = await newPair(600);
     const { lease } = await take(sink, 'one', 10, startsAt);
     const left = startsAt + 63.5;
     expect(await handBack(lease, 10, left)).toBe(0);
     expect((await take(sink, 'two', 10, left)).granted).toBe(10);
-    // Also by a clock that goes behind.
+    // Even with a clock that is behind.
     for (const at of [left, left - 0.5]) expect(await handBack(lease, 10, at)).toBe(0);
     expect((await take(sink, 'one', 1, left, [[lease ?? '', 10]])).granted).toBe(1);
     expect(await leased(sink)).toBe(11);
   });
 
-  test('once the instance has had four other leases', async () => {
+  test('after four other leases of the instance', async () => {
     const sink = await newPair(600);
     const leases: Array<string | null> = [];
     for (let at = 0; at < 5; at += 1) leases.push((await take(sink, 'one', 2, startsAt + at)).lease);
@@ -219,7 +219,7 @@ describe('what is handed back too late frees nothing', () => {
 });
 
 describe('the flow', () => {
-  test('begins with four seconds at once and is even from then on', async () => {
+  test('starts with four seconds in one burst and is even after that', async () => {
     const { leases } = await run(600, hungry(4), 300);
     const inSeconds = (from: number, length: number) =>
       leases.filter(({ at }) => at >= from && at < from + length).reduce((sum, { used }) => sum + used, 0);
@@ -230,7 +230,7 @@ describe('the flow', () => {
     }
   });
 
-  test('a clock that goes back frees nothing, and the flow goes on by the new clock', async () => {
+  test('continues by the new clock after the clock was set back, which frees nothing', async () => {
     const sink = await newPair(600);
     const drain = async (from: number, seconds: number) => {
       let sum = 0;
@@ -242,7 +242,7 @@ describe('the flow', () => {
     expect(await drain(startsAt - 540, 70)).toBeGreaterThan(550);
   });
 
-  test('after a restart of the database what may have been lost of it counts as leased', async () => {
+  test('counts what a restart of the database may have lost as leased', async () => {
     const sink = await newPair(600);
     const [server] = await database.query<{ startedat: number }>(
       'select extract(epoch from pg_postmaster_start_time())::float8 as startedat',
@@ -257,7 +257,7 @@ describe('the flow', () => {
     expect((await take(sink, 'one', 10, startedAt - 2)).granted).toBe(10);
     expect(await roomOf()).toBe(590);
     expect(await take(sink, 'one', 10, startedAt + 1)).toMatchObject({ granted: 0 });
-    // Four seconds of the pace, and one more.
+    // Four seconds of the rate, and one more.
     expect(await roomOf()).toBe(590 - 38 - 10);
     expect((await take(sink, 'one', 10, startedAt + 4)).granted).toBe(10);
     expect(await roomOf()).toBe(590 - 38 - 20);

@@ -6,12 +6,12 @@ import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant } from '../support/tenant.js';
 
 /**
- * Generators of clients, at pinned versions, and what they make of the contract: it compiles, and calls a registry. A
- * language whose tool or registry is missing on this machine is skipped, with the reason.
+ * Client generators at pinned versions. The client that each generates from the contract compiles and calls a registry.
+ * If the tool or the package registry of a language is missing on this machine, that language is skipped with a reason.
  */
 interface Language extends Tools {
   generators: Record<string, { generate: string[]; call: string[] }>;
-  /** Compiles what all of them generated. */
+  /** Compiles all generated clients. */
   build?: string[];
 }
 
@@ -62,7 +62,7 @@ const languages: Language[] = [
     tool: ['go', 'version'],
     install: ['go', 'mod', 'download'],
     build: ['go', 'build', '-gcflags=all=-N -l', '-o', 'call', '.'],
-    // The flags are those of the other programs in Go, so that the standard library is compiled once.
+    // The same flags as for the other Go programs, so that the standard library compiles once.
     env: { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false' },
     generators: {
       'oapi-codegen': {
@@ -124,14 +124,14 @@ describe.each(installed)('in $name', ({ tools, generators, build }) => {
 
   beforeAll(async () => {
     for (const { generate } of Object.values(generators)) {
-      // What a generator cannot read it leaves out of the client, with a warning.
+      // A generator leaves out what it cannot read, with a warning.
       expect(await tools.execute(generate)).not.toMatch(/unable to process|removal of|could not find reference/i);
     }
     if (build) await tools.execute(build);
   });
 
   test.each(Object.entries(generators))(
-    'what %s makes of the contract compiles, and reads matches, rates, credentials and grants',
+    'the client of %s compiles, and reads matches, rates, credentials and grants',
     async (_, generator) => {
       expect(JSON.parse(await tools.execute(generator.call, call))).toEqual(expected);
     },

@@ -54,7 +54,7 @@ const revoke = async (sink: string) =>
     .expect(200);
 
 describe('permission', () => {
-  test('a live grant allows at its rate until its end, whatever the case of the origin', async () => {
+  test('a live grant allows sending at its rate until it expires, in any case of the origin', async () => {
     const { sink } = await register();
     const { id, expiresat } = await grantOf(sink);
     const allowed = { origin, sink, allowed: true, allowedrate: 100, expiresat, basis: 'response', grant: id };
@@ -63,14 +63,14 @@ describe('permission', () => {
     expect(shouted.body).toEqual(allowed);
   });
 
-  test('a sink that was never asked, or is written in another way, has no_grant', async () => {
+  test('a sink that was never asked, or is spelled differently, has no_grant', async () => {
     const { sink } = await register();
     for (const other of [newSink(), `${sink}/`, `${sink}?a=1`]) {
       expect(await permission(other)).toMatchObject({ allowed: false, reason: 'no_grant' });
     }
   });
 
-  test('what can be no pair is named; in a batch it has no_grant and spoils no other', async () => {
+  test('an invalid pair is a 400; in a batch it has no_grant and does not affect the others', async () => {
     const { sink } = await register();
     const wrong = { origin: `https://${origin}`, sink: sink.replace('https', 'HTTPS') };
     const { body } = await sender.get('/v1/permissions').query(wrong).expect(400);
@@ -85,7 +85,7 @@ describe('permission', () => {
     expect(batch.body).toMatchObject([{ allowed: false, reason: 'no_grant' }, { allowed: true }]);
   });
 
-  test('past its end a grant has expired, and its subscription too', async () => {
+  test('after its expiry a grant is expired, and its subscription too', async () => {
     const { sink, path } = await register();
     await passGrant(registry, sink);
     expect(await permission(sink)).toMatchObject({ allowed: false, reason: 'expired' });
@@ -96,7 +96,7 @@ describe('permission', () => {
     expect((await grantOf(sink)).state).toBe('expired');
   });
 
-  test('the last deleted subscription ends the grant, one before the last does not', async () => {
+  test('deleting the last subscription ends the grant, deleting an earlier one does not', async () => {
     const sink = newSink();
     const [one, two] = [await register(sink), await register(sink)];
     await subscriber.delete(one.path).expect(200);
@@ -106,7 +106,7 @@ describe('permission', () => {
     expect(await grantOf(sink)).toMatchObject({ state: 'ended', endreason: 'no_subscription', endedby: 'zaaksysteem' });
   });
 
-  test('it is suspended when every subscription to the sink is, and not before', async () => {
+  test('it is suspended only if every subscription to the sink is', async () => {
     const sink = newSink();
     const [one, two] = [await register(sink), await register(sink)];
     await subscriber.post(`${one.path}/suspend`).send({ reason }).expect(200);
@@ -117,7 +117,7 @@ describe('permission', () => {
     expect(await permission(sink)).toMatchObject({ allowed: true });
   });
 
-  test('its ETag holds until the answer changes, and so long it answers 304', async () => {
+  test('it returns 304 for its ETag until the response changes', async () => {
     const { sink } = await register();
     const ask = (tag: string) => sender.get('/v1/permissions').query({ origin, sink }).set('If-None-Match', tag);
     const first = await ask('"other"').expect(200);
@@ -132,7 +132,7 @@ describe('permission', () => {
     expect((await ask(tag).expect(200)).body).toMatchObject({ allowed: false, reason: 'revoked' });
   });
 
-  test('a batch answers each pair in order, as it would be answered alone', async () => {
+  test('a batch returns each pair in order, with the same content as a single request', async () => {
     const [live, over] = [(await register()).sink, (await register()).sink];
     await revoke(over);
     const sinks = [over, newSink(), live, live];
@@ -149,7 +149,7 @@ describe('permission', () => {
     expect(strange.body).toMatchObject([{ allowed: false, reason: 'no_grant' }]);
   });
 
-  test('a batch holds a thousand pairs of any length, and not one more', async () => {
+  test('a batch accepts at most a thousand pairs, of any length', async () => {
     const { sink } = await register();
     const pairs = Array.from({ length: 1_000 }, (_, i) => ({
       origin,
@@ -167,7 +167,7 @@ describe('permission', () => {
     await sender.post('/v1/permissions').send([]).expect(400);
   });
 
-  test('a long text in a big body is read without a fault', async () => {
+  test('a long text in a large body is read correctly', async () => {
     const body = JSON.stringify([{ origin, sink: 'a'.repeat(2_600_000) }]);
     const answer = await sender.post('/v1/permissions').type('json').send(body).expect(400);
     expect(answer.body.faults).toMatchObject([{ pointer: '/0/sink', rule: 'length_wrong' }]);
@@ -176,7 +176,7 @@ describe('permission', () => {
 });
 
 describe('agreement', () => {
-  test('an admin records it, and it allows without a handshake and without a subscription', async () => {
+  test('an admin records it, and it allows sending without a handshake or a subscription', async () => {
     const request = agreement();
     const created = await admin
       .post('/v1/grants')
@@ -189,7 +189,7 @@ describe('agreement', () => {
     expect(askedAt(request.sink)).toBe(0);
   });
 
-  test('it survives the last subscription, and a consent beside it sets the rate but not its end', async () => {
+  test('it survives the last subscription, and a consent beside it sets the rate but not its expiry', async () => {
     const request = agreement();
     await admin.post('/v1/grants').send(request).expect(201);
     const { path } = await register(request.sink);
@@ -203,7 +203,7 @@ describe('agreement', () => {
   });
 
   test.each([
-    ['ran out', (sink: string) => passGrant(registry, sink)],
+    ['expired', (sink: string) => passGrant(registry, sink)],
     [
       'was ended by a 410',
       (sink: string) =>
@@ -212,7 +212,7 @@ describe('agreement', () => {
           .send([{ origin, sink, status: 410 }])
           .expect(200),
     ],
-  ])('when it %s it is over, and a consent that comes then stands by itself', async (_title, end) => {
+  ])('after it %s, a new consent has its own basis and expiry', async (_title, end) => {
     const request = agreement();
     await admin.post('/v1/grants').send(request).expect(201);
     await end(request.sink);
@@ -224,7 +224,7 @@ describe('agreement', () => {
     expect(await permission(request.sink)).toMatchObject({ allowed: true, basis: 'response' });
   });
 
-  test('it does not override its subscribers: when all of them are suspended, nothing is sent', async () => {
+  test('it does not override its subscribers: nothing may be sent while all of them are suspended', async () => {
     const request = agreement();
     await admin.post('/v1/grants').send(request).expect(201);
     const { path } = await register(request.sink);
@@ -232,7 +232,7 @@ describe('agreement', () => {
     expect(await permission(request.sink)).toMatchObject({ allowed: false, reason: 'suspended' });
   });
 
-  test('it takes the place of a revoked grant', async () => {
+  test('it replaces a revoked grant', async () => {
     const { sink, path } = await register();
     await revoke(sink);
     await admin
@@ -261,7 +261,7 @@ describe('agreement', () => {
       () => ({ sink: 'http://a.example.com/', expiresat: inDays(-1) }),
       ['/sink not_https', '/expiresat time_out_of_range'],
     ],
-  ])('one %s is refused with its place, and nothing is stored', async (_, members, places) => {
+  ])('one %s is rejected with a pointer, and nothing is stored', async (_, members, places) => {
     const before = await registry.sql(`select * from "grant" order by id`);
     const answer = await admin.post('/v1/grants').send(agreement(members())).expect(400);
     expect(answer.body.faults.map((each: { pointer: string; rule: string }) => `${each.pointer} ${each.rule}`)).toEqual(
@@ -280,7 +280,7 @@ describe('agreement', () => {
 });
 
 describe('list', () => {
-  test('by origin, sink and state, in pages that lead through all of them once', async () => {
+  test('by origin, sink and state, in pages that contain each grant once', async () => {
     const sinks = { live: newSink(), expired: newSink(), ended: newSink(), revoked: newSink() };
     const name = 'listed.example.com';
     await admin.post('/v1/origins').send({ name }).expect(201);
@@ -321,7 +321,7 @@ describe('list', () => {
 });
 
 describe('a revoked grant', () => {
-  test('tells who took it and why, and taking it again changes nothing', async () => {
+  test('shows who revoked it and why, and revoking it again changes nothing', async () => {
     const { sink, path } = await register();
     const { body } = await revoke(sink);
     expect(body).toMatchObject({ state: 'revoked', endreason: reason, endedby: 'beheer' });
@@ -333,7 +333,7 @@ describe('a revoked grant', () => {
     expect(read.body).toMatchObject({ status: 'refused', statusdetails: { reason: 'revoked' } });
   });
 
-  test('is not revived by anything that a subscriber or a webhook does', async () => {
+  test('is not revived by any action of a subscriber or a webhook', async () => {
     const { sink, path } = await register();
     const offered = registry.receiver.asked.find((asked) => sink.endsWith(asked.path));
     const callback = new URL(String(offered?.headers['webhook-request-callback']));
@@ -361,7 +361,7 @@ describe('a revoked grant', () => {
     expect(askedAt(sink)).toBe(asked);
   });
 
-  test("is opened again by an admin's handshake, and not if the webhook refuses then", async () => {
+  test("is reopened by an admin's handshake, but not granted if the webhook refuses", async () => {
     const sink = newSink();
     const { path } = await register(sink);
     await revoke(sink);

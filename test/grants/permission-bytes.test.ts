@@ -10,7 +10,7 @@ import { bases } from '../../src/matching/state.js';
 const id = '0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f';
 const time = Date.UTC(2026, 10, 21);
 
-test('what is written as bytes is what JSON.stringify writes', () => {
+test('the byte writer writes the same text as JSON.stringify', () => {
   const origin = 'eventemitter.example.com';
   const known = new KnownPairs();
   const plain = new PlainPair();
@@ -37,7 +37,7 @@ test('what is written as bytes is what JSON.stringify writes', () => {
   expect([...tags].every((tag) => /^"[!#-~]+"$/.test(tag))).toBe(true);
 });
 
-test('a query is read as URLSearchParams reads it, or not at all', () => {
+test('a query is read as URLSearchParams reads it, or rejected', () => {
   const plain = new PlainPair();
   const read = (query: string) => (plain.readQuery(query) ? { origin: plain.origin, sink: plain.sink } : undefined);
   const queryOf = (pair: { origin: string; sink: string }) => String(new URLSearchParams(pair)).replaceAll('+', '%20');
@@ -52,7 +52,7 @@ test('a query is read as URLSearchParams reads it, or not at all', () => {
     expect(plain.bytes.toString('latin1', 0, plain.sinkTo)).toBe(JSON.stringify(pair).slice(0, -2));
   }
   expect(read('origin=A.Z&sink=b')).toEqual({ origin: 'a.z', sink: 'b' });
-  // Whatever is broken in one place: it is either not taken, or it is what everybody reads.
+  // With any one character replaced, the fast path rejects it or reads the same as URLSearchParams.
   const small = queryOf(pairs[1]!);
   for (let at = 0; at < small.length; at += 1) {
     for (const other of [
@@ -90,7 +90,7 @@ test('a query is read as URLSearchParams reads it, or not at all', () => {
   expect(read(queryOf({ origin: 'a', sink: '/'.repeat(2_049) }))).toBeUndefined();
 });
 
-test('pairs are read from bytes as JSON.parse reads them, or not at all', () => {
+test('pairs are read from bytes as JSON.parse reads them, or rejected', () => {
   const plain = new PlainPairs();
   const read = (text: string) => {
     const bytes = Buffer.from(text);
@@ -107,7 +107,7 @@ test('pairs are read from bytes as JSON.parse reads them, or not at all', () => 
   ];
   const text = JSON.stringify(pairs);
   expect(read(text)).toEqual(pairs);
-  // Whatever is broken in one place: it is either not taken, or it is what JSON.parse makes of it.
+  // With any one character replaced, the fast path rejects it or reads the same as JSON.parse.
   const small = JSON.stringify(pairs.slice(0, 2));
   for (let at = 0; at < small.length; at += 1) {
     for (const other of ['', ' ', '"', '\\', ',', ']', '}', 'é', '\u007f', '\u0000', 'q']) {

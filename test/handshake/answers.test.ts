@@ -8,9 +8,9 @@ import { reachRenewal } from '../support/pass-time.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
-/** The table of the documentation that says what every answer does, held against a webhook that gives it. */
+/** Compares the table of responses in the documentation with webhooks that return them. */
 const page = readFileSync(new URL('../../docs/consumers/receive.md', import.meta.url), 'utf8');
-const [, section = ''] = page.split('\n## What your answer means\n');
+const [, section = ''] = page.split('\n## What your response means\n');
 const rows = (section.split('\n## ')[0] ?? '')
   .split('\n')
   .filter((line) => /^\|.*`/.test(line))
@@ -29,10 +29,10 @@ const answer =
   (status: number, headers: Record<string, string | string[]> = {}): Behaviour =>
   (response) =>
     response.writeHead(status, headers).end();
-/** Addresses that the name of the webhook leads to from then on. */
+/** Addresses that the name of the webhook resolves to from now on. */
 const moved = (...addresses: string[]) => addresses;
 
-/** For the first verdict of each row: what the webhook answers, one after the other, or where its name leads. */
+/** For the first verdict of each row: what the webhook returns, in order, or what its name resolves to. */
 const behaviours: Record<string, Behaviour[] | string[] | 'nowhere' | 'servfail'> = {
   granted: [answer(200, allowed(origin, '60')), answer(500, allowed(origin, '60'))],
   granted_any_origin: [answer(200, allowed('*', '60'))],
@@ -78,7 +78,7 @@ afterAll(async () => {
 });
 
 let count = 0;
-/** Webhooks that consent until they misbehave, each in one of the ways of a verdict. */
+/** Webhooks that consent until they misbehave, each in one way that gets the verdict. */
 function webhooksFor(verdict: string): Array<{ sink: string; misbehave: () => void }> {
   const behaviour = behaviours[verdict] ?? [];
   const ways =
@@ -111,7 +111,7 @@ const stateAfter: Record<string, string> = {
   retried: 'due',
 };
 
-test('the table has every verdict that an answer can have, once', () => {
+test('the table has every verdict on a response, once', () => {
   const ours: Array<Judgement['verdict']> = ['aborted', 'sink_not_allowed'];
   const others = [
     ...[
@@ -157,7 +157,7 @@ test.each(rows)(
       const { status, statusdetails } = await tenant.read(id);
       if (row.renewal === 'ends') expect([state, status === 'active']).toEqual(['ended', false]);
       else expect([state, status, expiresat > before.expiresat]).toEqual(['live', 'active', row.renewal === 'renewed']);
-      if (row.renewal === 'no answer') {
+      if (row.renewal === 'kept') {
         expect(statusdetails.renewal).toMatchObject({ outcome: 'no_answer', secondsleft: expect.any(Number) });
         expect(renewal).toMatchObject({ state: 'due', nextat: expect.any(String) });
       } else expect(statusdetails).not.toHaveProperty('renewal');

@@ -10,12 +10,12 @@ describe('the delay before another attempt', () => {
     expect(delays).toEqual([1000, 4000, 16_000, 60_000, 60_000, 60_000]);
   });
 
-  test('varies by half of it in both directions', () => {
+  test('varies by up to half in both directions', () => {
     expect(retryDelayMs(2, base, () => 0)).toBe(2000);
     expect(retryDelayMs(2, base, () => 0.999999)).toBe(6000);
   });
 
-  test('is never below half of the first and never nothing', () => {
+  test('is never below half of the first delay and never zero', () => {
     for (const attempt of [-1, 0, 1, 2, 50]) {
       expect(retryDelayMs(attempt, base, () => 0)).toBeGreaterThanOrEqual(500);
     }
@@ -25,7 +25,7 @@ describe('the delay before another attempt', () => {
 });
 
 describe('Retry-After', () => {
-  test('makes the delay longer, never shorter, and holds for a day at most', () => {
+  test('makes the delay longer, never shorter, by at most a day', () => {
     expect(notBefore(undefined, 4000)).toBe(4000);
     expect(notBefore(0, 4000)).toBe(4000);
     expect(notBefore(120_000, 4000)).toBe(120_000);
@@ -37,12 +37,12 @@ describe('Retry-After', () => {
 
   test.each([
     ['seconds', '120', 120_000],
-    ['no seconds', '0', 0],
+    ['zero seconds', '0', 0],
     ['an IMF date', 'Sun, 06 Nov 1994 08:50:37 GMT', 60_000],
     ['an RFC 850 date', 'Sunday, 06-Nov-94 08:50:37 GMT', 60_000],
     ['an asctime date', 'Sun Nov  6 08:50:37 1994', 60_000],
-    ['a date that is past', 'Sun, 06 Nov 1994 08:00:00 GMT', 0],
-    ['more seconds than a number holds', '9'.repeat(400), Number.MAX_SAFE_INTEGER],
+    ['a date in the past', 'Sun, 06 Nov 1994 08:00:00 GMT', 0],
+    ['more seconds than a number can represent', '9'.repeat(400), Number.MAX_SAFE_INTEGER],
   ])('is read as %s', (_what, text, ms) => {
     expect(parseRetryAfter(text, date)).toBe(ms);
   });
@@ -54,7 +54,7 @@ describe('Retry-After', () => {
     },
   );
 
-  test('as a date is measured by the clock of the target, so it counts as absent without one', () => {
+  test('with a date is measured by the Date of the response, and counts as absent without one', () => {
     expect(parseRetryAfter('Sun, 06 Nov 1994 08:50:37 GMT', undefined)).toBeUndefined();
     expect(parseRetryAfter('Sun, 06 Nov 1994 08:50:37 GMT', 'yesterday')).toBeUndefined();
     expect(parseRetryAfter('60', undefined)).toBe(60_000);

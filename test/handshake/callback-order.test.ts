@@ -5,7 +5,7 @@ import { exhaust, passCallbacks } from '../support/pass-time.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
-/** The callback and the answer to OPTIONS in whatever order they come. */
+/** The callback and the response to OPTIONS, in any order. */
 let registry: Registry;
 let tenant: Tenant;
 
@@ -21,7 +21,7 @@ afterAll(() => registry.stop());
 const consent = { 'WebHook-Allowed-Origin': 'eventemitter.example.com', 'WebHook-Allowed-Rate': '55' };
 const refusal = { 'WebHook-Allowed-Origin': 'eventgrid.azure.net' };
 
-/** Calls back inside of the OPTIONS request, and then ends it in some way. */
+/** Calls back during the OPTIONS request, and then ends it in some way. */
 function callFirst(path: string, end: (response: ServerResponse) => void, count = { asked: 0 }) {
   registry.receiver.on(path, async (request, response) => {
     count.asked += 1;
@@ -41,7 +41,7 @@ test.each([
   ['a broken connection', '/late-broken', (response) => response.destroy()],
   ['a consent at another rate', '/late-consent', (response) => response.writeHead(200, consent).end()],
 ] satisfies Array<[string, string, (response: ServerResponse) => unknown]>)(
-  'a grant by callback is not undone by %s that comes after it, and nobody asks again',
+  'a grant by callback is not undone by %s that arrives later, and the webhook is not asked again',
   async (_title, path, end) => {
     const count = { asked: 0 };
     const sink = callFirst(path, end, count);
@@ -54,7 +54,7 @@ test.each([
   },
 );
 
-test('the subscriber does not wait for the answer to OPTIONS once the callback has granted', async () => {
+test('the subscriber does not wait for the response to OPTIONS once the callback has granted', async () => {
   const waiting: ServerResponse[] = [];
   const sink = callFirst('/never-answers', (response) => void waiting.push(response));
   const { status } = await tenant.register(sink, {}, 'wait=30');
@@ -63,7 +63,7 @@ test('the subscriber does not wait for the answer to OPTIONS once the callback h
   for (const response of waiting) response.writeHead(200).end();
 });
 
-test('an attempt whose process died is told as interrupted where a callback granted meanwhile and none follows', async () => {
+test('an attempt whose process died is shown as interrupted, even if a callback granted and no attempt follows', async () => {
   const ends: Array<() => void> = [];
   const sink = callFirst('/died', (response) => void ends.push(() => response.writeHead(200).end()));
   const { id } = await tenant.register(sink);
@@ -74,7 +74,7 @@ test('an attempt whose process died is told as interrupted where a callback gran
   for (const end of ends) end();
 });
 
-test('a callback between two attempts grants, and the second attempt is not made', async () => {
+test('a callback between two attempts grants, and the second attempt is not sent', async () => {
   const callbacks: string[] = [];
   registry.receiver.on('/between', (request, response) => {
     callbacks.push(...offeredBy(request));
@@ -87,7 +87,7 @@ test('a callback between two attempts grants, and the second attempt is not made
   expect(callbacks).toHaveLength(1);
 });
 
-test('every key that was offered grants as long as it lives, not only that of the last attempt', async () => {
+test('every offered key grants until it expires, not only that of the last attempt', async () => {
   const callbacks: string[] = [];
   registry.receiver.on('/keys', (request, response) => {
     callbacks.push(...offeredBy(request));
@@ -106,7 +106,7 @@ test.each([
   ['a refusal', '/refused-first', (response) => response.writeHead(200, refusal).end(), 'refused'],
   ['410 Gone', '/gone-first', (response) => response.writeHead(410).end(), 'retired'],
 ] satisfies Array<[string, string, (response: ServerResponse) => unknown, string]>)(
-  'a callback that comes after %s grants',
+  'a callback after %s grants',
   async (_title, path, end, before) => {
     let callback = '';
     registry.receiver.on(path, (request, response) => {
@@ -120,7 +120,7 @@ test.each([
   },
 );
 
-test('a grant by answer is not changed by a callback that comes after it, malformed or not', async () => {
+test('a grant by response is not changed by a later callback, malformed or not', async () => {
   let callback = '';
   registry.receiver.on('/answer-first', (request, response) => {
     callback = offeredBy(request)[0] ?? callback;
@@ -134,7 +134,7 @@ test('a grant by answer is not changed by a callback that comes after it, malfor
   expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 55, basis: 'response' });
 });
 
-test('a callback that is not called in time counts as refused, with what to do next', async () => {
+test('a callback that is not called in time counts as refused, with advice', async () => {
   const { id, callback } = await offer(registry, tenant);
   await passCallbacks(registry);
   await registry.service.sweep();
@@ -142,7 +142,7 @@ test('a callback that is not called in time counts as refused, with what to do n
   expect((await fetch(callback)).status).toBe(404);
 });
 
-test('a new question has a key of its own, and the old one still grants', async () => {
+test('a new handshake has its own key, and the old one still grants', async () => {
   const { id, callbacks } = await offer(registry, tenant);
   await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
   expect(new Set(callbacks).size).toBe(2);

@@ -21,7 +21,7 @@ const submit = (callback: string, fields: Record<string, string>, headers: Recor
   fetch(callback, { method: 'POST', headers, body: new URLSearchParams(fields) });
 
 describe('the page of a callback URL', () => {
-  test('opening it changes nothing, for people and for scanners of mail, however often', async () => {
+  test('opening it changes nothing, for people and for mail scanners', async () => {
     const { callback, sink, id } = await offer(registry, tenant);
     const before = await tenant.read(id);
     for (const accept of [browser.Accept, 'text/html', 'text/html, */*;q=0.1', 'text/*']) {
@@ -34,7 +34,7 @@ describe('the page of a callback URL', () => {
     expect(await tenant.changes(sink)).toEqual(['subscription.created']);
   });
 
-  test('it says who asks, for what, at which rate and until when, but no value of a filter', async () => {
+  test('it shows who asks, for what, at which rate and until when, but no filter values', async () => {
     const path = '/page-question';
     const types = Array.from({ length: 12 }, (_, n) => `com.example.case.t${n}.`);
     const callbacks: string[] = [];
@@ -53,7 +53,7 @@ describe('the page of a callback URL', () => {
     const page = await open(callbacks[0] ?? '');
     const text = page.replace(/<style>.*<\/style>|<[^>]*>/gs, ' ').replace(/\s+/g, ' ');
     for (const part of [
-      `Sender ${tenant.origin} Webhook ${sink.split('?')[0]} Asked for by zaaksysteem (gemeente)`,
+      `Origin ${tenant.origin} Webhook ${sink.split('?')[0]} Requested by zaaksysteem (gemeente)`,
       `Events ${types.slice(0, 10).join(' ')} and 2 more Source https://cases.example.com`,
       'Filtered by subject, zone, an expression Rate at most 42 requests per minute Decide before',
     ]) {
@@ -62,7 +62,7 @@ describe('the page of a callback URL', () => {
     expect(page).not.toMatch(/hunter2|999990019|secret-zone|secret-kind/);
   });
 
-  test('Allow gives the requested rate, or the one that is entered; the page says what was recorded', async () => {
+  test('Allow grants the requested or the entered rate, and the page shows what was recorded', async () => {
     for (const [entered, allowedrate] of [
       ['', 120],
       [' 30 ', 30],
@@ -71,9 +71,9 @@ describe('the page of a callback URL', () => {
       const first = await (await submit(callback, { decision: 'allow', rate: entered })).text();
       const { expiresat } = await tenant.permission(sink);
       expect(await tenant.permission(sink)).toMatchObject({ allowed: true, basis: 'callback', allowedrate });
-      expect(first).toContain('<h1>Permission given</h1>');
+      expect(first).toContain('<h1>Consent given</h1>');
       const again = await (await submit(callback, { decision: 'refuse' })).text();
-      for (const page of [again, await open(callback)]) expect(page).toContain('This was decided before.');
+      for (const page of [again, await open(callback)]) expect(page).toContain('This was decided earlier.');
       for (const page of [first, again, await open(callback)]) {
         expect(page).toContain(tenant.origin);
         expect(page).toContain(sink);
@@ -85,24 +85,27 @@ describe('the page of a callback URL', () => {
     }
   });
 
-  test.each(['0', '1.5', 'many', '"><b>'])('the rate "%s" is asked for again, and decides nothing', async (rate) => {
-    const { callback, sink, id } = await offer(registry, tenant);
-    const answer = await submit(callback, { decision: 'allow', rate });
-    expect(answer.status).toBe(400);
-    const page = await answer.text();
-    expect(page).toContain(
-      `aria-invalid="true" value="${rate.replace(/[">]|</g, (c) => ({ '"': '&quot;', '>': '&gt;' })[c] ?? '&lt;')}"`,
-    );
-    expect(page).toContain('Enter a whole number above 0');
-    expect((await tenant.read(id)).status).toBe('pending');
-    expect((await submit(callback, { decision: 'allow', rate: '5' })).status).toBe(200);
-    expect(await tenant.permission(sink)).toMatchObject({ allowedrate: 5 });
-  });
+  test.each(['0', '1.5', 'many', '"><b>'])(
+    'with the rate "%s" the page asks again, and nothing is decided',
+    async (rate) => {
+      const { callback, sink, id } = await offer(registry, tenant);
+      const answer = await submit(callback, { decision: 'allow', rate });
+      expect(answer.status).toBe(400);
+      const page = await answer.text();
+      expect(page).toContain(
+        `aria-invalid="true" value="${rate.replace(/[">]|</g, (c) => ({ '"': '&quot;', '>': '&gt;' })[c] ?? '&lt;')}"`,
+      );
+      expect(page).toContain('Enter a whole number above 0');
+      expect((await tenant.read(id)).status).toBe('pending');
+      expect((await submit(callback, { decision: 'allow', rate: '5' })).status).toBe(200);
+      expect(await tenant.permission(sink)).toMatchObject({ allowedrate: 5 });
+    },
+  );
 
-  test('Refuse ends the question and is recorded; the subscriber can ask anew', async () => {
+  test('Refuse closes the handshake and is recorded, and the subscriber can start another one', async () => {
     const { callback, callbacks, sink, id, handshake } = await offer(registry, tenant);
     const refused = await (await submit(callback, { decision: 'refuse', rate: 'whatever' })).text();
-    expect(refused).toContain('<h1>Permission refused</h1>');
+    expect(refused).toContain('<h1>Consent refused</h1>');
     expect(await tenant.read(id)).toMatchObject({
       status: 'refused',
       statusdetails: { reason: 'refused_by_owner', message: expect.any(String), advice: expect.any(String) },
@@ -119,9 +122,9 @@ describe('the page of a callback URL', () => {
         detail: { handshake, verdict: 'refused_by_owner' },
       }),
     );
-    // A later decision, of a person or a program, is none.
+    // A later decision, by a person or a program, does not count.
     for (const page of [await open(callback), await (await submit(callback, { decision: 'allow' })).text()]) {
-      expect(page).toContain('This was decided before.');
+      expect(page).toContain('This was decided earlier.');
     }
     expect((await fetch(callback, { method: 'POST' })).status).toBe(404);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
@@ -132,14 +135,14 @@ describe('the page of a callback URL', () => {
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
   });
 
-  test('a refused renewal ends the permission; a refused question beside a permission leaves it', async () => {
+  test('a refused renewal ends the consent; a refused handshake beside a consent does not', async () => {
     const { callback, callbacks, sink, id } = await offer(registry, tenant);
     await fetch(callback);
     await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
     const beside = callbacks.at(-1) ?? '';
-    expect(await open(beside)).toContain('that permission stays as it is');
+    expect(await open(beside)).toContain('that consent stays as it is');
     expect(await (await submit(beside, { decision: 'refuse' })).text()).toContain(
-      'An earlier permission goes on until',
+      'An earlier consent stays valid until',
     );
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true });
 
@@ -147,13 +150,13 @@ describe('the page of a callback URL', () => {
     await registry.sql('update "grant" set renewat = now() where sink = $1', sink);
     await until(() => callbacks.length > asked);
     const renewal = callbacks.at(-1) ?? '';
-    expect(await open(renewal)).toContain('the permission ends now');
+    expect(await open(renewal)).toContain('the consent ends now');
     expect((await submit(renewal, { decision: 'refuse' })).status).toBe(200);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
     expect((await tenant.changes(sink)).at(-1)).toBe('grant.ended');
   });
 
-  test('it is in Dutch for whom prefers that, also where the link has expired', async () => {
+  test('it is in Dutch if the browser prefers that, also if the link is invalid', async () => {
     const { callback } = await offer(registry, tenant);
     const page = await open(callback, dutch);
     expect(page).toContain('<html lang="nl">');
@@ -207,8 +210,8 @@ describe('the page of a callback URL', () => {
   });
 });
 
-describe('what a person sees whose callback grants nothing', () => {
-  test('the page says why, and programs get the problem', async () => {
+describe('a browser whose callback grants nothing', () => {
+  test('gets a page that says why; programs get the problem', async () => {
     const { callback } = await offer(registry, tenant);
     const wrong = `${callback}x`;
     const page = await fetch(wrong, { headers: browser });
@@ -219,7 +222,7 @@ describe('what a person sees whose callback grants nothing', () => {
     expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
     const text = await page.text();
     expect(text).toContain('<h1>This link is invalid or has expired.</h1>');
-    expect(text).toContain('The subscriber can ask for another handshake');
+    expect(text).toContain('The subscriber can ask for consent again');
     expect(text).toContain(page.headers.get('x-request-id'));
     for (const accept of [
       '*/*',
@@ -234,20 +237,20 @@ describe('what a person sees whose callback grants nothing', () => {
     }
   });
 
-  test('a fault names its place', async () => {
+  test('gets a page that names the faulty parameter', async () => {
     const { callback } = await offer(registry, tenant);
     const page = await fetch(callback.replace(/\?.*/, ''), { headers: browser });
     expect(page.status).toBe(400);
-    expect(await page.text()).toContain('<dt>query/key</dt><dd>This member is required.</dd>');
+    expect(await page.text()).toContain('<dt>query/key</dt><dd>This parameter is required.</dd>');
   });
 
-  test('other addresses have no page', async () => {
+  test('gets no page at other URLs', async () => {
     const answer = await fetch(`${registry.url}/v1/subscriptions`, { headers: browser });
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
   });
 });
 
-test('a key stands in no log line, audit entry, attempt, API answer or row of the database', async () => {
+test('a key is in no log line, audit entry, attempt, API response or database row', async () => {
   const { callback, id, handshake } = await offer(registry, tenant);
   const key = keyOf(callback);
   expect(key).toHaveLength(43);
@@ -273,7 +276,7 @@ test('a key stands in no log line, audit entry, attempt, API answer or row of th
   for (const table of ['handshake', 'attempt', '"grant"', 'audit', 'change', 'subscription', 'idempotency']) {
     rows.push(await registry.sql(`select to_jsonb(row) as row from ${table} row`));
   }
-  // What is looked through holds what it should hold: the canary could sing.
+  // A canary: the places that were searched do contain what they should.
   expect(JSON.stringify(rows)).toContain(handshake);
   expect(JSON.stringify(shown)).toContain('key=[secret]');
   expect(registry.logs.join()).toContain('grantByPost');

@@ -17,7 +17,7 @@ const offered = () => offer(registry, tenant);
 const rate = (value: string) => ({ headers: { 'WebHook-Allowed-Rate': value } });
 
 describe('what grants', () => {
-  test.each(['GET', 'POST'])('%s grants, and again and again changes nothing', async (method) => {
+  test.each(['GET', 'POST'])('%s grants, and later calls change nothing', async (method) => {
     const { callback, sink } = await offered();
     const first = await fetch(callback, { method });
     expect(first.status).toBe(200);
@@ -28,7 +28,7 @@ describe('what grants', () => {
     expect(await tenant.changes(sink)).toEqual(['subscription.created', 'grant.live']);
   });
 
-  test('the first call sets the rate; another rate later is answered with the one that stands', async () => {
+  test('the first call sets the rate; a later call with another rate returns the first one', async () => {
     const { callback, sink } = await offered();
     await fetch(callback, rate('7'));
     const second = await fetch(callback, { method: 'POST', ...rate('*') });
@@ -43,7 +43,7 @@ describe('what grants', () => {
     ['a rate above the one that was asked for', '100000', 100_000, ['rate_above_requested']],
     ['*', '*', '*', ['rate_above_requested']],
     ['of 40 digits', '9'.repeat(40), 999_999_999_999_999, ['rate_above_requested', 'rate_capped']],
-  ])('the rate %s gives %s, with the warning that an answer would have', async (_title, value, allowedrate, codes) => {
+  ])('the rate %s grants %s, with the same warning as a response', async (_title, value, allowedrate, codes) => {
     const { callback, sink, id } = await offered();
     expect((await fetch(callback, value === undefined ? {} : rate(value))).status).toBe(200);
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate });
@@ -72,7 +72,7 @@ describe('what grants', () => {
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
   });
 
-  test('without a rate, where none was asked for, the default of the origin holds', async () => {
+  test('the default rate of the origin applies if no rate was requested or sent', async () => {
     const origin = 'undemanding.example.com';
     await tenant.admin.post('/v1/origins').send({ name: origin, defaultrate: 33 }).expect(201);
     const sink = registry.receiver.sink('/undemanding');
@@ -99,7 +99,7 @@ describe('what grants', () => {
     },
   );
 
-  test('a permission that names another origin is a 400 that consumes nothing', async () => {
+  test('a consent that names another origin is a 400 that consumes nothing', async () => {
     const { callback, sink } = await offered();
     const headers = { 'WebHook-Allowed-Origin': 'eventgrid.azure.net' };
     const refused = await fetch(callback, { method: 'POST', headers });
@@ -134,7 +134,7 @@ describe('what grants', () => {
   );
 });
 
-describe('the trace of a call that granted nothing', () => {
+describe('the record of a call that granted nothing', () => {
   const audited = async (id: string) =>
     (
       await tenant.admin
@@ -148,9 +148,9 @@ describe('the trace of a call that granted nothing', () => {
     ['two origins', { 'WebHook-Allowed-Origin': 'a.example, b.example' }, 400, 'origin_repeated', '"a.example, b.ex'],
     ['the rate 0', { 'WebHook-Allowed-Rate': '0' }, 400, 'rate_malformed', 'WebHook-Allowed-Rate "0"'],
     ['an expired key', {}, 404, 'callback_expired', 'after its URL had expired'],
-    ['a closed question', {}, 404, 'callback_closed', 'question that is closed'],
+    ['a closed question', {}, 404, 'callback_closed', 'handshake that is closed'],
   ] satisfies Array<[string, Record<string, string>, number, string, string]>)(
-    '%s: handshake, status and audit record say what came, why it did not count and what to send',
+    '%s: handshake and status say what arrived and what to send, and the audit log has the reason and the values',
     async (_title, headers, status, reason, came) => {
       const { callback, id, handshake } = await offered();
       if (reason === 'callback_expired') {
@@ -163,18 +163,21 @@ describe('the trace of a call that granted nothing', () => {
       const trace = {
         reason,
         message: expect.stringContaining(came),
-        advice: expect.stringMatching(/^(Leave|Send|Ask) /),
+        advice: expect.stringMatching(/^(Leave|Send|Start) /),
       };
+      const sent = Object.fromEntries(
+        Object.entries<string>(headers).map(([name, value]) => [name.replace(/WebHook-|-/g, '').toLowerCase(), value]),
+      );
       const [shown] = await tenant.handshakes(id);
       expect(shown.rejectedcallback).toEqual({ ...trace, at: expect.any(String), count: 1 });
       expect((await tenant.read(id)).statusdetails.rejectedcallback).toEqual(shown.rejectedcallback);
       expect(
         (await audited(id)).map(({ actor, detail }: { actor: string; detail: object }) => [actor, detail]),
-      ).toEqual([['callback', { ...trace, handshake }]]);
+      ).toEqual([['callback', { handshake, reason, ...sent }]]);
     },
   );
 
-  test('it is gone from the status once a callback granted, and the handshake keeps it', async () => {
+  test('a later grant removes it from the status, but not from the handshake', async () => {
     const { callback, id } = await offered();
     await fetch(callback, rate('0'));
     await fetch(callback);
@@ -182,7 +185,7 @@ describe('the trace of a call that granted nothing', () => {
     expect((await tenant.handshakes(id))[0]).toMatchObject({ rejectedcallback: { reason: 'rate_malformed' } });
   });
 
-  test('a thousand calls cannot fill the audit record, and a guess leaves nothing', async () => {
+  test('many calls cannot fill the audit log, and a guessed key is not recorded', async () => {
     const { callback, id } = await offered();
     expect((await fetch(`${callback}x`, rate('0'))).status).toBe(404);
     for (let n = 0; n < 12; n += 1) await fetch(callback, rate(`${'x'.repeat(3_000)}${n}`));
@@ -194,7 +197,7 @@ describe('the trace of a call that granted nothing', () => {
 });
 
 describe('what grants nothing', () => {
-  /** Status, headers and body, without what differs from one request to the next. */
+  /** Status, headers and body, without the parts that differ between requests. */
   async function seen(url: string, method = 'GET') {
     const answer = await fetch(url, { method });
     const headers = Object.fromEntries(answer.headers);
@@ -204,7 +207,7 @@ describe('what grants nothing', () => {
   }
   const keyed = (callback: string, key: string) => callback.replace(/key=.*/, `key=${key}`);
 
-  test('a key that is wrong, expired or closed, and a handshake that is unknown, get one and the same 404', async () => {
+  test('a wrong, an expired and a closed key and an unknown handshake return the same 404', async () => {
     const { callback, handshake, sink } = await offered();
     const wrong = await seen(keyed(callback, 'A'.repeat(43)));
     expect(wrong).toMatchObject({ status: 404, body: { code: 'callback_unknown' } });
@@ -240,7 +243,7 @@ describe('what grants nothing', () => {
     ['Sec-Purpose', 'prefetch;prerender'],
     ['Sec-Purpose', 'prefetch;anonymous-client-ip'],
     ['Purpose', 'prefetch'],
-  ])('%s: %s decides nothing, and a call afterwards does', async (name, purpose) => {
+  ])('%s: %s decides nothing, and a later call does', async (name, purpose) => {
     const { callback, sink } = await offered();
     const ahead = await fetch(callback, { headers: { [name]: purpose, Accept: 'text/html' } });
     expect(ahead.status).toBe(409);
@@ -276,7 +279,7 @@ describe('what grants nothing', () => {
     }
   });
 
-  test('when the grant has run out a key that was used is unknown, and gives no new one', async () => {
+  test('a used key is unknown after its grant expired, and grants nothing', async () => {
     const { callback, sink } = await offered();
     await fetch(callback);
     await passGrant(registry, sink);
@@ -284,7 +287,7 @@ describe('what grants nothing', () => {
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'expired' });
   });
 
-  test('when the grant has ended a key that was used is unknown, and brings nothing back', async () => {
+  test('a used key is unknown after its grant ended, and revives nothing', async () => {
     const { callback, sink } = await offered();
     await fetch(callback);
     await tenant.gone(sink);
@@ -318,7 +321,7 @@ describe('what grants nothing', () => {
   test.each([
     ['an agreement', ({ sink }: Offer) => agree(sink)],
     ["an admin's handshake", ({ id }: Offer) => tenant.admin.post(`/v1/subscriptions/${id}/handshakes`).expect(201)],
-  ])('a key that was offered while the grant was being revoked is unknown after %s', async (_title, reopen) => {
+  ])('a key offered during the revocation of the grant is unknown after %s', async (_title, reopen) => {
     const about = await offered();
     await agree(about.sink);
     await registry.sql(`update "grant" set state = 'revoked' where sink = $1`, about.sink);

@@ -8,7 +8,7 @@ import { offeredBy } from '../support/offer.js';
 import { isServer, startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
-/** What a change of a subscription, or somebody's wish, does to its handshakes and its grant. */
+/** The effects of a change of a subscription, or of a requested handshake, on its handshakes and its grant. */
 let registry: Registry;
 let tenant: Tenant;
 
@@ -22,13 +22,13 @@ afterAll(() => registry.stop());
 const asked = () => registry.receiver.asked.map(({ path }) => path);
 const drain = () => registry.service.worker.drain();
 let count = 0;
-/** A webhook that consents, on a path of its own. */
+/** A webhook that consents, on its own path. */
 function consenting(rate = '100') {
   const path = `/change-${(count += 1)}`;
   registry.receiver.consent(path, { rate });
   return { path, sink: registry.receiver.sink(path) };
 }
-/** A webhook that consents when the gate is opened. */
+/** A webhook that consents when the gate opens. */
 function held() {
   const path = `/held-${(count += 1)}`;
   const [reached, released] = [createGate(), createGate()];
@@ -43,7 +43,7 @@ function held() {
 }
 
 describe('another sink', () => {
-  test('is asked anew, and the grant of the old one ends with its last subscription', async () => {
+  test('starts a handshake, and the grant of the old one ends with its last subscription', async () => {
     const [old, next] = [consenting('100'), consenting('50')];
     const { id } = await tenant.register(old.sink);
     expect(await tenant.replace(id, { sink: next.sink })).toMatchObject({
@@ -55,7 +55,7 @@ describe('another sink', () => {
     expect(await tenant.grant(old.sink)).toMatchObject({ state: 'ended', endreason: 'no_subscription' });
   });
 
-  test('leaves the grant of the old one to the subscriptions that still have it', async () => {
+  test('leaves the grant of the old one to subscriptions that still use it', async () => {
     const [old, next] = [consenting(), consenting()];
     const first = await tenant.register(old.sink);
     await tenant.register(old.sink);
@@ -63,7 +63,7 @@ describe('another sink', () => {
     expect(await tenant.permission(old.sink)).toMatchObject({ allowed: true });
   });
 
-  test('makes what the old one answers afterwards count for nothing', async () => {
+  test('makes a later response of the old one count for nothing', async () => {
     const [old, next] = [held(), consenting('50')];
     const { id } = await tenant.register(old.sink, {}, 'respond-async');
     const work = drain();
@@ -76,7 +76,7 @@ describe('another sink', () => {
     expect((await tenant.handshakes(id)).map(({ state }) => state)).toEqual(['granted', 'cancelled']);
   });
 
-  test('while suspended nobody is asked, and after resumption what was said of the old sink counts no longer', async () => {
+  test('sends no handshake while suspended, and after a resume the responses of the old sink do not count', async () => {
     const refusing = `/change-${(count += 1)}`;
     registry.receiver.on(refusing, (_request, response) => void response.writeHead(302).end());
     const next = consenting();
@@ -95,7 +95,7 @@ describe('another sink', () => {
     expect(await tenant.read(id)).toMatchObject({ status: 'expired' });
   });
 
-  test('that was named while suspended is asked upon resumption, also where it has agreed for others already', async () => {
+  test('set while suspended is asked after a resume, even if it has consented for others', async () => {
     const [old, next] = [consenting(), consenting('50')];
     await tenant.register(next.sink);
     const { id } = await tenant.register(old.sink, { requestedrate: 10 });
@@ -112,7 +112,7 @@ describe('another sink', () => {
 });
 
 describe('another origin', () => {
-  test('is asked for anew, and has a grant of its own', async () => {
+  test('starts a handshake, and has its own grant', async () => {
     const name = 'second.example.com';
     await tenant.admin.post('/v1/origins').send({ name, requestedrate: 10 }).expect(201);
     const { sink, path } = consenting();
@@ -147,14 +147,14 @@ describe('changed filters, types or subject', () => {
 });
 
 describe('another requested rate', () => {
-  test('is asked for', async () => {
+  test('is requested', async () => {
     const { sink } = consenting();
     const { id } = await tenant.register(sink, { requestedrate: 10 });
     await tenant.replace(id, { sink, requestedrate: 20 });
     expect(registry.receiver.asked.map(({ headers }) => headers['webhook-request-rate'])).toEqual(['10', '20']);
   });
 
-  test('is asked for too if the webhook is being asked for the old one at that moment', async () => {
+  test('is requested even if a handshake with the old one is in flight', async () => {
     const { sink, reached, released, rates } = held();
     const { id } = await tenant.register(sink, { requestedrate: 10 }, 'respond-async');
     const work = drain();
@@ -177,30 +177,27 @@ describe('another requested rate', () => {
     [200, 5_000, 10],
     [302, 5_000, 10],
     [410, 5_000, 10],
-  ])(
-    'is not what a callback grants that was answered with %i and offered with the old one',
-    async (status, before, after) => {
-      const path = `/change-${(count += 1)}`;
-      const callbacks: URL[] = [];
-      registry.receiver.on(path, (request, response) => {
-        callbacks.push(...offeredBy(request).map((callback) => new URL(callback)));
-        response.writeHead(status).end();
-      });
-      const sink = registry.receiver.sink(path);
-      const { id } = await tenant.register(sink, { requestedrate: before });
-      await tenant.replace(id, { sink, requestedrate: after });
-      const call = async (callback?: URL) =>
-        (await tenant.sender.post(`${callback?.pathname}${callback?.search}`)).status;
-      expect(await call(callbacks[0])).toBe(404);
-      expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
-      expect(await call(callbacks[1])).toBe(200);
-      expect(await call(callbacks[0])).toBe(404);
-      expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: after });
-    },
-  );
+  ])('is not granted by the callback of a request with the old one that got %i', async (status, before, after) => {
+    const path = `/change-${(count += 1)}`;
+    const callbacks: URL[] = [];
+    registry.receiver.on(path, (request, response) => {
+      callbacks.push(...offeredBy(request).map((callback) => new URL(callback)));
+      response.writeHead(status).end();
+    });
+    const sink = registry.receiver.sink(path);
+    const { id } = await tenant.register(sink, { requestedrate: before });
+    await tenant.replace(id, { sink, requestedrate: after });
+    const call = async (callback?: URL) =>
+      (await tenant.sender.post(`${callback?.pathname}${callback?.search}`)).status;
+    expect(await call(callbacks[0])).toBe(404);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: false });
+    expect(await call(callbacks[1])).toBe(200);
+    expect(await call(callbacks[0])).toBe(404);
+    expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: after });
+  });
 
   (isServer ? test : test.skip).each([['registration'], ['renewal']])(
-    'gives up a %s with the old one that is being claimed at that moment',
+    'cancels a %s with the old one that is being claimed at that moment',
     async (reason) => {
       const { sink } = consenting();
       const { id } = await tenant.register(sink, { requestedrate: 100 }, 'respond-async');
@@ -218,7 +215,7 @@ describe('another requested rate', () => {
       let replacing: Promise<unknown> | undefined;
       await registry.service.database.write(async ({ sql }) => {
         await sql.$executeRaw`lock table rate_window in access exclusive mode`;
-        // The claim has the handshake, and waits.
+        // The claim has locked the handshake, and waits.
         work = drain();
         await untilWaiting(1);
         let isOver = false;
@@ -237,7 +234,7 @@ describe('another requested rate', () => {
     },
   );
 
-  test('is not undone by a renewal that was being asked with the old one', async () => {
+  test('is not undone by a renewal with the old one that is in flight', async () => {
     const { path, sink } = consenting();
     const { id } = await tenant.register(sink, { requestedrate: 100 });
     const [reached, released] = [createGate(), createGate()];
@@ -264,8 +261,8 @@ describe('another requested rate', () => {
   });
 
   test.each([
-    ['was not asked yet', false],
-    ['is to be asked again', true],
+    ['was not sent yet', false],
+    ['is due for a retry', true],
   ])('is not undone by a renewal with the old one that %s', async (_, fails) => {
     const { path, sink } = consenting();
     const { id } = await tenant.register(sink, { requestedrate: 100 });
@@ -292,44 +289,41 @@ describe('another requested rate', () => {
 
     await passDelays(registry);
     await drain();
-    // What was sent with the old rate is given up; what was not sent yet asks for the new one.
+    // A renewal that was sent with the old rate is cancelled; one that was not sent yet requests the new rate.
     expect(rates).toEqual(fails ? ['5'] : ['5', '5']);
   });
 
   test.each([
     ['closes', false],
-    ['closes, also where it was named while suspended,', true],
-  ])(
-    '%s the callback of a renewal with the old one, and the consent that stands is renewed later',
-    async (_, isSuspended) => {
-      const { path, sink } = consenting();
-      const { id } = await tenant.register(sink, { requestedrate: 100 });
-      const callbacks: URL[] = [];
-      registry.receiver.on(path, ({ headers }, response) => {
-        callbacks.push(...offeredBy({ headers }).map((callback) => new URL(callback)));
-        response.writeHead(200).end();
-      });
-      await reachRenewal(registry, sink);
-      await registry.service.sweep();
-      await drain();
-      const say = (what: string) =>
-        tenant.subscriber.post(`/v1/subscriptions/${id}/${what}`).send({ reason: 'too much' }).expect(200);
-      if (isSuspended) await say('suspend');
-      await tenant.replace(id, { sink, requestedrate: 5 });
-      if (isSuspended) await say('resume');
-      const call = async (callback?: URL) =>
-        (await tenant.sender.post(`${callback?.pathname}${callback?.search}`)).status;
-      expect(await call(callbacks[0])).toBe(404);
-      const { renewat, expiresat, ...grant } = await tenant.grant(sink);
-      expect(grant).toMatchObject({ state: 'live', allowedrate: 100 });
-      expect(Date.parse(renewat)).toBeGreaterThan(Date.now());
-      expect(Date.parse(renewat)).toBeLessThan(Date.parse(expiresat));
-      expect(await call(callbacks[1])).toBe(200);
-      expect(await tenant.grant(sink)).toMatchObject({ allowedrate: 5, requestedrate: 5 });
-    },
-  );
+    ['closes, even if set while suspended,', true],
+  ])('%s the callback of a renewal with the old one, and the live grant is renewed later', async (_, isSuspended) => {
+    const { path, sink } = consenting();
+    const { id } = await tenant.register(sink, { requestedrate: 100 });
+    const callbacks: URL[] = [];
+    registry.receiver.on(path, ({ headers }, response) => {
+      callbacks.push(...offeredBy({ headers }).map((callback) => new URL(callback)));
+      response.writeHead(200).end();
+    });
+    await reachRenewal(registry, sink);
+    await registry.service.sweep();
+    await drain();
+    const say = (what: string) =>
+      tenant.subscriber.post(`/v1/subscriptions/${id}/${what}`).send({ reason: 'too much' }).expect(200);
+    if (isSuspended) await say('suspend');
+    await tenant.replace(id, { sink, requestedrate: 5 });
+    if (isSuspended) await say('resume');
+    const call = async (callback?: URL) =>
+      (await tenant.sender.post(`${callback?.pathname}${callback?.search}`)).status;
+    expect(await call(callbacks[0])).toBe(404);
+    const { renewat, expiresat, ...grant } = await tenant.grant(sink);
+    expect(grant).toMatchObject({ state: 'live', allowedrate: 100 });
+    expect(Date.parse(renewat)).toBeGreaterThan(Date.now());
+    expect(Date.parse(renewat)).toBeLessThan(Date.parse(expiresat));
+    expect(await call(callbacks[1])).toBe(200);
+    expect(await tenant.grant(sink)).toMatchObject({ allowedrate: 5, requestedrate: 5 });
+  });
 
-  test('does not make the callback unknown that has granted at the old one', async () => {
+  test('does not invalidate a callback that has granted at the old one', async () => {
     const path = `/change-${(count += 1)}`;
     const callbacks: URL[] = [];
     registry.receiver.on(path, (request, response) => {
@@ -345,7 +339,7 @@ describe('another requested rate', () => {
     expect((await call()).body).toMatchObject({ granted: true, allowedrate: 10 });
   });
 
-  test('gives no renewal to an agreement', async () => {
+  test('schedules no renewal of an agreement', async () => {
     const { sink, path } = consenting();
     const { id } = await tenant.register(sink, { requestedrate: 10 });
     const expiresat = new Date(Date.now() + 3_600_000).toISOString();
@@ -357,7 +351,7 @@ describe('another requested rate', () => {
     await tenant.subscriber.delete(`/v1/subscriptions/${id}`).expect(200);
   });
 
-  test('leaves a renewal alone with the rate that another subscription of the pair asks for', async () => {
+  test('does not affect a renewal with the rate that another subscription of the pair requests', async () => {
     const { path, sink } = consenting();
     const { id } = await tenant.register(sink, { requestedrate: 50 });
     const other = await tenant.register(sink, { requestedrate: 100 });
@@ -371,7 +365,7 @@ describe('another requested rate', () => {
     for (const one of [id, other.id]) await tenant.subscriber.delete(`/v1/subscriptions/${one}`).expect(200);
   });
 
-  test('that was named while suspended is asked for when the subscription is resumed', async () => {
+  test('set while suspended is requested when the subscription is resumed', async () => {
     const { sink } = consenting();
     const { id } = await tenant.register(sink, { requestedrate: 10 });
     await tenant.subscriber.post(`/v1/subscriptions/${id}/suspend`).send({ reason: 'too much' }).expect(200);
@@ -390,7 +384,7 @@ describe('a suspended subscription', () => {
   const move = (step: 'suspend' | 'resume', id: string) =>
     tenant.subscriber.post(`/v1/subscriptions/${id}/${step}`).send({ reason: 'a pause' }).expect(200);
 
-  test('is not asked for, whatever is due, and is when it is resumed', async () => {
+  test('sends nothing that is due until it is resumed', async () => {
     const { sink, path } = consenting();
     const fresh = await tenant.register(sink, {}, 'respond-async');
     registry.receiver.on(path, (_request, response) => response.destroy());
@@ -408,7 +402,7 @@ describe('a suspended subscription', () => {
     await move('resume', fresh.id);
     expect(asked()).toEqual([path]);
     expect(await tenant.read(fresh.id)).toMatchObject({ status: 'active' });
-    // The consent of the other one is enough for it to be active, but it was not asked for yet.
+    // It is active by the consent of the other one, although its own handshake was not sent yet.
     await move('resume', failing.id);
     await drain();
     expect(asked()).toEqual([path, path]);
@@ -417,7 +411,7 @@ describe('a suspended subscription', () => {
     }
   });
 
-  test('gets what is answered while it is being suspended, and is not asked again for a failure', async () => {
+  test('keeps a response that arrives during the suspension, and does not retry a failure', async () => {
     for (const [status, state] of [
       [200, 'granted'],
       [503, 'due'],
@@ -442,7 +436,7 @@ describe('a suspended subscription', () => {
     }
   });
 
-  test('whose process died while it asked is not asked for by another one, and does not count as late', async () => {
+  test('whose process died during a handshake is not retried by another one, and does not count as late', async () => {
     const { sink, path } = consenting();
     const { id } = await tenant.register(sink, {}, 'respond-async');
     const died = `update handshake set state = 'asking', lease = gen_random_uuid(), leaseduntil = now() - interval '1 hour'
@@ -457,7 +451,7 @@ describe('a suspended subscription', () => {
     expect(asked()).toEqual([path]);
   });
 
-  test('is not renewed for while all of its pair are suspended, also if the renewal is due already', async () => {
+  test('gets no renewal while all of its pair are suspended, even if one is due', async () => {
     const { sink, path } = consenting();
     const [one, other] = [await tenant.register(sink), await tenant.register(sink)];
     await reachRenewal(registry, sink);
@@ -473,9 +467,9 @@ describe('a suspended subscription', () => {
   });
 
   test.each([
-    ['ran out', (sink: string) => passGrant(registry, sink)],
+    ['expired', (sink: string) => passGrant(registry, sink)],
     ['ended', (sink: string) => tenant.gone(sink)],
-  ])('is asked for once when it is resumed after the consent %s that was to be renewed', async (_title, end) => {
+  ])('starts one handshake when it is resumed after the grant due for renewal %s', async (_title, end) => {
     const { sink, path } = consenting();
     const { id } = await tenant.register(sink);
     await reachRenewal(registry, sink);
@@ -494,8 +488,8 @@ describe('a suspended subscription', () => {
   });
 });
 
-describe('POST on the handshakes of a subscription', () => {
-  test('asks again, and the newest consent sets the rate', async () => {
+describe('POST to the handshakes of a subscription', () => {
+  test('starts a handshake, and the newest consent sets the rate', async () => {
     const { sink, path } = consenting('100');
     const { id } = await tenant.register(sink);
     registry.receiver.consent(path, { rate: '5' });
@@ -504,7 +498,7 @@ describe('POST on the handshakes of a subscription', () => {
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 5 });
   });
 
-  test('takes nothing away when the answer is no', async () => {
+  test('ends no grant if the webhook refuses', async () => {
     const { sink, path } = consenting('100');
     const { id } = await tenant.register(sink);
     registry.receiver.on(path, (_request, response) => void response.writeHead(302).end());
@@ -513,7 +507,7 @@ describe('POST on the handshakes of a subscription', () => {
     expect(await tenant.read(id)).toMatchObject({ status: 'active' });
   });
 
-  test('brings a question forward that waits for its next attempt, and puts no second one', async () => {
+  test('brings forward a handshake that waits for a retry, and adds no second one', async () => {
     const { sink, path } = consenting();
     registry.receiver.on(path, (_request, response) => response.destroy());
     const { id, statusdetails } = await tenant.register(sink);
@@ -524,7 +518,7 @@ describe('POST on the handshakes of a subscription', () => {
   });
 
   test.each([429, 503])(
-    'a %i with Retry-After is kept to, whoever asks again or names another rate',
+    'a %i with Retry-After is respected, even after another request or another rate',
     async (status) => {
       const { sink, path } = consenting();
       registry.receiver.on(path, (_request, response) => response.writeHead(status, { 'Retry-After': '600' }).end());
@@ -551,13 +545,13 @@ describe('POST on the handshakes of a subscription', () => {
         { state: 'granted', requestedrate: 30 },
         { state: 'cancelled' },
       ]);
-      // What it said before it consented counts no longer.
+      // What it returned before it consented does not count any more.
       await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
       expect(asked()).toHaveLength(3);
     },
   );
 
-  test.each([429, 503])('a %i with Retry-After is kept to for every subscription of the pair', async (status) => {
+  test.each([429, 503])('a %i with Retry-After is respected for every subscription of the pair', async (status) => {
     const name = `busy-${status}.example.com`;
     await tenant.admin.post('/v1/origins').send({ name, requestedrate: 10 }).expect(201);
     const { sink, path } = consenting();
@@ -598,7 +592,7 @@ describe('POST on the handshakes of a subscription', () => {
     ['a refusal', 302, { Location: 'https://localhost/' }, true],
     ['a shorter cool-down', 429, { 'Retry-After': '0' }, true],
     ['a longer cool-down', 429, { 'Retry-After': '7200' }, false],
-  ])('of two answers that cross the latest counts: %s', async (_title, status, headers, isAsked) => {
+  ])('of two responses that cross, the latest counts: %s', async (_title, status, headers, isAsked) => {
     const path = `/crossing-${(count += 1)}`;
     const sink = registry.receiver.sink(path);
     const [reached, released] = [createGate(), createGate()];
@@ -622,7 +616,7 @@ describe('POST on the handshakes of a subscription', () => {
     if (!isAsked) expect(Date.parse(handshake.nextat)).toBeGreaterThan(Date.now() + 7_100_000);
   });
 
-  test('an attempt without an answer, and one that nobody ended, keep to the cool-down that was asked for meanwhile', async () => {
+  test('an attempt without a response, and one whose process died, respect a cool-down that began meanwhile', async () => {
     const path = `/silent-${(count += 1)}`;
     const sink = registry.receiver.sink(path);
     const [reached, released] = [createGate(), createGate()];
@@ -682,7 +676,7 @@ describe('POST on the handshakes of a subscription', () => {
     },
   );
 
-  test('while the webhook is being asked it is not asked a second time', async () => {
+  test('starts no second handshake while one is in flight', async () => {
     const { sink, reached, released, rates } = held();
     const { id } = await tenant.register(sink, {}, 'respond-async');
     const work = drain();
@@ -696,7 +690,7 @@ describe('POST on the handshakes of a subscription', () => {
     expect(rates).toHaveLength(1);
   });
 
-  test('after a revocation only an admin can ask, and then the webhook decides', async () => {
+  test('is only for admins after a revocation, and then the webhook decides', async () => {
     const { sink, path } = consenting();
     const { id } = await tenant.register(sink);
     await tenant.revoke(sink);
@@ -717,7 +711,7 @@ describe('POST on the handshakes of a subscription', () => {
     ]);
   });
 
-  test('a revocation while the webhook is being asked is not undone by its consent', async () => {
+  test('a revocation during a handshake is not undone by its consent', async () => {
     const { sink, path } = consenting();
     const { id } = await tenant.register(sink);
     const [reached, released] = [createGate(), createGate()];

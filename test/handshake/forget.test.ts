@@ -11,7 +11,7 @@ let reader: FeedReader;
 const onServer = isServer ? test : test.skip;
 const env = { ASSENT_RETENTION_DAYS: '90', ASSENT_AUDIT_DAYS: '730' };
 const dayMs = 86_400_000;
-/** An id that was made so many days ago. */
+/** An id of that many days ago. */
 const idOf = (daysAgo: number) => v7({ msecs: Date.now() - daysAgo * dayMs });
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ async function register(): Promise<{ id: string; sink: string }> {
 
 const remove = (id: string) => tenant.subscriber.delete(`/v1/subscriptions/${id}`).expect(200);
 
-/** A handshake of so many days ago, for a subscription and its pair. */
+/** A handshake of that many days ago, for a subscription and its pair. */
 async function oldHandshake(subscription: string | null, sink: string, daysAgo: number): Promise<string> {
   const id = idOf(daysAgo);
   await registry.sql(
@@ -47,11 +47,11 @@ async function oldHandshake(subscription: string | null, sink: string, daysAgo: 
   return id;
 }
 
-test('of handshakes those go that are old, but for the latest of a subscription and the one that a grant is based on', async () => {
+test('old handshakes are deleted, except the latest of a subscription and the one that a grant is based on', async () => {
   const [one, other, removed] = [await register(), await register(), await register()];
   const gone = [await oldHandshake(one.id, one.sink, 100), await oldHandshake(null, one.sink, 91)];
   const kept = [await oldHandshake(one.id, one.sink, 80)];
-  // Nobody asked this one since.
+  // No later handshake for this one.
   await registry.sql('delete from handshake where subscription = $1::uuid', other.id);
   kept.push(await oldHandshake(other.id, other.sink, 200));
   gone.push(await oldHandshake(other.id, other.sink, 201), await oldHandshake(removed.id, removed.sink, 120));
@@ -66,7 +66,7 @@ test('of handshakes those go that are old, but for the latest of a subscription 
   for (const id of gone) expect(ids).not.toContain(id);
 });
 
-test('a grant that ended long ago goes where nobody subscribes, and all who follow are told; what was revoked stays', async () => {
+test('a grant that ended long ago is deleted without a subscription, with a change; a revoked one stays', async () => {
   const [old, young, revoked, subscribed] = [await register(), await register(), await register(), await register()];
   await tenant.revoke(revoked.sink);
   for (const { id } of [old, young, revoked]) await remove(id);
@@ -99,7 +99,7 @@ test('a grant that ended long ago goes where nobody subscribes, and all who foll
   expect(sinks).toContain(subscribed.sink);
 });
 
-test('audit entries, keys and cool-downs go when they are old, of every tenant', async () => {
+test('old audit entries, keys and cool-downs of every tenant are deleted', async () => {
   const insert = (name: string, daysAgo: number) =>
     registry.sql(
       `insert into audit (id, at, tenant, actor, action, target)
@@ -125,7 +125,7 @@ test('audit entries, keys and cool-downs go when they are old, of every tenant',
   expect(await registry.sql(`select key from idempotency where tenant = 'aa'`)).toEqual([{ key: 'new' }]);
 });
 
-test('audit entries of a process whose clock had not been set yet are as old as the database says', async () => {
+test('audit entries of a process with a wrong clock have the age that the database gives them', async () => {
   await registry.sql(
     `insert into audit (id, tenant, actor, action, target) values ($1::uuid, 'bb', 'a', 'b', 'c')`,
     v7({ msecs: 0 }),
@@ -134,7 +134,7 @@ test('audit entries of a process whose clock had not been set yet are as old as 
   expect(await registry.sql(`select target from audit where tenant = 'bb'`)).toEqual([{ target: 'c' }]);
 });
 
-test('audit entries that are kept for longer than there has been a time in their ids are kept', async () => {
+test('audit entries are kept if their retention is longer than the time since 1970', async () => {
   const other = await startRegistry({ env: { ASSENT_AUDIT_DAYS: '36500' }, start: false });
   await other.sql(
     `insert into audit (id, tenant, actor, action, target) values ($1::uuid, 'aa', 'a', 'b', 'c')`,
@@ -167,7 +167,7 @@ onServer('however much there is, it goes part by part, and no statement takes it
   expect(await left()).toBe(0);
 });
 
-test('a stop waits for no more of it than what is under way', async () => {
+test('a stop waits only for the statement in progress', async () => {
   const other = await startRegistry({ env, start: false });
   await other.sql(
     `insert into change (at, tenant, origin, kind, sink) select now() - interval '30 days', 'aa', 'o', 'grant.ended', 's'

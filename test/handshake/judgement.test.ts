@@ -30,7 +30,7 @@ const refused = (verdict: string) => ({ kind: 'refused', verdict });
 
 describe('the status', () => {
   test.each([200, 201, 204, 299, 400, 401, 403, 404, 405, 415, 500, 501, 502, 504, 599])(
-    '%i with the consent headers is consent, for only the headers count',
+    '%i with the consent headers is consent, because only the headers count',
     (status) => {
       expect(answer(strict, consent, status)).toEqual(granted());
     },
@@ -60,16 +60,19 @@ describe('the status', () => {
     expect(answer(lenient, consent, status)).toEqual({ kind: 'postponed', verdict, retryAfterMs: undefined });
   });
 
-  test.each([500, 502, 504, 522])('%i without a WebHook header postpones, as a proxy may have said it', (status) => {
-    const cors = ['Access-Control-Allow-Origin', '*'] as const;
-    for (const headers of [[], [cors]]) {
-      const verdict = { kind: 'postponed', verdict: 'server_error', retryAfterMs: undefined };
-      expect(answer(lenient, headers, status)).toEqual(verdict);
-    }
-    expect(answer(strict, [['WebHook-Request-Origin', origin]], status)).toEqual(withheld('request_origin_echoed'));
-  });
+  test.each([500, 502, 504, 522])(
+    '%i without a WebHook header postpones, because it may come from a proxy',
+    (status) => {
+      const cors = ['Access-Control-Allow-Origin', '*'] as const;
+      for (const headers of [[], [cors]]) {
+        const verdict = { kind: 'postponed', verdict: 'server_error', retryAfterMs: undefined };
+        expect(answer(lenient, headers, status)).toEqual(verdict);
+      }
+      expect(answer(strict, [['WebHook-Request-Origin', origin]], status)).toEqual(withheld('request_origin_echoed'));
+    },
+  );
 
-  test('a postponing answer can say for how long, in seconds or by a date of its own clock', () => {
+  test('a postponing response can say for how long, in seconds or with a date by its own clock', () => {
     const postponed = { kind: 'postponed', verdict: 'throttled', retryAfterMs: 60_000 };
     expect(answer(strict, [['retry-after', ' 60 ']], 429)).toEqual(postponed);
     const byDate: Headers = [
@@ -79,7 +82,7 @@ describe('the status', () => {
     expect(answer(strict, byDate, 429)).toEqual(postponed);
   });
 
-  test.each([100, 103, 199, 600, 999])('%i is no final answer, whatever its headers say', (status) => {
+  test.each([100, 103, 199, 600, 999])('%i is not a final response, whatever its headers say', (status) => {
     expect(answer(lenient, consent, status)).toEqual({ kind: 'unreachable', verdict: 'not_http' });
   });
 });
@@ -111,7 +114,7 @@ describe('no WebHook-Allowed-Origin', () => {
     ['request_origin_echoed', 405, [['WebHook-Request-Origin', origin]]],
     ['origin_missing', 200, [allowedRate('120')]],
     ['origin_missing', 405, [allowedRate('*'), ...cors]],
-  ])('is no consent and told apart as %s (%i %j)', (verdict, status, headers) => {
+  ])('is no consent and classified as %s (%i %j)', (verdict, status, headers) => {
     for (const criteria of [strict, lenient, unasked]) {
       expect(answer(criteria, headers, status)).toEqual(withheld(verdict));
     }
@@ -129,11 +132,11 @@ describe('WebHook-Allowed-Origin', () => {
     expect(answer({ ...strict, origin: 'EVENTEMITTER.example.com' }, consent)).toEqual(granted());
   });
 
-  test('is consent to everybody when it is exactly an asterisk', () => {
+  test('is consent to every origin when it is exactly an asterisk', () => {
     expect(judged(strict, '*')).toEqual(granted({ verdict: 'granted_any_origin', allowedOrigin: '*' }));
   });
 
-  test('has a name without case, and spaces and tabs around its value do not count', () => {
+  test('has a case-insensitive name, and spaces and tabs around its value do not count', () => {
     for (const name of ['webhook-allowed-origin', 'WEBHOOK-ALLOWED-ORIGIN']) {
       const headers: Headers = [
         [name, ` \t${origin}\t `],
@@ -162,12 +165,12 @@ describe('WebHook-Allowed-Origin', () => {
     ['our origin with a path', `${origin}/`],
     ['our origin in quotes', `"${origin}"`],
     ['our origin with a parameter', `${origin};q=1`],
-    ['two origins divided by a space', `${origin} other.example.com`],
-    ['two origins divided by a semicolon', `${origin};other.example.com`],
+    ['two origins separated by a space', `${origin} other.example.com`],
+    ['two origins separated by a semicolon', `${origin};other.example.com`],
     ['our origin twice', `${origin}${origin}`],
-    ['a NUL behind ours', `${origin}\0`],
+    ['a NUL after ours', `${origin}\0`],
     ['a NUL inside', `${origin}\0.attacker.tld`],
-    ['a line end behind ours', `${origin}\n`],
+    ['a line end after ours', `${origin}\n`],
     ['a no-break space around ours', `\u00a0${origin}`],
     ['a zero-width space', `${origin}\u200b`],
     ['a look-alike (Cyrillic e)', origin.replace('e', '\u0435')],
@@ -181,7 +184,7 @@ describe('WebHook-Allowed-Origin', () => {
     expect(judged(lenient, value)).toEqual(refused('origin_mismatch'));
   });
 
-  test('is not compared by Unicode case: the Kelvin sign is no k, the long s no s', () => {
+  test('is not compared by Unicode case: the Kelvin sign is not a k, the long s is not an s', () => {
     const criteria = { ...lenient, origin: 'kiosk.example.com' };
     expect(judged(criteria, '\u212aiosk.example.com')).toEqual(refused('origin_mismatch'));
     expect(judged(criteria, 'kio\u017fk.example.com')).toEqual(refused('origin_mismatch'));
@@ -203,7 +206,7 @@ describe('WebHook-Allowed-Origin', () => {
   test.each([
     ['two lines', [origin, 'other.example.com']],
     ['two equal lines', [origin, origin]],
-    ['two lines of which one is an asterisk', ['other.example.com', '*']],
+    ['two lines, one of them an asterisk', ['other.example.com', '*']],
     ['two asterisks', ['*', '*']],
     ['a list', [`other.example.com, ${origin}`]],
     ['a list with an empty member', [`${origin},`]],
@@ -226,13 +229,13 @@ describe('WebHook-Allowed-Origin', () => {
     ],
     ['a list with and without the dot', [`${origin}., ${origin}`], ['origin_in_list'], origin],
   ])(
-    'that holds our origin in %s is consent by lenient judgement, with a warning',
+    'that contains our origin in %s is consent by lenient judgement, with a warning',
     (_what, values, warnings, value) => {
       expect(judged(lenient, ...values)).toEqual(granted({ warnings, allowedOrigin: value }));
     },
   );
 
-  test('that holds our origin with a trailing dot is refused by strict judgement', () => {
+  test('that is our origin with a trailing dot is refused by strict judgement', () => {
     expect(judged(strict, `${origin}.`)).toEqual(refused('origin_mismatch'));
   });
 
@@ -241,7 +244,7 @@ describe('WebHook-Allowed-Origin', () => {
     expect(judged(lenient, `${origin}.attacker.tld`, `evil-${origin}`)).toEqual(refused('origin_mismatch'));
   });
 
-  test('that has an asterisk among several values is not consent to everybody', () => {
+  test('that has an asterisk among several values is not consent to every origin', () => {
     expect(judged(lenient, '*', '*')).toEqual(refused('origin_repeated'));
     expect(judged(lenient, 'a.example.com, *')).toEqual(refused('origin_repeated'));
   });
@@ -251,19 +254,19 @@ describe('WebHook-Allowed-Rate', () => {
   const judged = (criteria: Criteria, ...values: string[]) =>
     answer(criteria, [allowedOrigin(origin), ...values.map(allowedRate)]);
 
-  test('sets the rate, whether it was asked for or not', () => {
+  test('sets the rate, whether one was requested or not', () => {
     expect(judged(strict, '100')).toEqual(granted({ allowedRate: 100 }));
     expect(judged(unasked, '100')).toEqual(granted({ allowedRate: 100 }));
     expect(judged(unasked, '*')).toEqual(granted({ allowedRate: '*' }));
   });
 
-  test.each(['121', '*'])('above what was asked for is recorded as given: %s', (value) => {
+  test.each(['121', '*'])('above the requested rate is recorded as returned: %s', (value) => {
     const allowedRate = value === '*' ? '*' : Number(value);
     expect(judged(strict, value)).toEqual(granted({ allowedRate, warnings: ['rate_above_requested'] }));
   });
 
   test.each(['1000000000000000', '9'.repeat(40)])(
-    'with more digits than are kept counts as the highest one: %s',
+    'above the highest possible rate counts as that rate: %s',
     (value) => {
       const capped = { allowedRate: 999_999_999_999_999 };
       expect(judged(unasked, value)).toEqual(granted({ ...capped, warnings: ['rate_capped'] }));
@@ -271,12 +274,12 @@ describe('WebHook-Allowed-Rate', () => {
     },
   );
 
-  test('is required if a rate was asked for', () => {
+  test('is required if a rate was requested', () => {
     expect(judged(strict)).toEqual(refused('rate_missing'));
     expect(judged(lenient)).toEqual(granted({ allowedRate: 120, warnings: ['rate_missing'] }));
   });
 
-  test('that is absent where none was asked for leaves the default rate of the origin', () => {
+  test('if absent and not requested leaves the default rate of the origin', () => {
     for (const judgement of ['strict', 'lenient'] as const) {
       const criteria = { ...unasked, judgement };
       expect(judged(criteria)).toEqual(granted({ allowedRate: 60, warnings: ['rate_defaulted'] }));
@@ -300,11 +303,14 @@ describe('WebHook-Allowed-Rate', () => {
     ['two equal lines', ['120', '120']],
     ['a list', ['120, 120']],
     ['a number and an asterisk', ['120', '*']],
-  ])('that has several values (%s) is refused, and by lenient judgement the requested rate holds', (_what, values) => {
-    expect(judged(strict, ...values)).toEqual(refused('rate_repeated'));
-    expect(judged(unasked, ...values)).toEqual(refused('rate_repeated'));
-    expect(judged(lenient, ...values)).toEqual(granted({ allowedRate: 120, warnings: ['rate_repeated'] }));
-  });
+  ])(
+    'that has several values (%s) is refused, and by lenient judgement the requested rate applies',
+    (_what, values) => {
+      expect(judged(strict, ...values)).toEqual(refused('rate_repeated'));
+      expect(judged(unasked, ...values)).toEqual(refused('rate_repeated'));
+      expect(judged(lenient, ...values)).toEqual(granted({ allowedRate: 120, warnings: ['rate_repeated'] }));
+    },
+  );
 
   test('does not make up for a wrong origin', () => {
     expect(answer(lenient, [allowedOrigin('other.example.com'), allowedRate('*')])).toEqual(refused('origin_mismatch'));
@@ -312,7 +318,7 @@ describe('WebHook-Allowed-Rate', () => {
 });
 
 describe('Allow', () => {
-  test('that does not name POST is a warning with a grant, and never more', () => {
+  test('that does not name POST is only a warning with a grant', () => {
     const judged = (...values: string[]) =>
       answer(strict, [...consent, ...values.map((value) => ['Allow', value] as const)]);
     expect(judged('GET, OPTIONS')).toEqual(granted({ warnings: ['allow_without_post'] }));
@@ -380,12 +386,12 @@ describe('a receiver in the field', () => {
         warnings: ['rate_above_requested'],
       }),
     ],
-  ])('is judged rightly: %s', (_receiver, criteria, status, headers, judgement) => {
+  ])('is judged correctly: %s', (_receiver, criteria, status, headers, judgement) => {
     expect(answer(criteria, headers, status)).toEqual(judgement);
   });
 });
 
-describe('no answer', () => {
+describe('no response', () => {
   test.each(['name_not_found', 'connection_refused', 'deadline_exceeded', 'certificate_invalid', 'aborted'] as const)(
     'because of %s is not a refusal',
     (reason) => {
@@ -397,7 +403,7 @@ describe('no answer', () => {
   );
 
   test.each(['address_not_allowed', 'sink_not_allowed'] as const)(
-    'because of %s is told apart as blocked',
+    'because of %s is classified as blocked',
     (reason) => {
       expect(judge(strict, { kind: 'blocked', reason, detail: '', timing })).toEqual({
         kind: 'blocked',
@@ -407,7 +413,7 @@ describe('no answer', () => {
   );
 });
 
-test('headers of the greatest size and number that the door lets in are judged in no time', () => {
+test('the most and largest headers that can arrive are judged quickly', () => {
   const judgeAll = () => {
     answer(lenient, new Array<[string, string]>(100_000).fill(['a', '']));
     answer(lenient, [allowedOrigin(`a${' '.repeat(100_000)}b`), allowedRate(`1${' '.repeat(100_000)}x`)]);

@@ -6,7 +6,7 @@ import { expect, test } from '@jest/globals';
 import { killRegistrations } from '../support/kill-registrations.mjs';
 import { copyDatabase, isServer } from '../support/registry.js';
 
-test('200 registrations while the process is killed again and again: nothing acknowledged is lost or doubled, and each reaches its right status', async () => {
+test('200 registrations while the process is killed repeatedly: none is lost or duplicated, and each reaches the right status', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'assent-kill-database-'));
   const database = isServer ? await copyDatabase(folder) : undefined;
   const seed = randomInt(2 ** 31);

@@ -7,7 +7,7 @@ import { passDelays, passLeases } from '../support/pass-time.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
-/** The registry must not become a flooder: places in flight, and budgets by the minute. What is over them waits. */
+/** The registry must not flood anyone: it limits handshakes in flight and by the minute. Those over a limit wait. */
 let registry: Registry;
 let tenant: Tenant;
 afterEach(() => registry.stop());
@@ -30,10 +30,10 @@ async function enqueueElsewhere(...sinks: string[]): Promise<void> {
 const drain = () => registry.service.worker.drain();
 
 describe('in flight', () => {
-  // Requests are held until as many are there as there should be, however busy the machine is.
+  // Requests are blocked until the expected number has arrived, however busy the machine is.
   const patient = { ASSENT_HANDSHAKE_DEADLINE_MS: '20000' };
 
-  /** How many handshakes are in flight, by a column, at the moment that `places` requests are held at the receiver. */
+  /** The handshakes in flight, by a column, while `places` requests are blocked at the receiver. */
   async function inFlight(column: 'sinkhost' | 'tenant', places: number): Promise<Record<string, number>> {
     const seen = createGate();
     const waiting: ServerResponse[] = [];
@@ -59,7 +59,7 @@ describe('in flight', () => {
     return counts;
   }
 
-  test('a host is asked at most twice at the same time, and all of its handshakes get their turn', async () => {
+  test('a host gets at most two handshakes at the same time, and all of its handshakes get their turn', async () => {
     await start(patient);
     for (let count = 0; count < 6; count += 1) {
       for (const host of ['one', 'two']) await enqueue(registry.receiver.sink(`/held?${count}`, `${host}.hooks.test`));
@@ -67,7 +67,7 @@ describe('in flight', () => {
     expect(await inFlight('sinkhost', 4)).toEqual({ 'one.hooks.test': 2, 'two.hooks.test': 2 });
   });
 
-  test('the places of a process that died with them are free', async () => {
+  test('the places of a process that died are free', async () => {
     await start();
     registry.receiver.on('/free', (_request, response) => consents(response));
     for (const place of [1, 2]) await enqueue(registry.receiver.sink(`/free?${place}`, 'one.hooks.test'));
@@ -78,14 +78,14 @@ describe('in flight', () => {
     expect(await registry.sql(`select 1 from handshake where state <> 'granted'`)).toEqual([]);
   });
 
-  test('a tenant has at most 20 at the same time, and another tenant does not wait for it', async () => {
+  test('a tenant has at most 20 at the same time, and other tenants do not wait for it', async () => {
     await start(patient);
     for (let count = 0; count < 30; count += 1) await enqueue(registry.receiver.sink('/held', `h${count}.hooks.test`));
     await enqueueElsewhere(...['p0', 'p1', 'p2'].map((name) => registry.receiver.sink('/held', `${name}.hooks.test`)));
     expect(await inFlight('tenant', 23)).toEqual({ gemeente: 20, provincie: 3 });
   });
 
-  test('a tenant whose webhooks are dead does not hold the alarm on, and who could be asked and is not does', async () => {
+  test('dead webhooks of one tenant do not raise the lag, handshakes that could be sent do', async () => {
     await start();
     const lag = async () => {
       const { text } = await supertest(registry.service.operations).get('/metrics').expect(200);
@@ -94,7 +94,7 @@ describe('in flight', () => {
     for (let i = 0; i < 25; i += 1) await enqueue(`https://h${i}.hooks.test/dead`);
     await registry.sql(`update handshake set dueat = now() - interval '1 hour'`);
     expect(await lag()).toBeGreaterThan(3_000);
-    // As many as a tenant may have are being asked.
+    // All places of the tenant are in use.
     await registry.sql(`update handshake set state = 'asking', lease = gen_random_uuid(), leaseduntil = now() + interval '1 hour'
       where id in (select id from handshake order by id limit 20)`);
     expect(await lag()).toBe(0);
@@ -105,7 +105,7 @@ describe('in flight', () => {
     expect(await lag()).toBeLessThan(1_200);
   });
 
-  test('a crowd of handshakes with one slow host does not keep those with other hosts of the tenant waiting', async () => {
+  test('many handshakes with one slow host do not delay those with other hosts of the tenant', async () => {
     await start(patient);
     const released = createGate();
     registry.receiver.on('/crowd', async (_request, response) => {
@@ -125,7 +125,7 @@ describe('in flight', () => {
     expect(await registry.sql(`select 1 from handshake where attempts <> 1 or state <> 'granted'`)).toEqual([]);
   });
 
-  test('what waits for a place of its tenant takes none of its host from another tenant', async () => {
+  test('a handshake that waits for its tenant takes no place at its host from another tenant', async () => {
     await start({ ...patient, ASSENT_HANDSHAKES_IN_FLIGHT_PER_TENANT: '1' });
     const released = createGate();
     registry.receiver.on('/slow', async (_request, response) => {
@@ -164,7 +164,7 @@ describe('by the minute', () => {
     return Object.fromEntries(rows.map(({ state, verdict, count }) => [`${state} ${verdict}`, count]));
   };
 
-  test('what is over the budget of a host is held back, told so, and asked when the minute is over', async () => {
+  test('handshakes over the budget of a host wait, say so, and are sent when the minute is over', async () => {
     await start({ ASSENT_HANDSHAKES_PER_HOST: '3' });
     registry.receiver.consent('/budget');
     const ids: string[] = [];
@@ -190,7 +190,7 @@ describe('by the minute', () => {
     expect(await states()).toEqual({ 'granted granted': 8 });
   });
 
-  test('the question without the callback counts as the one with it, and waits where the minute is used up', async () => {
+  test('the retry without the callback counts too, and waits if the budget is used up', async () => {
     await start({ ASSENT_HANDSHAKES_PER_HOST: '3' });
     registry.receiver.on('/silent', (_request, response) => void response.writeHead(200).end());
     const ids: string[] = [];
@@ -206,7 +206,7 @@ describe('by the minute', () => {
     expect(registry.receiver.asked.map(offers).sort()).toEqual([false, false, true, true]);
   });
 
-  test('no minute has more than the budget, wherever it begins, and what waits as long as the registry says gets its turn', async () => {
+  test('no minute exceeds the budget, wherever it begins, and a handshake gets its turn after the wait', async () => {
     await start();
     const windows = createRateWindows({ perHost: 3, perTenant: 100 });
     const from = Date.UTC(2026, 10, 20, 12);
@@ -227,7 +227,7 @@ describe('by the minute', () => {
     expect(admitted.length).toBeGreaterThanOrEqual(9);
   });
 
-  test('what the budget of a host holds back takes nothing from the budget of the tenant', async () => {
+  test('a handshake that waits for its host uses no budget of its tenant', async () => {
     await start({ ASSENT_HANDSHAKES_PER_HOST: '2', ASSENT_HANDSHAKES_PER_TENANT: '5' });
     registry.receiver.consent('/budget');
     for (let count = 0; count < 8; count += 1) {
@@ -243,7 +243,7 @@ describe('by the minute', () => {
     expect(await states()).toEqual({ 'due held_by_budget': 7, 'granted granted': 5 });
   });
 
-  test('of the budget of a host another tenant gets its part, however many one has waiting', async () => {
+  test('each tenant gets its share of the budget of a host, however many another one has waiting', async () => {
     await start({ ASSENT_HANDSHAKES_PER_HOST: '3' });
     registry.receiver.consent('/budget');
     for (let count = 0; count < 8; count += 1) await enqueue(registry.receiver.sink(`/budget?${count}`));
@@ -264,7 +264,7 @@ describe('by the minute', () => {
     expect(await states()).toEqual({ 'granted granted': 7 });
   });
 
-  test('a host with as many characters as a name can have has a budget too', async () => {
+  test('a host with the longest possible name has a budget too', async () => {
     await start({ ASSENT_HANDSHAKE_ATTEMPTS: '1' });
     const host = `${[63, 63, 63, 50].map((length) => 'a'.repeat(length)).join('.')}.hooks.test`;
     expect(host).toHaveLength(253);
@@ -274,7 +274,7 @@ describe('by the minute', () => {
     expect(await states()).toEqual({ 'unreachable certificate_invalid': 2 });
   });
 
-  test('a tenant that is over its budget waits, and another one does not', async () => {
+  test('a tenant over its budget waits, and another one does not', async () => {
     await start({ ASSENT_HANDSHAKES_PER_TENANT: '4' });
     registry.receiver.consent('/tenant');
     for (let count = 0; count < 6; count += 1) await enqueue(registry.receiver.sink(`/tenant?${count}`));
@@ -286,8 +286,8 @@ describe('by the minute', () => {
     expect(await states()).toEqual({ 'granted granted': 7 });
   });
 
-  test('a handshake that its network holds back has made no attempt, however often that happens', async () => {
-    // The system refuses to connect to a multicast address without sending a packet.
+  test('a handshake that waits for its network has no attempt, however often that happens', async () => {
+    // The operating system refuses to connect to a multicast address without sending a packet.
     await start({ ASSENT_HANDSHAKES_PER_HOST: '1', ASSENT_ALLOWED_NETWORKS: '224.0.0.0/24' });
     for (let count = 0; count < 5; count += 1) {
       const host = `hooks.network-${count}.test`;
@@ -314,7 +314,7 @@ describe('by the minute', () => {
   });
 });
 
-test('whoever guesses at callbacks costs no transaction', async () => {
+test('a guessed callback key costs no transaction', async () => {
   await start();
   const begun = jest.spyOn(registry.service.database, 'write');
   const guess = `/v1/callbacks/019a0000-0000-7000-8000-000000000000?key=${'a'.repeat(43)}`;

@@ -5,7 +5,7 @@ import { offeredBy } from '../support/offer.js';
 import { isServer, startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
-/** What happens at the same moment, from two connections or two processes: the embedded database has only one. */
+/** Concurrent actions of two connections or processes; the embedded database has only one connection. */
 const onServer = isServer ? test : test.skip;
 let registry: Registry;
 let second: Registry;
@@ -22,13 +22,13 @@ afterAll(async () => {
   await registry?.stop();
 });
 
-/** Runs `races` of them, ten at a time; each gets a number. */
+/** Runs that many races, ten at a time; each gets a number. */
 async function race(races: number, run: (place: number) => Promise<void>) {
   for (let from = 0; from < races; from += 10) {
     await Promise.all(Array.from({ length: Math.min(10, races - from) }, (_, place) => run(from + place)));
   }
 }
-/** Up to two milliseconds: both orders shall happen. */
+/** Up to two milliseconds, so that both orders happen. */
 const aMoment = () => new Promise<void>((resolve) => setTimeout(resolve, Math.random() * 2));
 const consent = { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '5' };
 const ending = (kinds: string[]) => kinds.filter((kind) => kind.startsWith('grant.'));
@@ -51,7 +51,7 @@ onServer('100 races of a consenting answer against a revocation: revoked stays r
 });
 
 onServer(
-  '100 races of a callback against a revocation: revoked stays revoked, and the caller is told (real server)',
+  '100 races of a callback against a revocation: revoked stays revoked, and the caller gets an error (real server)',
   async () => {
     const winners = { callback: 0, revocation: 0 };
     await race(100, async (place) => {
@@ -98,7 +98,7 @@ onServer(
               .put(`/v1/subscriptions/${id}`)
               .set('Prefer', 'respond-async')
               .send({ sink: next, protocol: 'HTTP' });
-          // A busy machine is told to come again.
+          // On a busy machine the response may be a 503 to retry.
           let response = await replace();
           while (response.status === 503) response = await replace();
           expect(response.status).toBe(200);
@@ -113,7 +113,7 @@ onServer(
 );
 
 onServer(
-  '60 races of a worker that claims against another sink: what the old one answers counts for nothing (real server)',
+  '60 races of a worker that claims against another sink: the response of the old one counts for nothing (real server)',
   async () => {
     await race(60, async (place) => {
       const path = `/claim-${place}`;
@@ -136,7 +136,7 @@ onServer(
 );
 
 onServer(
-  '60 races of the last two subscriptions of a sink that go at once: no grant is left behind (real server)',
+  '60 races of the last two subscriptions of a sink deleted at once: no grant is left behind (real server)',
   async () => {
     registry.receiver.consent('/elsewhere');
     await race(60, async (place) => {
@@ -159,7 +159,7 @@ onServer(
 );
 
 onServer(
-  '60 races of the last subscription that goes against a new one: the new one is asked for (real server)',
+  '60 races of deleting the last subscription against a new one: the new one gets a handshake (real server)',
   async () => {
     await race(60, async (place) => {
       const path = `/arrive-${place}`;
@@ -177,7 +177,7 @@ onServer(
 );
 
 onServer(
-  '60 races of a renewal that falls due against the last subscription that goes: nothing comes back (real server)',
+  '60 races of a due renewal against deleting the last subscription: nothing is revived (real server)',
   async () => {
     await race(60, async (place) => {
       const path = `/renew-${place}`;
@@ -219,7 +219,7 @@ onServer(
 );
 
 onServer(
-  'a callback that was offered while the grant was being revoked is not known after an admin opened the way again (real server)',
+  'a callback offered during a revocation is unknown after an admin reopened the grant (real server)',
   async () => {
     const path = '/revoking';
     const sink = registry.receiver.sink(path, 'revoking.hooks.test');
@@ -234,7 +234,7 @@ onServer(
     await registry.service.database.write(async ({ sql }) => {
       await sql.$queryRaw`select 1 from "grant" where sink = ${sink} for update`;
       revoking = tenant.revoke(sink);
-      // Until it waits for the grant, having closed the questions that were open; others wait for other locks.
+      // Until it waits for the lock of the grant, after it closed the open handshakes; others wait for other locks.
       const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
         and query like 'select 1 from "grant" where id%'`;
       while ((await registry.sql(waiting)).length === 0);
@@ -277,7 +277,7 @@ onServer('two services on one database, 100 registrations: no webhook is asked t
 });
 
 onServer(
-  'the claim of a process that died is taken over after its lease, not before, and its late answer counts for nothing (real server)',
+  'the claim of a process that died is taken over after it expires, not before, and its late response counts for nothing (real server)',
   async () => {
     const quiet = { ASSENT_PORT: '0', ASSENT_POLL_MS: '60000' };
     const [dead, heir] = [

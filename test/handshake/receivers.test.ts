@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import express, { type RequestHandler } from 'express';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
 
-/** The nine ways in which receivers are known to answer. `receivers/` asks those that can be installed. */
+/** The nine known ways in which receivers respond. `receivers/` tests those that can be installed. */
 const origin = 'eventemitter.example.com';
 const merge = 'application/merge-patch+json';
 let registry: Registry;
@@ -48,13 +48,13 @@ async function permission(path: string, name = origin) {
   return (await sender.get('/v1/permissions').query(query).expect(200)).body;
 }
 
-/** The address to call, out of an OPTIONS request. */
+/** The callback URL of an OPTIONS request. */
 function callbackOf(headers: NodeJS.Dict<string | string[]>): string {
   return String(headers['webhook-request-callback']);
 }
 
 describe('1. an Express 5 application without a handler for OPTIONS', () => {
-  test('its 200 with Allow is no consent, and the subscriber reads why', async () => {
+  test('its 200 with Allow is no consent, and the subscriber sees why', async () => {
     const app = express();
     app.post('/express', (_request, response) => void response.status(204).end());
     registry.receiver.on('/express', app);
@@ -68,7 +68,7 @@ describe('1. an Express 5 application without a handler for OPTIONS', () => {
 
 describe('2. @azure/web-pubsub-express with two allowed endpoints', () => {
   const endpoints = [`https://${origin}`, 'https://lenient.example.com'];
-  /** The package takes only requests with this header for its own; whoever puts it behind a registry adds it. */
+  /** The package handles only requests with this header; its user must add it in front of the package. */
   const version: RequestHandler = (request, _response, next) => {
     request.headers['ce-awpsversion'] = '1.0';
     next();
@@ -79,7 +79,7 @@ describe('2. @azure/web-pubsub-express with two allowed endpoints', () => {
     registry.receiver.on(path, app.use(...before, handler.getMiddleware() as unknown as RequestHandler));
   }
 
-  test('as it comes it answers 404, which is no consent', async () => {
+  test('out of the box it returns 404, which is no consent', async () => {
     const app = express();
     const handler = new WebPubSubEventHandler('chat', { path: '/pubsub-plain', allowedEndpoints: endpoints });
     registry.receiver.on('/pubsub-plain', app.use(handler.getMiddleware() as unknown as RequestHandler));
@@ -100,7 +100,7 @@ describe('2. @azure/web-pubsub-express with two allowed endpoints', () => {
     ]);
   });
 
-  test('a lenient origin accepts them at the rate that it asked for, with a warning for each liberty', async () => {
+  test('a lenient origin accepts them at the requested rate, with a warning for each deviation', async () => {
     serve('/pubsub-lenient', endpoints, version);
     const subscription = await register('/pubsub-lenient', { origin: 'lenient.example.com' });
     expect(subscription).toMatchObject({ status: 'active', statusdetails: { allowedrate: 120 } });
@@ -110,7 +110,7 @@ describe('2. @azure/web-pubsub-express with two allowed endpoints', () => {
     ]);
   });
 
-  test('a lenient origin that is not in the list is refused all the same', async () => {
+  test('a lenient origin that is not in the list is refused too', async () => {
     serve('/pubsub-other', [`https://${origin}`, 'https://lenient.example.com.attacker.tld'], version);
     expect(await register('/pubsub-other', { origin: 'lenient.example.com' })).toMatchObject({
       status: 'refused',
@@ -119,7 +119,7 @@ describe('2. @azure/web-pubsub-express with two allowed endpoints', () => {
   });
 });
 
-describe('3. the Go SDK, which posts the callback at once and answers 200 without headers', () => {
+describe('3. the Go SDK, which posts the callback immediately and returns 200 without headers', () => {
   /** As OptionsHandler in abuse_protection.go does, with the comparison by prefix that it had until 2026-07. */
   function serve(path: string, { postFirst, allowed = origin }: { postFirst: boolean; allowed?: string }) {
     const posted: Array<Promise<number>> = [];
@@ -141,7 +141,7 @@ describe('3. the Go SDK, which posts the callback at once and answers 200 withou
     return posted;
   }
 
-  test('a grant that arrives before the answer to OPTIONS stands', async () => {
+  test('a grant that arrives before the response to OPTIONS is kept', async () => {
     const posted = serve('/go-before', { postFirst: true });
     const subscription = await register('/go-before');
     expect(subscription).toMatchObject({
@@ -152,7 +152,7 @@ describe('3. the Go SDK, which posts the callback at once and answers 200 withou
     expect(await permission('/go-before')).toMatchObject({ allowed: true, allowedrate: 1000, basis: 'callback' });
   });
 
-  test('a grant that arrives after the answer to OPTIONS stands', async () => {
+  test('a grant that arrives after the response to OPTIONS is kept', async () => {
     const posted = serve('/go-after', { postFirst: false });
     const subscription = await register('/go-after');
     expect(await Promise.all(posted)).toEqual([200]);
@@ -169,7 +169,7 @@ describe('3. the Go SDK, which posts the callback at once and answers 200 withou
     expect(await permission('/go-unknown', 'unknown.example.org')).toMatchObject({ allowed: false });
   });
 
-  test('a look-alike origin that it lets pass by its prefix is refused here, by callback as by answer', async () => {
+  test('a look-alike origin that it accepts by prefix is refused here, by callback and by response', async () => {
     const lookAlike = `${origin}.attacker.tld`;
     const posted = serve('/go-prefix', { postFirst: true });
     const byCallback = await register('/go-prefix', { origin: lookAlike });
@@ -185,10 +185,10 @@ describe('3. the Go SDK, which posts the callback at once and answers 200 withou
   });
 });
 
-test("4. Brigade's gateway, which later sends GET and POST in parallel: both are told 2xx, and one grant stands", async () => {
+test("4. Brigade's gateway, which later sends GET and POST in parallel: both get 2xx, and there is one grant", async () => {
   let callback = '';
   registry.receiver.on('/brigade', (request, response) => {
-    // It knows nothing but the callback, and fails without one.
+    // It supports only the callback, and fails without one.
     if (request.headers['webhook-request-callback'] === undefined) {
       response.destroy();
       return;
@@ -217,7 +217,7 @@ test("4. Brigade's gateway, which later sends GET and POST in parallel: both are
   expect(grants).toBe(1);
 });
 
-describe('the Go SDK with a handler that does not call back, which keeps its headers back where a callback is offered', () => {
+describe('the Go SDK with a handler that does not call back, which withholds its headers if a callback is offered', () => {
   function serve(path: string) {
     const asked: boolean[] = [];
     registry.receiver.on(path, ({ headers }, response) => {
@@ -229,7 +229,7 @@ describe('the Go SDK with a handler that does not call back, which keeps its hea
     return asked;
   }
 
-  test('consents when it is asked once more without it, and both attempts are recorded', async () => {
+  test('consents to the retry without it, and both attempts are recorded', async () => {
     const asked = serve('/go-handler');
     const subscription = await register('/go-handler');
     expect(subscription).toMatchObject({ status: 'active', statusdetails: { reason: 'granted', allowedrate: 1000 } });
@@ -240,7 +240,7 @@ describe('the Go SDK with a handler that does not call back, which keeps its hea
     expect(attempts).toMatchObject([{ verdict: 'no_consent_headers' }, { verdict: 'granted' }]);
   });
 
-  test('is asked without it at once where the subscription or the origin says "never"', async () => {
+  test('is asked without it immediately if the subscription or the origin says "never"', async () => {
     const bySubscription = serve('/go-subscription');
     const subscription = await register('/go-subscription', { callback: 'never' });
     expect(subscription).toMatchObject({ status: 'active', callback: 'never' });
@@ -253,11 +253,11 @@ describe('the Go SDK with a handler that does not call back, which keeps its hea
   });
 });
 
-describe('receivers that call GET inside of the OPTIONS request and mirror what they are told', () => {
+describe('receivers that call GET during the OPTIONS request and mirror the response', () => {
   test.each([
     ['5. the .NET SDK 1.x, without headers', '/dotnet', {}, 120],
     ['6. a Spin application, with the allow headers on the request', '/spin', { origin: '*', rate: '42' }, 42],
-  ])('%s: granted at once', async (_title, path, allow: { origin?: string; rate?: string }, allowedrate) => {
+  ])('%s: granted immediately', async (_title, path, allow: { origin?: string; rate?: string }, allowedrate) => {
     const mirrored: number[] = [];
     registry.receiver.on(path, async (request, response) => {
       const { status } = await fetch(callbackOf(request.headers), {
@@ -287,7 +287,7 @@ test('7. a target that hard-codes eventgrid.azure.net is a mismatch, and the sub
   expect(await permission('/functions')).toMatchObject({ allowed: false, reason: 'no_grant' });
 });
 
-test('8. a target that sends WebHook-Request-Origin back lives by the callback, and its owner sees what it sent', async () => {
+test('8. a target that echoes WebHook-Request-Origin can use the callback, and its owner sees what it returned', async () => {
   let callback = '';
   registry.receiver.on('/echo', (request, response) => {
     callback = callbackOf(request.headers);
@@ -305,7 +305,7 @@ test('8. a target that sends WebHook-Request-Origin back lives by the callback, 
   expect(await read(subscription)).toMatchObject({ status: 'active', statusdetails: { reason: 'callback_granted' } });
 });
 
-test("9. Knative's ingress, which answers * and * to anybody, is consent without a limit", async () => {
+test("9. Knative's ingress, which returns * and * to every origin, gives consent without a limit", async () => {
   registry.receiver.consent('/knative', { origin: '*', rate: '*' });
   const subscription = await register('/knative');
   expect(subscription).toMatchObject({ status: 'active', statusdetails: { reason: 'granted', allowedrate: '*' } });

@@ -15,7 +15,7 @@ afterAll(() => registry.stop());
 test.each([
   ['withholds its consent', {}],
   ['consents', { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '120' }],
-])('a webhook that writes back what it was sent, and %s, gives the callback key to nobody', async (title, headers) => {
+])('a webhook that echoes the request, and %s, does not disclose the callback key', async (title, headers) => {
   const path = `/reflecting-${title.length}`;
   let callback = '';
   registry.receiver.on(path, (request, response) => {

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => registry.stop());
 
 let count = 0;
-/** A webhook that consented, and whose grant is now to be renewed. */
+/** A webhook that consented, and whose grant is due for renewal. */
 async function granted() {
   const path = `/renewal-${(count += 1)}`;
   const sink = registry.receiver.sink(path);
@@ -33,7 +33,7 @@ const drain = () => registry.service.worker.drain();
 const renewals = async (id: string) => (await tenant.handshakes(id)).filter(({ reason }) => reason === 'renewal');
 
 describe('renewal', () => {
-  test('a grant is renewed after three quarters of its lease, a little by chance', async () => {
+  test('a grant is renewed after three quarters of its lifetime, with jitter', async () => {
     const { sink } = await granted();
     const { grantedat, renewat, expiresat } = await tenant.grant(sink);
     expect(Date.parse(expiresat) - Date.parse(grantedat)).toBe(leaseSeconds * 1_000);
@@ -44,7 +44,7 @@ describe('renewal', () => {
     expect(await registry.sql(`select 1 from handshake where sink = $1 and reason = 'renewal'`, sink)).toEqual([]);
   });
 
-  test('the old grant stands while the webhook is asked, and the answer then sets rate and end', async () => {
+  test('the old grant stays valid until the response arrives, which sets rate and expiry', async () => {
     const { id, sink, path } = await granted();
     const [reached, released] = [createGate(), createGate()];
     registry.receiver.on(path, async (_request, response) => {
@@ -57,12 +57,12 @@ describe('renewal', () => {
     await registry.service.sweep();
     const [{ state, nextat }] = await renewals(id);
     expect(state).toBe('due');
-    const renewed = { next: 'The consent is renewed by another handshake.', nextat };
+    const renewed = { next: 'Assent renews the grant with another handshake.', nextat };
     expect(await tenant.read(id)).toMatchObject({ statusdetails: renewed });
     const work = drain();
     await reached.opened;
     expect(await tenant.permission(sink)).toEqual(before);
-    const next = 'The webhook is being asked to renew the consent.';
+    const next = 'Assent is asking the webhook to renew the grant.';
     expect(await tenant.read(id)).toMatchObject({ status: 'active', statusdetails: { next } });
     released.open();
     await work;
@@ -76,7 +76,7 @@ describe('renewal', () => {
   test.each([
     ['another origin', 200, { 'WebHook-Allowed-Origin': 'other.example.com' }, 'refused', 'renewal_refused'],
     ['410', 410, {}, 'retired', 'target_gone'],
-  ])('a renewal that is answered with %s ends the grant', async (_title, status, headers, standing, endreason) => {
+  ])('a renewal that gets %s ends the grant', async (_title, status, headers, standing, endreason) => {
     const { id, sink, path } = await granted();
     registry.receiver.on(path, (_request, response) => void response.writeHead(status, headers).end());
     await startRenewal(sink);
@@ -87,7 +87,7 @@ describe('renewal', () => {
     expect(await tenant.changes(sink)).toEqual(['subscription.created', 'grant.live', 'grant.ended']);
   });
 
-  test('a renewal without an answer that counts is shown as such, with the time that is left, and asked again', async () => {
+  test('a renewal without a response that counts is shown with the time left, and retried', async () => {
     const { id, sink, path } = await granted();
     registry.receiver.on(path, (_request, response) => void response.writeHead(404).end());
     await startRenewal(sink);
@@ -97,7 +97,7 @@ describe('renewal', () => {
     expect(attempts).toHaveLength(2);
     const { expiresat } = await tenant.grant(sink);
     const { status, statusdetails } = await tenant.read(id);
-    const next = 'The webhook is asked again to renew the consent.';
+    const next = 'Assent asks the webhook again to renew the grant.';
     expect({ status, statusdetails }).toMatchObject({
       status: 'active',
       statusdetails: { reason: 'granted', next, nextat, expiresat, renewal: { outcome: 'no_answer' } },
@@ -114,7 +114,7 @@ describe('renewal', () => {
     expect(renewed.statusdetails).not.toHaveProperty('renewal');
   });
 
-  test('a renewal is asked again within what is left of its lease, and given up at the end of that', async () => {
+  test('a renewal is retried until the grant expires, then given up', async () => {
     const { id, sink, path } = await granted();
     registry.receiver.on(path, (_request, response) => void response.writeHead(502).end());
     await startRenewal(sink);
@@ -129,15 +129,15 @@ describe('renewal', () => {
     await passDelays(registry);
     await drain();
     expect(await renewals(id)).toMatchObject([{ state: 'unreachable', verdict: 'server_error' }]);
-    expect(await tenant.read(id)).toMatchObject({ status: 'active', statusdetails: { next: 'The consent ends.' } });
+    expect(await tenant.read(id)).toMatchObject({ status: 'active', statusdetails: { next: 'The grant expires.' } });
     await passGrant(registry, sink);
     const { status, statusdetails } = await tenant.read(id);
     expect({ status, reason: statusdetails.reason }).toEqual({ status: 'expired', reason: 'expired' });
-    expect(statusdetails.message).toContain('The last one: The webhook, or a proxy in front of it, failed');
+    expect(statusdetails.message).toContain('The last attempt: The webhook, or a proxy in front of it, failed');
     expect(await tenant.changes(sink)).not.toContain('grant.ended');
   });
 
-  test('many renewals that are refused end together, each with its change', async () => {
+  test('many refused renewals end together, each with its change', async () => {
     const pairs = [await granted(), await granted(), await granted()];
     for (const { sink, path } of pairs) {
       registry.receiver.consent(path, { origin: 'other.example.com' });
@@ -179,7 +179,7 @@ describe('renewal', () => {
     },
   );
 
-  test('a consent that came after the renewal was asked stands when the renewal comes to nothing', async () => {
+  test('a consent that arrived during a renewal stays valid if the renewal fails', async () => {
     const { id, sink, path } = await granted();
     registry.receiver.on(path, (_request, response) => void response.writeHead(200).end());
     await startRenewal(sink);
@@ -192,7 +192,7 @@ describe('renewal', () => {
     expect(await tenant.read(id)).toMatchObject({ status: 'active' });
   });
 
-  test('a renewal that is asked again after another rate was agreed on asks for that rate', async () => {
+  test('a renewal that is retried after a consent to another rate requests that rate', async () => {
     const { id, sink, path } = await granted();
     const rates: unknown[] = [];
     registry.receiver.on(path, (request, response) => {
@@ -211,7 +211,7 @@ describe('renewal', () => {
     expect(await tenant.grant(sink)).toMatchObject({ allowedrate: 5, requestedrate: 5 });
   });
 
-  test('a callback without a rate gives the rate that was asked for with it, and not that of a later attempt', async () => {
+  test('a callback without a rate grants the rate of its own attempt, not that of a later one', async () => {
     const { id, sink, path } = await granted();
     const asked: Array<{ rate: string; callback: URL }> = [];
     registry.receiver.on(path, ({ headers }, response) => {
@@ -234,10 +234,10 @@ describe('renewal', () => {
   });
 
   test.each([
-    ['had no answer that counts', 200, {}, 'cancelled', 404],
-    ['was put off for a day', 503, { 'Retry-After': '86400' }, 'cancelled', 404],
+    ['got no response that counts', 200, {}, 'cancelled', 404],
+    ['was postponed for a day', 503, { 'Retry-After': '86400' }, 'cancelled', 404],
   ])(
-    'a renewal that %s does not keep a consent that came after it from being renewed',
+    'a renewal that %s does not prevent the renewal of a later consent',
     async (_title, status, headers, state, called) => {
       const { id, sink, path } = await granted();
       const callbacks: URL[] = [];
@@ -262,7 +262,7 @@ describe('renewal', () => {
     },
   );
 
-  test('is not asked for before the time that the webhook named to a subscription of the pair', async () => {
+  test('is not sent before the Retry-After that a subscription of the pair got', async () => {
     const { id, sink, path } = await granted();
     registry.receiver.on(path, (_request, response) => response.writeHead(429, { 'Retry-After': '600' }).end());
     const { statusdetails } = await tenant.register(sink);
@@ -279,7 +279,7 @@ describe('renewal', () => {
     expect(await renewals(id)).toMatchObject([{ state: 'granted' }]);
   });
 
-  test('a renewal that reaches nobody takes nothing, and is tried again while the lease lasts', async () => {
+  test('a renewal that gets no response ends nothing, and is retried until the grant expires', async () => {
     const { id, sink, path } = await granted();
     registry.receiver.on(path, (_request, response) => response.destroy());
     const grant = `/v1/grants/${(await tenant.grant(sink)).id}`;
@@ -305,12 +305,12 @@ describe('renewal', () => {
 
   test.each([
     [
-      'in the last minutes of the lease',
+      'in the last minutes of the grant',
       (sink: string) =>
         registry.sql(`update "grant" set expiresat = now() + interval '5 minutes' where sink = $1`, sink),
     ],
     ['for a grant that ended meanwhile', (sink: string) => tenant.gone(sink)],
-  ])('a renewal that reaches nobody %s is not tried again', async (_title, meanwhile) => {
+  ])('a renewal that gets no response %s is not retried', async (_title, meanwhile) => {
     const { id, sink, path } = await granted();
     registry.receiver.on(path, (_request, response) => response.destroy());
     await startRenewal(sink);
@@ -320,7 +320,7 @@ describe('renewal', () => {
     expect(await tenant.grant(sink)).not.toHaveProperty('renewat');
   });
 
-  test('a renewal that reaches nobody does not move that of a consent that came meanwhile', async () => {
+  test('a renewal that gets no response does not move the renewal of a consent that arrived meanwhile', async () => {
     const { id, sink, path } = await granted();
     await startRenewal(sink);
     await tenant.subscriber.post(`/v1/subscriptions/${id}/handshakes`).expect(201);
@@ -331,7 +331,7 @@ describe('renewal', () => {
     expect(await tenant.grant(sink)).toEqual(renewed);
   });
 
-  test('a grant whose lease ended without a renewal allows nothing, and is expired', async () => {
+  test('a grant that was not renewed in time is expired and allows nothing', async () => {
     const { id, sink } = await granted();
     await passGrant(registry, sink);
     await startRenewal(sink);
@@ -342,7 +342,7 @@ describe('renewal', () => {
     expect(await tenant.read(id)).toMatchObject({ status: 'active' });
   });
 
-  test('nobody is asked on behalf of subscriptions that are all suspended; the resumed one is renewed', async () => {
+  test('no renewal is sent while all subscriptions are suspended, and one is sent after a resume', async () => {
     const { id, sink } = await granted();
     await tenant.subscriber.post(`/v1/subscriptions/${id}/suspend`).send({ reason: 'holiday' }).expect(200);
     await startRenewal(sink);
@@ -367,7 +367,7 @@ describe('renewal', () => {
     }
   });
 
-  test('a renewal that is under way when the last subscription goes brings nothing back', async () => {
+  test('a renewal in flight when the last subscription is deleted revives nothing', async () => {
     const { id, sink, path } = await granted();
     const [reached, released] = [createGate(), createGate()];
     registry.receiver.on(path, async (_request, response) => {
@@ -384,7 +384,7 @@ describe('renewal', () => {
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'ended' });
   });
 
-  test('an agreement has its own end: it is not renewed, and a refusal does not end it', async () => {
+  test('an agreement has its own expiry: it is not renewed, and a refusal does not end it', async () => {
     const { id, sink, path } = await granted();
     const agreement = { origin: tenant.origin, sink, allowedrate: 9, reference: 'Z-2026-1' };
     const expiresat = new Date(Date.now() + 3_600_000).toISOString();
@@ -399,7 +399,7 @@ describe('renewal', () => {
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 9, basis: 'agreement' });
   });
 
-  test('a renewal that reaches nobody gives no renewal to an agreement that was recorded meanwhile', async () => {
+  test('a renewal that gets no response schedules no renewal of an agreement recorded meanwhile', async () => {
     const { id, sink, path } = await granted();
     registry.receiver.on(path, (_request, response) => response.destroy());
     await startRenewal(sink);
@@ -409,6 +409,6 @@ describe('renewal', () => {
     await exhaust(registry);
     expect(await renewals(id)).toMatchObject([{ state: 'unreachable' }]);
     expect(await tenant.grant(sink)).not.toHaveProperty('renewat');
-    expect(await tenant.read(id)).toMatchObject({ statusdetails: { next: 'The consent ends.', nextat: expiresat } });
+    expect(await tenant.read(id)).toMatchObject({ statusdetails: { next: 'The grant expires.', nextat: expiresat } });
   });
 });

@@ -6,7 +6,7 @@ import { createTenant, type Tenant } from '../support/tenant.js';
 
 const generous = 'generous.example.com';
 
-/** A registry whose default origin gives unsupported targets nothing, and whose second one gives them a trickle. */
+/** A registry whose default origin grants unsupported targets nothing, and whose second one grants them a trickle. */
 async function start(withoutPublicUrl: boolean): Promise<[Registry, Tenant]> {
   const registry = await startRegistry({ start: false, withoutPublicUrl });
   const tenant = await createTenant(registry);
@@ -15,7 +15,7 @@ async function start(withoutPublicUrl: boolean): Promise<[Registry, Tenant]> {
   return [registry, tenant];
 }
 
-/** A webhook that answers with a status and nothing else. */
+/** A webhook that returns a status and nothing else. */
 function bare({ receiver }: Registry, status: number): { path: string; sink: string } {
   const path = `/bare-${status}-${receiver.asked.length}`;
   receiver.on(path, (_request, response) => void response.writeHead(status).end());
@@ -28,27 +28,27 @@ describe('without a public URL', () => {
   beforeAll(async () => void ([registry, tenant] = await start(true)));
   afterAll(() => registry.stop());
 
-  test('no callback is offered, and an answer without consent is refused at once', async () => {
+  test('no callback is offered, and a response without consent is refused immediately', async () => {
     const { sink } = bare(registry, 200);
     const { id, status, statusdetails } = await tenant.register(sink);
     expect({ status, reason: statusdetails.reason }).toEqual({ status: 'refused', reason: 'no_consent_headers' });
     expect(registry.receiver.asked.at(-1)?.headers).not.toHaveProperty('webhook-request-callback');
     const [handshake] = await tenant.handshakes(id);
     expect(handshake).toMatchObject({ state: 'refused', attempts: [{ number: 1 }] });
-    // Nor does any advice speak of one.
+    // No advice mentions a callback either.
     for (const { advice } of [statusdetails, handshake, handshake.attempts[0]]) {
-      expect(advice).toMatch(/^If this origin may send, answer OPTIONS with [^,]*\.$/);
+      expect(advice).toMatch(/^If this origin may send, return [^,]* in the response to OPTIONS\.$/);
     }
   });
 
-  test.each([405, 501])('%i is told apart as unsupported, and gives nothing by default', async (code) => {
+  test.each([405, 501])('%i is reported as unsupported, and grants nothing by default', async (code) => {
     const { sink } = bare(registry, code);
     const { status, statusdetails } = await tenant.register(sink);
     expect({ status, reason: statusdetails.reason }).toEqual({ status: 'refused', reason: 'unsupported' });
     expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'no_grant' });
   });
 
-  test.each([405, 501])("%i gives the trickle of the origin's policy, told apart from a consent", async (code) => {
+  test.each([405, 501])("%i grants the trickle of the origin's policy, marked as such", async (code) => {
     const { sink } = bare(registry, code);
     const { status, statusdetails } = await tenant.register(sink, { origin: generous });
     expect({ status, reason: statusdetails.reason }).toEqual({ status: 'active', reason: 'granted_by_policy' });
@@ -56,7 +56,7 @@ describe('without a public URL', () => {
   });
 
   test.each([200, 403, 404])(
-    '%i gives no trickle: only 405 and 501 say that OPTIONS is not supported',
+    '%i grants no trickle: only 405 and 501 mean that OPTIONS is not supported',
     async (code) => {
       const { sink } = bare(registry, code);
       expect(await tenant.register(sink, { origin: generous })).toMatchObject({ status: 'refused' });
@@ -64,7 +64,7 @@ describe('without a public URL', () => {
     },
   );
 
-  test('a trickle never displaces a live consent, and the handshake does not say so either', async () => {
+  test('a trickle never replaces a live consent, and the handshake does not claim it', async () => {
     const { sink, path } = bare(registry, 405);
     registry.receiver.consent(path, { rate: '90' });
     const { id } = await tenant.register(sink, { origin: generous });
@@ -75,9 +75,9 @@ describe('without a public URL', () => {
   });
 
   test.each([
-    ['run out', (sink: string) => passGrant(registry, sink)],
+    ['expired', (sink: string) => passGrant(registry, sink)],
     ['ended', (sink: string) => tenant.gone(sink, generous)],
-  ])('a trickle is given where a consent has %s', async (_title, end) => {
+  ])('a trickle is granted if a consent has %s', async (_title, end) => {
     const { sink, path } = bare(registry, 405);
     registry.receiver.consent(path, { rate: '90' });
     const { id } = await tenant.register(sink, { origin: generous });
@@ -88,7 +88,7 @@ describe('without a public URL', () => {
     expect(await tenant.permission(sink, generous)).toMatchObject({ allowed: true, allowedrate: 2, basis: 'policy' });
   });
 
-  test('a target that gave consent and no longer supports the handshake keeps it to the end of the lease, and no trickle', async () => {
+  test('a target that consented and no longer supports the handshake keeps its grant until it expires, without a trickle', async () => {
     const { sink, path } = bare(registry, 405);
     registry.receiver.consent(path, { rate: '90' });
     const { id } = await tenant.register(sink, { origin: generous });
@@ -105,7 +105,7 @@ describe('without a public URL', () => {
     expect(await tenant.permission(sink, generous)).toMatchObject({ allowed: false, reason: 'expired' });
   });
 
-  test('a trickle that an admin revoked is not given again', async () => {
+  test('a trickle that an admin revoked is not granted again', async () => {
     const { sink } = bare(registry, 405);
     const { id } = await tenant.register(sink, { origin: generous });
     await reachRenewal(registry, sink);
@@ -130,7 +130,7 @@ describe('with a public URL', () => {
     tenant.sender.get(`/v1/callbacks/${callback.split('/').at(-1)?.split('?')[0]}`).query({ key: keyOf(callback) });
   const lastCallback = () => registry.receiver.asked.flatMap(offeredBy).at(-1) ?? '';
 
-  test('an unsupported target may still use the callback, and is refused when it does not', async () => {
+  test('an unsupported target can still use the callback, and is refused if it does not', async () => {
     const { sink } = bare(registry, 405);
     const { id, status, statusdetails } = await tenant.register(sink);
     expect({ status, reason: statusdetails.reason }).toEqual({ status: 'pending', reason: 'unsupported' });
@@ -139,7 +139,7 @@ describe('with a public URL', () => {
     expect(await tenant.read(id)).toMatchObject({ status: 'refused', statusdetails: { reason: 'callback_expired' } });
   });
 
-  test('it has the trickle meanwhile, which the callback lifts', async () => {
+  test('it has the trickle meanwhile, and the callback raises the rate', async () => {
     const { sink } = bare(registry, 501);
     expect(await tenant.register(sink, { origin: generous })).toMatchObject({
       status: 'active',
@@ -161,7 +161,7 @@ describe('with a public URL', () => {
     }
   });
 
-  test('it keeps the trickle when the callback is not called, over renewals too', async () => {
+  test('it keeps the trickle if the callback is not called, across renewals too', async () => {
     const { sink } = bare(registry, 405);
     const { id } = await tenant.register(sink, { origin: generous });
     for (const round of ['registration', 'renewal']) {

@@ -15,7 +15,7 @@ beforeAll(async () => {
     start: false,
     env: {
       ASSENT_HANDSHAKE_RETRY_MS: String(retryMs),
-      // Answers are held back, however busy the machine is.
+      // Some tests delay responses, and the machine may be busy.
       ASSENT_HANDSHAKE_DEADLINE_MS: '20000',
       ASSENT_CONTACT: 'https://example.com/abuse',
     },
@@ -30,18 +30,21 @@ const asked = () => registry.receiver.asked;
 const msBetween = (from: string, to: string) => Date.parse(to) - Date.parse(from);
 
 describe('Prefer', () => {
-  test.each(['respond-async', 'wait=0'])('with %s the answer comes at once, and the worker asks', async (prefer) => {
-    const path = `/prefer-${prefer.length}`;
-    registry.receiver.consent(path);
-    const { id, status, statusdetails } = await tenant.register(registry.receiver.sink(path), {}, prefer);
-    expect({ status, reason: statusdetails.reason }).toEqual({ status: 'pending', reason: 'not_asked_yet' });
-    expect(asked()).toEqual([]);
-    await drain();
-    expect(await tenant.read(id)).toMatchObject({ status: 'active' });
-    expect(asked()).toHaveLength(1);
-  });
+  test.each(['respond-async', 'wait=0'])(
+    '%s returns immediately, and the worker sends the handshake',
+    async (prefer) => {
+      const path = `/prefer-${prefer.length}`;
+      registry.receiver.consent(path);
+      const { id, status, statusdetails } = await tenant.register(registry.receiver.sink(path), {}, prefer);
+      expect({ status, reason: statusdetails.reason }).toEqual({ status: 'pending', reason: 'not_asked_yet' });
+      expect(asked()).toEqual([]);
+      await drain();
+      expect(await tenant.read(id)).toMatchObject({ status: 'active' });
+      expect(asked()).toHaveLength(1);
+    },
+  );
 
-  test('with wait=1 a slow webhook is waited for one second, and its answer still counts', async () => {
+  test('wait=1 waits one second for a slow webhook, whose response still counts', async () => {
     const answers: Array<() => void> = [];
     registry.receiver.on('/slow', (_request, response) => {
       answers.push(() => response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '5' }).end());
@@ -58,7 +61,7 @@ describe('Prefer', () => {
 });
 
 describe('what is sent', () => {
-  test('the request carries what the specification names, who asks, and nothing that is not needed', async () => {
+  test('the request has the headers of the specification, a contact, and nothing else', async () => {
     registry.receiver.consent('/headers');
     await tenant.register(registry.receiver.sink('/headers?tenant=1'), { requestedrate: 30 });
     const [request] = asked();
@@ -83,7 +86,7 @@ describe('what is sent', () => {
     );
   });
 
-  test('an origin that asks for no rate sends none', async () => {
+  test('an origin without a requested rate sends none', async () => {
     const name = 'no-rate.example.com';
     await tenant.admin.post('/v1/origins').send({ name, defaultrate: 15 }).expect(201);
     registry.receiver.on('/no-rate', (_request, response) => {
@@ -94,7 +97,7 @@ describe('what is sent', () => {
     expect(statusdetails).toMatchObject({ allowedrate: 15, warnings: [{ code: 'rate_defaulted' }] });
   });
 
-  test('every attempt offers a callback key of its own', async () => {
+  test('every attempt offers its own callback key', async () => {
     registry.receiver.on('/own-keys', (_request, response) => response.destroy());
     await tenant.register(registry.receiver.sink('/own-keys'));
     await exhaust(registry);
@@ -102,8 +105,8 @@ describe('what is sent', () => {
   });
 });
 
-describe('no answer that could be used', () => {
-  test('a transport failure is retried after a growing delay and never at once, then the target is unreachable', async () => {
+describe('no usable response', () => {
+  test('a transport failure is retried after a growing delay, never immediately, then the target is unreachable', async () => {
     registry.receiver.on('/broken', (_request, response) => response.destroy());
     const { id } = await tenant.register(registry.receiver.sink('/broken'));
     for (const [attempt, factor] of [
@@ -129,7 +132,7 @@ describe('no answer that could be used', () => {
     expect(asked()).toHaveLength(3);
   });
 
-  test('attempts that died with their process are not held against the target', async () => {
+  test('attempts that died with their process do not count against the target', async () => {
     const [released, rounds] = [createGate(), 3];
     let reached = createGate();
     registry.receiver.on('/interrupted', async (_request, response) => {
@@ -158,7 +161,7 @@ describe('no answer that could be used', () => {
   test.each([
     [200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '5' }],
     [302, {}],
-  ])('a late %i to an attempt that was taken for dead counts no longer', async (status, headers) => {
+  ])('a late %i to an attempt that was considered dead does not count', async (status, headers) => {
     const path = `/late-${status}`;
     const sink = registry.receiver.sink(path);
     const consent = { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '7' };
@@ -173,7 +176,7 @@ describe('no answer that could be used', () => {
       response.writeHead(answer.status, answer.headers).end();
     });
     const { id } = await tenant.register(sink, {}, 'respond-async');
-    /** Until so many answers have been judged. */
+    /** Waits until that many responses have been judged. */
     const judged = async (answers: number) => {
       const lines = () => registry.logs.filter((line) => line.includes(id) && line.includes('"msg":"handshake"'));
       while (lines().length < answers) await nextTurn();
@@ -199,7 +202,7 @@ describe('no answer that could be used', () => {
     expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 7 });
   });
 
-  test('an attempt that the end of the service cut off is not held against the target', async () => {
+  test('an attempt that a stop of the service ended does not count against the target', async () => {
     const before = await startRegistry({
       env: {
         ASSENT_STOP_SECONDS: '2',
@@ -232,7 +235,7 @@ describe('no answer that could be used', () => {
     [429, {}, 'throttled', retryMs * 0.5],
     [503, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '*' }, 'unavailable', retryMs * 0.5],
   ])(
-    '%i with %j is asked again later, and not before the target wants it',
+    '%i with %j is retried later, and not before the time that the target asked for',
     async (status, headers, reason, leastMs) => {
       const path = `/postponed-${status}-${Object.keys(headers).length}-${leastMs}`;
       registry.receiver.on(path, (_request, response) => void response.writeHead(status, headers).end());
@@ -250,7 +253,7 @@ describe('no answer that could be used', () => {
     },
   );
 
-  test('410 is retired, whatever headers come with it, and is not asked again', async () => {
+  test('410 is retired, whatever its headers say, and is not retried', async () => {
     registry.receiver.on('/gone', (_request, response) => {
       response.writeHead(410, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '*' }).end();
     });
@@ -261,7 +264,7 @@ describe('no answer that could be used', () => {
     expect(await tenant.read(id)).toMatchObject({ status: 'retired', statusdetails: { reason: 'gone' } });
   });
 
-  test('a name that leads to an address that is not allowed is refused at once and never retried', async () => {
+  test('a name that resolves to a forbidden address is refused immediately and never retried', async () => {
     registry.dns.zone['inside.hooks.test'] = ['10.0.0.1'];
     const sink = registry.receiver.sink('/inside', 'inside.hooks.test');
     const { id, status, statusdetails } = await tenant.register(sink);
@@ -273,7 +276,7 @@ describe('no answer that could be used', () => {
 });
 
 describe('a name', () => {
-  test('that is absent and one that leads inside look the same to a subscriber; an admin sees which it is', async () => {
+  test('that is absent and one that resolves to an internal address look the same to a subscriber, not to an admin', async () => {
     registry.dns.zone['private.hooks.test'] = ['10.0.0.1'];
     const seen = await Promise.all(
       ['private.hooks.test', 'absent.example.org'].map(async (host) => {
@@ -301,7 +304,7 @@ describe('a name', () => {
   });
 });
 
-describe('what a subscriber sees of an answer', () => {
+describe('what a subscriber sees of a response', () => {
   test.each<[string, object, string | RegExp, string | RegExp]>([
     [
       'a malformed rate',
@@ -341,7 +344,7 @@ describe('what a subscriber sees of an answer', () => {
     }
   });
 
-  test('the header that a 404 of @azure/web-pubsub-express waits for', async () => {
+  test('the header that @azure/web-pubsub-express needs, in the advice for a 404', async () => {
     const { statusdetails } = await tenant.register(registry.receiver.sink('/nothing-there'));
     expect(statusdetails).toMatchObject({
       reason: 'not_found_at_target',
@@ -349,7 +352,7 @@ describe('what a subscriber sees of an answer', () => {
     });
   });
 
-  test('while the answer is awaited it is asking', async () => {
+  test('while the handshake is in flight the reason is asking', async () => {
     const answered = createGate();
     registry.receiver.on('/asking', async (_request, response) => {
       await answered.opened;

@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-test('its tokens pass the judge, in this process and after a restart', async () => {
+test('its tokens are accepted, in this process and after a restart', async () => {
   const before = await openDevelopmentIssuer(folder);
   const token = await before.sign({ ...wanted, scopes: ['assent:admin', 'assent:subscribe'] });
   const { issuer, keySource } = await openDevelopmentIssuer(folder);
@@ -31,19 +31,19 @@ test('its tokens pass the judge, in this process and after a restart', async () 
   await expect(authenticate(`Bearer ${ended}`)).rejects.toMatchObject({ faults: [{ rule: 'token_expired' }] });
 });
 
-test('processes that start at once agree on one key and leave nothing else behind', async () => {
+test('processes that start at the same time agree on one key and leave no other file', async () => {
   const opened = await Promise.all(Array.from({ length: 20 }, () => openDevelopmentIssuer(folder)));
   expect(new Set(opened.map(({ jwks }) => jwks.keys[0]?.x)).size).toBe(1);
   expect(await readdir(folder)).toEqual(['development-issuer.json']);
 });
 
-test('a data folder that is not there yet is created, and the key file is for its owner only', async () => {
+test('a missing data folder is created, and only its owner can read the key file', async () => {
   const fresh = join(folder, 'data', 'assent');
   await openDevelopmentIssuer(fresh);
   expect((await stat(join(fresh, 'development-issuer.json'))).mode & 0o777).toBe(0o600);
 });
 
-test('the published set holds no private part', async () => {
+test('the published set contains no private part', async () => {
   const { jwks } = await openDevelopmentIssuer(folder);
   const { d } = JSON.parse(await readFile(file, 'utf8'));
   expect(d).toHaveLength(43);
@@ -52,11 +52,11 @@ test('the published set holds no private part', async () => {
 });
 
 test.each([
-  ['is cut off', (text: string) => text.slice(0, -20)],
+  ['is truncated', (text: string) => text.slice(0, -20)],
   ['is empty', () => ''],
-  ['holds a public key only', (text: string) => JSON.stringify({ ...JSON.parse(text), d: undefined })],
-  ['holds a private part that does not fit', (text: string) => text.replace(/"d":"...../, '"d":"AAAAA')],
-])('a key file that %s is an error that names the file, keeps it and tells no key', async (_, damage) => {
+  ['contains only a public key', (text: string) => JSON.stringify({ ...JSON.parse(text), d: undefined })],
+  ['contains a private part that does not fit', (text: string) => text.replace(/"d":"...../, '"d":"AAAAA')],
+])('a key file that %s causes an error that names the file, keeps it and reveals no key', async (_, damage) => {
   await openDevelopmentIssuer(folder);
   const text = await readFile(file, 'utf8');
   await writeFile(file, damage(text));

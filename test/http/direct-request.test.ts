@@ -8,7 +8,7 @@ import { runInNewContext } from 'node:vm';
 import { DirectRequest } from '../../src/http/body.js';
 
 let server: Server | undefined;
-/** Where the server has the connection. */
+/** The server's end of the connection. */
 let served: Socket;
 afterEach(stop);
 
@@ -26,7 +26,7 @@ async function connectTo(listener: (request: DirectRequest, response: ServerResp
   return socket;
 }
 
-/** Answers with the body and how it was read. */
+/** Responds with the body and how it was read. */
 function echo(request: DirectRequest, response: ServerResponse): void {
   const parts: Buffer[] = [];
   const isDirect = request.readDirectly((part) => {
@@ -40,7 +40,7 @@ function echo(request: DirectRequest, response: ServerResponse): void {
 
 const head = (headers: string) => `POST / HTTP/1.1\r\nHost: a\r\n${headers}\r\n\r\n`;
 
-/** The bodies of so many answers to what is sent part by part, each after the one before has been read. */
+/** Sends parts, each after the one before was read. Returns the bodies of this many responses. */
 async function ask(parts: readonly string[], count: number, listener = echo): Promise<string[]> {
   const socket = await connectTo(listener);
   let text = '';
@@ -57,26 +57,26 @@ async function ask(parts: readonly string[], count: number, listener = echo): Pr
 }
 
 test.each([
-  ['that comes with its head', [`${head('Content-Length: 4')}abcd`], ['direct abcd 1']],
-  ['that comes later', [head('Content-Length: 4'), 'abcd'], ['direct abcd 1']],
+  ['that arrives with its head', [`${head('Content-Length: 4')}abcd`], ['direct abcd 1']],
+  ['that arrives later', [head('Content-Length: 4'), 'abcd'], ['direct abcd 1']],
   ['in parts', [`${head('Content-Length: 4')}a`, 'bc', 'd'], ['direct abcd 3']],
   ['in chunks', [`${head('Transfer-Encoding: chunked')}3\r\nabc\r\n`, '1\r\nd\r\n0\r\n\r\n'], ['direct abcd 2']],
   [
-    'of two requests at once',
+    'of two pipelined requests',
     [`${head('Content-Length: 2')}ab${head('Content-Length: 2')}cd`],
     ['direct ab 1', 'direct cd 1'],
   ],
   [
-    'of one request after the other',
+    'of two consecutive requests',
     [`${head('Content-Length: 2')}ab`, `${head('Content-Length: 2')}cd`],
     ['direct ab 1', 'direct cd 1'],
   ],
   ['that is empty', [head('Content-Length: 0')], ['direct  0']],
-])('a body %s is told part by part, and its end', async (_, parts, answers) => {
+])('a body %s is delivered part by part, with its end', async (_, parts, answers) => {
   expect(await ask(parts, answers.length)).toEqual(answers);
 });
 
-test('a body is still a stream for who comes late, or does not ask', async () => {
+test('a body is still a stream if readDirectly is called late or not at all', async () => {
   const late = (request: DirectRequest, response: ServerResponse): void => {
     if (request.readableLength > 0) echo(request, response);
     else setImmediate(late, request, response);
@@ -88,7 +88,7 @@ test('a body is still a stream for who comes late, or does not ask', async () =>
   expect(await ask([two], 2, unread)).toEqual(['unread', 'unread']);
 });
 
-test('an answer before the end of the body leaves the connection to the next request', async () => {
+test('after a response before the end of the body, the connection serves the next request', async () => {
   const early = (request: DirectRequest, response: ServerResponse) => {
     request.readDirectly(() => undefined);
     response.end('early');
@@ -97,7 +97,7 @@ test('an answer before the end of the body leaves the connection to the next req
   expect(await ask(two, 2, early)).toEqual(['early', 'early']);
 });
 
-test('the end is not told of a body that was cut off', async () => {
+test('the end of an aborted body is not reported', async () => {
   const told: Array<string | null> = [];
   let request: DirectRequest | undefined;
   const socket = await connectTo((asked) => {
@@ -111,7 +111,7 @@ test('the end is not told of a body that was cut off', async () => {
   expect(told).toEqual(['ab']);
 });
 
-test('nothing holds on to a request that was read while its connection is idle', async () => {
+test('nothing retains a read request while its connection is idle', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   let request: WeakRef<DirectRequest> | undefined;

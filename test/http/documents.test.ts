@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import express from 'express';
+import express, { type RequestHandler } from 'express';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { connect, Socket, type AddressInfo } from 'node:net';
 import { loadContract } from '../../src/http/contract.js';
 import { serveDocuments } from '../../src/http/documents.js';
+import { servePages } from '../../src/pages/serve.js';
 
 const open = '/proc/self/fd';
 
@@ -13,8 +14,10 @@ let server: Server;
 let socket: Socket;
 beforeEach(async () => {
   const app = express();
-  const contact = 'beheer@gemeente.example (desk)';
-  serveDocuments(app, (_request, _response, next) => next(), loadContract().document, { contact });
+  const contact = 'beheer@gemeente.example (https://gemeente.example/webhooks)';
+  const setHeaders: RequestHandler = (_request, _response, next) => next();
+  serveDocuments(app, setHeaders, loadContract().document, { contact });
+  servePages(app, setHeaders, { version: '1', apiVersion: '1', tokens: { issuers: [] }, hasSecurityText: false });
   server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
@@ -35,23 +38,30 @@ async function ask(path: string, times: number): Promise<void> {
   await asked;
 }
 
-test('the contract names the mail address of the operator', async () => {
+test('the contract names the mail address and the URL of the operator', async () => {
   const { port } = server.address() as AddressInfo;
   socket = new Socket();
   const { info } = (await (await fetch(`http://127.0.0.1:${port}/v1/openapi.json`)).json()) as { info: object };
-  expect(info).toMatchObject({ contact: { name: expect.any(String), email: 'beheer@gemeente.example' } });
+  const [email, url] = ['beheer@gemeente.example', 'https://gemeente.example/webhooks'];
+  expect(info).toMatchObject({ contact: { name: 'The operator of this registry', email, url } });
 });
 
-test('answers that nobody reads take no memory of their own', async () => {
-  const before = process.memoryUsage().arrayBuffers;
-  await ask('/openapi.json', 500);
-  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(10_000_000);
-});
+test.each(['/openapi.json', '/docs'])(
+  'responses of %s that no client reads take no memory of their own',
+  async (path) => {
+    const before = process.memoryUsage().arrayBuffers;
+    await ask(path, 500);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(10_000_000);
+  },
+);
 
-(existsSync(open) ? test : test.skip)('answers that nobody reads keep no file open (looks into /proc)', async () => {
-  await ask('/docs/swagger-ui-bundle.js', 100);
-  // It is larger than what a connection takes in by itself.
-  if (socket.readableLength === 0) await once(socket, 'readable');
-  const files = readdirSync(open).filter((name) => existsSync(`${open}/${name}`));
-  expect(files.filter((name) => readlinkSync(`${open}/${name}`).includes('swagger'))).toEqual([]);
-});
+(existsSync(open) ? test : test.skip)(
+  'responses that no client reads keep no file open (looks into /proc)',
+  async () => {
+    await ask('/docs', 100);
+    // It is larger than what a connection takes in by itself.
+    if (socket.readableLength === 0) await once(socket, 'readable');
+    const files = readdirSync(open).filter((name) => existsSync(`${open}/${name}`));
+    expect(files.filter((name) => readlinkSync(`${open}/${name}`).includes('/pages/'))).toEqual([]);
+  },
+);

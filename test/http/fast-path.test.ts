@@ -60,7 +60,7 @@ function ask(method: string, path: string) {
   return { asked, answered };
 }
 
-test('a GET is answered without waiting for a body that does not come', async () => {
+test('a GET is answered without waiting for a body that does not arrive', async () => {
   const { asked, answered } = ask('GET', '/v1/subscriptions');
   asked.setHeader('Content-Length', 5);
   asked.flushHeaders();
@@ -71,7 +71,7 @@ test('a GET is answered without waiting for a body that does not come', async ()
   asked.destroy();
 });
 
-test('an answer that is made while the process stops is the last one of its connection', async () => {
+test('a response while the process stops closes its connection', async () => {
   const { asked, answered } = ask('POST', '/v1/match');
   asked.end('{}');
   while (answerLater === undefined) await new Promise(setImmediate);
@@ -81,7 +81,7 @@ test('an answer that is made while the process stops is the last one of its conn
   expect(headers).toMatchObject({ connection: 'close', 'content-length': '2' });
 });
 
-test('of many that come at once each has its own answer, in their order, also where some are at fault', async () => {
+test('many requests at once each get their own response, in order, even if some fail', async () => {
   const socket = connect(Number(new URL(urlOf(server, '127.0.0.1')).port), '127.0.0.1');
   const limits = Array.from({ length: 150 }, (_, limit) => limit);
   const requests = limits.map((limit) => `GET /v1/grants?limit=${limit} HTTP/1.1\r\nHost: a\r\n`);
@@ -132,7 +132,7 @@ test.each([
   expect(logged[0]?.['callerrequestid']).toBe(expected);
 });
 
-test('a look-up that fails is logged as everything else, and one that succeeds is not', async () => {
+test('a failed look-up is logged like every request, and a successful one is not', async () => {
   const url = `${urlOf(server, '127.0.0.1')}/v1/grants`;
   await fetch(`${url}?limit=1`);
   const failed = await fetch(`${url}?limit=0`, { headers: { traceparent: `00-${parent}-01` } });

@@ -57,13 +57,13 @@ test('the set is fetched at the first look-up and then kept', async () => {
   expect(server.fetches()).toBe(1);
 });
 
-test('two hundred look-ups at start share one fetch', async () => {
+test('two hundred look-ups at startup share one fetch', async () => {
   const verdicts = await Promise.all(Array.from({ length: 200 }, () => verdict(first)));
   expect(new Set(verdicts)).toEqual(new Set(['verified']));
   expect(server.fetches()).toBe(1);
 });
 
-test('after ten minutes the set is refreshed behind a look-up that does not wait for it', async () => {
+test('after ten minutes a look-up starts a refresh in the background and does not wait for it', async () => {
   await verdict(first);
   const fetched = new Promise<ServerResponse>((resolve) => server.answers((_, response) => resolve(response)));
   now = 10 * minute - 1;
@@ -79,7 +79,7 @@ test('after ten minutes the set is refreshed behind a look-up that does not wait
   expect(server.fetches()).toBe(2);
 });
 
-test('a key that was withdrawn while nobody asked is not accepted once more', async () => {
+test('a key that was withdrawn during a time without look-ups is not accepted again', async () => {
   await verdict(first);
   server.publishes(next.publicJwk);
   now = 20 * minute;
@@ -88,7 +88,7 @@ test('a key that was withdrawn while nobody asked is not accepted once more', as
   expect(server.fetches()).toBe(2);
 });
 
-test('after an outage of which nobody asked for the end a withdrawn key is not accepted either', async () => {
+test('after an outage and a time without look-ups, a withdrawn key is not accepted either', async () => {
   await verdict(first);
   server.breaks();
   now = 20 * minute;
@@ -98,7 +98,7 @@ test('after an outage of which nobody asked for the end a withdrawn key is not a
   expect(await verdict(first)).toBe(unknownKey);
 });
 
-test('during an outage known keys wait for no fetch but the first in ten minutes', async () => {
+test('during an outage known keys wait only for the first fetch in ten minutes', async () => {
   await verdict(first);
   server.breaks();
   now = 20 * minute;
@@ -110,7 +110,7 @@ test('during an outage known keys wait for no fetch but the first in ten minutes
   expect(isOver).toBe(false);
 });
 
-test('a new key is accepted 30 s after the last fetch, and the old one as long as it is published', async () => {
+test('a new key is accepted 30 s after the last fetch, and the old key as long as it is published', async () => {
   await verdict(first);
   server.publishes(first.publicJwk, next.publicJwk);
   now = 30 * second;
@@ -129,7 +129,7 @@ test('a key that may have been published since the last fetch is unavailable unt
   expect(await verdict(next)).toBe('verified');
 });
 
-test('a key that a fetched set lacks is refused from then on, and so are further ones of who makes keys up', async () => {
+test('a key that a fetched set lacks is refused from then on, and so are many other made-up keys', async () => {
   await verdict(first);
   const garbage = (index: number) => ({ ...next, kid: `garbage-${index}` });
   now = 29 * second;
@@ -145,13 +145,13 @@ test('a key that a fetched set lacks is refused from then on, and so are further
   expect(server.fetches()).toBe(3);
 });
 
-test('a key that is made up at the first look-up is refused at once', async () => {
+test('a made-up key at the first look-up is refused immediately', async () => {
   expect(await Promise.all([verdict(next), verdict(next)])).toEqual([unknownKey, unknownKey]);
   now = second;
   expect(await verdict(next)).toBe(unknownKey);
 });
 
-test('two hundred unknown keys at once cause one fetch, and no other for 30 s', async () => {
+test('two hundred unknown keys at once cause one fetch, and no further one for 30 s', async () => {
   await verdict(first);
   now = 30 * second;
   const strangers = Array.from({ length: 200 }, (_, index) => ({ ...next, kid: `stranger-${index}` }));
@@ -161,7 +161,7 @@ test('two hundred unknown keys at once cause one fetch, and no other for 30 s', 
   expect(server.fetches()).toBe(2);
 });
 
-test('two hundred unknown keys during an outage cause one fetch, and no other for 30 s', async () => {
+test('two hundred unknown keys during an outage cause one fetch, and no further one for 30 s', async () => {
   await verdict(first);
   server.breaks();
   now = 30 * second;
@@ -172,7 +172,7 @@ test('two hundred unknown keys during an outage cause one fetch, and no other fo
   expect(server.fetches()).toBe(2);
 });
 
-test('during an outage known keys go on for a day after the last good answer and not longer', async () => {
+test('during an outage known keys work for a day after the last good response and not longer', async () => {
   now = 12 * hour;
   await verdict(first);
   server.breaks();
@@ -180,10 +180,10 @@ test('during an outage known keys go on for a day after the last good answer and
   expect(await verdict(first)).toBe('verified');
   now = 36 * hour + 30 * second;
   expect(await verdict(first)).toBe('keys_unavailable');
-  expect(outages.map(String)).toContain('Error: The JWK Set URL answered 500.');
+  expect(outages.map(String)).toContain('Error: The JWK Set URL returned 500.');
 });
 
-test('an unknown key during an outage is unavailable and says when to try again', async () => {
+test('an unknown key during an outage gets keys_unavailable with the time to retry', async () => {
   await verdict(first);
   server.breaks();
   now = 30 * second;
@@ -203,7 +203,7 @@ test('a new key is accepted within 60 s after an outage ends', async () => {
   expect(await verdict(next)).toBe('verified');
 });
 
-test('without any set fetches start at most every 5 s, and the first good answer ends the outage', async () => {
+test('without a set, fetches start at most every 5 s, and the first good response ends the outage', async () => {
   server.breaks();
   expect(await verdict(first)).toBe('keys_unavailable');
   server.publishes(first.publicJwk);
@@ -214,7 +214,7 @@ test('without any set fetches start at most every 5 s, and the first good answer
   expect(await verdict(first)).toBe('verified');
 });
 
-test('a URL where nobody listens is an outage', async () => {
+test('a URL without a server is an outage', async () => {
   const closed = createServer().listen(0, '127.0.0.1');
   await once(closed, 'listening');
   const { port } = closed.address() as { port: number };
@@ -224,20 +224,20 @@ test('a URL where nobody listens is an outage', async () => {
 
 const garbage: Array<[string, number, string]> = [
   ['an HTML page', 200, '<html>We are down for maintenance</html>'],
-  ['JSON that is no set', 200, '{"error":"busy"}'],
+  ['JSON that is not a set', 200, '{"error":"busy"}'],
   ['null', 200, 'null'],
-  ['keys that are no list', 200, '{"keys":{"first":{}}}'],
+  ['keys that are not a list', 200, '{"keys":{"first":{}}}'],
   ['an empty set', 200, '{"keys":[]}'],
   [
-    'a set of things that are no keys',
+    'a set of values that are not keys',
     200,
     '{"keys":[null,7,{"kty":"EC","kid":"first","crv":"P-256","x":"!","y":"!"}]}',
   ],
-  ['half an answer', 200, '{"keys":[{"kty":"EC","kid":"fi'],
+  ['half a response', 200, '{"keys":[{"kty":"EC","kid":"fi'],
   ['a redirect', 302, ''],
 ];
 
-test.each(garbage)('%s is an outage and never replaces the last good set', async (_, status, body) => {
+test.each(garbage)('%s is an outage, and never replaces the last good set', async (_, status, body) => {
   await verdict(first);
   server.answers((_request, response) => response.writeHead(status, { location: '/elsewhere' }).end(body));
   now = 30 * second;
@@ -254,13 +254,13 @@ test('a set of 256 KiB is read, and one byte more is an outage', async () => {
   expect(await verdict(first, source())).toBe('keys_unavailable');
 });
 
-test('a server that never answers is an outage when the time is up', async () => {
+test('a server that never responds is an outage after the timeout', async () => {
   server.answers(() => {});
   expect(await verdict(first, source({ timeoutMs: 50 }))).toBe('keys_unavailable');
   expect(server.fetches()).toBe(1);
 });
 
-test('a server that sends a byte now and then cannot stretch the time', async () => {
+test('a server that sends a byte now and then cannot extend the timeout', async () => {
   server.answers((_, response) => {
     const drip = setInterval(() => response.write(' '), 10);
     response.on('close', () => clearInterval(drip));
@@ -268,7 +268,7 @@ test('a server that sends a byte now and then cannot stretch the time', async ()
   expect(await verdict(first, source({ timeoutMs: 100 }))).toBe('keys_unavailable');
 });
 
-test('keys in a set that cannot be used are left out without harm to the others', async () => {
+test('unusable keys in a set are ignored, and the others work', async () => {
   const secret: JWK = { ...(await exportJWK(await generateSecret('HS256', { extractable: true }))), kid: 'secret' };
   const leaked: JWK = { ...(await exportJWK(next.privateKey)), kid: next.kid };
   const short = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'jwk' });

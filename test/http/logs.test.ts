@@ -11,7 +11,7 @@ import { createLog } from '../../src/http/log.js';
 import { startRegistryProcess } from '../support/process.js';
 import { copyDatabase, startRegistry, type Client, type Registry } from '../support/registry.js';
 
-/** Each is planted once; the callback keys and tokens join them as they come into being. */
+/** Each is planted once. Callback keys and tokens are added when they are created. */
 const credentialKey = randomBytes(32);
 const secrets: Record<string, string> = {
   credential: 'canary-credential-51c8',
@@ -81,7 +81,7 @@ interface LogLine {
 }
 const lines = () => registry.logs.map((line) => JSON.parse(line) as LogLine);
 
-/** Everything goes well: each kind of request, with everything in it that is secret. */
+/** Successes: each kind of request, with every secret in it. */
 async function succeed(): Promise<void> {
   registry.receiver.consent('/yes');
   const yes = await registered('/yes');
@@ -107,7 +107,7 @@ async function succeed(): Promise<void> {
   await subscriber.delete(yes).expect(200);
 }
 
-/** Faults of whoever asks, with a secret in every place that a message might repeat. */
+/** Faults of the client, with a secret in every place that a message might repeat. */
 async function failAsClient(): Promise<Response[]> {
   const anybody = supertest(registry.url);
   const { credential = '', authorization = '', token = '' } = secrets;
@@ -138,7 +138,7 @@ async function failAsClient(): Promise<Response[]> {
   ]);
 }
 
-/** The database breaks a promise: a constraint, a type, a table that is not there. */
+/** Unexpected errors of the database: a constraint, a type, a missing table. */
 async function failAsDatabase(): Promise<Response[]> {
   await registry.sql(`alter table subscription add constraint canary check (sink not like '%/constrained%')`);
   const constrained = await subscriber.post('/v1/subscriptions').send(full('/constrained'));
@@ -156,7 +156,7 @@ async function failAsDatabase(): Promise<Response[]> {
   return [constrained, mistyped, missing];
 }
 
-/** Webhooks fail in their ways, and once the registry itself does while it asks one. */
+/** Webhooks fail in several ways, and once the registry itself fails during a handshake. */
 async function failAsHandshake(): Promise<void> {
   registry.receiver.on('/hangup', (request) => request.socket.destroy());
   registry.receiver.on('/echo', (request, response) => {
@@ -167,7 +167,7 @@ async function failAsHandshake(): Promise<void> {
   for (const path of ['/hangup', '/echo', '/not-found']) await registered(path);
   await subscriber.post('/v1/subscriptions').send({ ...full('/'), sink: `https://nowhere.example/?code=${code()}` });
 
-  // Gone while the webhook is asked, so that nobody can write what it answered.
+  // Removed during the handshake, so that its outcome cannot be written.
   registry.receiver.on('/fault', (_request, response) => {
     void registry.sql(`alter table audit rename to hidden`).then(() => response.writeHead(302).end());
   });
@@ -184,10 +184,10 @@ describe('secrets', () => {
     await failAsHandshake();
   });
 
-  /** Names of the secrets that a text holds. */
+  /** Names of the secrets that a text contains. */
   const told = (text: string) => Object.entries(secrets).flatMap(([name, value]) => (text.includes(value) ? name : []));
 
-  test('everything that was to be provoked happened', () => {
+  test('every intended failure happened', () => {
     expect(problems.map(({ status }) => status)).not.toContain(201);
     expect(problems.filter(({ status }) => status === 500)).toHaveLength(3);
     const messages = lines().map(({ msg }) => msg);
@@ -195,20 +195,20 @@ describe('secrets', () => {
     expect(Object.keys(secrets).length).toBeGreaterThan(10);
   });
 
-  test('stand in no log line', () => {
+  test('appear in no log line', () => {
     expect(registry.logs.flatMap((line) => told(line).map((name) => `${name} in ${line}`))).toEqual([]);
   });
 
-  test('stand in no problem', () => {
+  test('appear in no problem', () => {
     const found = problems.flatMap(({ text, headers }) => told(`${text} ${JSON.stringify(headers)}`));
     expect(found).toEqual([]);
   });
 
-  test('stand in no metric', async () => {
+  test('appear in no metric', async () => {
     expect(told((await supertest(registry.operationsUrl).get('/metrics')).text)).toEqual([]);
   });
 
-  test('stand in no audit entry, and neither does what the database keeps of them', async () => {
+  test('appear in no audit entry, and neither do the hashes and ciphertexts that the database keeps', async () => {
     const { text } = await admin.get('/v1/audit').query({ limit: 200 }).expect(200);
     expect(text).toContain('subscription.created');
     expect(told(text)).toEqual([]);
@@ -220,13 +220,13 @@ describe('secrets', () => {
     expect(told(JSON.stringify(sealed))).not.toContain('credential');
   });
 
-  test('every character of every log line can be seen, whatever was sent', () => {
+  test('every character of every log line is visible, whatever was sent', () => {
     const invisible = registry.logs.filter((line) => /[\p{C}\p{Zl}\p{Zp}]/u.test(line.replace(/\n$/, '')));
     expect(invisible).toEqual([]);
   });
 });
 
-test('every request has one line with its outcome, and a fault of ours one more with its cause', async () => {
+test('every request has one line with its outcome, and an internal error one more with its cause', async () => {
   const good = await subscriber.get('/v1/subscriptions').expect(200);
   const bad = await subscriber.get('/v1/nothing').expect(404);
   await registry.sql(`alter table audit rename to hidden`);
@@ -248,14 +248,14 @@ test('every request has one line with its outcome, and a fault of ours one more 
 });
 
 test.each([
-  ['before its body was there', 'createSubscription', (token: string) => posted('subscriptions', token, 9)],
+  ['before its body arrived', 'createSubscription', (token: string) => posted('subscriptions', token, 9)],
   [
-    'while it waited behind another one',
+    'while it waited behind another request',
     'createOrigin',
     (token: string) =>
       `GET /v1/changes?wait=60 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n${posted('origins', token, 1)}`,
   ],
-])('a request whose client has gone %s has its line, too', async (_, operation, textWith) => {
+])('a request whose client disconnected %s has its line too', async (_, operation, textWith) => {
   const who = { tenant: 'waterschap', subscriber: 'me', minutes: 60 };
   const scopes = ['assent:subscribe', 'assent:admin', 'assent:deliver'];
   const text = textWith(await createToken({ ...who, scopes }, registry.env));
@@ -267,13 +267,13 @@ test.each([
   expect(told()).toMatchObject([{ msg: 'request' }]);
 });
 
-/** A request that says that it has so many bytes, of which one comes. */
+/** A request that announces this many bytes and sends one. */
 function posted(path: string, token: string, bytes: number): string {
   const headers = `Host: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json`;
   return `POST /v1/${path} HTTP/1.1\r\n${headers}\r\nContent-Length: ${bytes}\r\n\r\n{`;
 }
 
-test('every attempt of a handshake has one line with its verdict', async () => {
+test('every handshake attempt has one line with its verdict', async () => {
   registry.receiver.on('/thrice', (request) => request.socket.destroy());
   const { body } = await subscriber.post('/v1/subscriptions').send(full('/thrice')).expect(201);
   const [{ id }] = (await registry.sql(`select id::text from handshake where subscription = '${body.id}'`)) as [
@@ -285,7 +285,7 @@ test('every attempt of a handshake has one line with its verdict', async () => {
   expect(own.map(({ msg }) => msg)).toEqual(['handshake', 'handshake', 'handshake']);
 });
 
-test('an error cannot forge a line or pretend to be another text, wherever it carries what came from outside', () => {
+test('an error cannot forge a log line or disguise its text, wherever it contains outside input', () => {
   const written: string[] = [];
   const log = createLog('info', { write: (line: string) => void written.push(line) });
   const forged = `x\r\n{"level":"info","msg":"request"}\u2028${bidi}\u0000\u001b[2J\u200b\nat ${bidi}`;
@@ -296,7 +296,7 @@ test('an error cannot forge a line or pretend to be another text, wherever it ca
   expect(written[0]).toContain('\\\\u{202e}gpj.exe');
 });
 
-test('a process of its own tells no secret either, on stdout or stderr, from its start to its end', async () => {
+test('a separate process reveals no secret either, on stdout or stderr, from its start to its end', async () => {
   const own = await mkdtemp(join(tmpdir(), 'assent-logs-own-'));
   const copy = await copyDatabase(own);
   const url = copy.url === undefined ? undefined : new URL(copy.url);
@@ -305,7 +305,7 @@ test('a process of its own tells no secret either, on stdout or stderr, from its
     ASSENT_PORT: '0',
     ASSENT_OPERATIONS_PORT: '0',
     ASSENT_LOG_LEVEL: 'debug',
-    // Only so are names asked that end in .test.
+    // Without this, names that end in .test are not resolved.
     ASSENT_ALLOWED_NETWORKS: '127.0.0.0/8',
     ASSENT_DATA: own,
     ASSENT_CREDENTIAL_KEYS: env['ASSENT_CREDENTIAL_KEYS'] ?? '',

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => registry.stop());
 
-/** Registries that a test starts for itself. */
+/** Registries that a single test starts. */
 const others: Registry[] = [];
 afterEach(async () => {
   await Promise.all(others.splice(0).map((other) => other.stop()));
@@ -43,7 +43,7 @@ async function metric(name: string, labels: Record<string, string> = {}): Promis
   return line === undefined ? undefined : Number(line.split(' ').at(-1));
 }
 
-test('a process that turns is live, and one that has everything is ready', async () => {
+test('a running process is live, and one with everything that it needs is ready', async () => {
   await untilReady(registry.operationsUrl);
   expect((await watch('/livez').expect(200)).body).toEqual({ status: 'live' });
   const checks = { process: 'ok', database: 'ok', migrations: 'ok', index: 'ok', worker: 'ok', writes: 'ok' };
@@ -60,7 +60,7 @@ test('a process that turns is live, and one that has everything is ready', async
   await registry.sql(`create database ${url.pathname.slice(1)}`);
 });
 
-test('a migration that this version brings and the database lacks makes it not ready, and is named', async () => {
+test('a migration of this version that the database lacks makes it not ready, and is named', async () => {
   const [row] = await registry.sql<{ name: string }>(`update _prisma_migrations set finished_at = null
     where migration_name = (select max(migration_name) from _prisma_migrations) returning migration_name as name`);
   const { body } = await watch('/readyz').expect(503);
@@ -106,7 +106,7 @@ test('a migration of a newer version is named in the log, in a warning and in th
   await watch('/readyz').expect(200);
 });
 
-test('a worker that does not poll, and a memory that is not loaded, make it not ready', async () => {
+test('a worker that does not poll, or an index that is not loaded, makes it not ready', async () => {
   const idle = await startRegistry({ start: false, unloaded: true });
   others.push(idle);
   const { body } = await supertest(idle.service.operations).get('/readyz').expect(503);
@@ -120,7 +120,7 @@ test('a worker that does not poll, and a memory that is not loaded, make it not 
   });
 });
 
-test('while it stops it is not ready, still live, and finishes what it was asked', async () => {
+test('while it stops it is not ready, still live, and finishes the requests in flight', async () => {
   const other = await another();
   const admin = await other.as('assent:admin');
   await admin.post('/v1/origins').send({ name: 'eventemitter.example.com', isdefault: true }).expect(201);
@@ -138,7 +138,7 @@ test('while it stops it is not ready, still live, and finishes what it was asked
   await stopped;
 });
 
-test('a check that does not answer is not waited for, and a cause is not told to whoever asks', async () => {
+test('a check that hangs is not waited for, and the response contains no causes', async () => {
   const checks = {
     silent: () => new Promise<undefined>(() => undefined),
     broken: () => Promise.reject(new Error('password=canary')),
@@ -177,7 +177,7 @@ test('handshakes are counted by verdict and reason, with their latency', async (
   expect(await metric('assent_handshake_duration_seconds_count')).toBe(before + 2);
 });
 
-test('handshakes in flight are counted while they are', async () => {
+test('handshakes are counted while they are in flight', async () => {
   expect(await metric('assent_handshakes_in_flight')).toBe(0);
   let release = () => {};
   const asked = new Promise<void>((resolve) =>
@@ -196,7 +196,7 @@ test('handshakes in flight are counted while they are', async () => {
   expect(await metric('assent_handshakes_in_flight')).toBe(0);
 });
 
-test('the lag is by how much the oldest due handshake is late', async () => {
+test('the lag says how late the oldest due handshake is', async () => {
   const idle = await startRegistry({ start: false, unloaded: true });
   others.push(idle);
   const lag = async () => {
@@ -215,7 +215,7 @@ test('the lag is by how much the oldest due handshake is late', async () => {
   expect(await lag()).toBe(0);
 });
 
-(isServer ? test : test.skip)('metrics do not wait for a table that somebody has locked', async () => {
+(isServer ? test : test.skip)('metrics do not wait for a table that another session has locked', async () => {
   const somebody = new pg.Client({ connectionString: registry.env['DATABASE_URL'] });
   await somebody.connect();
   await somebody.query('begin');
@@ -251,7 +251,7 @@ test('neither the API nor its documents exist on the listener for operations', a
   expect((await watch('/%E0%A4%A').expect(404)).body.code).toBe('not_found');
 });
 
-/** Sends text on a connection, piece by piece, and returns what came back when the other side has closed it. */
+/** Sends text on a connection, piece by piece. Returns everything received when the other side closes it. */
 function converse(pieces: Iterable<string>, everyMs: number): Promise<{ answer: string }> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(registry.url).port), '127.0.0.1');
@@ -270,7 +270,7 @@ function converse(pieces: Iterable<string>, everyMs: number): Promise<{ answer: 
   });
 }
 
-/** The problem that a whole answer holds; its length is what was said. */
+/** The problem in a complete response, whose length must be as announced. */
 function problemIn(answer: string): Record<string, unknown> {
   const [head = '', body = ''] = answer.split('\r\n\r\n');
   expect(head).toContain('Content-Type: application/problem+json');
@@ -279,9 +279,9 @@ function problemIn(answer: string): Record<string, unknown> {
 }
 
 test.each([
-  ['lines that are too many', 431, 'headers_too_large', `Host: a\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`],
-  ['what is no HTTP', 400, 'invalid_request', 'Host a\r\n\r\n'],
-])('%s are answered with a problem, too', async (_, status, code, lines) => {
+  ['headers that are too long', 431, 'headers_too_large', `Host: a\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`],
+  ['bytes that are not HTTP', 400, 'invalid_request', 'Host a\r\n\r\n'],
+])('%s get a problem too', async (_, status, code, lines) => {
   const { answer } = await converse([`GET /v1/permissions HTTP/1.1\r\n${lines}`], 1);
   expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(problemIn(answer)).toMatchObject({ status, code, requestid: /X-Request-Id: (\S+)/.exec(answer)?.[1] });
@@ -290,14 +290,14 @@ test.each([
 test.each([
   ['/v1/permissions', 'without a host', 400, 'invalid_request', ''],
   ['/v1/origins', 'without a host', 400, 'invalid_request', ''],
-  ['/v1/permissions', 'that expects something', 401, 'unauthenticated', 'Host: a\r\nExpect: kindness\r\n'],
-])('%s is answered with a problem %s, too', async (path, _, status, code, lines) => {
+  ['/v1/permissions', 'with an unknown expectation', 401, 'unauthenticated', 'Host: a\r\nExpect: kindness\r\n'],
+])('%s gets a problem %s too', async (path, _, status, code, lines) => {
   const { answer } = await converse([`GET ${path} HTTP/1.1\r\nConnection: close\r\n${lines}\r\n`], 1);
   expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(problemIn(answer)).toMatchObject({ status, code, requestid: /X-Request-Id: (\S+)/.exec(answer)?.[1] });
 });
 
-test('a request that is still to be answered is not refused for what comes behind it', async () => {
+test('a request in progress is not refused because of invalid bytes after it', async () => {
   const deliver = await createToken(
     { tenant: 'gemeente', subscriber: 's', scopes: ['assent:deliver'], minutes: 5 },
     registry.env,
@@ -307,7 +307,7 @@ test('a request that is still to be answered is not refused for what comes behin
   expect(answer).toBe('');
 });
 
-test('an answer that is on its way is not written into by what comes behind its request', async () => {
+test('invalid bytes after a request do not corrupt its response', async () => {
   const deliver = await createToken(
     { tenant: 'gemeente', subscriber: 's', scopes: ['assent:deliver'], minutes: 5 },
     registry.env,
@@ -318,7 +318,7 @@ test('an answer that is on its way is not written into by what comes behind its 
   expect(answer).not.toContain('400');
 });
 
-test('a client that sends its headers one byte at a time is cut off, and so is one that sends nothing', async () => {
+test('a client that sends its headers one byte at a time is disconnected, and so is one that sends nothing', async () => {
   const endless = `GET /v1/subscriptions HTTP/1.1\r\nHost: a\r\nX-Slow: ${'a'.repeat(10_000)}`;
   const [slow, silent] = await Promise.all([converse(endless, 100), converse('', 100)]);
   expect(slow.answer).toMatch(/^HTTP\/1.1 408 /);
@@ -326,7 +326,7 @@ test('a client that sends its headers one byte at a time is cut off, and so is o
   expect(silent.answer).toMatch(/^HTTP\/1.1 408 /);
 });
 
-test('an idle connection is kept for longer than proxies keep theirs', async () => {
+test('an idle connection is kept longer than proxies keep theirs', async () => {
   for (const url of [
     `${registry.url}/v1/subscriptions`,
     `${registry.url}/v1/match`,
@@ -340,7 +340,7 @@ test.each([
   ['Host', 'Host: a.example\r\nHost: b.example'],
   ['Authorization', 'Host: a.example\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b'],
   ['If-Match', `Host: a.example\r\nIf-Match: "1"\r\n${'a:\r\n'.repeat(1_500)}If-Match: "2"`],
-])('a request with two %s lines is refused, and says so', async (name, headers) => {
+])('a request with two %s headers is refused, and the fault names the header', async (name, headers) => {
   const request = `GET /v1/subscriptions HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`;
   const { answer } = await converse([request], 1);
   expect(answer).toMatch(/^HTTP\/1.1 400 /);

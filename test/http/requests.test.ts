@@ -3,7 +3,7 @@ import { request as send } from 'node:http';
 import { createToken } from '../../src/cli/create-token.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 
-/** How requests may be written. The fast path takes exactly its paths; everything else goes through Express. */
+/** Forms of requests. The fast path handles exactly its paths; everything else goes through Express. */
 const origin = 'eventemitter.example.com';
 let registry: Registry;
 let sinks: { live: string; revoked: string; held: string; unknown: string };
@@ -46,7 +46,7 @@ afterAll(() => registry.stop());
 interface Sent {
   method?: string;
   query?: string;
-  /** Names and values in turn, so that a name can stand twice. */
+  /** Names and values in turn, so that a name can occur twice. */
   headers?: string[];
   body?: string;
   as?: string;
@@ -58,7 +58,7 @@ interface Got {
   body: unknown;
 }
 
-/** What differs from one request to the next. */
+/** Headers that differ between requests. */
 const ownToEach = new Set(['date', 'x-request-id']);
 
 function exchange(
@@ -95,33 +95,33 @@ const asked = (sink: string, of = origin) => `?origin=${encodeURIComponent(of)}&
 const lookUps: Array<[string, number, () => Sent]> = [
   ['a live grant', 200, () => ({ query: asked(sinks.live) })],
   [
-    'a live grant, written otherwise',
+    'a live grant, with the parameters swapped',
     200,
     () => ({ query: `?sink=${encodeURIComponent(sinks.live)}&origin=${origin}` }),
   ],
   ['an origin in capitals', 200, () => ({ query: asked(sinks.live, origin.toUpperCase()) })],
   ['a revoked grant', 200, () => ({ query: asked(sinks.revoked) })],
   ['a hold', 200, () => ({ query: asked(sinks.held) })],
-  ['a pair that nobody knows', 200, () => ({ query: asked(sinks.unknown) })],
+  ['an unknown pair', 200, () => ({ query: asked(sinks.unknown) })],
   ['another tenant', 200, () => ({ query: asked(sinks.live), as: 'stranger' })],
   ['an admin', 200, () => ({ query: asked(sinks.live), as: 'admin' })],
   ['a plus and half an encoded byte', 400, () => ({ query: `?origin=${origin}&sink=https://a.example.com/+%2` })],
-  ['letters outside of ASCII', 400, () => ({ query: `?origin=${origin}&sink=https://%C3%A9.example.com/` })],
+  ['letters outside ASCII', 400, () => ({ query: `?origin=${origin}&sink=https://%C3%A9.example.com/` })],
   ['NUL', 400, () => ({ query: `?origin=${origin}&sink=https://a.example.com/%00` })],
   ['quotes', 400, () => ({ query: `?origin=${origin}&sink=https://a.example.com/%22%5C` })],
-  ['a tag that is known', 304, () => ({ query: asked(sinks.live), headers: ['If-None-Match', '*'] })],
-  ['a tag that is not known', 200, () => ({ query: asked(sinks.live), headers: ['If-None-Match', '"other"'] })],
+  ['a matching tag', 304, () => ({ query: asked(sinks.live), headers: ['If-None-Match', '*'] })],
+  ['a tag that does not match', 200, () => ({ query: asked(sinks.live), headers: ['If-None-Match', '"other"'] })],
   ['no parameter', 400, () => ({})],
   ['no sink', 400, () => ({ query: `?origin=${origin}` })],
   ['an empty sink', 400, () => ({ query: `?origin=${origin}&sink=` })],
   ['a sink twice', 400, () => ({ query: `?origin=${origin}&sink=https://a/&sink=https://b/` })],
-  ['a name that stands thousands of times', 400, () => ({ query: `?${'a&'.repeat(5_000)}`, headers: [] })],
+  ['a name that occurs thousands of times', 400, () => ({ query: `?${'a&'.repeat(5_000)}`, headers: [] })],
   [
-    'a pair behind a thousand empty parameters',
+    'a pair after a thousand empty parameters',
     200,
     () => ({ query: `?${'&'.repeat(1_000)}${asked(sinks.live).slice(1)}` }),
   ],
-  ['a parameter too many', 400, () => ({ query: `${asked(sinks.live)}&more=1` })],
+  ['an unknown parameter', 400, () => ({ query: `${asked(sinks.live)}&more=1` })],
   ['two question marks', 400, () => ({ query: `?${asked(sinks.live)}` })],
   ['a fragment', 200, () => ({ query: `${asked(sinks.live)}#there` })],
   ['an origin with a scheme', 400, () => ({ query: asked(sinks.live, `https://${origin}`) })],
@@ -167,16 +167,16 @@ const batches: Array<[string, number, () => Sent]> = [
   ['more than a thousand', 400, () => ({ body: pairs(...Array<string>(1_001).fill('https://a/')), headers: json })],
   ['an empty sink', 400, () => ({ body: pairs(''), headers: json })],
   ['a number', 400, () => ({ body: `[{"origin":"${origin}","sink":1}]`, headers: json })],
-  ['a member too many', 400, () => ({ body: `[{"origin":"${origin}","sink":"https://a/","x":1}]`, headers: json })],
+  ['an unknown member', 400, () => ({ body: `[{"origin":"${origin}","sink":"https://a/","x":1}]`, headers: json })],
   ['a member twice', 400, () => ({ body: `[{"origin":"a","sink":"b","sink":"c"}]`, headers: json })],
   ['an open array', 400, () => ({ body: pairs(sinks.live).slice(0, -1), headers: json })],
-  ['something behind the array', 400, () => ({ body: `${pairs(sinks.live)}]`, headers: json })],
+  ['something after the array', 400, () => ({ body: `${pairs(sinks.live)}]`, headers: json })],
   ['an object', 400, () => ({ body: `{"origin":"${origin}","sink":"https://a/"}`, headers: json })],
   ['nothing', 400, () => ({ body: '', headers: json })],
   ['text', 415, () => ({ body: pairs(sinks.live), headers: ['Content-Type', 'text/plain'] })],
   ['an encoding', 415, () => ({ body: pairs(sinks.live), headers: [...json, 'Content-Encoding', 'gzip'] })],
   [
-    'the encoding that is none',
+    'the encoding identity',
     200,
     () => ({ body: pairs(sinks.live), headers: [...json, 'Content-Encoding', 'IDENTITY'] }),
   ],
@@ -196,11 +196,7 @@ const matches: Array<[string, number, () => Sent]> = [
   ['an origin by name', 200, () => ({ query: `?origin=${origin}`, body: JSON.stringify(event), headers: structured })],
   ['an unknown origin', 404, () => ({ query: '?origin=x.example', body: JSON.stringify(event), headers: structured })],
   ['a later revision', 503, () => ({ query: '?minRevision=99999', body: JSON.stringify(event), headers: structured })],
-  [
-    'a parameter that is none',
-    400,
-    () => ({ query: '?explain=maybe', body: JSON.stringify(event), headers: structured }),
-  ],
+  ['an invalid parameter', 400, () => ({ query: '?explain=maybe', body: JSON.stringify(event), headers: structured })],
   [
     'an event without a type',
     400,
@@ -220,7 +216,7 @@ const matches: Array<[string, number, () => Sent]> = [
   ],
   ['an encoding', 415, () => ({ body: 'x', headers: [...structured, 'Content-Encoding', 'gzip'] })],
   [
-    'the encoding that is none',
+    'the encoding identity',
     200,
     () => ({ body: JSON.stringify(event), headers: [...structured, 'content-encoding', 'Identity'] }),
   ],
@@ -247,18 +243,14 @@ const registrations: Array<[string, number, () => Sent]> = [
   ['a query', 400, () => ({ query: '?a=b', body: subscription(), headers: later })],
   ['a sink that is not https', 400, () => ({ body: subscription({ sink: 'http://a.example.com/' }), headers: later })],
   ['an unknown origin', 400, () => ({ body: subscription({ origin: 'unknown.example.com' }), headers: later })],
-  ['a member too many', 400, () => ({ body: subscription({ x: 1 }), headers: later })],
+  ['an unknown member', 400, () => ({ body: subscription({ x: 1 }), headers: later })],
   ['no sink', 400, () => ({ body: subscription({ sink: undefined }), headers: later })],
   ['an open object', 400, () => ({ body: subscription().slice(0, -1), headers: later })],
   ['nothing', 400, () => ({ headers: later })],
   ['text', 415, () => ({ body: subscription(), headers: ['Content-Type', 'text/plain'] })],
   ['an encoding', 415, () => ({ body: subscription(), headers: [...later, 'Content-Encoding', 'gzip'] })],
   ['an encoding of nothing', 415, () => ({ headers: [...later, 'Content-Encoding', 'gzip'] })],
-  [
-    'the encoding that is none',
-    201,
-    () => ({ body: subscription(), headers: [...later, 'Content-Encoding', 'Identity'] }),
-  ],
+  ['the encoding identity', 201, () => ({ body: subscription(), headers: [...later, 'Content-Encoding', 'Identity'] })],
   ['an empty encoding', 201, () => ({ body: subscription(), headers: [...later, 'Content-Encoding', ''] })],
   ['a body that is too large', 413, () => ({ body: subscription({ subject: 'x'.repeat(70_000) }), headers: later })],
   ['no token', 401, () => ({ body: subscription(), headers: later, as: 'none' })],
@@ -270,18 +262,15 @@ test.each(registrations)('a registration with %s gets %i', async (_, status, sen
 });
 
 test.each(['/v1/permissions/', '/v1/Permissions', '/V1/permissions', '/v1/%70ermissions', '//v1/permissions'])(
-  '%s is another address, and nothing is there',
+  '%s is another address, which does not exist',
   async (path) => {
     expect((await exchange(path, { query: asked(sinks.live) })).status).toBe(404);
   },
 );
 
-test.each(['*', 'http://[', '//[', '/nothing'])(
-  'the address %s, where nothing can be, gets a problem',
-  async (path) => {
-    expect(await exchange(path, {})).toMatchObject({ status: 404, body: { code: 'not_found' } });
-  },
-);
+test.each(['*', 'http://[', '//[', '/nothing'])('the address %s, which cannot exist, gets a problem', async (path) => {
+  expect(await exchange(path, {})).toMatchObject({ status: 404, body: { code: 'not_found' } });
+});
 
 test('HEAD has the headers of GET and no body', async () => {
   const [head, get] = [
@@ -291,7 +280,7 @@ test('HEAD has the headers of GET and no body', async () => {
   expect(head).toEqual({ ...get, body: undefined });
 });
 
-test('an absolute address (RFC 9112 section 3.2.2) leads to the same answer', async () => {
+test('an absolute address (RFC 9112 section 3.2.2) gets the same response', async () => {
   const sent = { query: `${asked(sinks.live)}#there` };
   const get = await exchange('/v1/permissions', { query: asked(sinks.live) });
   expect(get.status).toBe(200);

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { faultRules } from '../../src/errors.js';
 import { messageFaults } from '../../src/events/read-events.js';
 
-const rows = readFileSync(new URL('../../src/http/RULES.md', import.meta.url), 'utf8')
+const rows = readFileSync(new URL('../../docs/reference/faults.md', import.meta.url), 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| `'))
   .map((line) =>

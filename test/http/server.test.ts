@@ -18,7 +18,7 @@ async function connectTo(listener: RequestListener, limits: object = {}): Promis
   return connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
 }
 
-test('nothing holds on to an answer that waits behind another one when their connection closes', async () => {
+test('nothing retains a response that waits behind another one when their connection closes', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const none: Preferred = () => false;
@@ -38,10 +38,10 @@ test('nothing holds on to an answer that waits behind another one when their con
   expect(left()).toBe(0);
 });
 
-/** Milliseconds, in match of minutes. */
+/** Milliseconds instead of minutes. */
 const limits = { timeout: 100, keepAliveTimeout: 100 };
 
-test('who takes nothing of an answer is cut off', async () => {
+test('a client that reads nothing of a response is disconnected', async () => {
   const socket = await connectTo((_, response) => void response.end(Buffer.alloc(50_000_000)), limits);
   const [served] = (await once(server, 'connection')) as [Socket];
   socket.pause().write(request);
@@ -56,7 +56,7 @@ test('a client that waits for a response is not disconnected, and one that has i
   expect(text).toMatch(/^HTTP\/1\.1 200 .*late$/s);
 });
 
-test('whoever asks whether to go on is told so in turn, and not in the middle of an answer', async () => {
+test('100 Continue is sent in order, and not in the middle of a response', async () => {
   const answers: ServerResponse[] = [];
   const socket = await connectTo((_, response) => void answers.push(response));
   const expecting = 'POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createTokenCache, type TokenCache } from '../../src/http/issuers.js';
 
-/** Every token that was judged, as often as it was. */
+/** Every token that was verified, as often as it was verified. */
 let judged: string[];
 let expiresAt: number;
 let now: number;
@@ -22,7 +22,7 @@ const come = async (authorization: string) => cache.authenticate(authorization);
 test.each([
   [Infinity, 60_000],
   [5_000, 5_000],
-])('a token that expires at %d is judged anew from %d on', async (expiry, anew) => {
+])('a token that expires at %d is verified again from %d on', async (expiry, anew) => {
   expiresAt = expiry;
   await come('Bearer a');
   now = anew - 1;
@@ -33,7 +33,7 @@ test.each([
   expect(judged).toHaveLength(2);
 });
 
-test('when keys have changed every token is judged anew, also one that was being judged meanwhile', async () => {
+test('after keys have changed every token is verified again, even one whose verification was in progress', async () => {
   for (let times = 0; times < 2; times += 1) await come('Bearer a');
   cache.clear();
   const pending = come('Bearer b');
@@ -43,12 +43,12 @@ test('when keys have changed every token is judged anew, also one that was being
   expect(judged).toEqual(['Bearer a', 'Bearer b', 'Bearer a', 'Bearer b']);
 });
 
-test('each token is known by itself, in one spelling', async () => {
+test('each token is cached on its own, in one spelling', async () => {
   for (const token of ['Bearer a', 'Bearer b', 'Bearer a', 'bearer a', 'bearer a', 'Bearer  b']) await come(token);
   expect(judged).toEqual(['Bearer a', 'Bearer b', 'bearer a', 'bearer a', 'Bearer  b']);
 });
 
-test('of ten thousand and one the oldest is judged anew', async () => {
+test('of ten thousand and one tokens the oldest is verified again', async () => {
   for (let token = 0; token <= 10_000; token += 1) await come(`Bearer ${token}`);
   judged.splice(0);
   for (const token of ['Bearer 1', 'Bearer 10000', 'Bearer 0']) await come(token);

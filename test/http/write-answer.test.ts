@@ -6,7 +6,7 @@ import { FixedHeaders } from '../../src/http/write-answer.js';
 let server: Server;
 afterEach(() => void server?.close());
 
-/** The lines of the answer's head, and its body. */
+/** The lines of the response's head, and its body. */
 async function ask(listener: RequestListener, request: string): Promise<{ head: string[]; body: string }> {
   server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -23,18 +23,18 @@ const bodies: Array<[string, string | Buffer | undefined]> = [
   ['nothing', undefined],
   ['an empty text', ''],
   ['ASCII', '{"a":1}'],
-  ['a text that is Latin-1', '{"a":"é"}'],
-  ['a text that is not', '{"a":"€ 𝄞"}'],
+  ['a text in Latin-1', '{"a":"é"}'],
+  ['a text beyond Latin-1', '{"a":"€ 𝄞"}'],
   ['bytes', Buffer.from('{"a":"€ é"}')],
   ['many bytes', Buffer.alloc(300_000, 'a€')],
 ];
 const ways: Array<[string, boolean]> = [
-  ['behind the head', true],
-  ['given to node', false],
+  ['appended to the head', true],
+  ['passed to Node', false],
 ];
 const answers = bodies.flatMap(([name, body]) => ways.map(([way, joinsHead]) => [name, way, body, joinsHead] as const));
 
-test.each(answers)('an answer with %s, %s, is as node would send it', async (_name, _way, body, joinsHead) => {
+test.each(answers)('a response with %s, %s, is sent as Node would send it', async (_name, _way, body, joinsHead) => {
   const fixed = new FixedHeaders({ 'X-One': '1', 'X-Two': 'zwei é' }, joinsHead);
   const status = body === undefined ? 304 : 200;
   const length = body === undefined ? [] : ['Content-Length', String(Buffer.byteLength(body))];
@@ -45,7 +45,7 @@ test.each(answers)('an answer with %s, %s, is as node would send it', async (_na
         (_, response) => fixed.send(response, { status, requestId: 'r-1', others: ['ETag', '"e"'], body }),
         request,
       ),
-      // Behind bytes node takes the head for Latin-1, too.
+      // With a body of bytes Node sends the head as Latin-1 too.
       await ask(
         (_, response) => response.writeHead(status, all).end(body === undefined ? body : Buffer.from(body as string)),
         request,
@@ -57,7 +57,7 @@ test.each(answers)('an answer with %s, %s, is as node would send it', async (_na
   }
 });
 
-test('answers to requests that came together are sent in their order, whichever is made first', async () => {
+test('responses to pipelined requests are sent in order, whichever is ready first', async () => {
   const fixed = new FixedHeaders({ 'X-One': '1' });
   const waiting: Array<() => void> = [];
   const both = await ask((_, response) => {
@@ -68,7 +68,7 @@ test('answers to requests that came together are sent in their order, whichever 
   expect(both.body).toMatch(/^\{"a":0\}HTTP\/1\.1 200 OK\r\n(.+\r\n)+\r\n\{"a":1\}$/);
 });
 
-test('this node keeps the head, so that an answer is one write', async () => {
+test('this version of Node keeps the head, so that a response is one write', async () => {
   const writes = jest.spyOn(Socket.prototype, 'write');
   const fixed = new FixedHeaders({ 'X-One': '1' });
   const answer = { status: 200, requestId: 'r-1', others: [], body: '{}' };
@@ -82,6 +82,6 @@ test('this node keeps the head, so that an answer is one write', async () => {
 test.each([
   ['X One', '1'],
   ['X-One', '1\r\nX-Two: 2'],
-])('what is no header is refused before there is an answer (%s: %j)', (name, value) => {
+])('an invalid header is refused before any response (%s: %j)', (name, value) => {
   expect(() => new FixedHeaders({ [name]: value })).toThrow(/header/i);
 });

@@ -3,7 +3,7 @@ import { RegistryError } from '../../src/errors.js';
 import { createBatcher } from '../../src/storage/batch.js';
 import { createGate } from '../support/gate.js';
 
-/** Writes down what went together, and answers each member with its own name. */
+/** Records the batches, and resolves each member with its own name. */
 function record(settings: { most?: number; keyOf?: (member: string) => string | undefined } = {}) {
   const batches: string[][] = [];
   const gate = createGate();
@@ -22,7 +22,7 @@ function record(settings: { most?: number; keyOf?: (member: string) => string | 
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('what comes in one turn goes together, and what comes meanwhile together in the next, in order', async () => {
+test('members of one tick form a batch, and members that arrive meanwhile form the next, in order', async () => {
   const { batches, add, open } = record();
   const early = [add('a'), add('b')];
   await turn();
@@ -37,7 +37,7 @@ test('what comes in one turn goes together, and what comes meanwhile together in
   ]);
 });
 
-test('the next batch goes out before anybody hears of the one before', async () => {
+test('the next batch starts before the results of the previous one are delivered', async () => {
   const { batches, add, open } = record();
   const first = add('a');
   await turn();
@@ -47,7 +47,7 @@ test('the next batch goes out before anybody hears of the one before', async () 
   expect(batches).toEqual([['a'], ['b']]);
 });
 
-test('a batch has its most, and members of the same key are apart and in order', async () => {
+test('a batch has a size limit, and members with the same key are in separate batches, in order', async () => {
   const { batches, add, open } = record({ most: 2, keyOf: (member) => member[0] });
   open();
   await Promise.all(['a1', 'a2', 'b1', 'c1', 'a3'].map(add));
@@ -66,7 +66,7 @@ test('one bad member fails alone', async () => {
   expect(batches).toEqual([['a', 'bad', 'b'], ['a'], ['bad'], ['b']]);
 });
 
-test('where the database is away nothing is tried again: it may have been done', async () => {
+test('nothing is retried while the database is unavailable: it may have been committed', async () => {
   const { batches, add, open } = record();
   open();
   const results = await Promise.allSettled(['a', 'away'].map(add));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { lockFolder } from '../../src/storage/folder-lock.js';
 
 const lockModule = new URL('../../dist/storage/folder-lock.js', import.meta.url).href;
-/** Says that it is ready, locks when it is told to, says what came of it, and lives until it is told to end. */
+/** Reports that it is ready, locks on command, reports the result, and runs until it is ended. */
 const contender = `
   const { lockFolder } = await import(process.argv[1]);
   console.log('ready');
@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(parent, { recursive: true }));
 
-/** What each of many processes says that want the folder at once. */
+/** The results of many processes that lock the folder at the same time. */
 async function contend(folder: string, count: number): Promise<{ winners: number[]; others: string[] }> {
   const children = Array.from({ length: count }, () =>
     spawn(process.execPath, ['--input-type=module', '-e', contender, lockModule, folder], {
@@ -40,13 +40,13 @@ async function contend(folder: string, count: number): Promise<{ winners: number
   return { winners, others: said.filter((text) => text !== 'mine') };
 }
 
-test('of many processes that want a folder at once, one gets it, and the others are told which', async () => {
+test('of many processes that lock a folder at the same time, one succeeds, and the others name it', async () => {
   const { winners, others } = await contend(join(parent, 'database'), 12);
   expect(winners).toHaveLength(1);
   for (const text of others) expect(text).toContain(`in use by process ${winners[0]}.`);
 });
 
-test('of many processes that find a lock whose owner died, one takes it over and leaves no other lock', async () => {
+test('of many processes that find a lock whose owner has died, one takes it over and leaves no other lock', async () => {
   const dead = spawnSync(process.execPath, ['-p', 'process.pid'], { encoding: 'utf8' }).stdout.trim();
   for (let round = 0; round < 3; round += 1) {
     const folder = join(parent, `database-${round}`);
@@ -60,10 +60,10 @@ test('of many processes that find a lock whose owner died, one takes it over and
   }
 });
 
-describe('where process ids say nothing, as between containers', () => {
+describe('if process ids mean nothing, as between containers', () => {
   const unshare = ['--pid', '--fork', '--mount-proc'];
   const canUnshare = spawnSync('unshare', [...unshare, 'true']).status === 0;
-  /** Process 1 of a container of its own, as who asks is too. */
+  /** Process 1 of its own container, like the other one. */
   const contained = (folder: string) =>
     spawn('unshare', [...unshare, process.execPath, '--input-type=module', '-e', contender, lockModule, folder], {
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -89,7 +89,7 @@ describe('where process ids say nothing, as between containers', () => {
     expect(said).toEqual(['mine', expect.stringContaining('is in use by process 1.'), 'mine']);
   });
 
-  test('a socket that somebody swept away leaves the process id to go by', async () => {
+  test('if the socket was deleted, the process id decides', async () => {
     const folder = join(parent, 'database');
     const release = await lockFolder(folder);
     const [, life = ''] = (await readFile(`${folder}.lock`, 'utf8')).split(' ');
@@ -99,20 +99,20 @@ describe('where process ids say nothing, as between containers', () => {
     await release();
   });
 
-  test('a path that is too long for a socket is locked, too', async () => {
+  test('a path that is too long for a socket is locked too', async () => {
     const folder = join(parent, 'a'.repeat(120));
     const { winners, others } = await contend(folder, 4);
     expect([winners.length, others.length]).toEqual([1, 3]);
   });
 });
 
-test('a lock that was cut off while it was written is taken over', async () => {
+test('a lock that was only partly written is taken over', async () => {
   const folder = join(parent, 'database');
   await writeFile(`${folder}.lock`, '');
   expect((await contend(folder, 1)).winners).toHaveLength(1);
 });
 
-test('of two in the same process that want a folder the first gets it, and whoever comes after it has let go', async () => {
+test('in one process only the first lock of a folder succeeds, and another one after its release', async () => {
   const folder = join(parent, 'replica');
   await writeFile(`${folder}.lock`, String(process.pid));
   const attempts = await Promise.allSettled([lockFolder(folder), lockFolder(`${parent}/./replica`)]);

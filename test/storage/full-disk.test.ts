@@ -7,7 +7,7 @@ import { createToken } from '../../src/cli/create-token.js';
 import type { Scope } from '../../src/http/principal.js';
 import { startProgram, startRegistryProcess } from '../support/process.js';
 
-// A disk of its own needs a system where a process may have one.
+// A separate disk needs a system that lets a process mount one.
 const onSmallDisk = spawnSync('unshare', ['-rm', 'true']).status === 0 ? test : test.skip;
 const mebibyte = 1_048_576;
 
@@ -18,14 +18,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** What becomes a process whose data folder is a disk of so many MiB, which is gone when it ends. */
+/** A command for a process whose data folder is a disk of this many MiB, which disappears with the process. */
 const withDisk = (size: number) => ({
   env: { ASSENT_DATA: folder, ASSENT_PORT: '0', ASSENT_OPERATIONS_PORT: '0' },
   through: ['unshare', '-rm', 'sh', '-c', `mount -t tmpfs -o size=${size}m none "$0" && exec "$@"`, folder],
 });
 
 onSmallDisk(
-  'while the disk of the embedded database is full it is read and not written, and nothing that was acknowledged is lost',
+  'while the disk of the embedded database is full, the database is read-only, and no acknowledged change is lost',
   async () => {
     const registry = await startRegistryProcess(withDisk(200));
     const disk = `/proc/${registry.pid}/root${folder}`;
@@ -74,11 +74,11 @@ onSmallDisk(
   },
 );
 
-onSmallDisk('where there is no room for the embedded database it does not start, and says so', async () => {
+onSmallDisk('without room for the embedded database the process does not start, and reports the reason', async () => {
   const program = startProgram('main.js', withDisk(40));
   try {
     expect(await program.ended).toBe(1);
-    expect(program.stderr).toMatch(/^ASSENT_DATA: the disk of .* has \d+ MiB left, and the database needs 64\.\n$/);
+    expect(program.stderr).toMatch(/^ASSENT_DATA: the disk of .* has \d+ MiB left, but the database needs 64\.\n$/);
   } finally {
     program.child.kill('SIGKILL');
   }

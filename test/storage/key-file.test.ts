@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openKeyFile } from '../../src/storage/key-file.js';
 
-test('a process that finds the file created while it made a key takes that key instead of its own', async () => {
+test('a process that finds a file created in the meantime uses the key in it instead of its own', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'key-file-'));
   const open = (create: () => unknown) => openKeyFile(join(folder, 'key.json'), create, String);
   const later = await open(async () => {

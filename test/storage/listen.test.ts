@@ -4,7 +4,7 @@ import { WatchedPool } from '../../src/storage/watched-pool.js';
 
 const connectionString = 'postgres://127.0.0.1:1/assent?sslmode=verify-full&sslrootcert=/nowhere/ca.pem';
 
-test('a certificate file that is not there for a moment is a fault to try again after, and not the end', async () => {
+test('a certificate file that is missing for a moment causes a retry, and not the end of the process', async () => {
   const stopping = new AbortController();
   const faults: unknown[] = [];
   const nothing = () => undefined;
@@ -23,7 +23,7 @@ test('a certificate file that is not there for a moment is a fault to try again 
   expect(faults).toMatchObject([{ code: 'ENOENT' }, { code: 'ENOENT' }]);
 });
 
-test('nor of a pool, which tells whoever wants a connection', async () => {
+test('the same in a pool only rejects callers that need a connection', async () => {
   const pool = new WatchedPool({ connectionString });
   const asked = [pool.connect(), pool.query('select 1')];
   expect(await Promise.allSettled(asked)).toMatchObject([

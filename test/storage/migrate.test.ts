@@ -33,7 +33,7 @@ afterAll(async () => {
 const rowsOf = <T>(text: string) => database.client.$queryRawUnsafe<T[]>(text);
 
 (isServer ? test : test.skip)(
-  'ten processes that start at once on an empty database apply each migration once',
+  'ten processes that start at the same time on an empty database apply each migration once',
   async () => {
     const server = process.env['ASSENT_TEST_SERVER'] ?? '';
     const name = `assent_${randomUUID().replaceAll('-', '')}`;
@@ -59,7 +59,7 @@ async function names(): Promise<string[]> {
   return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort();
 }
 
-test('the record of migrations is the table that Prisma keeps, so that `prisma migrate deploy` agrees', async () => {
+test('migrations are recorded in the table of Prisma, so that `prisma migrate deploy` agrees', async () => {
   expect(
     await rowsOf(`select column_name as name, data_type as type, is_nullable as nullable,
       character_maximum_length as length, column_default as "default"
@@ -84,7 +84,7 @@ test('the record of migrations is the table that Prisma keeps, so that `prisma m
   expect(kept).toEqual(await Promise.all(expected));
 });
 
-test('a migrated database is left as it is by the next start', async () => {
+test('the next start leaves a migrated database unchanged', async () => {
   const before = await rowsOf(`select * from _prisma_migrations order by id`);
   expect(await migrate(database)).toEqual([]);
   expect(await rowsOf(`select * from _prisma_migrations order by id`)).toEqual(before);
@@ -113,7 +113,7 @@ test('a migrated database is left as it is by the next start', async () => {
   },
 );
 
-test('no function that forbids kinds of plans has its statements compiled at each call, as up to Postgres 17 they would be', async () => {
+test('no function that forbids kinds of plans recompiles its statements at each call, as it would up to Postgres 17', async () => {
   const functions = await rowsOf<{ name: string; settings: string[] }>(
     `select proname as name, proconfig as settings from pg_proc where 'enable_seqscan=off' = any (proconfig) order by 1`,
   );
@@ -121,7 +121,7 @@ test('no function that forbids kinds of plans has its statements compiled at eac
   for (const { settings } of functions) expect(settings).toContain('jit=off');
 });
 
-test('a process goes on asking what it had asked when a migration of a newer one changes what a function gives', async () => {
+test('queries of a running process still work when a newer migration changes the result type of a function', async () => {
   const give = (type: string) =>
     database.exclusively(({ execute }) =>
       execute(`
@@ -136,7 +136,7 @@ test('a process goes on asking what it had asked when a migration of a newer one
   await database.exclusively(({ execute }) => execute('drop function given'));
 });
 
-test('a service does not start on a database where one of its migrations was another one', async () => {
+test('a service does not start if one of its migrations differs from the applied one', async () => {
   await rowsOf(`update _prisma_migrations set checksum = repeat('0', 64)`);
   await database.close();
   const env = { ASSENT_DATA: folder, ...(copy.url === undefined ? {} : { DATABASE_URL: copy.url }) };
@@ -172,7 +172,7 @@ const types: Record<string, string> = {
   '@db.VarChar(255)': 'character varying(255)',
 };
 
-/** The models of prisma/schema.prisma as they should stand in the database. */
+/** The models of prisma/schema.prisma as they should be in the database. */
 async function declared(): Promise<{ columns: Column[]; keys: Key[] }> {
   const schema = await readFile(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8');
   const models = [...schema.matchAll(/^model (\w+) \{\n(.*?)^\}/gms)].map(([, name = '', body = '']) => ({
@@ -220,7 +220,7 @@ test('prisma/schema.prisma has the columns, types, nullability and defaults of t
 });
 
 test('prisma/schema.prisma has the primary keys, indexes and foreign keys of the migrated database', async () => {
-  // Partial indexes cannot be said in a Prisma schema.
+  // A Prisma schema cannot express partial indexes.
   const found = await rowsOf<Key>(`
     select c.relname as table, case when i.indisprimary then 'id' when i.indisunique then 'unique' else 'index' end as kind,
       (select string_agg(a.attname, ',' order by k.place) from unnest(i.indkey) with ordinality k (number, place)

@@ -9,7 +9,7 @@ import { freePort, startPostgres, type Postgres } from '../support/postgres.mjs'
 import { untilReady } from '../support/process.js';
 import { startRegistry, type Client, type Registry } from '../support/registry.js';
 
-// Commits are written before they are acknowledged, as in production; only the disk itself is not waited for.
+// Commits are written before they are acknowledged, as in production, but not flushed to the disk.
 const serverSettings = ['fsync = off', 'full_page_writes = off'];
 
 let postgres: Postgres;
@@ -31,7 +31,7 @@ afterAll(async () => {
   await registry.stop();
 });
 
-/** One request of each kind that needs the database: read, write, ask, grant, record. */
+/** One request of each kind that needs the database: read, write, handshake, grant, record. */
 const everyKind = (): Array<PromiseLike<Response>> => [
   subscriber.get('/v1/subscriptions'),
   subscriber.get(`/v1/subscriptions/${randomUUID()}`),
@@ -55,7 +55,7 @@ function expectUnavailable(responses: readonly Response[]): void {
   }
 }
 
-test('while Postgres is stopped every request that needs it is answered 503 with Retry-After', async () => {
+test('while Postgres is stopped, every request that needs it gets 503 with Retry-After', async () => {
   await postgres.crash();
   expectUnavailable(await Promise.all(everyKind()));
   const { body } = await supertest(registry.operationsUrl).get('/readyz').expect(503);
@@ -68,7 +68,7 @@ test('while Postgres is stopped every request that needs it is answered 503 with
   await subscriber.get('/v1/subscriptions').expect(200);
 });
 
-test('a crash of Postgres under load loses nothing that was acknowledged, and a repeated key creates nothing twice', async () => {
+test('a crash of Postgres under load loses no acknowledged change, and a repeated key creates nothing twice', async () => {
   const acknowledged = new Map<string, string>();
   const statuses = new Set<number>();
   const register = async (key: string) => {
@@ -111,7 +111,7 @@ test('a crash of Postgres under load loses nothing that was acknowledged, and a 
   expect(stored).toEqual(acknowledged);
 });
 
-test('while Postgres stands still, more requests than there are connections are all answered 503', async () => {
+test('while Postgres is frozen, more requests than there are connections all get 503', async () => {
   await Promise.all(everyKind());
   postgres.freeze();
   const responses = await Promise.all(Array.from({ length: 5 }, everyKind).flat());
@@ -123,7 +123,7 @@ test('while Postgres stands still, more requests than there are connections are 
   await subscriber.get('/v1/subscriptions').expect(200);
 });
 
-describe('while Postgres lets nobody into the database', () => {
+describe('while Postgres refuses logins to the database', () => {
   let elsewhere: pg.Client;
   beforeAll(async () => {
     elsewhere = new pg.Client({
@@ -139,12 +139,12 @@ describe('while Postgres lets nobody into the database', () => {
       'alter database postgres allow_connections false',
       'alter database postgres allow_connections true',
     ],
-    ['as it has another name', 'alter database postgres rename to away', 'alter database away rename to postgres'],
-    ['as its user may not log in', 'alter role postgres nologin', 'alter role postgres login'],
+    ['because it was renamed', 'alter database postgres rename to away', 'alter database away rename to postgres'],
+    ['because its user may not log in', 'alter role postgres nologin', 'alter role postgres login'],
   ])('%s, what needs it is answered 503 with Retry-After', async (_why, close, open) => {
     const hangUp = `select pg_terminate_backend(pid) from pg_stat_activity where datname in ('postgres', 'away')`;
     await Promise.all(everyKind());
-    // Whoever connects between the two is in.
+    // A connection between the two succeeds.
     while (
       !(await elsewhere
         .query(hangUp)
@@ -155,7 +155,7 @@ describe('while Postgres lets nobody into the database', () => {
         ))
     );
     await elsewhere.query(hangUp);
-    // The first ones may find a connection broken.
+    // The first requests may get a broken connection.
     await Promise.all(everyKind());
     const responses = await Promise.all(everyKind());
     await elsewhere.query(open);
@@ -165,7 +165,7 @@ describe('while Postgres lets nobody into the database', () => {
   });
 });
 
-test('a Postgres that stands still does not keep the service from stopping', async () => {
+test('a frozen Postgres does not keep the service from stopping', async () => {
   const other = await startRegistry({ env: { DATABASE_URL: postgres.url, ASSENT_STOP_SECONDS: '3' } });
   postgres.freeze();
   await other.service.stop();
@@ -173,7 +173,7 @@ test('a Postgres that stands still does not keep the service from stopping', asy
   await Promise.all([other.receiver.stop(), other.dns.stop()]);
 });
 
-test('a server whose name has several addresses is away as any other, although that error has no message', async () => {
+test('a server whose name has several addresses is detected as unavailable, although its error has no message', async () => {
   const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
   const socket = connect({
     host: 'database.example',

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
-/** Several registries in one database, each in a schema of its own. */
+/** Several registries in one database, each in its own schema. */
 let first: Registry;
 const others: Registry[] = [];
 const tenants: Tenant[] = [];
@@ -31,7 +31,7 @@ afterAll(async () => {
   await first.stop();
 });
 
-test('a registry is in the schema that its URL names, which it makes, or in the first of the search path that is there', async () => {
+test('a registry uses the schema in its URL, which it creates, or the first existing one of the search path', async () => {
   const rows = await first.sql<{ schema: string }>(
     `select schemaname as schema from pg_tables where tablename = 'subscription' order by 1`,
   );
@@ -39,7 +39,7 @@ test('a registry is in the schema that its URL names, which it makes, or in the 
   expect(others.map(({ service }) => service.database.schema)).toEqual(['Noord \\ 1 é', 'found']);
 });
 
-test('registries in one database know nothing of each other', async () => {
+test('registries in one database see nothing of each other', async () => {
   first.receiver.consent('/schema');
   for (const [place, tenant] of tenants.entries()) {
     const sink = first.receiver.sink(`/schema?${place}`);

@@ -5,7 +5,7 @@ import { startPostgres, type Postgres } from '../support/postgres.mjs';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
-/** As a package sets up Postgres on a machine that is not in UTC, by an administrator with habits. */
+/** A Postgres as a package installs it on a machine outside UTC, with unusual settings. */
 const habits = [
   'fsync = off',
   'full_page_writes = off',
@@ -37,7 +37,7 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-test('times are what they are, in whatever time zone and style the server tells them', async () => {
+test('times are correct, whatever the time zone and date style of the server', async () => {
   registry.receiver.consent('/events');
   const sink = registry.receiver.sink('/events');
   const registered = await tenant.register(sink);
@@ -60,7 +60,7 @@ test('times are what they are, in whatever time zone and style the server tells 
   );
 });
 
-test('what many do at once to one webhook is told as it is in the end, and refused to none of them', async () => {
+test('many concurrent changes of one webhook all succeed, and the last change in the log has the final state', async () => {
   registry.receiver.consent('/many', { rate: '600' });
   const sink = registry.receiver.sink('/many');
   await tenant.register(sink);
@@ -79,7 +79,7 @@ test('what many do at once to one webhook is told as it is in the end, and refus
   expect(await tenant.permission(sink)).toMatchObject({ allowedrate, expiresat });
 });
 
-test('options of the URL hold beside those that the program needs, and do not make a replica writable', async () => {
+test('options in the URL work next to those that the program needs, and do not make a replica writable', async () => {
   const url = new URL(postgres.url);
   const habits = [
     'timezone=Asia/Tokyo',
@@ -95,7 +95,7 @@ test('options of the URL hold beside those that the program needs, and do not ma
       current_setting('work_mem') as memory, current_setting('transaction_isolation') as isolation,
       current_setting('statement_timeout') as patience`,
   );
-  // As a migration does, and a snapshot.
+  // Like a migration and a snapshot.
   await database.exclusively(({ execute }) => execute('select pg_sleep(1.1)'));
   await database.snapshot(({ query }) => query('select pg_sleep(1.1)::text'));
   const [after] = await database.query(`select current_setting('transaction_timeout') as limit`);
@@ -104,7 +104,7 @@ test('options of the URL hold beside those that the program needs, and do not ma
   expect(after).toEqual({ limit: '1s' });
 });
 
-test('a limit of the server for whole transactions, which holds from Postgres 17 on, is told as a database that is too slow', async () => {
+test('the transaction timeout of the server (Postgres 17 and later) is reported as an unavailable database', async () => {
   const url = new URL(postgres.url);
   url.searchParams.set('options', '-c transaction_timeout=500ms');
   const other = await startRegistry({ env: { DATABASE_URL: url.href }, beside: registry });
@@ -121,8 +121,8 @@ test('a limit of the server for whole transactions, which holds from Postgres 17
 });
 
 test.each([
-  ['refuse', 'DATABASE_URL: unsupported startup parameter: options. Where a pooler'],
-  ['drop', 'DATABASE_URL: the settings of the session got lost on the way. Where a pooler'],
+  ['refuse', 'DATABASE_URL: unsupported startup parameter: options. If a pooler'],
+  ['drop', 'DATABASE_URL: the settings of the session were lost on the way. If a pooler'],
 ] as const)('where a pooler may %s the settings of a session nothing starts', async (habit, message) => {
   const pooler = await startPooler(postgres.url, habit);
   await expect(openDatabase({ databaseUrl: pooler.url, dataFolder: '' })).rejects.toThrow(message);

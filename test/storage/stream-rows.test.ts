@@ -21,7 +21,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The rows of each page, to a reader that takes its time. */
+/** The rows of each page, for a slow reader. */
 const pagesOf = (statement: string, ...values: string[]) =>
   database.snapshot(async ({ stream }) => {
     const pages: string[][] = [];
@@ -32,7 +32,7 @@ const pagesOf = (statement: string, ...values: string[]) =>
     return pages;
   });
 
-test('a stream has every row once and in order, and however many there are, few of them at once', async () => {
+test('a stream has every row once and in order, and holds few of them at a time, however many there are', async () => {
   const pages = await pagesOf(`select n || repeat($1, 999) as text from generate_series(1, 5000) n`, 'é');
   expect(pages.flat().map((text) => parseInt(text))).toEqual(Array.from({ length: 5_000 }, (_, n) => n + 1));
   expect(pages.flat().every((text) => text.endsWith('é'.repeat(999)))).toBe(true);
@@ -56,7 +56,7 @@ test('streams of one snapshot see the same moment, one after the other', async (
   expect(new Set(seen).size).toBe(1);
 });
 
-test('what fails on the way, the statement or who reads it, fails the snapshot, and the next one is whole', async () => {
+test('a failure of the statement or of its reader fails the snapshot, and the next snapshot is complete', async () => {
   const rows = `select (60000 / (50000 - n))::text as text from generate_series(1, $1::int) n`;
   await expect(pagesOf(rows, '60000')).rejects.toThrow('division by zero');
   const leaving = database.snapshot(async ({ stream }) => {

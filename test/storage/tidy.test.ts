@@ -12,14 +12,14 @@ beforeAll(async () => {
 });
 afterAll(() => registry.stop());
 
-/** Bytes of the embedded database. */
+/** The size of the embedded database in bytes. */
 function bytesOnDisk(): number {
   const folder = join(registry.env['ASSENT_DATA'] ?? '', 'database');
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
 }
 
-onEmbedded('an embedded database does not grow by rows that come and go', async () => {
+onEmbedded('an embedded database does not grow when rows are created and deleted', async () => {
   const { database } = registry.service;
   const comeAndGo = async () => {
     await registry.sql(

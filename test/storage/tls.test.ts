@@ -10,7 +10,7 @@ import { startPostgres, type Postgres } from '../support/postgres.mjs';
 import { startRegistry } from '../support/registry.js';
 import { createTenant } from '../support/tenant.js';
 
-/** A Postgres that takes nothing but TLS, with a certificate for its address. */
+/** A Postgres that accepts only TLS, with a certificate for its address. */
 let postgres: Postgres;
 let folder: string;
 const root = () => join(folder, 'root.pem');
@@ -38,7 +38,7 @@ function urlWith(parameters: Record<string, string>, host = '127.0.0.1'): string
   return url.href;
 }
 
-/** What an operator reads who starts the service with this address; nothing where it is taken. */
+/** The error message of a service that starts with this address; undefined if it starts. */
 async function refusalOf(databaseUrl: string): Promise<string | undefined> {
   try {
     await (await openDatabase({ databaseUrl, dataFolder: '' })).close();
@@ -49,7 +49,7 @@ async function refusalOf(databaseUrl: string): Promise<string | undefined> {
   }
 }
 
-test('a registry that checks the certificate against the right root does all it does by TLS', async () => {
+test('a registry that verifies the certificate with the right root does everything over TLS', async () => {
   const url = urlWith({ sslmode: 'verify-full', sslrootcert: root() });
   const registry = await startRegistry({ env: { DATABASE_URL: url } });
   const tenant = await createTenant(registry);
@@ -69,12 +69,12 @@ test('a registry that checks the certificate against the right root does all it 
   expect(encrypted).toEqual(encrypted.map(() => true));
 });
 
-test('another root, a name that is not in the certificate and no TLS at all are refused, and it is said why', async () => {
+test('another root, a name that is not in the certificate and no TLS at all are refused, with the reason', async () => {
   const verifyFull = { sslmode: 'verify-full', sslrootcert: root() };
   expect(await refusalOf(urlWith(verifyFull))).toBeUndefined();
   expect(await refusalOf(urlWith({ sslmode: 'no-verify' }))).toBeUndefined();
   for (const parameters of [{ ...verifyFull, sslrootcert: otherRoot() }, { sslmode: 'verify-full' }]) {
-    // Node 26 goes on with what else could be tried.
+    // Node 26 adds what else could be tried.
     expect(await refusalOf(urlWith(parameters))).toMatch(
       /^DATABASE_URL: unable to verify the first certificate($|; if the root CA is installed locally, )/,
     );
@@ -92,7 +92,7 @@ test('another root, a name that is not in the certificate and no TLS at all are 
   );
 });
 
-test('whoever asks for TLS does without a database rather than without that', async () => {
+test('a registry with TLS in its URL fails rather than connect without TLS', async () => {
   const plain = await startPostgres();
   const refusal = await refusalOf(`${plain.url}?sslmode=no-verify`);
   await plain.stop();

@@ -383,7 +383,7 @@ describe('suspend and resume', () => {
       const created = await register({ sink });
       await passGrant(registry, sink);
       const { body } = await subscriber.get(created.path).expect(200);
-      expect(body).toMatchObject({ status: 'expired', statusdetails: { message: 'The consent ran out.' } });
+      expect(body).toMatchObject({ status: 'expired', statusdetails: { message: 'The grant expired.' } });
     },
   );
 

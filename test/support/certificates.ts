@@ -1,6 +1,6 @@
 import { generate } from 'selfsigned';
 
-/** PEM, both. */
+/** Both in PEM. */
 export interface KeyPair {
   cert: string;
   key: string;
@@ -8,8 +8,8 @@ export interface KeyPair {
 
 export interface Authority extends KeyPair {
   /**
-   * A server certificate for DNS names or addresses; valid from yesterday for a month unless told otherwise. Its
-   * common name is the first, also where `alternatives` leaves that out.
+   * A server certificate for DNS names or addresses; valid from yesterday for a month by default. Its
+   * common name is the first name, even if `alternatives` omits it.
    */
   issue(
     names: readonly string[],
@@ -25,7 +25,7 @@ const usual = { notBeforeDate: daysFromNow(-1), notAfterDate: daysFromNow(30) };
 
 export const expired = { notBeforeDate: daysFromNow(-30), notAfterDate: daysFromNow(-1) };
 
-/** A certificate authority of its own for one test file. */
+/** A certificate authority for one test file. */
 export async function createAuthority(name = 'Assent test authority'): Promise<Authority> {
   const made = await generate([{ name: 'commonName', value: name }], {
     ...crypto,

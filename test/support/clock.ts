@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 
-/** Lets time pass by the clock that only goes forward. */
+/** Waits by the monotonic clock. */
 export function createClock(): { pass: (minutes: number) => void; restore: () => void } {
   const now = performance.now.bind(performance);
   let passedMs = 0;

@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 
-// Each file has modules of its own, and is done before it pays that V8 optimizes them, which takes a fifth of the
-// processors' time otherwise. So that waits for what is really hot, seven times as long as V8 has it by itself, and the
-// embedded Postgres is not optimized at all. Node 20 counts bytes of code that was run, later versions count calls.
+// Each test file has its own modules and ends before their optimization by V8 pays off, which would take a fifth of the
+// CPU time. So V8 optimizes only really hot code, after seven times its default threshold, and the embedded Postgres
+// not
+// at all. Node 20 counts bytes of executed code, later versions count calls.
 const optimizeLater =
   Number.parseInt(process.versions.node) < 22
     ? ['--interrupt-budget=500000']

@@ -1,6 +1,6 @@
 /**
- * Milliseconds of this process's own time that the work takes; what else the machine does is not in it. Texts are so
- * long that going through them again for each character takes many times the limits.
+ * Milliseconds of CPU time of this process for the work; other load does not count. The texts are so long that
+ * quadratic work would take many times the limits.
  */
 export function cpuTime(work: () => void): number {
   const before = process.cpuUsage();

@@ -6,13 +6,13 @@ import dnsPacket from 'dns-packet';
 export type Zone = Record<string, readonly string[] | 'servfail' | 'silent'>;
 
 export interface DnsServer {
-  /** `ip:port`, as the settings want it. */
+  /** `ip:port`, as the settings need it. */
   address: string;
-  /** Change it to change what the next question is answered. Names outside do not exist. */
+  /** Change it to change the next response. Other names do not exist. */
   zone: Zone;
-  /** Answers for names outside of the zone. */
+  /** Answers for names outside the zone. */
   fallback: (name: string) => readonly string[] | undefined;
-  /** What was asked, such as `A hooks.example.com`. */
+  /** The queries so far, such as `A hooks.example.com`. */
   questions: string[];
   stop(): Promise<void>;
 }

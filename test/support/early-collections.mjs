@@ -1,5 +1,5 @@
-// Serves a few requests with collections between them, if that is asked for, and tells how many bytes a request takes
-// then.
+// Serves a few requests, on demand with garbage collections in between, and prints how many bytes a request takes
+// after that.
 import { connect } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
@@ -12,7 +12,7 @@ const server = await serve(
 );
 const port = Number(new URL(urlOf(server, '127.0.0.1')).port);
 
-/** Requests one after the other, each over a connection of its own or all over one. */
+/** Sends requests one after the other, each over its own connection or all over one. */
 async function ask(count, connections) {
   for (let left = connections; left > 0; left -= 1) {
     const socket = connect(port, '127.0.0.1');

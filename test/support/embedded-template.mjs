@@ -9,8 +9,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const cache = join(root, 'node_modules/.cache/assent');
 
 /**
- * Prepares the folder of a migrated embedded database, which every test file then copies. Making one takes 9 s of
- * processor time, so it is kept until a migration or the embedded Postgres changes.
+ * Prepares the folder of a migrated embedded database, which every test file then copies. Creating it takes 9 s of CPU
+ * time, so it is kept until a migration or the embedded Postgres changes.
  */
 export default async function prepare() {
   const template = join(cache, `template-${fingerprint()}`);

@@ -7,15 +7,15 @@ export interface StreamEvent {
   data: any;
 }
 
-/** A client of Server-Sent Events that takes them one by one. */
+/** A client of Server-Sent Events that reads them one by one. */
 export interface EventStream {
   status: number;
   headers: IncomingMessage['headers'];
   /** The next event; undefined when the stream has ended. */
   next(): Promise<StreamEvent | undefined>;
-  /** The next event that is no heartbeat. */
+  /** The next event that is not a heartbeat. */
   change(): Promise<StreamEvent | undefined>;
-  /** Resolves when the stream has ended: true if it ended as it should, false if it was broken off. */
+  /** Resolves when the stream has ended: true if it ended properly, false if it was aborted. */
   ended: Promise<boolean>;
   response: IncomingMessage;
   close(): void;

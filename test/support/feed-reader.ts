@@ -6,12 +6,12 @@ import type { Registry } from './registry.js';
 type Body = any;
 type Query = Record<string, string | number | undefined>;
 
-/** A delivery system that reads the feed over real HTTP. */
+/** A sender that reads the feed over real HTTP. */
 export interface FeedReader {
   headers: Record<string, string>;
   /** GET /v1/changes. */
   page(query?: Query): Promise<Body>;
-  /** The same, with its status, whatever it is. */
+  /** The same, with any status. */
   ask(path: string, query?: Query): Promise<{ status: number; headers: Headers; body: Body }>;
   stream(query?: Query, lastEventId?: string): Promise<EventStream>;
   /** GET /v1/snapshot: the lines. */

@@ -6,13 +6,13 @@ import { promisify } from 'node:util';
 
 /** Tools of a language, and packages from its registry. */
 export interface Tools {
-  /** As the documentation calls it. */
+  /** Its name in the documentation. */
   name: string;
-  /** A copy of it is what they work in. */
+  /** The tools work in a copy of it. */
   folder: string;
-  /** Succeeds where the tool is there. */
+  /** Succeeds if the tool is installed. */
   tool: string[];
-  /** From the registry of the language; what fails here is not there. */
+  /** Installs from the registry of the language. If this fails, the language is unavailable. */
   install: string[];
   env?: Record<string, string>;
 }
@@ -20,12 +20,12 @@ export interface Tools {
 export interface Installed {
   folder: string;
   env: NodeJS.ProcessEnv;
-  /** Resolves with what it printed; rejects with that where it fails. */
+  /** Resolves with its output; rejects with the output if it fails. */
   execute(command: string[], env?: Record<string, string>): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** A language that cannot be had on this machine, and why. */
+/** A language that is unavailable on this machine, and why. */
 export interface Missing {
   name: string;
   missing: string;
@@ -33,7 +33,7 @@ export interface Missing {
 
 const run = promisify(execFile);
 
-/** Installs in a folder that `remove` takes away, or says what this machine lacks. */
+/** Installs in a folder that `remove` deletes, or returns what this machine lacks. */
 export async function install({ name, folder: source, tool, install, env: more }: Tools): Promise<Installed | Missing> {
   const folder = await mkdtemp(join(tmpdir(), 'assent-foreign-'));
   const env = { ...process.env, ...more };

@@ -1,13 +1,13 @@
 import { createServer, request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An HTTP gateway in front of a server, which meddles with what it passes on. */
+/** An HTTP gateway in front of a server that modifies what it forwards. */
 export interface Gateway {
   url: string;
   stop(): Promise<void>;
 }
 
-/** `answers` says whether it has seen to a request itself; headers that it only sets go along with the answer. */
+/** `answers` returns whether it has responded itself. Headers that it sets are added to the response. */
 export async function startGateway(
   target: string,
   answers: (request: IncomingMessage, answer: ServerResponse) => boolean,

@@ -4,13 +4,13 @@ import { createServer as createTlsServer, type TlsOptions, type TLSSocket } from
 
 export interface HostileServer {
   port: number;
-  /** TCP connections that were accepted so far. */
+  /** TCP connections accepted so far. */
   connections: number;
-  /** Head of every request that was read, as it came. */
+  /** The head of every request, as received. */
   requests: string[];
-  /** TLS connections that were made so far. */
+  /** TLS connections so far. */
   sessions: Array<{ servername: unknown; alpn: unknown; protocol: string | null; isResumed: boolean }>;
-  /** Resolves when a connection comes in, or has come in already. */
+  /** Resolves when a connection arrives, or has already arrived. */
   reached: Promise<void>;
   /** Resolves when all connections are closed. */
   deserted(): Promise<void>;
@@ -18,15 +18,15 @@ export interface HostileServer {
 }
 
 export interface HostileSettings {
-  /** Without it the server speaks plain TCP, and `answer` is called at once. */
+  /** Without it the server uses plain TCP, and calls `answer` immediately. */
   tls?: TlsOptions;
-  /** What to do on a connection when a request was read. Nothing by default: the target stalls. */
+  /** What to do on a connection after a request was read. Nothing by default: the target stalls. */
   answer?: (socket: Socket) => void;
   host?: string;
   port?: number;
 }
 
-/** A target on loopback that does whatever a test wants of it. */
+/** A target on loopback that does whatever a test needs. */
 export async function startHostileServer({ tls, answer, host, port }: HostileSettings = {}): Promise<HostileServer> {
   const open = new Set<Socket>();
   const listener: Server = tls ? createTlsServer(tls) : createServer();
@@ -55,7 +55,7 @@ export async function startHostileServer({ tls, answer, host, port }: HostileSet
     socket.on('error', () => {});
     announce();
     if (!tls) {
-      socket.resume(); // without reading it would never notice that the other side has gone
+      socket.resume(); // without reading it would never notice a disconnect
       answer?.(socket);
     }
   });
@@ -90,7 +90,7 @@ export function drip(socket: Socket, everyMs: number, write: () => void): void {
   socket.once('close', () => clearInterval(timer));
 }
 
-/** Writes the same text as fast as the other side takes it, until the connection is closed. */
+/** Writes the same text as fast as the other side reads it, until the connection is closed. */
 export function flood(socket: Socket, text: string): void {
   const chunk = text.repeat(Math.ceil(16_384 / text.length));
   const more = () => {

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose';
 
-/** A token issuer's key server on loopback that answers what the test last told it to, and counts. */
+/** A token issuer's key server on loopback. It returns what the test has set, and counts the fetches. */
 export async function startJwksServer() {
   let answer: RequestListener = (_, response) => response.writeHead(404).end();
   let fetches = 0;

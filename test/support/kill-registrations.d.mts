@@ -10,13 +10,13 @@ export interface KillCounts {
   seed: number;
   registrations: number;
   acknowledged: number;
-  /** Requests that were sent again because there was no answer, or a 503. */
+  /** Requests that were retried after no response or a 503. */
   retries: number;
   kills: number;
   killsDuringStart: number;
   /** Milliseconds from the last kill until every subscription had its status. */
   settledAfterMs: number;
-  /** OPTIONS requests and granted callbacks that the webhooks saw. */
+  /** OPTIONS requests and granted callbacks of the webhooks. */
   asked: number;
   called: number;
   faults: string[];

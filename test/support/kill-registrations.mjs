@@ -1,5 +1,5 @@
-// Kills the registry at random moments while clients register webhooks, and looks whether everything that was
-// acknowledged is there, once, and reaches its right status. Run it after a build:
+// Kills the registry at random moments while clients register webhooks. Checks that every acknowledged registration
+// exists once and reaches its correct status. Run it after a build:
 //
 //   node test/support/kill-registrations.mjs [seed]     on the embedded database, or on DATABASE_URL if that is set
 import { spawn } from 'node:child_process';
@@ -18,10 +18,10 @@ import { freePort } from './postgres.mjs';
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const origin = 'eventemitter.example.com';
 const deadlineMs = 10_000;
-/** Of a claim whose process died: the deadline of an attempt and the margin of handshake/queue.ts. */
+/** How long the claim of a dead process lasts: the deadline of an attempt and the margin of handshake/queue.ts. */
 const leaseMs = deadlineMs + 20_000;
 
-/** How each webhook behaves, and where its subscription must end. */
+/** How each webhook behaves, and the final status of its subscription. */
 const behaviours = {
   consenting: 'active',
   refusing: 'refused',
@@ -32,7 +32,7 @@ const behaviours = {
 const kinds = Object.keys(behaviours);
 const mostKills = 8;
 
-/** Returns what was counted; `faults` is empty if everything held. */
+/** Returns counts; `faults` is empty if all checks passed. */
 export async function killRegistrations({ databaseUrl, seed, registrations = 200, clients = 6 }) {
   const random = createRandom(seed);
   const folder = await mkdtemp(join(tmpdir(), 'assent-kill-'));
@@ -91,12 +91,12 @@ export async function killRegistrations({ databaseUrl, seed, registrations = 200
 function createRegistry(port) {
   let child;
   return {
-    /** Answers since it was started. */
+    /** Responses since it was started. */
     answers: new EventEmitter(),
     port,
     url: `http://127.0.0.1:${port}`,
     env: {},
-    /** Resolves when it listens, or has ended. */
+    /** Resolves when it is listening, or has ended. */
     async start() {
       child = spawn(process.execPath, [main], { env: this.env, stdio: ['ignore', 'ignore', 'pipe'] });
       const started = child;
@@ -121,8 +121,8 @@ function createRegistry(port) {
 }
 
 /**
- * 0.4 to 1.2 s after its first answer, and now and then while it starts, until the clients are done. Not for ever: a
- * machine that is busy with other things would not come to an end.
+ * 0.4 to 1.2 s after its first response, and sometimes while it starts, until the clients are done. Limited in number:
+ * on a busy machine it would never end.
  */
 async function killUntil(registering, registry, random, counts) {
   let isDone = false;
@@ -145,7 +145,7 @@ async function killUntil(registering, registry, random, counts) {
   await done;
 }
 
-/** Tries again with the same Idempotency-Key until there is an answer, as a client has to. */
+/** Retries with the same Idempotency-Key until there is a response, as a client must. */
 function createClient(registry, token, counts) {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
   async function send(path, init) {
@@ -192,7 +192,7 @@ async function registerAll(client, acknowledged, { registrations, clients, recei
   await Promise.all(Array.from({ length: clients }, work));
 }
 
-/** Faults as sentences: what is lost, doubled, or not where it belongs when the time is over. */
+/** Faults as sentences: lost, duplicate, or without the correct status at the end. */
 async function verify(client, acknowledged, until) {
   for (;;) {
     const stored = await listAll(client);
@@ -237,7 +237,7 @@ async function startReceiver() {
   const receiver = { ca: cert, port: 0, asked: 0, called: 0, faults: [] };
   const consent = { 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': '100' };
 
-  /** The registry may be dead just now; alive it must know its own key. */
+  /** The registry may be dead at this moment; a live one must know its own key. */
   async function call(callback) {
     while (!stopping.signal.aborted) {
       const answer = await fetch(callback, { method: 'POST' }).catch(() => undefined);

@@ -1,6 +1,6 @@
 import Sequencer from '@jest/test-sequencer';
 
-/** Files that take long for what they wait for. Jest goes by size where it has not run before, and takes them last. */
+/** Files that take long because they wait. Without earlier runs Jest sorts by size, and would run them last. */
 const longest = [
   'receivers/receivers',
   'handshake/kill',
@@ -11,14 +11,14 @@ const longest = [
   'process',
   'http/operations',
   'changes/feed',
+  'docs/blocks',
   'cli/demo',
   'sender/permits',
   'read-only',
   'outage',
   'storage/outage',
-  'sender/example',
+  'examples/examples',
   'stop',
-  'readme',
 ];
 
 export default class LongestFirst extends Sequencer {

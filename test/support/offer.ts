@@ -3,19 +3,19 @@ import { expect } from '@jest/globals';
 import type { Registry } from './registry.js';
 import type { Tenant } from './tenant.js';
 
-/** A subscription whose webhook answers 200 without headers, and may call back. */
+/** A subscription whose webhook responds 200 without headers, and may call back. */
 export interface Offer {
   id: string;
   sink: string;
   handshake: string;
-  /** The address that the first request offered, and those of all requests so far. */
+  /** The callback URL of the first request, and those of all requests so far. */
   callback: string;
   callbacks: string[];
 }
 
 let count = 0;
 
-/** Registers a webhook on a path of its own. */
+/** Registers a webhook on its own path. */
 export async function offer({ receiver }: Registry, tenant: Tenant, path?: string): Promise<Offer> {
   const sink = receiver.sink(path ?? `/offer-${(count += 1)}`);
   const callbacks: string[] = [];
@@ -28,7 +28,7 @@ export async function offer({ receiver }: Registry, tenant: Tenant, path?: strin
   return { id, sink, handshake: statusdetails.handshake, callback: callbacks[0] ?? '', callbacks };
 }
 
-/** The callback that a request offers, if it offers one. */
+/** The callback URL in a request, if there is one. */
 export function offeredBy({ headers }: Pick<IncomingMessage, 'headers'>): string[] {
   const callback = headers['webhook-request-callback'];
   return callback === undefined ? [] : [callback].flat();

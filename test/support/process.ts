@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { until } from './until.js';
 
-/** A program of dist/ in a process of its own, with what it wrote so far. */
+/** A program of dist/ in its own process, with its output so far. */
 export interface Program {
   child: ChildProcess;
   pid: number;
@@ -18,7 +18,7 @@ export interface ProgramSettings {
   args?: string[];
   /** Runs as this user and group. */
   uid?: number;
-  /** A program with its arguments that becomes this one in the end. */
+  /** A command with its arguments that finally executes this program. */
   through?: string[];
   /** A file to write to instead of a pipe. */
   stdout?: number;
@@ -29,7 +29,7 @@ export interface RunningRegistry extends Program {
   operationsUrl: string;
 }
 
-/** Nothing of the environment of the tests reaches it but where programs are. */
+/** Of the environment of the tests, it gets only PATH. */
 export function startProgram(file: string, { env, args = [], uid, through = [], stdout }: ProgramSettings): Program {
   const path = fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
   const [command = '', ...rest] = [...through, process.execPath, path, ...args];
@@ -51,12 +51,12 @@ export function startProgram(file: string, { env, args = [], uid, through = [], 
   return program;
 }
 
-/** Resolves when the registry has said where it listens; rejects with what it said if it ended before. */
+/** Resolves when the registry has printed where it listens; rejects with its output if it ends before. */
 export async function startRegistryProcess(settings: ProgramSettings): Promise<RunningRegistry> {
   const program = startProgram('main.js', settings);
   const [url, operationsUrl] = await new Promise<string[]>((resolve, reject) => {
     const look = () => {
-      const said = /listens on (\S+) .* health and metrics on (\S+)\n/.exec(program.stderr);
+      const said = /listens on (\S+)\n[^]*? Health +(\S+)\/readyz\n/.exec(program.stderr);
       if (said) resolve(said.slice(1));
     };
     program.child.stderr?.on('data', look);

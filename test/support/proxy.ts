@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Stands in front of a Postgres. */
+/** A proxy in front of a Postgres. */
 export interface Proxy {
-  /** The address of the database through it. */
+  /** The URL of the database through the proxy. */
   url: string;
   stop(): Promise<void>;
 }
 
-/** `join` passes on what comes from either side; where one side ends, so does the other. */
+/** `join` forwards data in both directions. If one side ends, so does the other. */
 export async function startProxy(
   databaseUrl: string,
   join: (client: Socket, database: Socket) => void,

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { createAuthority } from './certificates.js';
+import { createAuthority, type KeyPair } from './certificates.js';
 
-/** What a webhook was asked: one OPTIONS request as it came over the wire. */
+/** One OPTIONS request, as the webhook received it. */
 export interface Asked {
   method: string;
   path: string;
@@ -12,12 +12,14 @@ export interface Asked {
   rawHeaders: string[];
 }
 
-/** A real HTTPS webhook whose behaviour is told path by path; a path that was not told anything answers 404. */
+/** A real HTTPS webhook whose behaviour is set for each path; other paths return 404. */
 export interface Receiver {
   port: number;
   ca: string;
+  /** Its own, for other webhooks on localhost. */
+  certificate: KeyPair;
   asked: Asked[];
-  /** The sink for a path, on a name of its own if one is given. */
+  /** The sink for a path, on the given name if there is one. */
   sink(path: string, host?: string): string;
   on(path: string, listener: (...call: Parameters<RequestListener>) => unknown): void;
   /** Consents: `*` or an origin, and a rate. */
@@ -27,10 +29,10 @@ export interface Receiver {
 
 export async function startReceiver(): Promise<Receiver> {
   const authority = await createAuthority();
-  const { cert, key } = await authority.issue(['localhost', '*.hooks.test', '127.0.0.1']);
+  const certificate = await authority.issue(['localhost', '*.hooks.test', '127.0.0.1']);
   const listeners = new Map<string, (...call: Parameters<RequestListener>) => unknown>();
   const asked: Asked[] = [];
-  const server = createServer({ cert, key }, (request: IncomingMessage, response: ServerResponse) => {
+  const server = createServer({ ...certificate }, (request: IncomingMessage, response: ServerResponse) => {
     const path = request.url ?? '';
     const { method = '', headers, rawHeaders } = request;
     asked.push({ method, path, host: headers.host ?? '', headers, rawHeaders });
@@ -43,6 +45,7 @@ export async function startReceiver(): Promise<Receiver> {
   return {
     port,
     ca: authority.cert,
+    certificate,
     asked,
     sink: (path, host = 'localhost') => `https://${host}:${port}${path}`,
     on: (path, listener) => void listeners.set(path, listener),

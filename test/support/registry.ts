@@ -18,7 +18,7 @@ import { startReceiver, type Receiver } from './receiver.js';
 
 /**
  * A whole registry for one test file: its own database, a real HTTPS webhook, a DNS server under which every name of
- * `*.hooks.test` is that webhook, and clients with tokens. Every answer is held against the contract.
+ * `*.hooks.test` is that webhook, and clients with tokens. Every response is checked against the contract.
  */
 export interface Registry {
   service: Service;
@@ -27,12 +27,12 @@ export interface Registry {
   operationsUrl: string;
   receiver: Receiver;
   dns: DnsServer;
-  /** Every line that was logged, as it was written. */
+  /** Every log line, as written. */
   logs: string[];
   as(scopes: Scope | Scope[], who?: { tenant?: string; subscriber?: string }): Promise<Client>;
-  /** Rows of the database, for what no front door shows. */
+  /** Rows of the database, for what the API does not show. */
   sql<T>(text: string, ...values: unknown[]): Promise<T[]>;
-  /** Of the service alone, so that one may be started beside it that has its database. */
+  /** Stops only the service, so that another one can start on its database. */
   stopService(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -41,19 +41,21 @@ export type Client = ReturnType<typeof supertest.agent>;
 
 export interface RegistrySettings {
   env?: Record<string, string>;
-  /** Without it nothing is asked by itself: tests drain the worker. */
+  /** If false, no handshake starts on its own: tests drain the worker. */
   start?: boolean;
-  /** Nor is anything loaded into its memory. */
+  /** Nothing is loaded into its memory. */
   unloaded?: boolean;
   /** Offers no callback. */
   withoutPublicUrl?: boolean;
-  /** The callback URLs lead to this very registry, over real HTTP, and not to a name that nobody serves. */
+  /** The callback URLs lead to this registry, over real HTTP, instead of to an unused name. */
   reachable?: boolean;
-  /** A second service on the database of this one, with its receiver and its keys; at once on a real server only. */
+  /** More ports that sinks may have. */
+  sinkPorts?: number[];
+  /** The registry whose database, receiver and keys this one shares. At the same time only on a real server. */
   beside?: Registry;
 }
 
-/** The tests of this file run on a Postgres server, and not on the embedded one: jest.config.js. */
+/** The database that this test file runs on: jest.config.js. */
 const { testDatabase } = globalThis as { testDatabase?: 'postgres' | 'embedded' | 'citus' };
 
 export const isServer = testDatabase === 'postgres' || testDatabase === 'citus';
@@ -94,7 +96,7 @@ export async function startRegistry(settings: RegistrySettings = {}): Promise<Re
 }
 
 /** Everything around a registry: webhook, DNS, data folder, database, and the settings that lead to them. */
-async function surroundings({ withoutPublicUrl, reachable }: RegistrySettings) {
+async function surroundings({ withoutPublicUrl, reachable, sinkPorts = [] }: RegistrySettings) {
   const receiver = await startReceiver();
   const dns = await startDnsServer();
   dns.fallback = (name) => (name.endsWith('.hooks.test') ? ['127.0.0.1'] : undefined);
@@ -110,7 +112,7 @@ async function surroundings({ withoutPublicUrl, reachable }: RegistrySettings) {
     ASSENT_PORT: String(port),
     ASSENT_OPERATIONS_PORT: '0',
     ASSENT_ALLOWED_NETWORKS: '127.0.0.0/8',
-    ASSENT_SINK_PORTS: `443,${receiver.port}`,
+    ASSENT_SINK_PORTS: [443, receiver.port, ...sinkPorts].join(),
     ASSENT_SINK_CA_FILE: caFile,
     ASSENT_DNS_SERVERS: dns.address,
     ASSENT_HANDSHAKE_DEADLINE_MS: '10000',
@@ -131,7 +133,7 @@ async function surroundings({ withoutPublicUrl, reachable }: RegistrySettings) {
 
 export async function copyDatabase(folder: string): Promise<{ url: string | undefined; drop: () => Promise<void> }> {
   if (!isServer) {
-    // A thousand small files, in a third of the time that `cp` takes.
+    // A thousand small files: takes a third of the time of `cp`.
     cpSync(join(process.env['ASSENT_TEST_FOLDER'] ?? '', 'database'), join(folder, 'database'), { recursive: true });
     return { url: undefined, drop: async () => undefined };
   }

@@ -1,17 +1,17 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A TCP relay in front of a server: what connects through it can be cut off, held up, and let through again. */
+/** A TCP relay in front of a server. It can break, delay and restore connections. */
 export interface Relay {
   url: string;
-  /** Nothing more comes on event streams, those that there are and those to come, until `mend`. */
+  /** Current and new event streams deliver nothing more, until `mend`. */
   holdStreams(): void;
-  /** How many event streams go through it at present. */
+  /** The number of event streams through it. */
   openStreams(): number;
-  /** How many connections were asked something and have no answer yet; event streams are none of them. */
+  /** The number of connections with a request and no response yet, without event streams. */
   unanswered(): number;
-  /** What is asked comes through, and where an answer should come the connection breaks, until `mend`. */
+  /** Requests pass, but the connection breaks instead of the response, until `mend`. */
   loseAnswers(): void;
-  /** Breaks every connection, and lets none through until `mend`. */
+  /** Breaks every connection, and accepts none until `mend`. */
   cut(): void;
   mend(): void;
   stop(): Promise<void>;

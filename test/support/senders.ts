@@ -5,18 +5,18 @@ import { startRegistry, type Registry } from './registry.js';
 import { startRelay, type Relay } from './relay.js';
 import { createTenant, type Tenant } from './tenant.js';
 
-/** The senders of one test file, with the registry that they follow and a relay before it that can be cut. */
+/** The senders of one test file, with the registry that they follow and a relay in front of it that can be cut. */
 export interface Senders {
   registry: Registry;
   tenant: Tenant;
   reader: FeedReader;
   relay: Relay;
   start(settings?: Partial<SenderSettings>): Promise<Sender>;
-  /** One that knows what was committed before the call. */
+  /** Creates a sender that knows everything committed before the call. */
   startCurrent(settings?: Partial<SenderSettings>): Promise<Sender>;
-  /** Resolves when the sender knows what was committed before the call. */
+  /** Resolves when the sender knows everything committed before the call. */
   untilCurrent(sender: Sender): Promise<void>;
-  /** What went wrong in the background, of all of them. */
+  /** The background errors of all senders. */
   faults: unknown[];
   stop(): Promise<void>;
 }

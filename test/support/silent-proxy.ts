@@ -1,11 +1,11 @@
 import { startProxy, type Proxy } from './proxy.js';
 
 /**
- * Passes everything on but notifications, as a pooler does that gives each transaction another connection: LISTEN is
- * accepted, and nothing ever comes.
+ * Forwards everything except notifications, like a pooler in transaction mode: LISTEN succeeds, but no notification
+ * ever arrives.
  */
 export interface SilentProxy extends Proxy {
-  /** Notifications that were kept back. */
+  /** Dropped notifications. */
   kept(): number;
 }
 
@@ -16,7 +16,7 @@ export async function startSilentProxy(databaseUrl: string): Promise<SilentProxy
     let rest: Buffer = Buffer.alloc(0);
     database.on('data', (chunk: Buffer) => {
       rest = Buffer.concat([rest, chunk]);
-      // One byte for the kind, four for the length of what follows, which counts those four.
+      // One byte for the type, four for the length, which includes those four.
       while (rest.length >= 5 && rest.length > rest.readInt32BE(1)) {
         const message = rest.subarray(0, 1 + rest.readInt32BE(1));
         rest = rest.subarray(message.length);

@@ -1,5 +1,5 @@
-// Prepares a migrated database once, which every test file then copies, on a Postgres of its own or on the one that
-// TEST_DATABASE_URL names.
+// Prepares a migrated database once, which every test file then copies, on a separate Postgres or on the one in
+// TEST_DATABASE_URL.
 import pg from 'pg';
 import { openDatabase } from '../../dist/storage/open-database.js';
 import { migrate } from '../../dist/storage/migrate.js';

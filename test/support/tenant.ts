@@ -1,10 +1,10 @@
 import type { Client, Registry } from './registry.js';
 
-/** Bodies of answers; the contract has been held against them. */
+/** Bodies of responses; already checked against the contract. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Body = any;
 
-/** A tenant of a registry with a default origin: its clients, and what they do all day. */
+/** A tenant of a registry with a default origin: its clients, and their usual requests. */
 export interface Tenant {
   origin: string;
   admin: Client;
@@ -20,11 +20,11 @@ export interface Tenant {
   permission(sink: string, origin?: string): Promise<Body>;
   /** The grant of a sink, as admins see it. */
   grant(sink: string): Promise<Body>;
-  /** An admin takes the grant of a sink away. */
+  /** An admin revokes the grant of a sink. */
   revoke(sink: string): Promise<void>;
-  /** A sender reports that the sink answered 410, to the default origin if none is named. */
+  /** A sender reports that the sink returned 410, for the default origin if none is named. */
   gone(sink: string, origin?: string): Promise<void>;
-  /** Kinds of the changes that a sink has seen, in order. */
+  /** The kinds of the changes of a sink, in order. */
   changes(sink: string): Promise<string[]>;
 }
 

@@ -6,16 +6,16 @@ import { join } from 'node:path';
 import { createServer, type TLSSocket } from 'node:tls';
 import { createAuthority } from './certificates.js';
 
-/** Ends TLS for servers that speak HTTP without it, and passes every byte on: a host name for each of them. */
+/** Terminates TLS for plain HTTP servers and forwards every byte. Each server has its own host name. */
 export interface TlsFront {
   /** Settings of a registry that trusts it. */
   env: { ASSENT_SINK_CA_FILE: string; ASSENT_SINK_PORTS: string };
-  /** The sink for an address of HTTP, under a host name of its own. */
+  /** The sink for an HTTP address, under its own host name. */
   sink(host: string, address: string): string;
   stop(): Promise<void>;
 }
 
-/** `hosts` is what its certificate names, such as `*.hooks.test`. */
+/** `hosts` are the names in its certificate, such as `*.hooks.test`. */
 export async function startTlsFront(hosts: string): Promise<TlsFront> {
   const authority = await createAuthority();
   const ports = new Map<string, number>();

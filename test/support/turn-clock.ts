@@ -1,6 +1,6 @@
 /**
- * A program that turns the clock of its process, the one that can be set. `aheadMs` is a JavaScript expression, which is
- * looked at whenever the time is asked for.
+ * A program that shifts the wall clock of its process. `aheadMs` is a JavaScript expression, which is evaluated at each
+ * reading of the clock.
  */
 export function turnClock(aheadMs: string): string {
   return `{
@@ -12,7 +12,7 @@ export function turnClock(aheadMs: string): string {
   }`;
 }
 
-/** Option of Node: the clock is so many milliseconds ahead from the beginning. */
+/** Option of Node: the clock is this many milliseconds ahead from the start. */
 export function startAhead(ms: number): string {
   return `--import=data:text/javascript,${encodeURIComponent(turnClock(String(ms)))}`;
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** For what hangs. No test depends on how fast the machine is. */
+/** For tests that hang. No test depends on the speed of the machine. */
 const capMs = 90_000;
 
-/** Asks again and again until it holds; rejects if that never happens. */
+/** Polls until the condition is true; rejects if that never happens. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   const endAt = performance.now() + capMs;
   while (!(await holds())) {

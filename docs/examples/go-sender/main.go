@@ -1,6 +1,6 @@
 // A sender that needs Go 1.21 and nothing else. Reads CloudEvents in the JSON format, one on each line.
 //
-//	REGISTRY=http://127.0.0.1:3000 TOKEN=... go run sender.go < events.jsonl
+//	REGISTRY=http://127.0.0.1:3000 TOKEN=... go run . < events.jsonl
 //
 // ALLOWED_NETWORKS=127.0.0.0/8,10.0.0.0/8 also reaches these networks; without it, only public addresses.
 package main

@@ -1,0 +1,168 @@
+// Writes the tables of docs/ that come from the code, between <!-- generated: NAME --> and <!-- end -->. Columns that the
+// code doesn't know are written by hand: they stay as they are, and an empty one is a fault. Run it by `npm run reference`;
+// with --check it writes nothing, and fails if a table is stale (test/docs/reference.test.ts).
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const built = (path) => import(new URL(`../dist/${path}`, import.meta.url).href);
+
+const code = (text) => `\`${text}\``;
+/** A text may be English only, or absent. */
+const inEnglish = (text = '') => (typeof text === 'string' ? text : text.en);
+const inDutch = (text = '') => (typeof text === 'string' ? '' : text.nl);
+
+/** As many tables as there are names. `rows` begin with what stands in the first column, which names the row. */
+async function tablesOf() {
+  const [{ errorCodes, RegistryError }, { problemOf }, { problemTitles }, { verdicts, warnings }, { settings }] =
+    await Promise.all([
+      built('errors.js'),
+      built('http/problem.js'),
+      built('texts/problems.js'),
+      built('handshake/verdicts.js'),
+      built('config.js'),
+    ]);
+  const [{ createMetrics }, { allRules }, { messageFaults }] = await Promise.all([
+    built('http/metrics.js'),
+    built('events/validate-event.js'),
+    built('events/read-events.js'),
+  ]);
+  const { registry } = createMetrics({
+    lagSeconds: async () => 0,
+    inFlight: () => 0,
+    indexSize: () => undefined,
+    indexSecondsBehind: () => 0,
+    feedReaders: () => ({}),
+  });
+  const metrics = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('assent_'));
+  const profiles = [...new Set(allRules.map(({ id }) => id.split('.')[0]))];
+  const listed = Object.entries(verdicts);
+  return {
+    errors: {
+      head: ['code', 'status', 'title', 'title in Dutch'],
+      rows: errorCodes.map((name) => [
+        code(name),
+        String(problemOf(new RegistryError(name, ''), '').status),
+        problemTitles[name].en,
+        problemTitles[name].nl,
+      ]),
+    },
+    verdicts: {
+      head: ['verdict', 'what happened'],
+      byHand: ['status of the subscription', 'what happens next'],
+      rows: listed.map(([verdict, { title }]) => [code(verdict), inEnglish(title)]),
+    },
+    advice: {
+      head: ['verdict', 'what the webhook owner can change'],
+      rows: listed
+        .filter(([, { advice }]) => inEnglish(advice) !== '')
+        .map(([verdict, { advice }]) => [code(verdict), inEnglish(advice)]),
+    },
+    'verdicts in Dutch': {
+      head: ['oordeel', 'wat er gebeurde', 'wat de eigenaar van de webhook kan doen'],
+      rows: listed.map(([verdict, { title, advice }]) => [code(verdict), inDutch(title), inDutch(advice)]),
+    },
+    warnings: {
+      head: ['warning', 'what Assent accepted'],
+      rows: Object.entries(warnings).map(([warning, sentence]) => [code(warning), inEnglish(sentence)]),
+    },
+    settings: {
+      head: ['name', 'default', 'range'],
+      byHand: ['meaning'],
+      rows: settings.map(({ name, default: usual, range }) => [code(name), usual === '' ? 'none' : code(usual), range]),
+    },
+    metrics: {
+      head: ['metric', 'type', 'labels'],
+      byHand: ['meaning'],
+      rows: metrics.map(({ name, type, labelNames = [] }) => [code(name), type, labelNames.map(code).join(', ')]),
+    },
+    'message faults': {
+      head: ['fault', 'sentence'],
+      rows: Object.entries(messageFaults).map(([fault, sentence]) => [code(fault), sentence]),
+    },
+    ...Object.fromEntries(
+      profiles.map((profile) => [
+        `rules of ${profile}`,
+        {
+          head: ['rule', 'level', 'sentence', 'document', 'section'],
+          rows: allRules
+            .filter(({ id }) => id.startsWith(`${profile}.`))
+            .map(({ id, level, source, sentence }) => [code(id), level, sentence, source.document, source.section]),
+        },
+      ]),
+    ),
+  };
+}
+
+/** What would be markup outside of `code`. */
+function escaped(cell) {
+  return cell
+    .split(/(`[^`]*`)/)
+    .map((part) => (part.startsWith('`') ? part : part.replaceAll(/[*<]/g, '\\$&')))
+    .join('')
+    .replaceAll('|', '\\|');
+}
+
+const cellsOf = (line) =>
+  line
+    .split(/(?<!\\)\|/)
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+
+/** The number of rows of a table that is split over several places is what is there; new rows go to the last place. */
+function filled(name, text, { head, byHand = [], rows }, places) {
+  const written = new Map(
+    text
+      .split('\n')
+      .filter((line) => line.startsWith('|'))
+      .slice(2)
+      .map((line) => [cellsOf(line)[0], cellsOf(line).slice(-byHand.length)]),
+  );
+  const here = rows.filter(
+    ([key]) => places.total === 1 || written.has(key) || (places.isLast && !places.seen.has(key)),
+  );
+  for (const [key] of here) places.seen.add(key);
+  const lines = here.map(([key, ...cells]) => {
+    const kept = byHand.length > 0 ? (written.get(key) ?? byHand.map(() => '')) : [];
+    if (kept.some((cell) => cell === '')) faults.push(`${name}: ${key} lacks ${byHand.join(' or ')}`);
+    return `| ${[...[key, ...cells].map(escaped), ...kept].join(' | ')} |`;
+  });
+  const names = [...head, ...byHand];
+  return [`| ${names.join(' | ')} |`, `|${names.map(() => ' --- |').join('')}`, ...lines].join('\n');
+}
+
+const faults = [];
+const check = process.argv.includes('--check');
+const tables = await tablesOf();
+const pages = (await readdir(join(root, 'docs'), { recursive: true })).filter((path) => path.endsWith('.md')).sort();
+const placed = new Set();
+for (const page of pages) {
+  const path = join(root, 'docs', page);
+  const text = await readFile(path, 'utf8');
+  const marked = /(<!-- generated: (.+?) -->\n)([\s\S]*?)(<!-- end -->)/g;
+  const names = [...text.matchAll(marked)].map(([, , name]) => name);
+  if (names.length === 0) continue;
+  const seen = Object.fromEntries(names.map((name) => [name, new Set()]));
+  let at = 0;
+  const next = text.replaceAll(marked, (_whole, begin, name, body, end) => {
+    at += 1;
+    const table = tables[name];
+    if (table === undefined) throw new Error(`${page}: there is no table "${name}".`);
+    placed.add(name);
+    const places = {
+      total: names.filter((other) => other === name).length,
+      isLast: !names.slice(at).includes(name),
+      seen: seen[name],
+    };
+    return `${begin}\n${filled(`docs/${page}`, body, table, places)}\n\n${end}`;
+  });
+  const pretty = await format(next, { ...(await resolveConfig(path)), filepath: path });
+  if (pretty === text) continue;
+  if (check) faults.push(`docs/${page} is stale: npm run reference`);
+  else await writeFile(path, pretty);
+}
+for (const name of Object.keys(tables)) if (!placed.has(name)) faults.push(`No page has the table "${name}".`);
+for (const fault of faults) console.error(fault);
+if (faults.length > 0) process.exitCode = 1;

@@ -1,0 +1,3 @@
+module example.com/go-sender
+
+go 1.21

@@ -1,0 +1,105 @@
+import type { Text } from './text.js';
+
+/** What happens next in a handshake. */
+export const nextTexts = {
+  due: { en: 'Assent asks the webhook for consent.', nl: 'Assent vraagt de webhook om toestemming.' },
+  asking: {
+    en: 'Assent is asking the webhook for consent.',
+    nl: 'Assent vraagt de webhook op dit moment om toestemming.',
+  },
+  waiting: {
+    en: 'The callback URL can be called until nextat. After that, the handshake counts as refused.',
+    nl: 'De callback-URL kan tot nextat worden aangeroepen. Daarna geldt de handshake als geweigerd.',
+  },
+} satisfies Record<string, Text>;
+
+const sendOrigin = (origin: string): Text => ({
+  en: `Leave WebHook-Allowed-Origin out of the callback, or send ${origin} or "*".`,
+  nl: `Laat WebHook-Allowed-Origin weg uit de callback, of stuur ${origin} of "*".`,
+});
+
+const callNew: Text = {
+  en: 'Start another handshake, and call its callback URL before that expires.',
+  nl: 'Start een nieuwe handshake, en roep de callback-URL daarvan aan voordat die verloopt.',
+};
+
+/** A callback that granted nothing. The values are quoted already. */
+export const rejectedCallbackTexts = {
+  origin_mismatch: ({ origin, allowedOrigin }: { origin: string; allowedOrigin: string }) => ({
+    message: {
+      en: `A callback allowed another origin, ${allowedOrigin}, so it granted nothing.`,
+      nl: `Een callback gaf een andere afzender toestemming, ${allowedOrigin}, en telt dus niet.`,
+    },
+    advice: sendOrigin(origin),
+  }),
+  origin_repeated: ({ origin, allowedOrigin }: { origin: string; allowedOrigin: string }) => ({
+    message: {
+      en: `A callback sent more than one WebHook-Allowed-Origin, ${allowedOrigin}, so it granted nothing.`,
+      nl: `Een callback stuurde meer dan één WebHook-Allowed-Origin, ${allowedOrigin}, en telt dus niet.`,
+    },
+    advice: sendOrigin(origin),
+  }),
+  rate_malformed: ({ allowedRate }: { allowedRate: string }) => ({
+    message: {
+      en: `A callback sent WebHook-Allowed-Rate ${allowedRate}, which is not a rate, so it granted nothing.`,
+      nl: `Een callback stuurde WebHook-Allowed-Rate ${allowedRate}. Dat is geen tempo, dus de callback telt niet.`,
+    },
+    advice: {
+      en:
+        'Send the requests per minute as a positive integer in digits only, or "*". Leave WebHook-Allowed-Rate out of ' +
+        'the callback to allow the requested rate.',
+      nl:
+        'Stuur het aantal verzoeken per minuut als positief geheel getal in cijfers, of "*". Laat WebHook-Allowed-Rate ' +
+        'weg uit de callback om het gevraagde tempo toe te staan.',
+    },
+  }),
+  callback_expired: () => ({
+    message: {
+      en: 'A callback arrived after its URL had expired, so it granted nothing.',
+      nl: 'Een callback kwam binnen nadat de URL was verlopen, en telt dus niet.',
+    },
+    advice: callNew,
+  }),
+  callback_closed: () => ({
+    message: {
+      en: 'A callback arrived for a handshake that is closed, so it granted nothing.',
+      nl: 'Een callback kwam binnen voor een handshake die is gesloten, en telt dus niet.',
+    },
+    advice: callNew,
+  }),
+} satisfies Record<
+  string,
+  (values: { origin: string; allowedOrigin: string; allowedRate: string }) => { message: Text; advice: Text }
+>;
+
+/** Problems of handshakes and callback URLs. */
+export const handshakeTexts = {
+  notFound: {
+    en: 'This subscription has no handshake with this id.',
+    nl: 'Dit abonnement heeft geen handshake met dit id.',
+  },
+  callbackUnknown: {
+    en: 'The link may have expired, or the request may be closed. The subscriber can ask for consent again, which sends a new link.',
+    nl: 'De link kan verlopen zijn, of het verzoek kan gesloten zijn. De abonnee kan opnieuw om toestemming vragen. Dan komt er een nieuwe link.',
+  },
+  fetchedAhead: {
+    en: 'The browser fetched this link ahead of time, so nothing was decided. Open the link to decide.',
+    nl: 'De browser haalde deze link vooraf op, dus er is niets besloten. Open de link om te beslissen.',
+  },
+  otherOrigin: {
+    en: 'This call changed nothing, because it names another origin.',
+    nl: 'Deze aanroep heeft niets veranderd, omdat er een andere afzender in staat.',
+  },
+  sendOrigin: (origin: string): Text => ({
+    en: `Leave the header out, or send ${origin} or "*" (webhook specification, section 4.2.1).`,
+    nl: `Laat de header weg, of stuur ${origin} of "*" (webhookspecificatie, paragraaf 4.2.1).`,
+  }),
+  rateMalformed: {
+    en: 'This call changed nothing, because the rate is malformed.',
+    nl: 'Deze aanroep heeft niets veranderd, omdat het tempo onjuist is opgebouwd.',
+  },
+  sendRate: {
+    en: 'The rate must be a positive integer in digits, or "*" (webhook specification, section 4.2.2).',
+    nl: 'Het tempo moet een positief geheel getal in cijfers zijn, of "*" (webhookspecificatie, paragraaf 4.2.2).',
+  },
+};

@@ -1,0 +1,79 @@
+import type { Text } from './text.js';
+
+type Rate = number | '*';
+
+/** Why a subscription has its status. */
+export const statusTexts = {
+  suspendedBy: {
+    subscriber: (reason: string): Text => ({
+      en: `The subscriber suspended this subscription: ${reason}`,
+      nl: `De abonnee heeft dit abonnement onderbroken: ${reason}`,
+    }),
+    admin: (reason: string): Text => ({
+      en: `An admin suspended this subscription: ${reason}`,
+      nl: `Een beheerder heeft dit abonnement onderbroken: ${reason}`,
+    }),
+  },
+  /** What the grant is based on. */
+  bases: {
+    response: {
+      en: 'The webhook gave consent in its response.',
+      nl: 'De webhook gaf toestemming in het antwoord.',
+    },
+    callback: {
+      en: 'The webhook gave consent through the callback URL.',
+      nl: 'De webhook gaf toestemming via de callback-URL.',
+    },
+    agreement: { en: 'An admin recorded an agreement.', nl: 'Een beheerder heeft een overeenkomst vastgelegd.' },
+    policy: {
+      en: 'The webhook does not support the handshake, but the policy of the origin allows events at a low rate.',
+      nl: 'De webhook ondersteunt de handshake niet, maar het beleid van de afzender staat gebeurtenissen in een laag tempo toe.',
+    },
+  },
+  maySend: (origin: string, rate: Rate): Text =>
+    rate === '*'
+      ? { en: `${origin} may send without a limit.`, nl: `${origin} mag zonder limiet sturen.` }
+      : {
+          en: `${origin} may send up to ${rate} request${rate === 1 ? '' : 's'} per minute.`,
+          nl: `${origin} mag hoogstens ${rate} verzoek${rate === 1 ? '' : 'en'} per minuut sturen.`,
+        },
+  expired: { en: 'The grant expired.', nl: 'De grant is verlopen.' },
+  /** `lastTitle`: of the verdict on the last attempt. */
+  expiredUnrenewed: (lastTitle: Text): Text => ({
+    en: `The grant expired because no renewal succeeded. The last attempt: ${lastTitle.en}`,
+    nl: `De grant is verlopen omdat geen verlenging is gelukt. De laatste poging: ${lastTitle.nl}`,
+  }),
+  notAskedYet: {
+    en: 'Assent has not asked the webhook yet.',
+    nl: 'Assent heeft de webhook nog niet om toestemming gevraagd.',
+  },
+};
+
+/** What happens next to a subscription. */
+export const statusNextTexts = {
+  untilResumed: {
+    en: 'The subscription stays suspended until someone resumes it.',
+    nl: 'Het abonnement blijft onderbroken totdat iemand het hervat.',
+  },
+  untilAsked: {
+    en: 'Nothing happens until you POST to /subscriptions/{id}/handshakes.',
+    nl: 'Er gebeurt niets totdat u een POST stuurt naar /subscriptions/{id}/handshakes.',
+  },
+  untilAdminAsks: {
+    en: 'Nothing happens until an admin starts another handshake.',
+    nl: 'Er gebeurt niets totdat een beheerder een nieuwe handshake start.',
+  },
+  renewal: {
+    en: 'Assent renews the grant with another handshake.',
+    nl: 'Assent verlengt de grant met een nieuwe handshake.',
+  },
+  renewalAgain: {
+    en: 'Assent asks the webhook again to renew the grant.',
+    nl: 'Assent vraagt de webhook opnieuw om verlenging van de grant.',
+  },
+  renewalAsking: {
+    en: 'Assent is asking the webhook to renew the grant.',
+    nl: 'Assent vraagt de webhook op dit moment om verlenging van de grant.',
+  },
+  expiry: { en: 'The grant expires.', nl: 'De grant verloopt.' },
+} satisfies Record<string, Text>;

@@ -1,0 +1,463 @@
+import type { Text } from './text.js';
+
+/** What a verdict says. No advice: there is nothing that the webhook owner can change. */
+export interface VerdictText {
+  title: Text;
+  advice?: Text;
+}
+
+const both = 'WebHook-Allowed-Origin and WebHook-Allowed-Rate';
+const beide = 'WebHook-Allowed-Origin en WebHook-Allowed-Rate';
+
+const addHandler: Text = {
+  en: `Add a handler for OPTIONS at this URL that returns ${both}.`,
+  nl: `Voeg op deze URL een handler voor OPTIONS toe die ${beide} terugstuurt.`,
+};
+
+/** One entry for every verdict: the title says what happened, the advice what to change. */
+export const verdictTexts = {
+  granted: {
+    title: {
+      en: 'The webhook allows this origin to send.',
+      nl: 'De webhook staat toe dat deze afzender gebeurtenissen stuurt.',
+    },
+  },
+  granted_any_origin: {
+    title: {
+      en: 'The webhook allows every origin to send.',
+      nl: 'De webhook staat toe dat elke afzender gebeurtenissen stuurt.',
+    },
+    advice: {
+      en: 'Consider naming the origins that may send. An asterisk gives consent to every origin.',
+      nl: 'Noem liever de afzenders die mogen sturen. Met een sterretje geeft u elke afzender toestemming.',
+    },
+  },
+
+  no_consent_headers: {
+    title: {
+      en: 'The webhook returned no WebHook header, so it gave no consent.',
+      nl: 'De webhook stuurde geen WebHook-header terug en gaf dus geen toestemming.',
+    },
+    advice: {
+      en: `If this origin may send, return ${both} in the response to OPTIONS.`,
+      nl: `Als deze afzender mag sturen, zet dan ${beide} in het antwoord op OPTIONS.`,
+    },
+  },
+  cors_answer: {
+    title: {
+      en: 'The webhook returned CORS headers but no WebHook header: a CORS layer responds before the application does.',
+      nl: 'De webhook stuurde CORS-headers terug, maar geen WebHook-header: een CORS-laag antwoordt vóór de applicatie.',
+    },
+    advice: {
+      en: `Let OPTIONS requests with WebHook-Request-Origin pass the CORS layer, and return ${both} in the response.`,
+      nl: `Laat OPTIONS-verzoeken met WebHook-Request-Origin door de CORS-laag heen, en zet ${beide} in het antwoord.`,
+    },
+  },
+  allow_only: {
+    title: {
+      en: 'The webhook returned Allow but no WebHook header, as frameworks do when no handler for OPTIONS exists.',
+      nl: 'De webhook stuurde Allow terug, maar geen WebHook-header, zoals frameworks doen zonder handler voor OPTIONS.',
+    },
+    advice: addHandler,
+  },
+  unsupported: {
+    title: { en: 'The webhook does not support OPTIONS.', nl: 'De webhook ondersteunt OPTIONS niet.' },
+    advice: addHandler,
+  },
+  authentication_required: {
+    title: {
+      en: 'The webhook requires authentication or forbids the request, but a handshake request carries no credentials.',
+      nl: 'De webhook vraagt om authenticatie of weigert het verzoek, maar een handshake heeft geen inloggegevens.',
+    },
+    advice: {
+      en: `Allow OPTIONS at this URL without authentication, even if a rule allows only POST, and return ${both}.`,
+      nl: `Sta OPTIONS op deze URL toe zonder authenticatie, ook als een regel alleen POST toestaat, en stuur ${beide} terug.`,
+    },
+  },
+  not_found_at_target: {
+    title: {
+      en: 'The host of the webhook found nothing that handles OPTIONS at this URL.',
+      nl: 'De host van de webhook vond op deze URL niets dat OPTIONS afhandelt.',
+    },
+    advice: {
+      en: `Check the sink, and check that its route handles OPTIONS as well as POST. Then return ${both}.`,
+      nl: `Controleer de sink, en controleer of de route behalve POST ook OPTIONS afhandelt. Stuur daarna ${beide} terug.`,
+    },
+  },
+  server_error: {
+    title: {
+      en: 'The webhook, or a proxy in front of it, failed to handle OPTIONS.',
+      nl: 'De webhook, of een proxy ervoor, kon OPTIONS niet afhandelen.',
+    },
+    advice: {
+      en: 'Look for the error in the logs of the webhook and of the proxies in front of it.',
+      nl: "Zoek de fout in de logs van de webhook en van de proxy's ervoor.",
+    },
+  },
+  request_origin_echoed: {
+    title: {
+      en: 'The webhook returned WebHook-Request-Origin instead of WebHook-Allowed-Origin.',
+      nl: 'De webhook stuurde WebHook-Request-Origin terug in plaats van WebHook-Allowed-Origin.',
+    },
+    advice: {
+      en: 'Name the response header WebHook-Allowed-Origin. WebHook-Request-Origin belongs in the request.',
+      nl: 'Noem de header in het antwoord WebHook-Allowed-Origin. WebHook-Request-Origin hoort in het verzoek.',
+    },
+  },
+  origin_missing: {
+    title: {
+      en: 'The webhook returned WebHook-Allowed-Rate without WebHook-Allowed-Origin.',
+      nl: 'De webhook stuurde WebHook-Allowed-Rate terug zonder WebHook-Allowed-Origin.',
+    },
+    advice: {
+      en: 'Also return WebHook-Allowed-Origin, with the name of this origin or "*".',
+      nl: 'Stuur ook WebHook-Allowed-Origin terug, met de naam van deze afzender of "*".',
+    },
+  },
+
+  redirected: {
+    title: {
+      en: 'The webhook returned a redirect, which Assent never follows and which is never consent.',
+      nl: 'De webhook stuurde een redirect terug, die Assent nooit volgt en die nooit toestemming is.',
+    },
+    advice: {
+      en: 'Register the URL that the redirect points to, or handle OPTIONS at this URL.',
+      nl: 'Registreer de URL waarnaar de redirect verwijst, of handel OPTIONS op deze URL af.',
+    },
+  },
+  origin_mismatch: {
+    title: {
+      en: 'The webhook allows another origin, not the one that asked.',
+      nl: 'De webhook geeft een andere afzender toestemming, niet de afzender die erom vroeg.',
+    },
+    advice: {
+      en: 'Set WebHook-Allowed-Origin to exactly the value of WebHook-Request-Origin, or to "*". Patterns, prefixes and lists do not count.',
+      nl: 'Geef WebHook-Allowed-Origin precies de waarde van WebHook-Request-Origin, of "*". Patronen, voorvoegsels en lijsten tellen niet.',
+    },
+  },
+  origin_repeated: {
+    title: {
+      en: 'The webhook returned more than one value of WebHook-Allowed-Origin.',
+      nl: 'De webhook stuurde meer dan één waarde van WebHook-Allowed-Origin terug.',
+    },
+    advice: {
+      en: 'Return WebHook-Allowed-Origin once, with only the origin that asked or "*".',
+      nl: 'Stuur WebHook-Allowed-Origin één keer terug, met alleen de afzender die erom vroeg of "*".',
+    },
+  },
+  rate_missing: {
+    title: {
+      en: 'The webhook allows the origin but returned no WebHook-Allowed-Rate, although a rate was requested.',
+      nl: 'De webhook geeft de afzender toestemming, maar stuurde geen WebHook-Allowed-Rate terug, terwijl er een tempo was gevraagd.',
+    },
+    advice: {
+      en: 'Return WebHook-Allowed-Rate with the requests per minute as a positive integer, or "*".',
+      nl: 'Stuur WebHook-Allowed-Rate terug met het aantal verzoeken per minuut als positief geheel getal, of "*".',
+    },
+  },
+  rate_malformed: {
+    title: {
+      en: 'The webhook returned a WebHook-Allowed-Rate that is neither a positive integer nor "*".',
+      nl: 'De webhook stuurde een WebHook-Allowed-Rate terug die geen positief geheel getal is en ook geen "*".',
+    },
+    advice: {
+      en: 'Write the requests per minute in digits only, without a sign, leading zero, fraction, exponent or unit.',
+      nl: 'Schrijf het aantal verzoeken per minuut alleen in cijfers, zonder plus of min, voorloopnul, decimalen, exponent of eenheid.',
+    },
+  },
+  rate_repeated: {
+    title: {
+      en: 'The webhook returned more than one value of WebHook-Allowed-Rate.',
+      nl: 'De webhook stuurde meer dan één waarde van WebHook-Allowed-Rate terug.',
+    },
+    advice: {
+      en: 'Return WebHook-Allowed-Rate once, with one value.',
+      nl: 'Stuur WebHook-Allowed-Rate één keer terug, met één waarde.',
+    },
+  },
+
+  gone: {
+    title: {
+      en: 'The webhook is retired: it returned 410 Gone.',
+      nl: 'De webhook is buiten gebruik: hij stuurde 410 Gone terug.',
+    },
+    advice: { en: 'Register the sink that replaces this one.', nl: 'Registreer de sink die deze vervangt.' },
+  },
+  throttled: {
+    title: { en: 'The webhook is receiving too many requests.', nl: 'De webhook krijgt te veel verzoeken.' },
+    advice: {
+      en: 'Exempt OPTIONS from the rate limit, or use Retry-After to say when to ask again.',
+      nl: 'Laat OPTIONS buiten de limiet vallen, of geef met Retry-After aan wanneer de volgende poging mag komen.',
+    },
+  },
+  unavailable: {
+    title: { en: 'The webhook is temporarily unavailable.', nl: 'De webhook is tijdelijk niet beschikbaar.' },
+    advice: {
+      en: 'Bring the webhook back into service, or use Retry-After to say when to ask again.',
+      nl: 'Maak de webhook weer beschikbaar, of geef met Retry-After aan wanneer de volgende poging mag komen.',
+    },
+  },
+
+  name_not_found: {
+    title: { en: 'The host name of the sink does not exist.', nl: 'De hostnaam van de sink bestaat niet.' },
+    advice: {
+      en: 'Check the spelling of the sink, and publish its host name in public DNS.',
+      nl: 'Controleer de spelling van de sink, en publiceer de hostnaam in de openbare DNS.',
+    },
+  },
+  name_lookup_failed: {
+    title: {
+      en: 'The DNS lookup for the host name of the sink failed.',
+      nl: 'De hostnaam van de sink kon niet in de DNS worden opgezocht.',
+    },
+    advice: {
+      en: 'Check that the name servers of the domain respond.',
+      nl: 'Controleer of de naamservers van het domein antwoorden.',
+    },
+  },
+  connection_refused: {
+    title: {
+      en: 'The host of the webhook refused the connection.',
+      nl: 'De host van de webhook weigerde de verbinding.',
+    },
+    advice: {
+      en: 'Check that the webhook is running and listens on the port of the sink.',
+      nl: 'Controleer of de webhook draait en luistert op de poort van de sink.',
+    },
+  },
+  connection_failed: {
+    title: {
+      en: 'Assent could not connect to the host of the webhook.',
+      nl: 'Assent kon geen verbinding maken met de host van de webhook.',
+    },
+    advice: {
+      en: 'Check that the host is reachable from outside and that no firewall drops the connection.',
+      nl: 'Controleer of de host van buitenaf bereikbaar is en of geen firewall de verbinding blokkeert.',
+    },
+  },
+  connection_closed: {
+    title: {
+      en: 'The connection closed before the webhook responded.',
+      nl: 'De verbinding werd verbroken voordat de webhook antwoordde.',
+    },
+    advice: {
+      en: 'Check that no proxy or firewall drops OPTIONS requests, and that the application does not crash.',
+      nl: 'Controleer of geen proxy of firewall OPTIONS-verzoeken tegenhoudt, en of de applicatie niet crasht.',
+    },
+  },
+  tls_failed: {
+    title: {
+      en: 'Assent could not set up a TLS connection to the webhook.',
+      nl: 'Assent kon geen TLS-verbinding met de webhook opzetten.',
+    },
+    advice: {
+      en: 'Serve HTTPS with TLS 1.2 or later on the port of the sink.',
+      nl: 'Bied op de poort van de sink HTTPS aan met TLS 1.2 of hoger.',
+    },
+  },
+  certificate_invalid: {
+    title: {
+      en: 'The certificate of the webhook is not valid for its host name.',
+      nl: 'Het certificaat van de webhook is niet geldig voor de hostnaam.',
+    },
+    advice: {
+      en: 'Install a certificate that is current, names this host as a subject alternative name, and includes its full chain.',
+      nl: 'Installeer een certificaat dat nu geldig is, deze host als subject alternative name noemt en de volledige keten bevat.',
+    },
+  },
+  deadline_exceeded: {
+    title: { en: 'The webhook did not respond in time.', nl: 'De webhook antwoordde niet op tijd.' },
+    advice: { en: 'Respond to OPTIONS immediately.', nl: 'Antwoord direct op OPTIONS.' },
+  },
+  not_http: {
+    title: {
+      en: 'The webhook did not return a final HTTP/1.1 response.',
+      nl: 'De webhook stuurde geen definitief HTTP/1.1-antwoord terug.',
+    },
+    advice: {
+      en: 'Check that an HTTPS server that speaks HTTP/1.1 listens on the port of the sink.',
+      nl: 'Controleer of op de poort van de sink een HTTPS-server met HTTP/1.1 luistert.',
+    },
+  },
+  headers_too_large: {
+    title: { en: 'The headers of the response are too large.', nl: 'De headers van het antwoord zijn te groot.' },
+    advice: {
+      en: 'Remove cookies and other unneeded headers from the response to OPTIONS.',
+      nl: 'Haal cookies en andere onnodige headers uit het antwoord op OPTIONS.',
+    },
+  },
+  too_many_informational: {
+    title: {
+      en: 'The webhook returned too many informational (1xx) responses instead of a final one.',
+      nl: 'De webhook stuurde te veel informatieve antwoorden (1xx) terug in plaats van een definitief antwoord.',
+    },
+    advice: {
+      en: 'Respond to OPTIONS with a final status immediately.',
+      nl: 'Antwoord direct op OPTIONS, met een definitieve status.',
+    },
+  },
+  aborted: {
+    title: {
+      en: 'Assent ended the request before it received a response.',
+      nl: 'Assent brak het verzoek af voordat er een antwoord was.',
+    },
+  },
+  name_not_public: {
+    title: {
+      en: 'The host name of the sink does not resolve to a public address, so Assent sent nothing.',
+      nl: 'De hostnaam van de sink leidt niet naar een openbaar adres, dus Assent stuurde niets.',
+    },
+    advice: {
+      en: 'Check the spelling of the sink, and publish its host name in public DNS with public addresses only.',
+      nl: 'Controleer de spelling van de sink, en publiceer de hostnaam in de openbare DNS met alleen openbare adressen.',
+    },
+  },
+  address_not_allowed: {
+    title: {
+      en: 'The host name of the sink resolves to an address that Assent may not call, so it sent nothing.',
+      nl: 'De hostnaam van de sink leidt naar een adres dat Assent niet mag aanroepen, dus Assent stuurde niets.',
+    },
+    advice: {
+      en: 'Publish only public addresses for this host.',
+      nl: 'Publiceer alleen openbare adressen voor deze host.',
+    },
+  },
+  sink_not_allowed: {
+    title: {
+      en: 'Assent may not call this sink, so it sent nothing.',
+      nl: 'Assent mag deze sink niet aanroepen en stuurde dus niets.',
+    },
+    advice: {
+      en: 'Register an https URL with a public host name and an allowed port.',
+      nl: 'Registreer een https-URL met een openbare hostnaam en een toegestane poort.',
+    },
+  },
+
+  callback_granted: {
+    title: {
+      en: 'Consent was given through the callback URL.',
+      nl: 'De toestemming is gegeven via de callback-URL.',
+    },
+  },
+  refused_by_owner: {
+    title: {
+      en: 'The webhook owner refused on the page of the callback URL.',
+      nl: 'De eigenaar van de webhook weigerde op de pagina van de callback-URL.',
+    },
+    advice: {
+      en: 'Agree with the webhook owner first, then start another handshake.',
+      nl: 'Overleg eerst met de eigenaar van de webhook, en start dan een nieuwe handshake.',
+    },
+  },
+  callback_expired: {
+    title: {
+      en: 'The response gave no consent, and the callback URL expired before it was called.',
+      nl: 'Het antwoord gaf geen toestemming, en de callback-URL verliep voordat die werd aangeroepen.',
+    },
+    advice: {
+      en: `Start another handshake. Call its callback URL in time, or return ${both} in the response to OPTIONS.`,
+      nl: `Start een nieuwe handshake. Roep de callback-URL daarvan op tijd aan, of zet ${beide} in het antwoord op OPTIONS.`,
+    },
+  },
+  granted_by_policy: {
+    title: {
+      en: 'The webhook does not support the handshake, but the policy of the origin allows events at a low rate.',
+      nl: 'De webhook ondersteunt de handshake niet, maar het beleid van de afzender staat gebeurtenissen in een laag tempo toe.',
+    },
+    advice: {
+      en: `For a higher rate, return ${both} in the response to OPTIONS.`,
+      nl: `Zet voor een hoger tempo ${beide} in het antwoord op OPTIONS.`,
+    },
+  },
+  revoked: { title: { en: 'An admin revoked this grant.', nl: 'Een beheerder heeft deze grant ingetrokken.' } },
+  interrupted: {
+    title: {
+      en: 'Assent stopped before it recorded the outcome of this attempt.',
+      nl: 'Assent stopte voordat de uitkomst van deze poging was vastgelegd.',
+    },
+  },
+  held_by_budget: {
+    title: {
+      en: 'The request is waiting: this host, its network or the tenant has reached its limit of handshakes for now.',
+      nl: 'Het verzoek wacht: deze host, het netwerk ervan of de organisatie heeft nu het maximale aantal handshakes bereikt.',
+    },
+  },
+} satisfies Record<string, VerdictText>;
+
+/** What replaces the advice if the request offered a callback. */
+export const adviceWithCallback = {
+  no_consent_headers: {
+    en: `If this origin may send, return ${both} in the response to OPTIONS, or call the callback URL.`,
+    nl: `Als deze afzender mag sturen, zet dan ${beide} in het antwoord op OPTIONS, of roep de callback-URL aan.`,
+  },
+  deadline_exceeded: {
+    en: 'Respond to OPTIONS immediately. If the decision takes longer, give consent through the callback URL.',
+    nl: 'Antwoord direct op OPTIONS. Als de beslissing langer duurt, geef dan toestemming via de callback-URL.',
+  },
+} satisfies Record<string, Text>;
+
+/** What else would help, after the advice. */
+export const hintTexts = {
+  lenient: {
+    en: 'If the webhook cannot be changed, an admin can set "judgement" of the origin to "lenient".',
+    nl: 'Als de webhook niet kan worden aangepast, kan een beheerder "judgement" van de afzender op "lenient" zetten.',
+  },
+  lenientRate: {
+    en: 'If the webhook cannot be changed, an admin can set "judgement" of the origin to "lenient". Then the requested rate applies.',
+    nl: 'Als de webhook niet kan worden aangepast, kan een beheerder "judgement" van de afzender op "lenient" zetten. Dan geldt het gevraagde tempo.',
+  },
+  webPubSub: {
+    en:
+      '@azure/web-pubsub-express responds to OPTIONS only if the request has a ce-awpsversion header, which only Azure ' +
+      'sends. Set it to "1.0" in front of that middleware, or handle OPTIONS in your own route.',
+    nl:
+      '@azure/web-pubsub-express antwoordt alleen op OPTIONS als het verzoek een header ce-awpsversion heeft, en die ' +
+      'stuurt alleen Azure. Zet die header vóór deze middleware op "1.0", of handel OPTIONS in een eigen route af.',
+  },
+} satisfies Record<string, Text>;
+
+/** What the webhook returned, after the title: `seen` are header names and values. */
+export const observedText = (origin: string, seen: string): Text => ({
+  en: `For origin ${origin}, it returned ${seen}.`,
+  nl: `Voor afzender ${origin} stuurde de webhook dit terug: ${seen}.`,
+});
+
+/** One sentence for every warning that is kept with a grant. `maxRate`: the highest rate that is kept. */
+export const warningTexts = {
+  origin_in_list: {
+    en: 'WebHook-Allowed-Origin had several values; return only the origin that asked or "*".',
+    nl: 'WebHook-Allowed-Origin had meer dan één waarde; stuur alleen de afzender die erom vroeg of "*" terug.',
+  },
+  origin_trailing_dot: {
+    en: 'WebHook-Allowed-Origin ended in a dot; return exactly the origin that asked.',
+    nl: 'WebHook-Allowed-Origin eindigde op een punt; stuur precies de afzender terug die erom vroeg.',
+  },
+  rate_missing: {
+    en: 'WebHook-Allowed-Rate was missing, so the requested rate applies.',
+    nl: 'WebHook-Allowed-Rate ontbrak, dus geldt het gevraagde tempo.',
+  },
+  rate_malformed: {
+    en: 'WebHook-Allowed-Rate was neither a positive integer nor "*", so the requested or the default rate applies.',
+    nl: 'WebHook-Allowed-Rate was geen positief geheel getal en ook geen "*", dus geldt het gevraagde tempo of het standaardtempo.',
+  },
+  rate_repeated: {
+    en: 'WebHook-Allowed-Rate had several values, so the requested or the default rate applies.',
+    nl: 'WebHook-Allowed-Rate had meer dan één waarde, dus geldt het gevraagde tempo of het standaardtempo.',
+  },
+  rate_above_requested: {
+    en: 'WebHook-Allowed-Rate is higher than the requested rate; Assent accepts it.',
+    nl: 'WebHook-Allowed-Rate is hoger dan het gevraagde tempo; Assent accepteert dat.',
+  },
+  rate_capped: (maxRate: number): Text => ({
+    en: `WebHook-Allowed-Rate is higher than ${maxRate}, the highest possible rate, so that rate applies.`,
+    nl: `WebHook-Allowed-Rate is hoger dan ${maxRate}, het hoogste mogelijke tempo, dus geldt dat tempo.`,
+  }),
+  rate_defaulted: {
+    en: 'No rate was requested and none was returned, so the default rate of the origin applies.',
+    nl: 'Er is geen tempo gevraagd en geen tempo teruggestuurd, dus geldt het standaardtempo van de afzender.',
+  },
+  allow_without_post: {
+    en: 'The Allow header does not name POST, the method of deliveries.',
+    nl: 'De header Allow noemt POST niet, terwijl gebeurtenissen met POST worden bezorgd.',
+  },
+};

@@ -1,0 +1,155 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual, promisify } from 'node:util';
+import { pageNames, parsePage, readPage, root, type Fence } from './markdown.js';
+import { runPage } from './run-page.js';
+import { createStableTexts, withoutTimes, withoutVarying } from './stable-text.js';
+
+/**
+ * Runs every block that a page marks `bash run`, and compares what came back with the block behind it: `json answer` or
+ * `text answer`. `http asked` and `http answered` show what went over the wire to the webhook.
+ *
+ * UPDATE_DOCS=1 npm test -- test/docs/blocks
+ *
+ * writes into the pages what came back.
+ */
+const isUpdate = Boolean(process.env['UPDATE_DOCS']);
+const pagesAtOnce = 2;
+
+interface Block {
+  commands: string;
+  answer: Fence | undefined;
+}
+
+interface RunnablePage {
+  blocks: Block[];
+  exchanges: Array<{ asked: Fence; answered: Fence | undefined }>;
+}
+
+function parseRunnable(page: string): RunnablePage {
+  const { fences } = parsePage(page);
+  const blocks = fences.flatMap((fence, index): Block[] => {
+    if (fence.info !== 'bash run') return [];
+    const rest = fences.slice(index + 1);
+    const end = rest.findIndex(({ info }) => info.startsWith('bash'));
+    const mine = end === -1 ? rest : rest.slice(0, end);
+    return [{ commands: fence.text, answer: mine.find(({ info }) => /^(?:json|text) answer$/.test(info)) }];
+  });
+  const exchanges = fences.flatMap((asked, index) => {
+    if (asked.info !== 'http asked') return [];
+    return [{ asked, answered: fences.slice(index + 1).find(({ info }) => info === 'http answered') }];
+  });
+  return { blocks, exchanges };
+}
+
+const pages = pageNames.filter((name) => parseRunnable(readPage(name)).blocks.length > 0);
+
+interface Outcome {
+  /** What the page has to show, by block and by exchange, or nothing that can be shown. */
+  answers: string[];
+  exchanges: Array<{ asked: string; answered: string } | undefined>;
+  failure: string | undefined;
+}
+const outcomes = new Map<string, Outcome>();
+
+beforeAll(async () => {
+  const waiting = [...pages];
+  const work = async () => {
+    for (let page = waiting.shift(); page !== undefined; page = waiting.shift()) outcomes.set(page, await follow(page));
+  };
+  await Promise.all(Array.from({ length: pagesAtOnce }, work));
+  if (!isUpdate) return;
+  for (const page of pages) {
+    const outcome = outcomes.get(page);
+    if (outcome && outcome.failure === undefined) await update(page, outcome);
+  }
+  await promisify(execFile)(join(root, 'node_modules/.bin/prettier'), ['--write', ...pages], { cwd: root });
+});
+
+async function follow(page: string): Promise<Outcome> {
+  const { blocks, exchanges } = parseRunnable(readPage(page));
+  const run = await runPage(blocks.map(({ commands }) => commands)).catch((error: Error) => error);
+  if (run instanceof Error) return { answers: [], exchanges: [], failure: run.message };
+  const stable = createStableTexts(run.startedAt, blocks.map(({ commands }) => commands).join('\n'));
+  return {
+    answers: run.outputs.map(stable.show),
+    exchanges: exchanges.map(({ asked }) => {
+      const request = /^[A-Z]+ \/\S* HTTP\/1\.1$/m.exec(asked.text)?.[0] ?? 'OPTIONS /events HTTP/1.1';
+      const exchange = run.exchanges.find((each) => each.asked.startsWith(`${request}\n`));
+      return exchange && { asked: stable.show(exchange.asked), answered: stable.show(exchange.answered) };
+    }),
+    failure: run.failure,
+  };
+}
+
+/** As it is compared: JSON by its value, anything else by its lines. */
+function comparable(info: string, text: string, stable: (text: string) => string): unknown {
+  if (!info.startsWith('json')) return stable(text.trim());
+  try {
+    return JSON.parse(stable(JSON.stringify(JSON.parse(text))));
+  } catch {
+    return `not JSON: ${text}`;
+  }
+}
+
+async function update(name: string, { answers, exchanges }: Outcome): Promise<void> {
+  const page = readPage(name);
+  const runnable = parseRunnable(page);
+  const changes = [
+    ...runnable.blocks.map(({ answer }, index) => [answer, answers[index]] as const),
+    ...runnable.exchanges.flatMap(({ asked, answered }, index) => [
+      [asked, exchanges[index]?.asked] as const,
+      [answered, exchanges[index]?.answered] as const,
+    ]),
+  ];
+  let updated = page;
+  for (const [fence, text] of changes.sort(([one], [other]) => (other?.start ?? 0) - (one?.start ?? 0))) {
+    if (fence === undefined || text === undefined) continue;
+    const [shown, actual] = [fence.text, text].map((each) => comparable(fence.info, each, withoutTimes));
+    // What only differs in its times stays.
+    if (isDeepStrictEqual(shown, actual)) continue;
+    const written = text.trim();
+    updated = `${updated.slice(0, fence.start)}${written}\n${updated.slice(fence.end)}`;
+  }
+  if (updated !== page) await writeFile(join(root, name), updated);
+}
+
+describe.each(pages)('%s', (page) => {
+  const { blocks, exchanges } = parseRunnable(readPage(page));
+  /** As it is now: an update has changed it. */
+  const now = () => parseRunnable(readPage(page));
+
+  test('its commands succeed', () => {
+    expect(outcomes.get(page)).toMatchObject({ failure: undefined });
+  });
+
+  test.each(blocks.map(({ commands }, index) => [index + 1, firstLine(commands)] as const))(
+    'block %i (%s) prints what the page shows',
+    (number) => {
+      const output = outcomes.get(page)?.answers[number - 1];
+      const { answer } = now().blocks[number - 1]!;
+      if (answer === undefined) return expect(output).toBe('');
+      const [shown, actual] = [answer.text, output ?? ''].map((text) => comparable(answer.info, text, withoutVarying));
+      expect(actual).toEqual(shown);
+    },
+  );
+
+  for (const index of exchanges.keys()) {
+    test(`exchange ${index + 1} went over the wire as the page shows it`, () => {
+      const { asked, answered } = now().exchanges[index]!;
+      const actual = outcomes.get(page)?.exchanges[index];
+      const stable = (text: string | undefined) => withoutVarying(text ?? 'none').trim();
+      expect([stable(actual?.asked), stable(actual?.answered)]).toEqual([stable(asked.text), stable(answered?.text)]);
+    });
+  }
+});
+
+test('the README and the guides have commands that run', () => {
+  expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/quickstart.md']));
+});
+
+function firstLine(commands: string): string {
+  return commands.trim().split('\n')[0] ?? '';
+}

@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { languages } from '../../src/texts/text.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+/** The rows of every table of a page whose head begins with these names, cell by cell, without head and rule. */
+function rowsOf(page: string, ...head: string[]): string[][] {
+  const lines = read(page).split('\n');
+  const cells = (line: string) =>
+    line
+      .split(/(?<!\\)\|/)
+      .slice(1, -1)
+      .map((cell) => cell.trim());
+  const rows: string[][] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    if (!head.every((name, index) => cells(lines[at] ?? '')[index] === name)) continue;
+    for (at += 2; lines[at]?.startsWith('|'); at += 1) rows.push(cells(lines[at] ?? ''));
+  }
+  return rows;
+}
+
+test('tables that come from the code are fresh, and every row has its columns that are written by hand', () => {
+  const { status, stderr } = spawnSync(process.execPath, [join(root, '.config/reference.mjs'), '--check'], {
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([0, '']);
+});
+
+test('the table of verdicts names only statuses that there are, and what happens next in sentences', () => {
+  const statuses = rowsOf('docs/reference/status.md', 'status', 'what it means').map(([status]) => status);
+  const rows = rowsOf('docs/reference/verdicts.md', 'verdict', 'what happened');
+  expect(rows.length).toBeGreaterThan(40);
+  for (const [, , status, next] of rows) {
+    expect(statuses).toEqual(expect.arrayContaining(status?.split(', then ') ?? []));
+    expect(next).toMatch(/\.$/);
+  }
+});
+
+test('the table of statuses is that of the contract', () => {
+  const { components } = JSON.parse(read('openapi/openapi.json'));
+  const statuses = rowsOf('docs/reference/status.md', 'status', 'what it means');
+  expect(statuses.map(([status]) => status?.slice(1, -1)).sort()).toEqual(
+    [...components.schemas.SubscriptionStatus.enum].sort(),
+  );
+});
+
+test('CONTRIBUTING names every room of src, in the order of eslint.config.js', () => {
+  const named = rowsOf('CONTRIBUTING.md', 'room', 'what it does').flatMap(([room = '']) =>
+    [...room.matchAll(/`([\w.-]+?)\/?`/g)].map(([, name]) => name),
+  );
+  const list = /const rooms = \[([\s\S]*?)\n\];/.exec(read('eslint.config.js'))?.[1] ?? '';
+  const rooms = [...list.matchAll(/'([\w.-]+)'/g)].map(([, name]) => name);
+  expect(rooms.length).toBeGreaterThan(15);
+  expect(named.filter((name) => rooms.includes(name))).toEqual(rooms);
+});
+
+test('files that CONTRIBUTING and the decisions name exist', () => {
+  const decisions = readdirSync(join(root, 'docs/decisions')).map((name) => `docs/decisions/${name}`);
+  const files = new Set(
+    ['src', 'test', 'openapi', 'prisma', '.config'].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
+    ),
+  );
+  for (const page of ['CONTRIBUTING.md', ...decisions]) {
+    const named = [...read(page).matchAll(/`((?:src|test|openapi|prisma|\.config)\/[\w./-]+?)\/?`/g)];
+    const missing = named.map(([, path = '']) => path).filter((path) => !files.has(path) && !isFolder(path));
+    expect([page, missing]).toEqual([page, []]);
+  }
+
+  function isFolder(path: string): boolean {
+    return [...files].some((file) => file.startsWith(`${path}/`));
+  }
+});
+
+test('the decisions are numbered without a gap, each is in the list, and each names the check that holds it', () => {
+  const names = readdirSync(join(root, 'docs/decisions')).filter((name) => name !== 'README.md');
+  expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(names.map((_, index) => index + 1));
+  const list = read('docs/decisions/README.md');
+  for (const name of names) {
+    expect(list).toContain(`](${name})`);
+    expect([name, read(`docs/decisions/${name}`)]).toEqual([
+      name,
+      expect.stringMatching(/^## What holds it\n\n[\s\S]*`(?:test|eslint|openapi)/m),
+    ]);
+  }
+});
+
+test('publiccode.yml has the version, the licence and the languages of the product', () => {
+  const { version, license } = JSON.parse(read('package.json'));
+  expect(parse(read('publiccode.yml'))).toMatchObject({
+    softwareVersion: version,
+    legal: { license },
+    localisation: { availableLanguages: languages },
+  });
+});

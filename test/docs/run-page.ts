@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '../support/until.js';
+import { root } from './markdown.js';
+
+/** What came of the commands of a page. */
+export interface PageRun {
+  /** When the registry started. */
+  startedAt: number;
+  /** For each block that was run, what it printed. Addresses are those of the page. */
+  outputs: string[];
+  /** What ended the shell before its last block. */
+  failure: string | undefined;
+  /** What the webhook was sent and returned, in its order. */
+  exchanges: Array<{ asked: string; answered: string }>;
+}
+
+const shellMs = 120_000;
+/** Between the outputs of two blocks. */
+const separator = '\x1e';
+/** As `npx assent try` names its addresses unless others are asked for. */
+const printed = { api: '127.0.0.1:3000', webhook: 'localhost:8443', operations: '127.0.0.1:3001' };
+
+/**
+ * Runs blocks in their order by one shell, beside a registry and a webhook of their own (`assent try`). The folder looks
+ * like the one of the project, so that what a command writes lands in a copy.
+ */
+export async function runPage(blocks: readonly string[]): Promise<PageRun> {
+  const folder = await mkdtemp(join(tmpdir(), 'assent-page-'));
+  for (const name of readdirSync(root)) {
+    if (!['.git', '.assent'].includes(name)) await symlink(join(root, name), join(folder, name));
+  }
+  const env = {
+    ...Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !/^(?:ASSENT_|NODE_|npm_|DATABASE_URL$)/.test(name)),
+    ),
+    npm_config_update_notifier: 'false',
+    NO_COLOR: '1',
+  };
+  const start = (command: string, ...args: string[]) =>
+    spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const startedAt = Date.now();
+  const playground = start(process.execPath, 'dist/cli/assent.js', 'try', '--port', '0', '--webhook-port', '0');
+  let story = '';
+  let complaint = '';
+  playground.stdout.setEncoding('utf8').on('data', (text: string) => (story += text));
+  playground.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text));
+  const stopped = once(playground, 'close');
+  try {
+    await until(() => playground.exitCode !== null || story.includes('Then try:'));
+    if (playground.exitCode !== null) throw new Error(`The playground did not start.\n${story}\n${complaint}`);
+
+    const variables = await readFile(join(folder, '.assent/try/env'), 'utf8');
+    const valueOf = (name: string) => new RegExp(`^${name}='([^']*)'$`, 'm').exec(variables)?.[1] ?? '';
+    const here = {
+      api: new URL(valueOf('API')).host,
+      webhook: new URL(valueOf('WEBHOOK')).host,
+      operations: new URL(valueOf('OPERATIONS')).host,
+    };
+    const addresses = Object.entries(here) as Array<[keyof typeof here, string]>;
+    const moved = (text: string) =>
+      addresses.reduce((all, [name, place]) => all.replaceAll(printed[name], place), text);
+    const shown = (text: string) => {
+      const named = addresses.reduce((all, [name, place]) => {
+        return all
+          .replaceAll(place, printed[name])
+          .replaceAll(encodeURIComponent(place), encodeURIComponent(printed[name]));
+      }, text);
+      return named.replaceAll(`${folder}/`, '').replaceAll('\r\n', '\n');
+    };
+
+    const script = blocks.map((commands) => `printf '\\036'\n${moved(commands)}`).join('\n');
+    const shell = start('bash', '-euo', 'pipefail', '-c', script);
+    let output = '';
+    let errors = '';
+    shell.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+    shell.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
+    const tooLate = setTimeout(() => shell.kill('SIGKILL'), shellMs);
+    const [code, signal] = (await once(shell, 'exit')) as [number | null, string | null];
+    clearTimeout(tooLate);
+    endGroup(shell.pid);
+    for (const stream of [shell.stdout, shell.stderr]) if (!stream.closed) await once(stream, 'close');
+    const outputs = output.split(separator).slice(1).map(shown);
+    return {
+      startedAt,
+      outputs,
+      failure: code === 0 ? undefined : `Block ${outputs.length} ended with ${code ?? signal}: ${shown(errors)}`,
+      exchanges: exchangesIn(shown(story)),
+    };
+  } finally {
+    endGroup(playground.pid);
+    await stopped;
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Ends a process that leads a group, and what it has started. */
+function endGroup(leader: number | undefined): void {
+  try {
+    if (leader !== undefined) process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** Requests are printed behind `>`, responses behind `<`. */
+function exchangesIn(story: string): PageRun['exchanges'] {
+  const blocks = story.matchAll(/(?:^ *>.*\n)+(?:^ *<.*\n)+/gm);
+  return [...blocks].map(([block]) => {
+    const marked = (mark: string) =>
+      [...block.matchAll(new RegExp(`^ *${mark} ?(.*)$`, 'gm'))].map(([, line = '']) => `${line}\n`).join('');
+    return { asked: `${marked('>').trimEnd()}\n`, answered: marked('<') };
+  });
+}
