@@ -5,9 +5,9 @@ import { compileOther, otherDialect, type Dialects, type MatchableSubscription }
 export type EventTest = (event: ContextAttributes) => boolean;
 
 /**
- * Compiles what a subscription wants into one function: `source`, one of `types` and `subject` equal exactly (the first
- * two from section 3.2.1, `subject` is ours) and every filter holds (section 3.2.4). The index gives the same answers;
- * this is what it is measured and checked against, and what tries a single filter.
+ * Compiles the conditions of a subscription into one function: `source`, one of `types` and `subject` are equal (the
+ * first two from section 3.2.1, `subject` is ours), and every filter matches (section 3.2.4). The index gives the same
+ * results; this is its reference in tests and benchmarks, and it tests single filters.
  */
 export function compileFilter(subscription: MatchableSubscription, dialects: Dialects = {}): EventTest {
   const { source, types, subject, filters } = subscription;
@@ -38,7 +38,7 @@ function leaves(attributes: Attributes, leaf: (name: string, value: string) => E
   return every(Object.entries(attributes).map(([name, value]) => leaf(name, value)));
 }
 
-/** The three attributes that nearly every filter compares are read without looking up their names. */
+/** Reads the three attributes that nearly every filter compares without looking up their names. */
 function equals(name: string, value: string): EventTest {
   if (name === 'type') return (event) => event.type === value;
   if (name === 'source') return (event) => event.source === value;

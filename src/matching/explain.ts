@@ -17,8 +17,8 @@ import { Work } from './work.js';
 type Explanation = components['schemas']['Explanation'];
 
 /**
- * Why each subscription of an origin matched an event or not: all of them for admins, their own for subscribers. Returns
- * a list for each event, in order. The events of a batch share the maximum of one response.
+ * Why each subscription of an origin matched an event or not: all of them for admins, their own for subscribers.
+ * Returns a list for each event, in order. The events of a batch share the maximum of one response.
  */
 export type Explain = (
   principal: Principal,

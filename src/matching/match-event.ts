@@ -17,15 +17,15 @@ import type { Turns } from './turns.js';
 import { stepsPerByte, Work } from './work.js';
 
 export interface MatchEventSettings {
-  /** Undefined while it is being loaded. */
+  /** Undefined while it is loading. */
   replica: () => Replica | undefined;
   explain: Explain;
-  /** The position that the index stands at; undefined while it is being loaded. */
+  /** The log position of the index; undefined while it is loading. */
   position: () => bigint | undefined;
-  /** Seconds since the replica was known to be current, if that is not just now. */
+  /** Seconds since the replica was last known to be current; undefined if it is current. */
   age: () => number | undefined;
   waitFor: (position: bigint, timeoutMs: number) => Promise<boolean>;
-  /** Sink credentials by id, of these subscriptions that still have the sink beside them. */
+  /** Sink credentials by subscription, for those of these subscriptions that still have the given sink. */
   credentials: (tenant: string, sinks: ReadonlyMap<string, string>) => Promise<Map<string, Credential>>;
   limits: MessageLimits;
   turns: Turns;
@@ -39,9 +39,9 @@ type MatchEventAnswer = Answer<'matchEvent'>;
 const longestWaitMs = 5_000;
 
 /**
- * `POST /v1/match`: which sinks get this event, each once, at what rate and until when. Answered from memory and,
- * unless credentials, an explanation or a later revision are asked for, without waiting for anything. Only what takes
- * long waits for its turn (turns.ts).
+ * `POST /v1/match`: which sinks get this event, each once, at what rate and until when. It responds from memory and
+ * does not wait, unless the client asks for credentials, an explanation or a later revision. Only expensive matches
+ * wait for their turn (turns.ts).
  */
 export function createMatchEvent(settings: MatchEventSettings): Handler<'matchEvent'> {
   const { position, waitFor, turns } = settings;
@@ -86,12 +86,14 @@ function answer(settings: MatchEventSettings, call: MatchCall): MatchEventAnswer
   if (matchEvents(replica, origin, message, work, String(settings.position()))) {
     return complete(settings, call, origin, message);
   }
-  const goOn = () => {
-    // The origin may have gone to another tenant since, and the replica may be a new one.
+  const resume = () => {
+    // Meanwhile the origin may have moved to another tenant, and the replica may be a new one.
     const present = known(settings, call);
     matchEvents(present.replica, present.origin, message, work, String(settings.position()));
   };
-  return turns.finish(work, principal.tenant, goOn, call.signal).then(() => complete(settings, call, origin, message));
+  return turns
+    .finish(work, principal.tenant, resume, call.signal)
+    .then(() => complete(settings, call, origin, message));
 }
 
 /** Errors: `index_loading`, and those of `originFor`. */
@@ -101,7 +103,7 @@ function known({ replica }: MatchEventSettings, { principal, query }: MatchCall)
   return { replica: present, origin: originFor(present, principal.tenant, query.origin) };
 }
 
-/** Adds what has to be waited for, if any of it was asked for, and writes the answer. */
+/** Adds credentials and explanations if the client asked for them, and writes the response. */
 function complete(
   settings: MatchEventSettings,
   call: MatchCall,
@@ -109,7 +111,7 @@ function complete(
   matched: MatchedMessage,
 ): MatchEventAnswer | Promise<MatchEventAnswer> {
   const { results } = matched;
-  // What is waited for takes time, in which the log goes on.
+  // Read before waiting, because the log continues meanwhile.
   const revision = String(settings.position());
   const write = (credentialOf?: CredentialOf): MatchEventAnswer => ({
     status: 200,
@@ -117,7 +119,7 @@ function complete(
     json: textOfMatch(revision, origin, matched, credentialOf),
   });
   const { scopes } = call.principal;
-  // What an admin asks is no delivery.
+  // An admin does not deliver.
   const seesCredentials = scopes.has('assent:credentials') && scopes.has('assent:deliver');
   const wantsCredentials =
     seesCredentials && results.some(({ pairs }) => pairs.some(({ hasCredential }) => hasCredential));

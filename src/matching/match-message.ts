@@ -1,6 +1,6 @@
-// Events come in, and the webhooks that get them go out. `replica.ts` is what a process knows; it asks `index/` which
-// subscriptions want the event, and `pairs/` whether the origin may send to their sinks. On the way in, `filter.ts` checks
-// filters at registration, `cesql/` compiles the expressions in them, and `explain.ts` says why one does not hold.
+// Input: events. Output: the sinks that get them. `replica.ts` is the state of a process; it asks `index/` which
+// subscriptions match the event, and `pairs/` whether the origin may send to their sinks. `filter.ts` validates filters
+// at registration, `cesql/` compiles their expressions, and `explain.ts` says why a filter does not match.
 
 import { RegistryError } from '../errors.js';
 import type { ReadEvent } from '../events/draft.js';
@@ -19,32 +19,32 @@ type Member = keyof MatchedSink | keyof components['schemas']['MatchAnswer'] | '
 export type MatchAnswer = components['schemas']['MatchAnswer'];
 export type BatchAnswer = components['schemas']['BatchAnswer'];
 
-/** What became of one event of a message. */
+/** The result of one event of a message. */
 export interface EventResult extends Breaches {
   event: ReadEvent;
   pairs: readonly MatchedPair[];
   explanations?: Explanation[];
-  /** The position of the log that this event was matched at, if it is a later one than that of the message. */
+  /** The log position at which this event was matched, if it is later than that of the message. */
   revision?: string;
 }
 
-/** A message that was read, judged and matched. */
+/** A message that was read, validated and matched. */
 export interface MatchedMessage {
   isBatch: boolean;
   results: EventResult[];
   /** How many events have been matched. */
   matched: number;
-  /** The position of the log that the first event was matched at. */
+  /** The log position at which the first event was matched. */
   revision?: string;
 }
 
-/** As the subscription has it, with the one before it while that overlaps. */
+/** The credential of a subscription, with the previous one while it overlaps. */
 export type HeldCredential = Required<Pick<MatchedSink, 'sinkcredential'>> & Pick<MatchedSink, 'previouscredential'>;
 
 /** `unreadable` if no key opens it. */
 export type Credential = HeldCredential | 'unreadable';
 
-/** That of the oldest subscription of the pair that has one. */
+/** The credential of the oldest subscription of the pair that has one. */
 export type CredentialOf = (pair: MatchedPair) => Credential | undefined;
 
 const tooLarge: ReadonlyMap<string, 'event_too_large' | 'body_too_large'> = new Map([
@@ -63,8 +63,8 @@ export function originFor(replica: Replica, tenant: string, name: string | undef
 }
 
 /**
- * Reads and judges the events of a message in any content mode; `matchEvents` matches them. An event at fault spoils no
- * other of a batch. Errors: those of reading; `invalid_event`, `event_too_large`, and for a whole batch
+ * Reads and validates the events of a message in any content mode; `matchEvents` matches them. An invalid event of a
+ * batch does not affect the others. Errors: those of reading; `invalid_event`, `event_too_large`, and for a whole batch
  * `body_too_large`, with the places.
  */
 export function readMessage(origin: KnownOrigin, message: EventRequest, limits?: MessageLimits): MatchedMessage {
@@ -81,9 +81,9 @@ export function readMessage(origin: KnownOrigin, message: EventRequest, limits?:
   }
   const batch = validateBatch(origin.profile, { count: read.events.length, bytes: read.bytes });
   if (batch.faults.length > 0) throw refused(batch.faults, 'batch');
-  // Step by step for all, and not event by event: the code of a step stays in the processor's cache meanwhile.
+  // One step for all events, then the next step: so the code of a step stays in the CPU cache.
   const results = read.events.map((event) => judge(origin, event));
-  // The answer has no other place for what a batch should be, and `/events/validate` has it there too.
+  // The response has no other place for the warnings of a batch, and `/events/validate` has them here too.
   for (const { warnings } of results) warnings.unshift(...batch.warnings);
   return { isBatch: true, results, matched: 0 };
 }
@@ -94,9 +94,10 @@ function judge({ profile }: KnownOrigin, event: ReadEvent): EventResult {
 }
 
 /**
- * Which sinks get the events. False where the work is stopped: then call it again in the next slice, with the replica
- * and the origin as they are by then, and it goes on. Each event is matched at one position of the log. What comes in
- * between, such as a revocation, counts from the next event on. `match_too_expensive` where the budget is used up.
+ * Finds the sinks that get the events. Returns false if the work was stopped: then call it again in the next slice,
+ * with the replica and the origin of that time, and it continues. Each event is matched at one log position. A change
+ * in between, such as a revocation, counts from the next event on. Throws `match_too_expensive` if the budget is used
+ * up.
  */
 export function matchEvents(
   replica: Replica,
@@ -119,11 +120,11 @@ export function matchEvents(
   return true;
 }
 
-// The answer is put together as text: objects that only JSON.stringify will see cost more than all of matching.
+// The response is assembled as text: building objects just for JSON.stringify would cost more than the matching.
 
 /**
- * The body of the answer of `POST /v1/match`: a MatchAnswer, of a batch a BatchAnswer. `revision` is for a message of
- * which no event was matched.
+ * The response body of `POST /v1/match`: a MatchAnswer, or a BatchAnswer for a batch. `revision` is used if no event of
+ * the message was matched.
  */
 export function textOfMatch(
   revision: string,
@@ -132,7 +133,7 @@ export function textOfMatch(
   credentialOf?: CredentialOf,
 ): string {
   const { isBatch, results } = message;
-  // The name is a DNS name, which needs no escapes.
+  // A DNS name needs no escapes.
   const head = `{"revision":"${message.revision ?? revision}","origin":"${origin.name}",`;
   if (!isBatch) return `${head}${outcomeText(results[0] as EventResult, credentialOf)}}`;
   const texts = results.map((result) =>
@@ -147,7 +148,7 @@ export function textOfMatch(
   return `${head}"events":[${entries.join(',')}]}`;
 }
 
-/** The members of the answer to one event. */
+/** The members of the response for one event. */
 function outcomeText({ pairs, warnings, explanations }: EventResult, credentialOf: CredentialOf | undefined): string {
   let sinks = '';
   let withheld = '';
@@ -158,7 +159,7 @@ function outcomeText({ pairs, warnings, explanations }: EventResult, credentialO
     else sinks += `,{${sinkText(pair, credential)}}`;
   }
   let text = `"sinks":[${sinks.slice(1)}]`;
-  // Among the others a sender that does not know of it would deliver there without the credential.
+  // In `sinks`, a sender that ignores this case would deliver without the credential.
   if (withheld !== '') text += `,"withheld":[${withheld.slice(1)}]`;
   if (warnings.length > 0) text += `,${memberText('warnings', warnings.map(presentBreach))}`;
   return explanations === undefined ? text : `${text},${memberText('explanations', explanations)}`;
@@ -167,7 +168,7 @@ function outcomeText({ pairs, warnings, explanations }: EventResult, credentialO
 function sinkText(pair: MatchedPair, credential?: HeldCredential): string {
   const { sink, subscriptions, allowedRate, expiresAt, heldUntil, protocolSettings, hasCredential } = pair;
   const rate = typeof allowedRate === 'number' ? allowedRate : `"${allowedRate}"`;
-  // Ids are UUIDs, which need no escapes.
+  // UUIDs need no escapes.
   let text = `"sink":${JSON.stringify(sink)},"subscriptions":["${subscriptions.join('","')}"],"allowedrate":${rate},"expiresat":"${expiresAt}","contentmode":"${protocolSettings?.['contentmode'] === 'binary' ? 'binary' : 'structured'}"`;
   if (heldUntil !== undefined) text += `,"helduntil":"${heldUntil}"`;
   if (protocolSettings !== undefined) text += `,${memberText('protocolsettings', protocolSettings)}`;

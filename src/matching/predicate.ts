@@ -4,27 +4,27 @@ import type { Filter } from './filter.js';
 /** A necessary condition that the index can look up: the attribute equals, begins with or ends with a text. */
 export type Anchor = { attribute: string } & ({ exact: string } | { prefix: string } | { suffix: string });
 
-/** Conditions that all hold whenever the predicate does; each is a list of anchors of which at least one holds. */
+/** If the predicate is true, each of these conditions is true: at least one anchor of the list matches. */
 export type Anchors = readonly (readonly Anchor[])[];
 
 /**
- * A filter of a dialect that has a language of its own. `test` is pure, and false for what cannot be evaluated; should
- * it throw all the same, that is false too. `anchors` are implied by it; where there are none, every event is tested.
+ * A filter in a dialect with its own language. `test` is pure, and false if the evaluation fails; an exception counts
+ * as false, too. The predicate implies its `anchors`; without anchors, every event is tested.
  */
 export interface Predicate {
   test(event: ContextAttributes): boolean;
-  /** What the last test took; see work.ts. */
+  /** Steps of the last test; see work.ts. */
   readonly steps: number;
   readonly anchors: Anchors;
 }
 
-/** Compiles the text of a filter that was accepted at registration. */
+/** Compiles the text of a filter that passed registration. */
 export type LeafCompiler = (text: string) => Predicate;
 
 /** The dialects beyond the six required ones, by the name of their member: `{ sql: compileCesql }`. */
 export type Dialects = Readonly<Record<string, LeafCompiler>>;
 
-/** What matching needs of a subscription. Absent and empty members are no constraint (section 3.2.1). */
+/** The part of a subscription that matching needs. Absent and empty members mean no constraint (section 3.2.1). */
 export interface MatchableSubscription {
   id: string;
   source?: string | undefined;
@@ -33,13 +33,13 @@ export interface MatchableSubscription {
   filters?: readonly Filter[] | undefined;
 }
 
-/** A filter that is in none of the required dialects, as its dialect and its text. */
+/** The dialect and the text of a filter in none of the required dialects. */
 export function otherDialect(filter: object): { dialect: string; text: string } {
   const [dialect = '', text] = Object.entries(filter)[0] ?? [];
   return { dialect, text: String(text) };
 }
 
-/** Throws for a dialect without a compiler: registration accepts none of those. */
+/** Throws for a dialect without a compiler, which registration never accepts. */
 export function compileOther(dialects: Dialects, dialect: string, text: string): Predicate {
   const compile = Object.hasOwn(dialects, dialect) ? dialects[dialect] : undefined;
   if (!compile) throw new Error(`There is no compiler for the filter dialect "${dialect}".`);

@@ -6,11 +6,10 @@ import { otherDialect, type MatchableSubscription } from './predicate.js';
 
 /**
  * The price of a subscription is the steps (work.ts) that its filters take for an ordinary event, whose attributes have
- * 256 characters. It is 0 where the index looks the subscription up and its filters are cheap, as nearly all are: such
- * ones cost only the events that they are about.
+ * 256 characters. It is 0 if the index can look the subscription up and its filters are cheap, as nearly all are: such
+ * filters cost time only for the events that they are about.
  *
- * What may be stored is bounded by the sum of these prices, so that the filters of a tenant fit into the budget of every
- * ordinary message.
+ * The sum of these prices is limited, so that the filters of a tenant fit into the budget of every ordinary message.
  */
 export function priceOf(subscription: Wishes): number {
   const { filters = [] } = subscription;
@@ -21,14 +20,14 @@ export function priceOf(subscription: Wishes): number {
 
 export type Wishes = Omit<MatchableSubscription, 'id'>;
 
-/** Of the values of an ordinary event. */
+/** Characters of an attribute of an ordinary event. */
 export const ordinaryCharacters = 256;
-/** Up to here a subscription that is looked up is free. */
+/** Up to this limit, a subscription that can be looked up is free. */
 export const cheapSteps = 1_024;
 const stepsOfSubscription = 16;
 const stepsOfLeaf = 4;
 
-/** What one filter adds to the price. */
+/** The part of one filter in the price. */
 export function stepsOfFilter(filter: Filter): number {
   if ('all' in filter) return sumOf(filter.all);
   if ('any' in filter) return sumOf(filter.any);
@@ -43,7 +42,7 @@ function sumOf(filters: readonly Filter[]): number {
   return filters.reduce((sum, filter) => sum + stepsOfFilter(filter), 0);
 }
 
-/** Whether the subscription names something that an event must have, so that others are not held against it. */
+/** Whether the subscription names something that an event must have, so that other events are not tested. */
 export function isLookedUp({ source, types, subject, filters = [] }: Wishes): boolean {
   if (source !== undefined || subject !== undefined || (types?.length ?? 0) > 0) return true;
   return filters.some((filter) => hasAnchor(filter, true));
@@ -51,7 +50,7 @@ export function isLookedUp({ source, types, subject, filters = [] }: Wishes): bo
 
 function hasAnchor(filter: Filter, wanted: boolean): boolean {
   if ('not' in filter) return hasAnchor(filter.not, !wanted);
-  // By De Morgan's laws: what is not in any of several is in none of them.
+  // By De Morgan's laws, not any is the same as none.
   if ('all' in filter) return holds(filter.all, wanted, wanted);
   if ('any' in filter) return holds(filter.any, wanted, !wanted);
   const { dialect, text } = otherDialect(filter);
@@ -62,7 +61,7 @@ function hasAnchor(filter: Filter, wanted: boolean): boolean {
   return 'expression' in parsed && anchorsOf(parsed.expression).length > 0;
 }
 
-/** Of an `all` one child with an anchor is enough; of an `any` each must have one. */
+/** For an `all` one child with an anchor is enough; for an `any` each child must have one. */
 function holds(filters: readonly Filter[], wanted: boolean, isAll: boolean): boolean {
   const has = (filter: Filter) => hasAnchor(filter, wanted);
   return isAll ? filters.some(has) : filters.every(has);

@@ -8,36 +8,36 @@ import type { Work } from './work.js';
 import { type GrantState, type OriginState, type State, type Subject, type SubscriptionState } from './state.js';
 
 /**
- * What the registry knows, by heart: origins, which subscriptions an event matches, and who may send where. Every
- * process of the registry keeps one, and so does every sender that follows the feed: there is but one way to answer.
+ * The state of the registry in memory: origins, which subscriptions an event matches, and which origin may send where.
+ * Every process of the registry has one, and so does every sender that follows the feed, so all give the same results.
  *
- * It takes in states, in the order of the log; a state replaces the one before, and null removes it. Nothing here
- * waits, so no caller ever sees half of a call. Whether a grant is live is looked at for each question, by the clock
- * of the database, because leases end by themselves.
+ * `put` accepts states in the order of the log; a state replaces the previous one, and null removes it. Everything here
+ * is synchronous, so no caller sees a partial change. Each call checks by the clock of the database whether a grant is
+ * live, because grants expire.
  */
 export interface Replica {
-  /** `subject` says what the state is of. */
+  /** `subject` is the thing that has the state. */
   put(subject: Subject, state: State | null): void;
   /** Undefined for an origin that is not the tenant's. */
   origin(tenant: string, name: string): KnownOrigin | undefined;
   defaultOrigin(tenant: string): KnownOrigin | undefined;
-  /** The pairs that get the event, each once, with the subscriptions that want it; oldest first. */
+  /** The pairs that get the event, each once, with the subscriptions that match it; oldest first. */
   match(origin: KnownOrigin, event: ContextAttributes): MatchedPair[];
   /**
-   * The same within a slice: undefined where the work is stopped. The answer that comes at last is what stands then, as
-   * if it had been asked for in one go.
+   * The same within a slice: undefined if the work was stopped. The final result is the state at that time, as if it
+   * had been computed in one go.
    */
   match(origin: KnownOrigin, event: ContextAttributes, work: Work): MatchedPair[] | undefined;
   /** `origin` in lower case. A pair of another tenant has no grant. */
   permission(tenant: string, origin: string, sink: string): Decision;
-  /** The same in steps, for many at once: the origin's number, 0 and without pairs if it is not the tenant's. */
+  /** The same in steps, for many at once: the number of the origin; 0, without pairs, if it is not the tenant's. */
   numberOf(tenant: string, origin: string): number;
   readonly pairs: Pick<KnownPairs, 'find' | 'findAll' | 'denial' | 'rate' | 'expiresAt' | 'basis' | 'writeGrantId'>;
   /** Milliseconds since 1970 by the database's clock. */
   now(): number;
   /** How many subscriptions a tenant has, the suspended ones included. */
   subscriptionsOf(tenant: string): number;
-  /** Subscriptions, pairs that have a subscription or a grant, and the bytes of all outside of the collected heap. */
+  /** Subscriptions, pairs that have a subscription or a grant, and the bytes of all of them outside the JS heap. */
   size(): { subscriptions: number; pairs: number; bytes: number };
 }
 
@@ -45,13 +45,13 @@ export interface KnownOrigin extends OriginState {
   tenant: string;
 }
 
-/** An origin and its index. What belongs to a handle of the index stands in the arrays at its place. */
+/** An origin and its index. The arrays are indexed by the handles of the index. */
 interface IndexedOrigin {
   number: number;
   origin: KnownOrigin;
   index: MatchIndex;
   pairs: Int32Array;
-  /** Subscriptions that are suspended are in no index; their pair, by id. */
+  /** The pairs of suspended subscriptions, by id. Those are not in the index. */
   suspended: Map<string, number>;
   credentials: Set<number>;
   protocolSettings: Map<number, Record<string, unknown>>;
@@ -66,7 +66,7 @@ export interface ReplicaSettings {
 export function createReplica({ dialects, now }: ReplicaSettings): Replica {
   const indexed = new Map<string, IndexedOrigin>();
   const pairs = new KnownPairs();
-  /** Of each tenant that has any. */
+  /** The number of subscriptions by tenant. */
   const subscriptions = new Map<string, number>();
   /** The name of the default origin by tenant. */
   const defaults = new Map<string, string>();
@@ -109,7 +109,7 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
   function putSubscription(entry: IndexedOrigin, id: string, state: SubscriptionState | null): void {
     const size = sizeOf(entry);
     try {
-      // First comes, then leaves: a pair that stays the same is never empty in between.
+      // Join before leave, so that a pair that stays the same is never empty in between.
       const pair = state === null ? 0 : pairs.join(entry.number, state.sink, state.suspended);
       leave(entry, id, state !== null && !state.suspended);
       if (state?.suspended) entry.suspended.set(id, pair);
@@ -119,7 +119,7 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     }
   }
 
-  /** What cannot be indexed leaves nothing behind, neither of itself nor of what it takes the place of. */
+  /** If indexing fails, neither the new subscription nor the one that it replaces stays. */
   function addOrRemove(entry: IndexedOrigin, state: SubscriptionState, pair: number): void {
     try {
       addToIndex(entry, state, pair);
@@ -148,7 +148,7 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     else entry.protocolSettings.delete(handle);
   }
 
-  /** Takes a subscription from its pair, and from the index unless it comes back there. */
+  /** Removes a subscription from its pair, and from the index unless it stays there. */
   function leave(entry: IndexedOrigin, id: string, staysInIndex: boolean): void {
     const pair = entry.suspended.get(id);
     if (pair !== undefined) {
@@ -180,7 +180,7 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     if (handles === undefined) return undefined;
     const matches: MatchedPair[] = [];
     if (handles.length === 0) return matches;
-    // Of one subscription nothing has to be put together.
+    // One subscription needs no grouping by pair.
     const found = handles.length === 1 ? undefined : new Map<number, MatchedPair>();
     const time = now();
     for (const handle of handles) {
@@ -194,7 +194,7 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
       }
       const id = entry.index.idOf(handle);
       const settings = entry.protocolSettings.get(handle);
-      // Ids begin with the time of their making (UUID version 7): the smallest is the oldest.
+      // Ids begin with their creation time (UUID version 7), so the smallest is the oldest.
       if (settings !== undefined && (matched.settingsOf === undefined || id < matched.settingsOf)) {
         matched.protocolSettings = settings;
         matched.settingsOf = id;
@@ -218,7 +218,7 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
         return;
       }
       const entry = indexed.get(subject.origin);
-      // It went with its origin.
+      // It was removed together with its origin.
       if (entry === undefined) return;
       if (subject.kind === 'subscription') putSubscription(entry, subject.id, state as SubscriptionState | null);
       else pairs.putGrant(entry.number, subject.sink, state as GrantState | null);
@@ -261,8 +261,8 @@ function sizeOf({ index, suspended }: IndexedOrigin): number {
 }
 
 /**
- * Removes the subject of a state that this program cannot use: that denies, and the old state might allow. No subject is
- * one that this version does not know.
+ * Puts a state, or removes its subject if this version cannot use the state: removing denies, but the old state might
+ * allow. An undefined subject is of a kind that this version does not know.
  */
 export function putOrRemove(
   replica: Replica,
@@ -280,7 +280,7 @@ export function putOrRemove(
   }
 }
 
-/** A patch leaves an empty object behind when it takes the last member away. */
+/** A patch that removes the last member leaves an empty object. */
 function isSet(setting: unknown): boolean {
   return typeof setting !== 'object' || setting === null || Object.keys(setting).length > 0;
 }
@@ -291,7 +291,7 @@ function grown(words: Int32Array): Int32Array {
   return more;
 }
 
-/** For who is asked before the replica is there. */
+/** The error while the replica is still loading. */
 export function indexLoading(): RegistryError {
   return new RegistryError('index_loading', 'The index of subscriptions and grants is being loaded.', {
     retryAfterSeconds: 1,

@@ -2,8 +2,9 @@ import type { Profile } from '../origins/origin.js';
 import type { Filter } from './filter.js';
 
 /**
- * What changes and states are about, as the views `origin_state`, `subscription_state` and `grant_state` of the database
- * make it and as the feed and snapshots carry it. It holds all that matching and permissions need, and no secret.
+ * The subjects of changes and states, in the form of the database views `origin_state`, `subscription_state` and
+ * `grant_state`, and of the feed and snapshots. States have everything that matching and permissions need, and no
+ * secret.
  */
 export type Subject =
   | { kind: 'origin'; tenant: string; origin: string }
@@ -31,7 +32,7 @@ export function subjectOfState({ kind, state }: StateLine, tenant: string): Subj
   }
 }
 
-/** The change `grant.revoked` is about a grant. Undefined for a kind that this version does not know. */
+/** For example, the subject of `grant.revoked` is a grant. Undefined for a kind that this version does not know. */
 export function subjectOfChange(
   change: { kind: string; origin: string; sink?: string; subscription?: string | null },
   tenant: string,

@@ -3,8 +3,8 @@ import type { ContextAttributes } from '../events/context-attributes.js';
 import { priceTexts } from '../texts/filters.js';
 import type { Predicate } from './predicate.js';
 
-// Work is counted in steps. One step is the time to compare one character, about three nanoseconds; other work counts as
-// many steps as its time is worth. Unlike a clock, steps are the same on each machine and in each test.
+// Work is counted in steps. One step is the time to compare one character, about three nanoseconds; other work counts
+// as many steps as its time is worth. Unlike a clock, steps are the same on each machine and in each test.
 
 /** The steps that are left before others get a turn (turns.ts). */
 export interface Slice {
@@ -22,7 +22,9 @@ export const stepsPerByte = 2;
 
 /** Filters up to this limit are ordinary and cost nothing, however many subscriptions have them. */
 const freeSteps = 64;
-/** From this limit on, the result of a predicate is cached until the event is done, and its subscription is recorded. */
+/**
+ * From this limit on, the result of a predicate is cached until the event is done, and its subscription is recorded.
+ */
 const notedSteps = 512;
 
 /**

@@ -8,9 +8,9 @@ export const maxRate = 999_999_999_999_999;
 const written = /^[ \t]*(\*|[1-9]\d*)[ \t]*$/;
 
 /**
- * Parses a rate as `WebHook-Allowed-Rate` has it: `*` or a positive integer without sign, fraction, exponent or unit. It
- * can have any length and is capped at `maxRate`. Anything else is undefined; the caller decides what that means, but it
- * never means unlimited.
+ * Parses a rate as `WebHook-Allowed-Rate` has it: `*` or a positive integer without sign, fraction, exponent or unit.
+ * It can have any length and is capped at `maxRate`. Anything else is undefined; the caller decides what that means,
+ * but it never means unlimited.
  */
 export function parseRate(text: string): Rate | undefined {
   const value = written.exec(text)?.[1];

@@ -2,8 +2,8 @@ import { isIP, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * What is known about an address. Only `public` and `allowed` may be dialled; every other value says why not, in the
- * words of ipaddr.js (`private`, `loopback`, `carrierGradeNat`, `rfc6052` for NAT64 ...) where it has a word for it.
+ * The classification of an address. Only `public` and `allowed` may be dialled. Every other value says why not, in the
+ * terms of ipaddr.js (`private`, `loopback`, `carrierGradeNat`, `rfc6052` for NAT64 ...) if it has one.
  */
 export type AddressVerdict =
   | 'public'
@@ -13,7 +13,7 @@ export type AddressVerdict =
   | 'platformService'
   | 'ipv4Compatible'
   | 'notGlobalUnicast'
-  // Four words that ipaddr.js uses and its types leave out.
+  // Four terms that ipaddr.js uses but its types leave out.
   | 'deprecatedSiteLocal'
   | 'deprecatedOrchid'
   | 'discard'
@@ -22,7 +22,7 @@ export type AddressVerdict =
 
 export interface AddressRules {
   verdictOf(address: string): AddressVerdict;
-  /** The operator allowed a network: names that only the inside of a network knows may be looked up. */
+  /** The operator allowed a network, so internal names may be looked up. */
   allowsNetworks: boolean;
 }
 
@@ -32,26 +32,25 @@ type Network = [Address, number];
 export const isReachable = (verdict: AddressVerdict): boolean => verdict === 'public' || verdict === 'allowed';
 
 /**
- * Azure's host agent answers any guest at this globally routable address; it hands out configuration and credentials.
+ * Azure's host agent serves every guest at this globally routable address, and returns configuration and credentials.
  */
 const platformService = '168.63.129.16';
 
 const globalUnicast = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 const compatible = ipaddr.parseCIDR('::/96') as [ipaddr.IPv6, number];
-/** Below these, the system or a translator (RFC 6052) dials the IPv4 address in the last four bytes. */
+/** For these networks, the system or a translator (RFC 6052) dials the IPv4 address in the last four bytes. */
 const carriers = ['::ffff:0:0/96', '64:ff9b::/96'].map((cidr) => ipaddr.parseCIDR(cidr) as [ipaddr.IPv6, number]);
 
 /**
- * Classifies addresses by the IANA special-purpose registries: server-side request forgery ends here. An address
- * that carries an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo) is refused whatever it carries: an honest
- * name server answers with the IPv4 address itself. Text that is not the full form of one address, zone identifiers
- * included, is `notAnAddress`.
+ * Classifies addresses by the IANA special-purpose registries, against server-side request forgery. An address that
+ * contains an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo) is always refused: an honest name server returns
+ * the IPv4 address itself. Text that is not the full form of one address is `notAnAddress`; so is a zone identifier.
  *
- * Before that come the operator's networks (CIDR, or one address): `allowedNetworks` lets a network through that is not
- * public, even loopback; `deniedNetworks` always wins. Where an allowed IPv6 network holds IPv4-mapped or NAT64
- * addresses, these are judged by the IPv4 address that they carry, so that allowing a translator does not allow what
- * lies behind it. A translator with a prefix of its own cannot be recognised: deny that prefix. Throws RangeError for a
- * network that cannot be read.
+ * The operator's networks (CIDR, or one address) take precedence: `allowedNetworks` allows a network that is not
+ * public, even loopback; `deniedNetworks` always wins. If an allowed IPv6 network has IPv4-mapped or NAT64 addresses,
+ * these are judged by the IPv4 address that they contain, so that allowing a translator does not allow the network
+ * behind it. A translator with a custom prefix cannot be recognised: deny that prefix. Throws RangeError for an invalid
+ * network.
  */
 export function createAddressRules(networks: {
   allowedNetworks: readonly string[];
@@ -76,7 +75,7 @@ export function createAddressRules(networks: {
   };
 }
 
-/** The network that an address is counted in: its /24 or /48. Throws RangeError for anything but an address. */
+/** The network that budgets count an address in: its /24 or /48. Throws RangeError for anything but an address. */
 export function networkOf(address: string): string {
   const parsed = parse(address);
   if (!parsed) throw new RangeError('Not an address.');
@@ -101,7 +100,7 @@ function parse(text: string): Address | undefined {
       return ipaddr.IPv4.parse(text);
     case 6:
       if (text.includes('%')) return undefined;
-      // ipaddr.js takes ::127.0.0.1 for IPv4-mapped and ::7f00:1 for unicast; the URL parser writes both as the latter.
+      // ipaddr.js reads ::127.0.0.1 as IPv4-mapped and ::7f00:1 as unicast; the URL parser writes both as the latter.
       return ipaddr.IPv6.parse(new URL(`http://[${text}]`).hostname.slice(1, -1));
     default:
       return undefined;
@@ -117,7 +116,7 @@ function parseNetwork(text: string): Network {
     throw new RangeError(`"${text}" is not a network: write it as 10.0.0.0/8 or fd00::/8.`);
   }
   if (address.range() === 'ipv4Mapped') {
-    throw new RangeError(`"${text}" is an IPv4 network in IPv6 clothes: write it as 10.0.0.0/8.`);
+    throw new RangeError(`"${text}" is an IPv4 network in IPv6 notation: write it as 10.0.0.0/8.`);
   }
   return [address, prefix];
 }

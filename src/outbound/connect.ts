@@ -8,28 +8,28 @@ import type { Sink } from './sink.js';
 
 export interface ConnectSettings {
   /**
-   * CIDR. What is let through although it is not public; empty by default, and loopback only on a developer's machine.
+   * CIDR. Networks that are allowed although they are not public. Empty by default; allow loopback only in development.
    */
   allowedNetworks: readonly string[];
-  /** CIDR. Always wins. Belongs here: one's own addresses that nobody may reach this way, NAT64 prefixes of one's own. */
+  /** CIDR. Always wins. List your own internal public addresses here, and custom NAT64 prefixes. */
   deniedNetworks: readonly string[];
   /** `ip:port` each; empty means the servers of the system. */
   dnsServers: readonly string[];
-  /** PEM of a certificate authority that is trusted besides the default roots. */
+  /** PEM of a certificate authority that is trusted in addition to the default roots. */
   ca: string | undefined;
-  /** For everything from the look-up to the end of the answer: 1xx answers do not extend it. */
+  /** For everything from the DNS look-up to the end of the response; 1xx responses do not extend it. */
   deadlineMs: number;
 }
 
 /** No connection was made. */
 export type NotConnected =
   | { kind: 'blocked'; reason: 'address_not_allowed'; detail: string }
-  /** The network budget said not now; nothing was dialled. */
+  /** The network budget refused for now; nothing was dialled. */
   | { kind: 'held'; retryAfterMs: number };
 
 /**
- * Asked once with each /24 or /48 that is about to be dialled; a number says how many milliseconds to wait instead.
- * Nearly always that is one; a second network is dialled only where the first does not accept a connection.
+ * Called once with each /24 or /48 before it is dialled; a number is how many milliseconds to wait instead. Usually
+ * there is one network; a second one is dialled only if the first does not accept a connection.
  */
 export type Admit = (network: string) => Promise<number | undefined>;
 
@@ -41,10 +41,10 @@ export type Connect = (
 ) => Promise<TLSSocket | NotConnected>;
 
 /**
- * Looks a name up itself, refuses it whole if one of its addresses is not allowed, and dials an address that it has
- * checked, so that no second look-up can lead elsewhere (DNS rebinding). It knows no proxies (a proxy would look the
- * name up again, behind the check) and no resumed TLS session. Throws for a certificate authority that cannot be read,
- * when it is created; and then RequestFailure.
+ * Looks a name up itself, refuses it as a whole if one of its addresses is not allowed, and dials an address that it
+ * has checked, so that no second look-up can lead elsewhere (DNS rebinding). It uses no proxy (a proxy would look the
+ * name up again, after the check) and resumes no TLS session. Creating it throws for an invalid certificate authority;
+ * connecting throws RequestFailure.
  */
 export function createConnect(addresses: AddressRules, settings: ConnectSettings): Connect {
   const secureContext = createSecureContext({
@@ -72,7 +72,8 @@ export function createConnect(addresses: AddressRules, settings: ConnectSettings
     if (typeof socket === 'number') return { kind: 'held', retryAfterMs: socket } as const;
 
     const { remoteAddress } = socket;
-    if (remoteAddress === undefined) throw new RequestFailure('connection_closed', 'The target hung up at once.');
+    if (remoteAddress === undefined)
+      throw new RequestFailure('connection_closed', 'The target closed the connection at once.');
     if (!isReachable(addresses.verdictOf(remoteAddress))) return blocked(remoteAddress);
 
     await progress.during('tlsMs', secured(socket));

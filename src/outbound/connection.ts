@@ -10,31 +10,31 @@ export interface WireRequest {
   body?: string | Uint8Array;
 }
 
-/** The head of the final answer: raw headers, in order, duplicates kept. */
+/** The head of the final response: raw headers, in order, with duplicates. */
 export interface AnswerHead {
   status: number;
   headers: ReadonlyArray<readonly [string, string]>;
 }
 
 export interface AnswerLimits {
-  /** Of one block of headers. */
+  /** Maximum size of one block of headers. */
   maxHeaderBytes: number;
-  /** 1xx answers before the final one. */
+  /** Maximum number of 1xx responses before the final one. */
   maxInformational: number;
-  /** Milliseconds that the connection is kept when nothing is sent; 0 sends one request with `Connection: close`. */
+  /** Milliseconds that an idle connection is kept; 0 sends one request with `Connection: close`. */
   keepAliveMs: number;
-  /** What is read of a body so that the connection can be kept; the answer counts either way. */
+  /** How much of a body is read to keep the connection; the response counts either way. */
   maxBodyBytes: number;
 }
 
-/** One open, checked connection. Requests go out one after the other. */
+/** One open, checked connection, for one request after the other. */
 export interface Connection {
   /**
-   * One HTTP/1.1 request, up to the end of the final answer's headers; where connections are kept, up to the end of its
-   * body, which is read and dropped. Nothing is followed or decompressed. The `signal` ends everything; undici's own
-   * time-outs, which each 1xx answer would restart, are off. Whatever keeps the body from its end, the connection is
-   * closed then, and the answer stands. Throws RequestFailure for what a target does, undici's error for headers that
-   * cannot be sent.
+   * Sends one HTTP/1.1 request and reads up to the end of the final response's headers; if connections are kept, up to
+   * the end of its body, which is dropped. Follows and decompresses nothing. The `signal` ends everything; undici's own
+   * timeouts, which each 1xx response would restart, are off. If the body cannot be read to its end, the connection is
+   * closed and the response counts. Throws RequestFailure for failures of the target, and undici's error for headers
+   * that cannot be sent.
    */
   exchange(request: WireRequest, signal: AbortSignal): Promise<AnswerHead>;
   /** The last exchange failed before a byte of the request was sent. */
@@ -44,13 +44,13 @@ export interface Connection {
   close(): void;
 }
 
-/** `socket` is connected and secured, and belongs to the connection from now on. `origin` is that of all requests. */
+/** Takes over `socket`, which is connected and secured. `origin` is the URL origin of all requests. */
 export function openConnection(socket: TLSSocket, origin: string, limits: AnswerLimits): Connection {
   const { keepAliveMs, maxHeaderBytes, maxInformational, maxBodyBytes } = limits;
   const isKept = keepAliveMs > 0;
   let isTaken = false;
   let isUnsent = true;
-  /** Of the exchange that is under way. */
+  /** State of the current exchange. */
   let maxBytes = Infinity;
   let onTooMuch = () => {};
   const statusLines = recordStatusLines(socket);
@@ -60,7 +60,8 @@ export function openConnection(socket: TLSSocket, origin: string, limits: Answer
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: maxHeaderBytes,
-    // undici resumes a request only if the connector answers later; it asks again if the socket closes.
+    // undici resumes a request only if the connector calls back later; it calls the connector again if the socket
+    // closes.
     connect: (_options, callback) =>
       queueMicrotask(() => {
         if (isTaken) return callback(closed(), null);
@@ -80,7 +81,7 @@ export function openConnection(socket: TLSSocket, origin: string, limits: Answer
       const leave = () => signal.removeEventListener('abort', onAbort);
       const fail = (error: Error) => {
         leave();
-        // What is wrong with the body does not change the answer.
+        // A broken body does not change the response.
         if (head === undefined) reject(error);
         else resolve(head);
         void client.destroy();
@@ -93,20 +94,20 @@ export function openConnection(socket: TLSSocket, origin: string, limits: Answer
         onRequestStart() {
           isUnsent = false;
           statusLines.begin();
-          // undici counts names and values only: endless padding or reason phrases would run until the deadline.
+          // undici counts only names and values: endless padding or reason phrases would run until the deadline.
           maxBytes = socket.bytesRead + (maxInformational + 2) * maxHeaderBytes + maxBodyBytes;
           onTooMuch = () => fail(tooLarge());
         },
         onResponseStart(controller, status) {
           if (!statusLines.isHttp1(informational)) {
-            fail(new RequestFailure('not_http', 'The target answered with a status line that is not HTTP/1.x.'));
+            fail(new RequestFailure('not_http', 'The target returned a status line that is not HTTP/1.x.'));
           } else if (status >= 100 && status < 200) {
             informational += 1;
             if (informational <= maxInformational) return;
-            const detail = `The target sent more than ${maxInformational} informational (1xx) answers.`;
+            const detail = `The target sent more than ${maxInformational} informational (1xx) responses.`;
             fail(new RequestFailure('too_many_informational', detail));
           } else if (status < 200 || status > 599) {
-            fail(new RequestFailure('not_http', `The target answered with status ${status}, which does not exist.`));
+            fail(new RequestFailure('not_http', `The target returned the invalid status ${status}.`));
           } else {
             statusLines.end();
             head = { status, headers: pairsOf(controller.rawHeaders as Buffer[]) };
@@ -137,8 +138,8 @@ export function openConnection(socket: TLSSocket, origin: string, limits: Answer
 }
 
 /**
- * undici takes a status line of RTSP, of ICE and of other versions of HTTP for an answer, and does not say which it was.
- * `isHttp1` looks at the line of the head with this place among all since `begin`, informational ones included.
+ * undici accepts status lines of RTSP, ICE and other HTTP versions, and does not report which it was. `isHttp1` checks
+ * the status line of the head at this place among all heads since `begin`, informational ones included.
  */
 function recordStatusLines(socket: TLSSocket): { begin(): void; isHttp1(place: number): boolean; end(): void } {
   let text = '';
@@ -174,18 +175,18 @@ function failureOfHttp(error: Error): Error {
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLarge();
   if (code.startsWith('ERR_SSL'))
     return new RequestFailure('tls_failed', `The target ended the TLS connection (${code}).`);
-  // undici reports an unasked 100 or 101 as a socket error with one of two messages, and asserts where it is surprised.
+  // undici reports an unexpected 100 or 101 as a socket error with one of two messages, or as a failed assertion.
   const isUnread = error.name === 'HTTPParserError' || code === 'ERR_ASSERTION';
   if (isUnread || /^bad (?:response|upgrade)$/.test(error.message)) {
-    return new RequestFailure('not_http', `The target does not answer in HTTP/1.1 (${error.message}).`);
+    return new RequestFailure('not_http', `The target does not speak HTTP/1.1 (${error.message}).`);
   }
   return closed();
 }
 
-/** No caller sees it, so it is made once: a stack for each request would cost more than the request's headers. */
-const settled = new RequestFailure('aborted', 'The answer is settled.');
+/** Internal, so one instance is enough: a stack for each request would cost more than the request's headers. */
+const settled = new RequestFailure('aborted', 'The response is complete.');
 
 const closed = () =>
-  new RequestFailure('connection_closed', 'The target closed the connection before its answer was complete.');
+  new RequestFailure('connection_closed', 'The target closed the connection before its response was complete.');
 
-const tooLarge = () => new RequestFailure('headers_too_large', 'The headers of the answer are too large.');
+const tooLarge = () => new RequestFailure('headers_too_large', 'The headers of the response are too large.');

@@ -8,18 +8,17 @@ export interface Destination {
   /** The address to dial: checked, never a name. */
   address: string;
   port: number;
-  /** What the certificate must be for: a name, or the address itself. */
+  /** The name that the certificate must cover, or the address itself. */
   host: string;
   secureContext: SecureContext;
-  /** Its share of the deadline if there are other addresses to try. */
+  /** The share of this address in the deadline if there are other addresses to try. */
   timeoutMs?: number;
 }
 
 /**
- * Opens TCP to exactly this address; `secured` tells when TLS stands on it. The socket lives no longer than `signal`,
- * half-open or not: descriptors of targets that stall would pile up otherwise. It is one TLS socket from the start,
- * because destroying a plain socket and the TLS socket around it one after the other crashes Node 20. Throws
- * RequestFailure.
+ * Opens TCP to exactly this address; `secured` resolves when TLS is established. The socket does not outlive `signal`,
+ * even if it is half-open: otherwise file descriptors of stalled targets would pile up. It is one TLS socket from the
+ * start, because destroying a plain socket and then the TLS socket around it crashes Node 20. Throws RequestFailure.
  */
 export function dial(destination: Destination, signal: AbortSignal): Promise<TLSSocket> {
   const { address, port, host, secureContext, timeoutMs } = destination;
@@ -27,10 +26,10 @@ export function dial(destination: Destination, signal: AbortSignal): Promise<TLS
     const socket = connect({
       host: address,
       port,
-      // RFC 6066, section 3: an address is no server name; the certificate is checked against the address then.
+      // RFC 6066, section 3: an address is not a server name, so the certificate is checked against the address.
       ...(isIP(host) === 0 && { servername: host }),
       secureContext,
-      // Said here, as NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise be obeyed. No session is offered or kept.
+      // Set here, because NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise apply. No session is offered or kept.
       rejectUnauthorized: true,
       checkServerIdentity: checkIdentity,
       ALPNProtocols: ['http/1.1'],
@@ -60,7 +59,7 @@ export function dial(destination: Destination, signal: AbortSignal): Promise<TLS
 }
 
 /**
- * The first connection that one of the addresses accepts, or the milliseconds to wait if `admit` says so before
+ * Returns the first connection that one of the addresses accepts, or the milliseconds to wait if `admit` refuses before
  * anything was dialled. Each network is admitted once. Throws the RequestFailure of the last address that was tried.
  */
 export async function dialFirst<Socket>(
@@ -89,9 +88,9 @@ export async function dialFirst<Socket>(
 }
 
 /**
- * A certificate is for the names in its subject alternative name only (RFC 9110, section 4.3.4; RFC 9525, section 2):
- * Node would take the common name where there are none, and senders in other languages would not. Node 22.23 and some
- * others do not find an IPv6 address in a certificate that is for it (nodejs/node#64144).
+ * A certificate covers only the names in its subject alternative name (RFC 9110, section 4.3.4; RFC 9525, section 2).
+ * Node would fall back to the common name, but senders in other languages would not. Node 22.23 and some other versions
+ * do not find an IPv6 address in a certificate that covers it (nodejs/node#64144).
  */
 function checkIdentity(host: string, certificate: PeerCertificate): Error | undefined {
   const error = checkServerIdentity(host, { ...certificate, subject: { ...certificate.subject, CN: '' } });
@@ -100,8 +99,8 @@ function checkIdentity(host: string, certificate: PeerCertificate): Error | unde
 }
 
 /**
- * Resolves when the target has proven, in TLS 1.2 or later, that it is the host that `dial` was told. Call it as soon
- * as the socket is there. Throws RequestFailure.
+ * Resolves when the target has proven, in TLS 1.2 or later, that it is the host given to `dial`. Call it as soon as you
+ * have the socket. Throws RequestFailure.
  */
 export function secured(socket: TLSSocket): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -112,12 +111,13 @@ export function secured(socket: TLSSocket): Promise<void> {
 }
 
 function failureOfTls(socket: TLSSocket, code: string): RequestFailure {
-  // Node types this as Error, but it is a code, and unset unless a certificate was looked at and refused.
+  // Node types this as Error, but it is a code, and unset unless a certificate was checked and refused.
   if ((socket.authorizationError as unknown) != null) {
-    return new RequestFailure('certificate_invalid', `The certificate is not acceptable (${code}).`);
+    return new RequestFailure('certificate_invalid', `The certificate is not valid (${code}).`);
   }
   if (code === 'ECONNRESET' || code === 'EPIPE') return hungUp();
   return new RequestFailure('tls_failed', `No TLS connection could be made (${code}).`);
 }
 
-const hungUp = () => new RequestFailure('connection_closed', 'The target hung up during the TLS handshake.');
+const hungUp = () =>
+  new RequestFailure('connection_closed', 'The target closed the connection during the TLS handshake.');

@@ -7,7 +7,7 @@ import type { Answered, SinkBlocked } from './safe-request.js';
 import { parseSink, type ParsedSink, type Sink } from './sink.js';
 import { textIn } from '../texts/text.js';
 
-/** Named as the settings of the registry (`ASSENT_ALLOWED_NETWORKS` is `allowedNetworks`), with the same defaults. */
+/** Named like the settings of the registry (`ASSENT_ALLOWED_NETWORKS` is `allowedNetworks`), with the same defaults. */
 export interface DoorSettings {
   /** CIDR. Networks that may be reached although they are not public. Empty if absent. */
   allowedNetworks?: readonly string[] | undefined;
@@ -15,15 +15,15 @@ export interface DoorSettings {
   deniedNetworks?: readonly string[] | undefined;
   /** Ports that a URL may have: 443 and 8443 if absent. */
   sinkPorts?: readonly number[] | undefined;
-  /** PEM of a certificate authority that is trusted besides the usual ones. */
+  /** PEM of a certificate authority that is trusted in addition to the default ones. */
   sinkCa?: string | undefined;
-  /** Name servers as `address` or `address:port`; those of the system if absent or empty. */
+  /** Name servers as `address` or `address:port`; the servers of the system if absent or empty. */
   dnsServers?: readonly string[] | undefined;
-  /** Milliseconds for one request from the name look-up to the end of the response: 10,000 if absent. */
+  /** Milliseconds for one request, from the DNS look-up to the end of the response: 10,000 if absent. */
   deadlineMs?: number | undefined;
   /** Milliseconds that an idle connection is kept: 4,000 if absent. 0 opens a connection for each request. */
   keepAliveMs?: number | undefined;
-  /** `User-Agent` of requests that bring none of their own. */
+  /** `User-Agent` of requests without one. */
   userAgent?: string | undefined;
 }
 
@@ -36,31 +36,31 @@ export interface DoorRequest {
 }
 
 /**
- * `answered`: the status and the raw headers of the final response, a redirect included. `unanswered`: no response;
- * `reason` is stable and `detail` a sentence. `blocked`: the URL, or an address behind its name, must not be reached;
- * nothing was dialled. Times are in milliseconds.
+ * `answered`: the status and the raw headers of the final response, including redirects. `unanswered`: no response;
+ * `reason` is stable and `detail` is a sentence. `blocked`: the URL, or an address of its host, is not allowed; nothing
+ * was dialled. Times are in milliseconds.
  */
 export type DoorReply = (Answered | Unanswered | SinkBlocked | Blocked) & {
   timing: Timing;
 };
 
 /**
- * Sends POST requests to URLs that other people registered, and to public addresses only. For every connection it
+ * Sends POST requests to URLs that other people registered, and only to public addresses. For every connection it
  * resolves the name itself, refuses the name as a whole if one of its addresses is not allowed, connects to an address
- * that it checked, and checks TLS (1.2 or later) against the name. It follows no redirect and uses no proxy. One
- * deadline holds for everything, headers are limited to 8 KiB, and of a body at most 64 KiB is read and dropped.
+ * that it checked, and checks TLS (1.2 or later) against the name. It follows no redirects and uses no proxy. One
+ * deadline covers everything. Headers are limited to 8 KiB, and at most 64 KiB of a body is read and dropped.
  *
- * A kept connection stays with the address that was checked, is closed after `keepAliveMs` without a request, and after
- * a minute in any case, so that a name that moved is followed. If a kept connection turns out to be closed before
- * anything was sent, the request goes over a new one; otherwise no request is repeated.
+ * A kept connection stays with the address that was checked. It is closed after `keepAliveMs` without a request, and
+ * after a minute in any case, so that DNS changes take effect. If a kept connection turns out to be closed before
+ * anything was sent, the request uses a new one. Otherwise no request is repeated.
  */
 export interface Door {
   /**
-   * Whatever the target does is a value. Rejects only for headers that cannot be sent, with undici's error. A signal
-   * that fires ends the request as `unanswered`, reason `aborted`.
+   * Returns every outcome of the target as a value. Rejects only for headers that cannot be sent, with undici's error.
+   * The signal ends the request as `unanswered`, with the reason `aborted`.
    */
   post(request: DoorRequest): Promise<DoorReply>;
-  /** Closes the connections that are kept. Requests that are under way end by themselves. */
+  /** Closes the kept connections. Requests in progress continue to their end. */
   close(): void;
 }
 
@@ -77,7 +77,7 @@ const maxAgeMs = 60_000;
 const maxParsed = 1_000;
 const limits = { maxHeaderBytes: 8192, maxInformational: 8, maxBodyBytes: 65_536 };
 
-/** Throws for networks and a certificate authority that cannot be read. */
+/** Throws for invalid networks and an invalid certificate authority. */
 export function createDoor(settings: DoorSettings = {}): Door {
   const {
     allowedNetworks = [],
@@ -93,12 +93,12 @@ export function createDoor(settings: DoorSettings = {}): Door {
   const sinkRules = { addresses, ports, ownAuthorities: [] };
   const connect = createConnect(addresses, { allowedNetworks, deniedNetworks, dnsServers, ca, deadlineMs });
   const answerLimits: AnswerLimits = { ...limits, keepAliveMs };
-  /** Idle connections by host and port, the one that was used last at the end. */
+  /** Idle connections by host and port, the most recently used one last. */
   const idle = new Map<string, Kept[]>();
   const parsedSinks = new Map<string, ParsedSink>();
   let isClosed = false;
 
-  /** Reading a URL again costs as much as the rest of what the door adds to a request. */
+  /** A cache: parsing a URL costs as much as all other work of the door for a request. */
   function parse(url: string): ParsedSink {
     const known = parsedSinks.get(url);
     if (known !== undefined) return known;
@@ -132,7 +132,7 @@ export function createDoor(settings: DoorSettings = {}): Door {
 
   async function open(sink: Sink, place: string, progress: Progress, signal: AbortSignal): Promise<Kept | Blocked> {
     const socket = await connect(sink, progress, signal);
-    // Only a budget for networks holds a request back, and there is none here.
+    // Only a network budget holds a request back, and the door has none.
     if ('kind' in socket) return socket as Blocked;
     const connection = openConnection(socket, new URL(sink.uri).origin, answerLimits);
     const kept = { connection, remoteAddress: socket.remoteAddress ?? '', openedAt: performance.now() };

@@ -1,4 +1,4 @@
-/** Why there is no final answer. Stable names: they are kept with attempts and counted. */
+/** Why there is no final response. Stable names: they are stored with attempts and counted in metrics. */
 export type FailureReason =
   | 'name_not_found'
   | 'name_lookup_failed'
@@ -13,7 +13,7 @@ export type FailureReason =
   | 'too_many_informational'
   | 'aborted';
 
-/** Carries a reason through callbacks and streams. It never leaves this folder: safe-request.ts makes a value of it. */
+/** Carries a reason through callbacks and streams. It never leaves this folder: progress.ts turns it into a value. */
 export class RequestFailure extends Error {
   override readonly name = 'RequestFailure';
   readonly reason: FailureReason;

@@ -1,6 +1,6 @@
 import { RequestFailure, type FailureReason } from './failure.js';
 
-/** Milliseconds; a stage that was not completed has none. */
+/** Milliseconds; absent for a stage that was not completed. */
 export interface Timing {
   lookupMs?: number;
   connectMs?: number;
@@ -14,10 +14,10 @@ const stages: Record<Stage, string> = {
   lookupMs: 'looking up the name',
   connectMs: 'connecting',
   tlsMs: 'negotiating TLS',
-  answerMs: 'waiting for the answer',
+  answerMs: 'waiting for the response',
 };
 
-/** There is no final answer. */
+/** There is no final response. */
 export interface Unanswered {
   kind: 'unanswered';
   reason: FailureReason;
@@ -25,7 +25,7 @@ export interface Unanswered {
   remoteAddress?: string;
 }
 
-/** How far a request has come, and how long each stage took. */
+/** The progress of a request, and the time of each stage. */
 export class Progress {
   /** The address that was dialled last. */
   remoteAddress: string | undefined;
@@ -42,7 +42,7 @@ export class Progress {
     this.#signal = signal;
   }
 
-  /** Takes the time of a stage, and lets nothing follow once the request is over. An answer that came counts. */
+  /** Measures a stage, and starts no further stage once the request is over. A response that arrived counts. */
   async during<T>(stage: Stage, work: Promise<T>): Promise<T> {
     this.#stage = stage;
     const from = performance.now();
@@ -61,15 +61,14 @@ export class Progress {
   }
 
   deadlineExceeded(): RequestFailure {
-    const detail = `No final answer within ${this.#deadlineMs} ms; the time ended while ${stages[this.#stage]}.`;
+    const detail = `No final response within ${this.#deadlineMs} ms; the time ended while ${stages[this.#stage]}.`;
     return new RequestFailure('deadline_exceeded', detail);
   }
 }
 
 /**
- * Runs a request to its end: the deadline, or the caller's signal, ends everything that listens to the signal that
- * `work` is given, and so does the end of `work`, unless it keeps the connection. A RequestFailure becomes a value;
- * other errors are thrown.
+ * Runs a request to its end. The deadline and the caller's signal abort the signal of `work`; so does the end of
+ * `work`, unless it keeps the connection. A RequestFailure becomes a value; other errors are thrown.
  */
 export async function withinDeadline<Result extends object>(
   deadlineMs: number,
@@ -79,7 +78,7 @@ export async function withinDeadline<Result extends object>(
   const end = new AbortController();
   const progress = new Progress(deadlineMs, end.signal);
   const deadline = setTimeout(() => end.abort(progress.deadlineExceeded()), deadlineMs);
-  const abort = () => end.abort(new RequestFailure('aborted', 'The request was given up by its caller.'));
+  const abort = () => end.abort(new RequestFailure('aborted', 'The caller aborted the request.'));
   if (signal?.aborted) abort();
   signal?.addEventListener('abort', abort, { once: true });
   try {
@@ -93,12 +92,12 @@ export async function withinDeadline<Result extends object>(
   } finally {
     clearTimeout(deadline);
     signal?.removeEventListener('abort', abort);
-    // Queries, half-open sockets and the client all hang on this signal: nothing outlives the request.
+    // Queries, half-open sockets and the client all listen to this signal: nothing outlives the request.
     if (!progress.isConnectionKept) end.abort(over);
   }
 }
 
-/** Made once: a reason of its own has a stack, which costs more than the rest of the signal. */
+/** Created once: a new reason would have a stack, which costs more than the rest of the signal. */
 const over = new RequestFailure('aborted', 'The request is over.');
 
 /** Rejects with the reason when the signal fires. */

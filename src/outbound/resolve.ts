@@ -6,16 +6,17 @@ import { codeOf, RequestFailure } from './failure.js';
 export interface LookUpSettings {
   /** `ip:port` each; empty means the servers of the system. */
   dnsServers: readonly string[];
-  /** For the first try of each query; the second and last gets twice as long. */
+  /** For the first try of each query; the second and last try gets twice as long. */
   tryTimeoutMs: number;
 }
 
 const meansNoAddress = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 
 /**
- * All IPv4 addresses of a name, then all its IPv6 addresses. Asks name servers through c-ares and nothing else:
- * `dns.lookup` reads /etc/hosts and search lists, and its few threads are shared with the whole process, so that some
- * dead names hold up everybody. `localhost` and the names below it never leave the machine (RFC 6761, section 6.3). Throws RequestFailure.
+ * All IPv4 addresses of a name, then all its IPv6 addresses. Queries name servers through c-ares only: `dns.lookup`
+ * reads /etc/hosts and search lists, and its few threads are shared with the whole process, so that a few dead names
+ * block all other look-ups. `localhost` and the names below it never leave the machine (RFC 6761, section 6.3). Throws
+ * RequestFailure.
  */
 export async function lookUp(host: string, settings: LookUpSettings, signal: AbortSignal): Promise<string[]> {
   if (isIP(host) !== 0) return [host];
@@ -33,21 +34,21 @@ export async function lookUp(host: string, settings: LookUpSettings, signal: Abo
   const broken = codes.find((code) => !meansNoAddress.has(code));
   throw broken === undefined
     ? new RequestFailure('name_not_found', `The name ${host} has no address.`)
-    : new RequestFailure('name_lookup_failed', `The name servers gave no usable answer for ${host} (${broken}).`);
+    : new RequestFailure('name_lookup_failed', `The name servers returned no usable response for ${host} (${broken}).`);
 }
 
-/** A name may have any number of addresses; trying them all would make the registry a scanner. */
+/** A name may have any number of addresses; trying all of them would turn the registry into a port scanner. */
 const maxDialsPerFamily = 2;
 
 /**
- * What may be dialled of the addresses of a name, IPv4 first, or the address for which the name is refused as a whole:
- * a name with one good and one bad address is an attack or a mistake, and both are better not tried.
+ * The addresses of a name that may be dialled, IPv4 first, or the address that blocks the name as a whole: a name with
+ * one allowed and one forbidden address is an attack or a mistake, and neither should be tried.
  */
 export function chooseAddresses(
   found: readonly string[],
   rules: AddressRules,
 ): { candidates: string[] } | { blocked: string } {
-  // DNS64 adds addresses to names that have none in IPv6. They are left out, and refused only where nothing else is.
+  // DNS64 adds addresses to names without IPv6. They are ignored, and refused only if there are no others.
   const own = found.filter((address) => rules.verdictOf(address) !== 'rfc6052');
   const considered = own.length > 0 ? own : found;
   const blocked = considered.find((address) => !isReachable(rules.verdictOf(address)));

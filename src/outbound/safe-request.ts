@@ -1,8 +1,7 @@
 /**
- * Everything that the registry sends to an address somebody registered passes here, in this order: the sink as text
- * (sink.ts), its name and the addresses behind it (resolve.ts, address.ts), TCP and TLS to one of them (dial.ts; all
- * of these in connect.ts), one OPTIONS request (connection.ts). It ends as a Reply. Deliveries take the same way,
- * through door.ts.
+ * Every request of the registry to a registered URL passes these steps: the sink as text (sink.ts), its name and the
+ * addresses of the name (resolve.ts, address.ts), TCP and TLS to one of them (dial.ts; all of these in connect.ts), one
+ * OPTIONS request (connection.ts). The result is a Reply. Deliveries pass the same steps, through door.ts.
  */
 import { createAddressRules } from './address.js';
 import { createConnect, type Admit, type ConnectSettings, type NotConnected } from './connect.js';
@@ -11,7 +10,7 @@ import { withinDeadline, type Timing, type Unanswered } from './progress.js';
 import { parseSink } from './sink.js';
 import { textIn } from '../texts/text.js';
 
-/** An answer. `headers` are those of the final one: raw, in order, duplicates kept. */
+/** A response. `headers` are those of the final one: raw, in order, with duplicates. */
 export interface Answered extends AnswerHead {
   kind: 'answered';
   remoteAddress: string;
@@ -36,7 +35,7 @@ export type SafeRequest = (request: OutboundRequest) => Promise<Reply>;
 export interface SafeRequestSettings
   extends ConnectSettings, Pick<AnswerLimits, 'maxHeaderBytes' | 'maxInformational'> {
   ports: readonly number[];
-  /** Where the registry itself is reached, as `authorityOf` writes it. */
+  /** Host and port of the registry itself, as `authorityOf` writes them. */
   ownAuthorities: readonly string[];
   userAgent: string;
 }
@@ -54,10 +53,10 @@ export const safeRequestDefaults = {
 } as const satisfies Omit<SafeRequestSettings, 'userAgent'>;
 
 /**
- * The registry's door to the outside: connections by connect.ts, no redirects, and no second request on a connection.
+ * The outbound door of the registry: connections by connect.ts, no redirects, and no second request on a connection.
  *
- * Whatever a target does is a value. It rejects only if the caller's headers cannot be sent or `admit` rejects;
- * creating it throws for networks or a certificate authority that cannot be read.
+ * Returns every outcome of a target as a value. Rejects only if the caller's headers cannot be sent or `admit` rejects.
+ * Creating it throws for invalid networks or an invalid certificate authority.
  */
 export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
   const { ports, ownAuthorities, deadlineMs, userAgent } = settings;

@@ -6,7 +6,9 @@ import { sinkTexts } from '../texts/sinks.js';
 import type { Text } from '../texts/text.js';
 import { isReachable, type AddressRules } from './address.js';
 
-/** A sink that Assent may ask for consent. `uri` is the text as written: the key of a grant, and the URL of deliveries. */
+/**
+ * A sink that Assent may ask for consent. `uri` is the text as written: the key of a grant, and the URL of deliveries.
+ */
 export interface Sink {
   uri: string;
   /** A name in lower case or, if the operator allows its network, an address without brackets. */

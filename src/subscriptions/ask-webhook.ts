@@ -10,9 +10,9 @@ import type { Sql } from '../storage/sql.js';
 import type { Actor, Transaction } from '../storage/transaction.js';
 import type { Definition, Subscription } from './subscription.js';
 
-/** What a subscription asks of its webhook, and what it leaves behind; in the transaction of what changes it. */
+/** Starts and closes the handshakes of a subscription, in the transaction that changes it. */
 
-/** A subscription, as far as its webhook is asked for it. */
+/** The part of a subscription that a handshake needs. */
 export interface AskedSubscription {
   id: string;
   generation: number;
@@ -20,7 +20,7 @@ export interface AskedSubscription {
   origin: Origin;
 }
 
-/** Puts the question, unless an admin revoked the pair's grant: then nothing that the webhook says would count. */
+/** Starts a handshake, unless an admin revoked the grant of the pair: then no response could count. */
 async function ask(
   sql: Sql,
   actor: Actor,
@@ -48,8 +48,8 @@ async function ask(
 }
 
 /**
- * Where the same question is open already, it is due now instead of later; nobody is asked twice at the same time. One
- * that was sent with another rate is given up. A webhook that said when to ask again is not asked before.
+ * If the same handshake is already open, it becomes due now, so that no webhook is asked twice at the same time. An
+ * open handshake with another rate is closed. If the webhook said when to ask again, Assent does not ask earlier.
  */
 export async function askOnce(
   sql: Sql,
@@ -70,8 +70,8 @@ export async function askOnce(
 }
 
 /**
- * As askOnce, for another rate: the renewal of the consent to the one before would bring that back. Until the webhook
- * agrees to the new one the grant stands, and is renewed later if it does not.
+ * Like askOnce, for another rate. Closes the open renewal, which would bring the old rate back. The grant stays live
+ * until the webhook agrees to the new rate, and is renewed later if the webhook does not.
  */
 export async function askForRate(
   sql: Sql,
@@ -87,7 +87,7 @@ export async function askForRate(
   return handshake;
 }
 
-/** The last subscription of a pair takes its questions and its grant along; an agreement stands by itself. */
+/** Closes the handshakes and ends the grant of a pair without subscriptions. An agreement stays. */
 export async function releasePair(
   tx: Transaction,
   actor: Actor,

@@ -11,30 +11,31 @@ export interface VaultKey {
   key: Uint8Array;
 }
 
-/** Whose credential it is. Sealed in with it, so that a credential copied to another row does not open there. */
+/** The owner of a credential. It is sealed too, so that a credential copied to another row does not open there. */
 export interface CredentialContext {
   tenant: string;
   subscription: string;
 }
 
 export interface CredentialVault {
-  /** What every text begins with that the present key has sealed, and no other. */
+  /** The prefix of every text that the current key sealed, and of no other. */
   beginning: string;
   seal(credential: object, context: CredentialContext): Promise<string>;
-  /** Rejects when the text was altered, sealed for another context, or sealed with a key that is not configured. */
+  /** Rejects if the text was altered, sealed for another context, or sealed with a key that is not configured. */
   open(sealed: string, context: CredentialContext): Promise<SinkCredential>;
   /**
-   * Tells two credentials of one subscription apart, and nothing of what is in them: nobody without the key can try
-   * secrets, and nobody finds the secret of another subscription by registering guesses. Base64url, 96 bits.
+   * Distinguishes two credentials of one subscription without revealing anything about them. An attacker without the
+   * key cannot try secrets, and cannot find the secret of another subscription by registering guesses. Base64url, 96
+   * bits.
    */
   fingerprint(credential: object, context: CredentialContext): string;
 }
 
 /**
  * Keeps the `sinkcredential` of subscriptions (CloudEvents Subscriptions API) encrypted at rest, as JWE compact
- * serialization (RFC 7516 section 3.1) with `dir` and `A256GCM`. The first key seals, every key opens what it sealed:
- * to rotate, put a new key in front. A text names its key by its id and, in case the id is given to another one later,
- * by its fingerprint. Throws for keys that cannot serve.
+ * serialization (RFC 7516 section 3.1) with `dir` and `A256GCM`. The first key seals, and every key opens what it
+ * sealed: to rotate, put a new key first. A text names its key by id, and by fingerprint in case another key gets the
+ * id later. Throws for invalid keys.
  */
 export function createCredentialVault(keys: readonly VaultKey[]): CredentialVault {
   const current = keys[0];
@@ -82,10 +83,10 @@ function hashOf(key: Uint8Array, text: string): string {
   return createHmac('sha256', key).update(text).digest('base64url').slice(0, 16);
 }
 
-/** Of the text of everything that is sealed with this header, which goes on with the context. */
+/** The prefix of every text that is sealed with this header, which continues with the context. */
 function beginningOf(header: object): string {
   const text = Buffer.from(`${JSON.stringify(header).slice(0, -1)},"tenant":"`);
-  // Three bytes are four characters, and what is left over shares one with what follows.
+  // Three bytes become four characters; an incomplete group would share a character with the next bytes.
   return text.subarray(0, text.length - (text.length % 3)).toString('base64url');
 }
 
@@ -98,8 +99,8 @@ function secretKey(id: string, key: Uint8Array): KeyObject {
 const keyFile = z.object({ keys: z.array(z.object({ id: z.string().min(1), key: z.base64url().length(43) })).min(1) });
 
 /**
- * On a developer's machine: the keys for sink credentials, created once as `credential-keys.json` in the data folder.
- * Rejects with an Error that names the file when that cannot be read.
+ * The keys for sink credentials on a developer's machine, created once as `credential-keys.json` in the data folder.
+ * Rejects with an Error that names the file if it cannot be read.
  */
 export async function openDevelopmentKeys(dataFolder: string): Promise<VaultKey[]> {
   return openKeyFile(

@@ -5,8 +5,8 @@ import type { CredentialContext, CredentialVault } from './credential-vault.js';
 import { checkLine, fault, type CheckText } from './rules.js';
 import { credentialTexts } from '../texts/credentials.js';
 
-// `sinkcredential` (Subscriptions API, section 3.2.3). Senders may use the previous credential for a while after a new one
-// is set, because a webhook and the registry rarely switch to a new secret at the same moment.
+// `sinkcredential` (Subscriptions API, section 3.2.3). Senders may use the previous credential for a while after a new
+// one is set, because a webhook and the registry rarely switch to a new secret at the same moment.
 
 export type SinkCredential = components['schemas']['SinkCredential'];
 

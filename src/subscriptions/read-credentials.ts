@@ -5,10 +5,10 @@ import type { SinkCredential } from './credential.js';
 import type { CredentialVault } from './credential-vault.js';
 
 /**
- * The sink credentials of a tenant's subscriptions, opened, by subscription; `sinks` are the sinks that they are known
- * to have, with the one before it while that overlaps. Left out are those without one, and those whose sink is another
- * by now: a credential is for its sink only. One that no key opens is `unreadable`, and does not stand in the way of the
- * others; an earlier one that no key opens is left out.
+ * Opens the sink credentials of a tenant's subscriptions, by subscription, with the previous one while it overlaps.
+ * `sinks` are the sinks that the caller knows. A subscription without a credential is left out, and so is one whose
+ * sink has changed: a credential is for its sink only. A credential that no key opens is `unreadable` and does not
+ * affect the others. A previous credential that no key opens is left out.
  */
 export type ReadCredentials = (tenant: string, sinks: ReadonlyMap<string, string>) => Promise<Map<string, Credential>>;
 
@@ -20,7 +20,7 @@ export function createCredentialReader(settings: {
   log: Logger;
 }): ReadCredentials {
   const { database, vault, log } = settings;
-  /** Subscriptions whose credential was logged as unreadable, since a time of the clock that only goes forward. */
+  /** Subscriptions whose credential was logged as unreadable, since a time of the monotonic clock. */
   const logged = { subscriptions: new Set<string>(), since: -Infinity };
 
   function logOnce(subscription: string, err: unknown): void {
@@ -33,7 +33,7 @@ export function createCredentialReader(settings: {
     log.error({ err, subscription }, 'no key opens this credential');
   }
 
-  /** Undefined where no key opens it. */
+  /** Undefined if no key opens it. */
   async function open(sealed: string, tenant: string, subscription: string): Promise<SinkCredential | undefined> {
     return vault.open(sealed, { tenant, subscription }).catch((error: unknown) => {
       logOnce(subscription, error);

@@ -30,14 +30,14 @@ export interface SubscriptionQuery {
 }
 
 export interface SubscriptionReader {
-  /** RegistryError `subscription_not_found` for one that the principal may not see. */
+  /** Throws RegistryError `subscription_not_found` for a subscription that the principal may not see. */
   read(principal: Principal, id: string): Promise<Subscription>;
-  /** Oldest first; what the principal may see. */
+  /** The subscriptions that the principal may see, oldest first. */
   list(principal: Principal, query: SubscriptionQuery): Promise<ListPage<Subscription>>;
 }
 
 export function createSubscriptionReader({ client, sql }: Database): SubscriptionReader {
-  // To plan it takes longer than to answer it: those that are read at one moment are read together.
+  // Planning this query takes longer than running it, so concurrent reads are batched.
   const read = createBatcher<string, Row | undefined>({ run: (ids) => readRows(sql, ids), most: 200 });
   return {
     async read(principal, id) {
@@ -64,7 +64,7 @@ export function createSubscriptionReader({ client, sql }: Database): Subscriptio
   };
 }
 
-/** Admins see the tenant's, subscribers their own; those of others do not exist. */
+/** Admins see all subscriptions of the tenant, subscribers see their own. */
 function visibleTo({ tenant, subscriber, scopes }: Principal): Prisma.Sql {
   return scopes.has('assent:admin')
     ? Prisma.sql`s.tenant = ${tenant}`
@@ -72,13 +72,13 @@ function visibleTo({ tenant, subscriber, scopes }: Principal): Prisma.Sql {
 }
 
 /**
- * What a status needs of the subscription itself and its grant. The view says the same; but it looks the handshakes up
- * before, which of a million subscriptions takes longer than a statement may.
+ * A condition on the subscription and its grant that a status implies. The view decides the same, but looks up the
+ * handshakes first, which would exceed the statement timeout for a million subscriptions.
  */
 function mayBe(status: Status | undefined): Prisma.Sql {
   if (status === undefined) return Prisma.sql`true`;
   if (status === 'suspended') return Prisma.sql`s.suspendedat is not null`;
-  // A value and no "exists", which keeps the order of the ids: a page of what most of them are comes at once.
+  // A scalar subquery instead of "exists" keeps the order of the ids, so a page of the most common status is fast.
   return Prisma.sql`s.suspendedat is null and ${status === 'active'} = coalesce((
     select g.state = 'live' and g.expiresat > now() from "grant" g where g.origin = s.origin and g.sink = s.sink), false)`;
 }
@@ -100,14 +100,14 @@ async function readRows(sql: Sql, ids: readonly string[]): Promise<Array<Row | u
   return ids.map((id) => byId.get(id));
 }
 
-/** As `read`, and it stays as it is until the transaction ends. */
+/** Like `read`, and locks the subscription until the transaction ends. */
 export async function lockSubscription(sql: Sql, principal: Principal, id: string): Promise<Subscription> {
   if (!isUuid(id)) return visible(principal, undefined);
   await sql.$queryRaw`select 1 from subscription s where s.id = ${id}::uuid and ${visibleTo(principal)} for update`;
   return visible(principal, (await readRows(sql, [id]))[0]);
 }
 
-/** The view's columns; the migration has the query. */
+/** The columns of the view; the migration has its query. */
 type Row = SubscriptionRow & {
   profile: Profile;
   overlaps: boolean | null;

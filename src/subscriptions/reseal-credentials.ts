@@ -4,7 +4,7 @@ import type { CredentialVault } from './credential-vault.js';
 
 export interface Resealed {
   resealed: number;
-  /** Of those that no key opens, which stay as they are: how many, and the subscription of one of them. */
+  /** How many credentials no key opens; they stay unchanged. `example` is the subscription of one of them. */
   unopened: number;
   example: string | undefined;
 }
@@ -23,8 +23,8 @@ type Query = Pick<Database, 'query'>;
 const pageSize = 1_000;
 
 /**
- * Seals with the present key what an older one sealed, so that the older one can be given up. A
- * credential that changes meanwhile stays as it was written. Safe in several processes at once.
+ * Seals with the current key what an older key sealed, so that the older key can be removed. A credential that changes
+ * at the same time stays as it was written. Safe in several processes at once.
  */
 export async function resealCredentials({ query }: Query, vault: CredentialVault): Promise<Resealed> {
   const result: Resealed = { resealed: 0, unopened: 0, example: undefined };

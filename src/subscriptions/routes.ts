@@ -1,6 +1,6 @@
-// A request becomes a checked definition (`definition.ts`, `rules.ts`), which is written together with its handshake and
-// its change (`register.ts`, `write-subscription.ts`). Then the handshake is attended to as long as the client waits, and
-// what stands is read (`read-subscription.ts`) and explained (`status-details.ts`).
+// A request becomes a validated definition (`definition.ts`, `rules.ts`), which is written together with its handshake
+// and its change (`register.ts`, `write-subscription.ts`). Then the handshake runs for as long as the client waits. The
+// response is the current state (`read-subscription.ts`) with an explanation (`status-details.ts`).
 
 import type { Fault } from '../errors.js';
 import { lintSubscription } from '../events/validate-event.js';
@@ -39,7 +39,7 @@ export interface SubscriptionRoutes {
   /** Returns when the handshake is settled or the wait is over. */
   attend: (handshake: string, waitMs: number, signal: AbortSignal) => Promise<void>;
   faultOfSink: FaultOfSink;
-  /** Holds a patched document against the contract of the operation that replaces it. */
+  /** Checks a patched document against the contract of the operation that replaces it. */
   checkBody: (operation: 'updateSubscription', body: unknown) => Fault[];
 }
 
@@ -65,7 +65,7 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
         subscriber: call.principal.subscriber,
         key: call.header['idempotency-key'],
         operation: 'createSubscription',
-        // Not the secret: what is kept of a request must not be a way to guess it.
+        // Without the secret, which must not be guessable from the stored fingerprint of the request.
         content: { ...call.body, sinkcredential: call.body.sinkcredential?.credentialtype },
       };
       const waitMs = parsePrefer(call.header['prefer']);
@@ -122,7 +122,7 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
     return written(call, result);
   }
 
-  /** Attends to the handshake as long as the client prefers, then reads what stands. */
+  /** Waits for the handshake as long as the client prefers, then reads the current state. */
   async function written(
     {
       path,
@@ -147,7 +147,7 @@ function answer(subscription: Subscription, language: Language) {
   return { status: 200 as const, headers, body: present(subscription, language) };
 }
 
-/** A list leaves the warnings out: to judge a thousand types by a profile takes long, and a page has many times that. */
+/** A list leaves out the warnings: checking a thousand types takes long, and a page can have many times that. */
 function present(subscription: Subscription, language: Language): Presented {
   const { warnings } = lintSubscription(subscription.profile, subscription);
   return {
@@ -158,7 +158,7 @@ function present(subscription: Subscription, language: Language): Presented {
 
 type Presented = components['schemas']['Subscription'];
 
-/** The members of the draft first, then what is added. What is not set is left out. */
+/** The members of the draft first, then our additions. Members without a value are left out. */
 function membersOf(subscription: Subscription, language: Language): Presented {
   const { source, types, subject, filters, credential, protocolSettings, config, requestedRate, callback, suspended } =
     subscription;
@@ -193,7 +193,7 @@ export interface HandshakeRoutes extends Pick<SubscriptionRoutes, 'writer' | 'at
   handshakes: HandshakeReader;
 }
 
-/** The handshakes of a subscription: who may see the one may see the other. */
+/** The handshakes of a subscription, for callers that may see the subscription. */
 export function createHandshakeHandlers(routes: HandshakeRoutes): Handlers<HandshakeOperation> {
   const { reader, writer, handshakes, attend } = routes;
   return {

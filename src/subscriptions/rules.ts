@@ -6,9 +6,9 @@ import { limits } from '../limits.js';
 import { subscriptionTexts as texts } from '../texts/subscriptions.js';
 import type { Text } from '../texts/text.js';
 
-// Checks each member of a subscription (Subscriptions API, sections 3.2.1 and 3.2.2) for rules of the specification that
-// the contract cannot express; the contract checks types and required members. Every function returns all faults of its
-// member at once, up to fifty; `at` is the JSON pointer of the member. No detail repeats a part of the request.
+// Checks each member of a subscription (Subscriptions API, sections 3.2.1 and 3.2.2) for rules of the specification
+// that the contract cannot express; the contract checks types and required members. Every function returns all faults
+// of its member at once, up to fifty; `at` is the JSON pointer of the member. No detail repeats a part of the request.
 
 export type SubscriptionRequest = components['schemas']['SubscriptionRequest'];
 

@@ -6,7 +6,7 @@ import type { Filter } from '../matching/filter.js';
 import type { CallbackPolicy, Profile } from '../origins/origin.js';
 import type { PresentCredential } from './credential.js';
 
-/** What a consumer asks for (CloudEvents Subscriptions API, section 3.2.1), checked. */
+/** What a consumer asks for (CloudEvents Subscriptions API, section 3.2.1), validated. */
 export interface Definition {
   sink: string;
   protocol: string;
@@ -15,18 +15,18 @@ export interface Definition {
   types: string[] | undefined;
   subject: string | undefined;
   filters: Filter[] | undefined;
-  /** What the filters cost, in steps; 0 for most. It follows from the other members (matching/price.ts). */
+  /** The price of the filters, in steps; usually 0. It is derived from the other members (matching/price.ts). */
   price: number;
   config: Record<string, unknown> | undefined;
-  /** Requests per minute to ask for; undefined takes the origin's. */
+  /** Requests per minute to ask for; undefined means the rate of the origin. */
   requestedRate: number | undefined;
-  /** Undefined takes the origin's; nothing offers what the origin never does. */
+  /** Undefined means the policy of the origin. If the origin never offers a callback, `offer` has no effect. */
   callback: CallbackPolicy | undefined;
 }
 
 /**
- * A stored subscription. `generation` counts the pairs of origin and sink that it has had: what belongs to an earlier
- * one counts no longer. `version` counts all changes.
+ * A stored subscription. `generation` counts the pairs of origin and sink that it has had: handshakes of an earlier
+ * generation no longer count. `version` counts all changes.
  */
 export interface Subscription extends Definition, SubscriptionStatus {
   id: string;
@@ -47,7 +47,7 @@ export type SuspendedBy = 'subscriber' | 'admin';
 
 export type Status = 'pending' | 'active' | 'refused' | 'unreachable' | 'suspended' | 'expired' | 'retired';
 
-/** What the status is derived from: the grant of the pair and the latest handshake. */
+/** The source of the status: the grant of the pair and the latest handshake. */
 export interface SubscriptionStatus {
   status: Status;
   handshake:

@@ -31,8 +31,8 @@ export interface SubscriptionWriter {
   remove(caller: Caller, id: string, check: Check): Promise<Subscription>;
   suspend(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
   /**
-   * Throws RegistryError `suspended_by_admin` if only an admin may resume. Starts a handshake unless a live grant covers
-   * the rate.
+   * Throws RegistryError `suspended_by_admin` if only an admin may resume. Starts a handshake unless a live grant
+   * covers the rate.
    */
   resume(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
   /** Throws RegistryError `grant_revoked` if only an admin may. For an admin it lifts the revocation. */

@@ -65,7 +65,7 @@ describe('the anchors of an expression', () => {
     expect(show(text)).toBe(expected);
   });
 
-  test('do not multiply without end', () => {
+  test('do not multiply without limit', () => {
     const both = (n: number) => `(a = 'x${n}' AND b = 'y${n}' AND c = 'z${n}')`;
     const many = Array.from({ length: 30 }, (_none, n) => both(n)).join(' OR ');
     const anchors = anchorsOf(read(many));
@@ -139,7 +139,7 @@ describe('anchors are sound', () => {
     return 'prefix' in one ? canonical.startsWith(one.prefix) : canonical.endsWith(one.suffix);
   }
 
-  test('whenever a random expression passes a random event, each list has an alternative that holds', () => {
+  test('whenever a random expression matches a random event, each list has an alternative that matches', () => {
     let anchored = 0;
     for (let round = 0; round < 30_000; round += 1) {
       const text = expression(1 + random(4));

@@ -7,7 +7,7 @@ import { compileCesql } from '../../src/matching/cesql/evaluate.js';
 import type { CesqlValue } from '../../src/matching/cesql/expression.js';
 import { parseCesql } from '../../src/matching/cesql/parser.js';
 
-/** The conformance cases of the CloudEvents specification, cesql/cesql_tck; its README tells what the members mean. */
+/** The conformance cases of the CloudEvents specification, cesql/cesql_tck; its README explains the members. */
 interface Case {
   name: string;
   expression: string;

@@ -239,7 +239,7 @@ describe('errors come with a value', () => {
     expect(matches('BOOL(a)', { a: 'TRUE' })).toBe(true);
   });
 
-  test('and the steps and the error of one event are gone for the next', () => {
+  test('and the steps and the error of one event do not affect the next', () => {
     const long = matchesCesql(read('LENGTH(a) = 600000'));
     for (let turn = 0; turn < 3; turn += 1) expect(long(new Map([['a', 'x'.repeat(600_000)]]))).toBe(true);
     const filter = matchesCesql(read("LEFT(a, b) = 'x'"));
@@ -282,7 +282,7 @@ describe('LIKE', () => {
     return (first === '_' || first === text[0]) && reference(rest, text.slice(1));
   }
 
-  test('does what its definition says, for every short pattern and text', () => {
+  test('follows its definition for every short pattern and text', () => {
     const words = (letters: string[], length: number): string[] =>
       length === 0 ? [''] : words(letters, length - 1).flatMap((word) => [word, ...letters.map((one) => word + one)]);
     const texts = [...new Set(words(['a', '%', '\\', '\u{1f600}'], 4))];
@@ -328,7 +328,7 @@ describe('hostile expressions', () => {
     expect(fault(text)).toBe('32768 too_long');
   });
 
-  test('are refused by tokens and by length, and what is just inside is not', () => {
+  test('are refused by tokens and by length, and accepted at the limit', () => {
     const chain = (count: number) => Array.from({ length: count }, () => 'a').join(' OR ');
     expect(read(chain(256)).kind).toBe('logic');
     expect(fault(chain(257))).toBe(`${256 * 5} too_many_tokens`);

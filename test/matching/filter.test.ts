@@ -116,13 +116,13 @@ describe('a filter that is refused is named by place and rule', () => {
     expect(faults(value)).toEqual([expected]);
   });
 
-  test('the dialect cesql, as CloudEvents SQL calls itself, is answered with its name here', () => {
+  test('the dialect "cesql" is refused with the right name, "sql"', () => {
     expect(parseFilters([{ cesql: "type = 'a'" }], '/filters')).toMatchObject({
       faults: [{ pointer: '/filters/0/cesql', rule: 'dialect_unknown', detail: filterTexts.cesql }],
     });
   });
 
-  test('all faults come at once, in the order of the text', () => {
+  test('all faults are reported at once, in the order of the text', () => {
     const value = [
       { exact: { Type: '', id: 3 } },
       { any: [leaf, { sql: 'x =' }, { not: { all: [] } }] },
@@ -162,12 +162,12 @@ describe('a filter that is refused is named by place and rule', () => {
 });
 
 describe('limits', () => {
-  test('32 filters may stand inside each other, and the 33rd is named', () => {
+  test('32 filters may be nested, and the 33rd is reported', () => {
     expect(parseFilters(nested(32), '/filters')).toEqual({ filters: nested(32) });
     expect(faults(nested(33))).toEqual([`/filters/0${'/not'.repeat(32)} too_deep`]);
   });
 
-  test('100 filters may stand at all depths together, and the 101st is named once', () => {
+  test('100 filters are allowed at all depths together, and the 101st is reported once', () => {
     const hundred = [{ any: Array.from({ length: 98 }, () => leaf) }, leaf];
     expect(parseFilters(hundred, '/filters')).toEqual({ filters: hundred });
     expect(faults([...hundred, leaf, leaf])).toEqual(['/filters/2 too_many_filters']);

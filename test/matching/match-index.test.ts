@@ -11,7 +11,7 @@ type Attributes = Record<string, AttributeValue | null>;
 
 const created = { type: 'com.example.created', source: '/orders', id: '1' };
 
-/** Asks the index and the compiled filter, which must agree. */
+/** Queries the index and the compiled filter, which must agree. */
 function matches(wishes: Wishes, attributes: Attributes, dialects: Dialects = {}): boolean {
   const event = attributesOf(attributes);
   const index = createMatchIndex(dialects);
@@ -28,7 +28,7 @@ function idsOf(index: MatchIndex, attributes: Attributes): string[] {
     .sort();
 }
 
-describe('what a subscription without filters wants', () => {
+describe('the conditions of a subscription without filters', () => {
   test.each<[string, Wishes, Attributes, boolean]>([
     ['nothing said means every event', {}, created, true],
     ['empty types and filters are no constraint', { types: [], filters: [] }, created, true],
@@ -55,7 +55,7 @@ describe('what a subscription without filters wants', () => {
   });
 });
 
-describe('what a filter says, and that not says the opposite', () => {
+describe('a filter, and not as its opposite', () => {
   const typed = { ...created, count: 5, flag: true, subject: '' };
 
   test.each<[string, Filter, Attributes, boolean]>([
@@ -150,7 +150,7 @@ describe('what a filter says, and that not says the opposite', () => {
     }
   });
 
-  test('a text is compared whole, however far prefixes of others go along with it', () => {
+  test('a whole text is compared, even if it shares long prefixes with others', () => {
     const index = createMatchIndex();
     const texts = [1, 30, 31, 32, 62, 63, 300].map((length) => 'a'.repeat(length));
     index.add({ id: 'prefix', filters: [{ prefix: { subject: 'a' } }] });
@@ -161,7 +161,7 @@ describe('what a filter says, and that not says the opposite', () => {
   });
 });
 
-describe('a dialect with a language of its own', () => {
+describe('a dialect with its own language', () => {
   let runs = 0;
   const dialects: Dialects = {
     sql: (text) => ({
@@ -184,19 +184,19 @@ describe('a dialect with a language of its own', () => {
   };
   const sql = (text: string) => ({ sql: text }) as unknown as Filter;
 
-  test('is asked when one of its anchors holds, and decides', () => {
+  test('is tested if one of its anchors matches, and decides', () => {
     expect(matches({ filters: [sql('1')] }, created, dialects)).toBe(true);
     expect(matches({ filters: [sql('2')] }, { ...created, subject: '2' }, dialects)).toBe(true);
     expect(matches({ filters: [sql('2')] }, { ...created, subject: '22' }, dialects)).toBe(false);
     expect(matches({ filters: [{ not: sql('2') }] }, created, dialects)).toBe(true);
   });
 
-  test('is false for what it cannot evaluate, and its opposite true', () => {
+  test('is false if it cannot be evaluated, and its opposite is true', () => {
     expect(matches({ filters: [sql('throws')] }, created, dialects)).toBe(false);
     expect(matches({ filters: [{ not: sql('throws') }] }, created, dialects)).toBe(true);
   });
 
-  test('is one condition among others, wherever it stands', () => {
+  test('is one condition among others, in any place', () => {
     const parts: [Filter, boolean][] = [
       [sql('1'), true],
       [sql('2'), false],
@@ -216,7 +216,7 @@ describe('a dialect with a language of its own', () => {
     }
   });
 
-  test('stays as it is while others come and go', () => {
+  test('does not change while others are added and removed', () => {
     const index = createMatchIndex(dialects);
     index.add({ id: 'a', source: '/bills' });
     index.add({ id: 'b', filters: [sql('1')] });
@@ -237,7 +237,7 @@ describe('a dialect with a language of its own', () => {
     expect(index.statistics()).toMatchObject({ subscriptions: 100, distinct: 1, unanchored: 1 });
   });
 
-  test('that nobody compiles is refused and changes nothing', () => {
+  test('without a compiler is refused and changes nothing', () => {
     const index = createMatchIndex();
     index.add({ id: 'a', source: '/orders' });
     const filters = [{ exact: { unheardof: 'x' } }, sql('1')];
@@ -298,7 +298,7 @@ describe('filing', () => {
     expect(idsOf(index, { source: '/s', id: '2' })).toEqual(['g', 'h']);
   });
 
-  test('a hot type costs nothing when the subject is rare, in whichever order they come', () => {
+  test('a popular type costs nothing if the subject is rare, in any order', () => {
     const index = createMatchIndex();
     for (let i = 0; i < 5000; i += 1) {
       const not: Filter = { not: { exact: { id: `${i}` } } };
@@ -308,7 +308,7 @@ describe('filing', () => {
     expect(index.statistics().candidates).toBeLessThan(5);
   });
 
-  test('a hot type of a hot source costs nothing when the two together are rare', () => {
+  test('a popular type and a popular source cost nothing if the pair is rare', () => {
     const index = createMatchIndex();
     for (let i = 0; i < 10_000; i += 1)
       index.add({ id: `${i}`, types: [`t${i % 100}`], source: `s${Math.floor(i / 100)}` });
@@ -327,7 +327,7 @@ describe('filing', () => {
     }
   });
 
-  test('what is filed under a key that grows hot is filed elsewhere, and stays found until it is removed', () => {
+  test('a bundle under a key that becomes popular moves to other keys, and is still found until it is removed', () => {
     const index = createMatchIndex();
     const popular: Filter = { prefix: { source: '/popular-source/' } };
     for (let i = 0; i < 300; i += 1)
@@ -361,7 +361,7 @@ describe('filing', () => {
 });
 
 describe('changes', () => {
-  test('a subscription with the id of another takes its place and its handle', () => {
+  test('a subscription with an existing id replaces the other one under its handle', () => {
     const index = createMatchIndex();
     const handle = index.add({ id: 'a', source: '/orders' });
     expect(index.add({ id: 'a', source: '/orders' })).toBe(handle);
@@ -382,7 +382,7 @@ describe('changes', () => {
     expect(index.add({ id: 'new' })).toBe(handles[17]);
   });
 
-  test('many subscriptions with the same filter come and go in any order', () => {
+  test('many subscriptions with the same filter are added and removed in any order', () => {
     const index = createMatchIndex();
     const ids = Array.from({ length: 3000 }, (_, i) => `${i}`);
     for (const id of ids) index.add({ id, source: '/orders' });
@@ -412,7 +412,7 @@ describe('changes', () => {
     expect(found()).toEqual([['c'], ['c']]);
   });
 
-  test('a filter that is filed again keeps its only subscription, and the one that takes its place among others too', () => {
+  test('a filter that moves to other keys keeps its only subscription, and the one that replaces it', () => {
     const index = createMatchIndex();
     for (let i = 0; i < 100; i += 1) index.add({ id: `early ${i}`, types: ['t'], source: `/s/${i}` });
     for (let i = 0; i < 3000; i += 1) {
@@ -442,7 +442,7 @@ describe('changes', () => {
     expect(idsOf(index, { subject: 'x' })).toEqual(['other']);
   });
 
-  test('names and values that come and go take no more memory the more there were', () => {
+  test('names and values that are added and removed do not use more and more memory', () => {
     const index = createMatchIndex();
     const bytes: number[] = [];
     for (let i = 0; i < 20_000; i += 1) {
@@ -453,7 +453,7 @@ describe('changes', () => {
     expect(bytes[1]! - bytes[0]!).toBeLessThan(10_000);
   });
 
-  test('removal leaves nothing behind', () => {
+  test('removal leaves nothing', () => {
     const index = createMatchIndex();
     const empty = index.statistics();
     const bytes: number[] = [];
@@ -484,7 +484,7 @@ describe('changes', () => {
     expect(Math.max(...bytes) - empty.bytes).toBeLessThan(500_000);
   });
 
-  test.each([50, 400, 2000])('100,000 random pairs give what a linear scan gives, among %i ids', (subscriptions) => {
+  test.each([50, 400, 2000])('100,000 random pairs give the result of a linear scan, among %i ids', (subscriptions) => {
     const seed = Number(process.env['MATCH_SEED'] ?? Date.now() % 1_000_000);
     const { compared, matched, differences } = comparePairs(
       { createMatchIndex, compileFilter, attributesOf },

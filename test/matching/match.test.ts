@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => registry.stop());
 
-/** A type of its own for each test, so that they do not see one another's subscriptions. */
+/** A new type for each test, so that tests do not see each other's subscriptions. */
 const newType = () => `com.example.type${(types += 1)}`;
 const eventOf = (type: string, more: object = {}) => ({
   specversion: '1.0',
@@ -72,7 +72,7 @@ describe('an event goes to', () => {
     });
   });
 
-  test('who wants an attribute of any legal name', async () => {
+  test('subscriptions with an attribute of any legal name', async () => {
     const type = newType();
     const names = ['constructor', 'prototype', 'tostring', '1'];
     const exact = { type, ...Object.fromEntries(names.map((name) => [name, name])) };
@@ -91,7 +91,7 @@ describe('an event goes to', () => {
     expect(body.sinks).toMatchObject([{ sink: first.sink, subscriptions: [first.id, second.id] }]);
   });
 
-  test('what the filters say, CESQL and typed extension attributes among them', async () => {
+  test('subscriptions whose filters match, including CESQL and typed extension attributes', async () => {
     const type = newType();
     const big = await register({ types: [type], filters: [{ sql: 'count > 9 AND EXISTS urgent' }] });
     const exact = await register({ types: [type], filters: [{ exact: { count: '10' } }] });
@@ -103,7 +103,7 @@ describe('an event goes to', () => {
     expect(subscriptionsOf(small.body)).toEqual([]);
   });
 
-  test('nobody any more who is suspended, deleted, revoked or now wants something else, from the next answer on', async () => {
+  test('no subscription that is suspended, deleted, revoked or changed, from the next response on', async () => {
     const type = newType();
     const [suspended, deleted, revoked, changed] = [
       await register({ types: [type] }),
@@ -130,7 +130,7 @@ describe('an event goes to', () => {
     expect(subscriptionsOf((await ask(eventOf(type))).body)).toEqual([suspended.id]);
   });
 
-  test('nobody of another tenant, and an origin of another tenant is not there', async () => {
+  test('no subscription of another tenant, whose origin does not exist for the caller', async () => {
     const stranger = await registry.as(['assent:deliver'], { tenant: 'provincie', subscriber: 'vreemd' });
     const { body } = await ask(eventOf(newType()), { client: stranger, query: { origin } }).expect(404);
     expect(body.code).toBe('origin_not_found');
@@ -138,7 +138,7 @@ describe('an event goes to', () => {
   });
 });
 
-describe('an event comes', () => {
+describe('an event arrives', () => {
   test('in binary mode, with percent-encoded headers and any data', async () => {
     const type = newType();
     const wanted = await register({ types: [type], subject: 'Zaak 7 €' });
@@ -157,7 +157,7 @@ describe('an event comes', () => {
     expect(subscriptionsOf(answer.body)).toEqual([wanted.id]);
   });
 
-  test('in a batch, one answer for each in order, and a bad one spoils no other', async () => {
+  test('in a batch, with one result for each in order, and an invalid one does not affect the others', async () => {
     const type = newType();
     const wanted = await register({ types: [type] });
     const batch = [eventOf(type), { ...eventOf(type), id: '' }, eventOf(newType())];
@@ -174,7 +174,7 @@ describe('an event comes', () => {
     }
   });
 
-  test('with faults that are all named, and is then refused', async () => {
+  test('with faults, and is refused with all of them', async () => {
     const { body } = await ask({ specversion: '1.1', id: '', source: '/a', Type: 'x' }).expect(400);
     expect(body.code).toBe('invalid_event');
     expect(body.faults.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual(
@@ -182,7 +182,7 @@ describe('an event comes', () => {
     );
   });
 
-  test('to an origin with a profile, with faults that the profile finds in what can be read, alone and in a batch', async () => {
+  test('at an origin with a profile, with the faults of the profile in the readable parts, alone and in a batch', async () => {
     const query = { origin: 'overheid.example.nl' };
     const event = { ...eventOf('zaak'), id: undefined, sequencetype: 'Integer' };
     const pointers = ({ faults }: { faults: Array<{ pointer: string }> }) => faults.map(({ pointer }) => pointer);
@@ -192,7 +192,7 @@ describe('an event comes', () => {
     expect(pointers(batch.body.events[0])).toEqual(['/0/id', '/0/type', '/0/sequence']);
   });
 
-  test('too large, too many or in another format, and is told so', async () => {
+  test('too large, too many or in another format, and is refused with the reason', async () => {
     const batch = Array.from({ length: 101 }, () => eventOf('com.example.a'));
     expect((await ask(batch, { mediaType: 'application/cloudevents-batch+json' }).expect(413)).body.code).toBe(
       'body_too_large',
@@ -205,7 +205,7 @@ describe('an event comes', () => {
     ).toBe('media_type_unsupported');
   });
 
-  test('larger than a registry is set to take, and is told so', async () => {
+  test('larger than the registry is configured to accept, and is refused with the reason', async () => {
     const small = await startRegistry({ env: { ASSENT_MESSAGE_BYTES: '65536', ASSENT_MESSAGE_EVENTS: '2' } });
     const client = await small.as('assent:deliver');
     await (
@@ -254,7 +254,7 @@ describe('an event comes', () => {
     await large.stop();
   });
 
-  test('larger than the profile of its origin allows, and is answered 413 with the rule', async () => {
+  test('larger than the profile of its origin allows, and gets 413 with the rule', async () => {
     await admin.post('/v1/origins').send({ name: 'intg.example.com', profile: 'intg-std-015' }).expect(201);
     const event = { ...eventOf('com.example.orders.order.created.v1'), data: 'x'.repeat(256 * 1024) };
     const { body } = await ask(event, { query: { origin: 'intg.example.com' } }).expect(413);
@@ -269,7 +269,7 @@ describe('an event comes', () => {
     }
   });
 
-  test('to an origin with a profile, which refuses what breaks a MUST and warns of what breaks a SHOULD', async () => {
+  test('at an origin with a profile, which refuses a broken MUST and warns of a broken SHOULD', async () => {
     const query = { origin: 'overheid.example.nl' };
     const refused = await ask(eventOf('zaak'), { query }).expect(400);
     expect(refused.body.faults).toMatchObject([{ pointer: '/type', rule: expect.stringMatching(/^nl-gov\./) }]);
@@ -278,8 +278,8 @@ describe('an event comes', () => {
   });
 });
 
-describe('an answer', () => {
-  test('waits for the revision that it is asked to stand on, and says so if that does not come', async () => {
+describe('a response', () => {
+  test('waits for the requested revision, and fails with a code if it does not arrive', async () => {
     const { body } = await ask(eventOf(newType())).expect(200);
     await ask(eventOf(newType()), { query: { minRevision: body.revision } }).expect(200);
     const later = await ask(eventOf(newType()), { query: { minRevision: '999999999' } }).expect(503);
@@ -339,7 +339,7 @@ describe('an answer', () => {
     expect((await ask(eventOf(type)).expect(200)).body.sinks).toMatchObject([{ contentmode: 'binary' }]);
   });
 
-  test('holds the protocol settings of the oldest subscription that has any, also behind one without, or with empty ones', async () => {
+  test('has the protocol settings of the oldest subscription that has any, even after one without or with empty ones', async () => {
     const type = newType();
     const path = `/m${(paths += 1)}`;
     registry.receiver.consent(path, { rate: '100' });
@@ -360,7 +360,7 @@ describe('an answer', () => {
     ]);
   });
 
-  test('holds sink credentials and protocol settings for tokens that may see them', async () => {
+  test('has sink credentials and protocol settings for tokens that may see them', async () => {
     const type = newType();
     const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret: 'planted-secret' };
     await register({ types: [type], sinkcredential, protocolsettings: { headers: { 'X-Tenant': '7' } } });
@@ -372,7 +372,7 @@ describe('an answer', () => {
     expect(answer.body.sinks).toMatchObject([{ sinkcredential }]);
   });
 
-  test('holds no sink credentials for an admin who does not deliver, whatever else the token has', async () => {
+  test('has no sink credentials for an admin who does not deliver, whatever other scopes the token has', async () => {
     const type = newType();
     const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret: 'planted-secret' };
     const { sink } = await register({ types: [type], sinkcredential });
@@ -382,13 +382,13 @@ describe('an answer', () => {
     expect(answer.text).not.toContain('planted');
   });
 
-  test('holds no sink credential for a sink that the subscription has no longer, if the index is behind', async () => {
+  test('has no sink credential for a former sink of the subscription, if the index is behind', async () => {
     const type = newType();
     const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret: 'planted-secret' };
     const { id, sink } = await register({ types: [type], sinkcredential });
     const trusted = await registry.as(['assent:deliver', 'assent:credentials'], { subscriber: 'mailroom' });
     const elsewhere = registry.receiver.sink('/elsewhere');
-    // Another process wrote it, and this one has not heard of it yet.
+    // Another process wrote it, and this one has not read it yet.
     await registry.sql('update subscription set sink = $1 where id = $2::uuid', elsewhere, id);
     const answer = await ask(eventOf(type), { client: trusted }).expect(200);
     expect(answer.body.sinks).toMatchObject([{ sink, subscriptions: [id] }]);
@@ -398,7 +398,7 @@ describe('an answer', () => {
     expect(again.body.sinks).toMatchObject([{ sinkcredential }]);
   });
 
-  test('holds the sinks whose credential no key opens apart from the others, and logs each of them once', async () => {
+  test('withholds sinks whose credential no key opens, and logs each of them once', async () => {
     const key = (id: string) => `${id}:${randomBytes(32).toString('base64url')}`;
     const [lost, kept] = [key('lost'), key('kept')];
     const before = await startRegistry({ env: { ASSENT_CREDENTIAL_KEYS: lost } });
@@ -435,7 +435,7 @@ describe('an answer', () => {
     expect(lines).toMatchObject([
       { level: 'error', subscription: id, err: { message: expect.stringContaining('"lost"') } },
     ]);
-    // Who may see no credentials is told the same as ever.
+    // A token that may not see credentials gets the usual response.
     const sender = await after.as('assent:deliver', { subscriber: 'mailroom' });
     const { body } = await ask(eventOf(type), { client: sender }).expect(200);
     expect(body.sinks).toHaveLength(3);
@@ -444,7 +444,7 @@ describe('an answer', () => {
     await before.stop();
   });
 
-  test('names the revision that its sinks are of, although an explanation takes longer', async () => {
+  test('has the revision of its sinks, although an explanation takes longer', async () => {
     const type = newType();
     await admin.post('/v1/origins').send({ name: 'busy.example.nl' }).expect(201);
     const { id } = await register({ origin: 'busy.example.nl', types: [type] });
@@ -471,7 +471,7 @@ describe('an answer', () => {
 });
 
 describe('without storing anything', () => {
-  test('a filter, or a stored subscription of one’s own, is tried against an event', async () => {
+  test('a filter, or a stored subscription of one’s own, is tested with an event', async () => {
     const event = eventOf('com.example.case', { subject: 'abc' });
     const test = (body: object) => subscriber.post('/v1/filters/test').send(body);
     expect((await test({ event, filters: [{ prefix: { type: 'com.' } }] }).expect(200)).body).toEqual({
@@ -493,7 +493,7 @@ describe('without storing anything', () => {
     expect(faulty.body.faults).toMatchObject([{ pointer: '/event/id' }, { pointer: '/filters/0/sql' }]);
   });
 
-  test('an event is tried that is matched, and one that is not is refused alike', async () => {
+  test('the test accepts the events that a match accepts, and refuses the others in the same way', async () => {
     const event = (more: string) => `{"specversion":"1.0","id":"1","source":"/a","type":"t",${more}}`;
     const send = (path: string, mediaType: string, body: string) =>
       subscriber.post(path).set('Content-Type', mediaType).send(body);
@@ -520,7 +520,7 @@ describe('without storing anything', () => {
     ]);
   });
 
-  test('an event of 64 KiB is tried with filters of nearly as much', async () => {
+  test('an event of 64 KiB is tested with filters of nearly the same size', async () => {
     const least = JSON.stringify(eventOf('com.example.case', { data: '' })).length;
     const event = eventOf('com.example.case', { data: 'x'.repeat(65_536 - least) });
     const filters = [{ not: { exact: { subject: 'x'.repeat(60_000) } } }];
@@ -528,7 +528,7 @@ describe('without storing anything', () => {
     expect(body).toEqual({ matched: true });
   });
 
-  test('a filter that does not hold names the innermost part that is to blame, and what it lacks', async () => {
+  test('the test of a filter that does not match names the innermost part, and the missing attribute', async () => {
     const event = eventOf('com.example.case', { subject: 'abc', count: 5 });
     const failure = async (filter: object) => {
       const { body } = await subscriber
@@ -577,7 +577,7 @@ describe('without storing anything', () => {
     });
   });
 
-  test('an event is held against a profile', async () => {
+  test('an event is validated against a profile', async () => {
     const answer = await subscriber
       .post('/v1/events/validate')
       .query({ profile: 'belgif' })
@@ -588,7 +588,7 @@ describe('without storing anything', () => {
     expect(answer.body.events[0].faults.length).toBeGreaterThan(0);
   });
 
-  test('an event as large as a match takes is held against a profile, and a larger one is not', async () => {
+  test('an event of the maximum size of a match is validated against a profile, and a larger one is refused', async () => {
     const text = (length: number) => JSON.stringify(eventOf('com.example.a', { data: 'x'.repeat(length) }));
     const validate = (body: string) =>
       subscriber.post('/v1/events/validate').set('Content-Type', 'application/cloudevents+json').send(body);

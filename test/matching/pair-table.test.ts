@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { hashBytes } from '../../src/matching/index/hash.js';
 import { PairTable, word } from '../../src/matching/pairs/pair-table.js';
 
-/** A small generator, so that a failure names the seed that brings it back. */
+/** A small generator, so that a failure can be reproduced with its seed. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -11,7 +11,7 @@ function numbers(seed: number): (below: number) => number {
   };
 }
 
-test.each([1, 2, 3])('holds what a map would hold, through 6,000 random arrivals and leavings (seed %i)', (seed) => {
+test.each([1, 2, 3])('has the content of a Map, after 6,000 random additions and removals (seed %i)', (seed) => {
   const next = numbers(seed);
   const table = new PairTable();
   const model = new Map<string, { pair: number; rate: number; expiresAt: number; subscriptions: number; id: string }>();
@@ -64,7 +64,7 @@ test('memory that was given back is used again', () => {
   expect(table.bytes).toBeLessThanOrEqual(before * 2);
 });
 
-test('many are found at once as they are one by one, whatever else is there', () => {
+test('many look-ups at once give the results of single look-ups, whatever else is stored', () => {
   const table = new PairTable();
   const sinks = Array.from({ length: 1_000 }, (_, i) => `https://hooks.example.com/${'é'.repeat(i % 7)}${i}`);
   sinks.forEach((sink, i) => i % 3 > 0 && table.acquire(1 + (i % 2), Buffer.from(sink)));

@@ -24,7 +24,7 @@ describe('a subscription', () => {
     expect(priceOf(wishes)).toBe(price);
   });
 
-  test('is looked up, by what the price says, if the index does not hold every event against it', () => {
+  test('counts as looked up in the price if the index does not test every event for it', () => {
     const random = seeded(7);
     const wrong: Filter[][] = [];
     let looked = 0;

@@ -39,7 +39,7 @@ const grant = (origin: string, sink: string, more: Partial<GrantState> = {}): Gr
   ...more,
 });
 
-/** What the design says, over plain rows. */
+/** The expected results, computed from plain rows. */
 class Model {
   readonly subscriptions = new Map<string, SubscriptionState>();
   readonly grants = new Map<string, GrantState>();
@@ -68,7 +68,7 @@ class Model {
   }
 }
 
-test.each([1, 2, 3])('answers what the rows say, after each of 3,000 random changes (seed %i)', (seed) => {
+test.each([1, 2, 3])('agrees with the rows, after each of 3,000 random changes (seed %i)', (seed) => {
   let state = seed;
   const next = (below: number) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -96,7 +96,7 @@ test.each([1, 2, 3])('answers what the rows say, after each of 3,000 random chan
       const id = `0197f3c2-0000-7000-8000-${String(next(60)).padStart(12, '0')}`;
       const known = model.subscriptions.get(id);
       if (known !== undefined && (next(2) === 0 || known.origin !== origin)) {
-        // As the log tells a move to another origin: first that it left.
+        // The order of the log for a move to another origin: the old origin first.
         replica.put({ kind: 'subscription', origin: known.origin, id }, null);
         model.subscriptions.delete(id);
       } else {
@@ -135,7 +135,7 @@ test.each([1, 2, 3])('answers what the rows say, after each of 3,000 random chan
   expect(replica.size().subscriptions).toBe(model.subscriptions.size);
 });
 
-test('an origin takes everything of its own along, and comes back empty', () => {
+test('removing an origin removes everything of it, and it is empty when it is added again', () => {
   const [origin, other] = origins as [string, string];
   for (const each of origins) {
     replica.put({ kind: 'grant', origin: each, sink: 'https://h.example.com/' }, grant(each, ''));
@@ -155,14 +155,14 @@ test('an origin takes everything of its own along, and comes back empty', () => 
   expect(['b', 'd'].map((tenant) => replica.subscriptionsOf(tenant))).toEqual([2, 0]);
 });
 
-test('no tenant is told of an origin of another', () => {
+test('a tenant cannot see an origin of another tenant', () => {
   const origin = origins[0]!;
   replica.put({ kind: 'grant', origin, sink: 'https://h.example.com/' }, grant(origin, ''));
   expect(replica.permission('b', origin, 'https://h.example.com/')).toEqual({ denial: 'no_grant', grant: undefined });
   expect(replica.origin('b', origin)).toBeUndefined();
 });
 
-test('a grant by a basis of a later version is as one by a response', () => {
+test('a grant with a basis of a later version counts like one by a response', () => {
   const [origin] = origins as [string];
   const sink = 'https://h.example.com/';
   for (const state of ['live', 'ended', 'revoked'] as const) {

@@ -17,73 +17,81 @@ const attack = (number: number) =>
   Array.from({ length: 30 }, (_, i) => `subject LIKE '%a%a%a%b${number}x${i}%'`).join(' OR ');
 
 describe('a match that is interrupted', () => {
-  test.each([1, 2, 3])('answers as one that is not, also while subscriptions come and go (seed %i)', (seed) => {
-    const slow: Dialects = {
-      sql: (text) => {
-        const predicate = dialects['sql']!(text);
-        return { anchors: predicate.anchors, steps: 600, test: (event) => predicate.test(event) };
-      },
-    };
-    const sqls = ["subject LIKE '%a_b%' OR type LIKE '%c%'", "NOT (source LIKE '%x%y%')", 'count > 3', 'EXISTS count'];
-    const withSql = (subscription: MatchableSubscription): MatchableSubscription => {
-      const number = Number(subscription.id.slice(1));
-      const own = { sql: sqls[number % 5] ?? `id = 'a' OR subject LIKE '%b%${number % 7}'` };
-      return number % 3 === 0 ? subscription : { ...subscription, filters: [...(subscription.filters ?? []), own] };
-    };
-    let interruptions = 0;
-    const interrupted: typeof createMatchIndex = () => {
-      const index = createMatchIndex(slow);
-      let matches = 0;
-      return {
-        get size() {
-          return index.size;
-        },
-        add: (subscription) => index.add(withSql(subscription)),
-        remove: (id) => index.remove(id),
-        handleOf: (id) => index.handleOf(id),
-        idOf: (handle) => index.idOf(handle),
-        statistics: () => index.statistics(),
-        match(event) {
-          const slice = { left: 400 };
-          const work = new Work(Infinity, slice);
-          const isQuiet = (matches += 1) % 2 === 0;
-          for (;;) {
-            const handles = index.match(event, work);
-            if (handles !== undefined) return handles;
-            interruptions += 1;
-            work.resume();
-            slice.left = 400;
-            if (isQuiet) continue;
-            // Something that this event does not match takes the memory of what is removed.
-            index.add({
-              id: 'other',
-              types: [`other${interruptions % 50}`],
-              filters: [{ sql: `id = '${interruptions}'` }],
-            });
-            if (interruptions % 3 === 0) index.remove('other');
-          }
+  test.each([1, 2, 3])(
+    'has the same result as an uninterrupted one, also while subscriptions are added and removed (seed %i)',
+    (seed) => {
+      const slow: Dialects = {
+        sql: (text) => {
+          const predicate = dialects['sql']!(text);
+          return { anchors: predicate.anchors, steps: 600, test: (event) => predicate.test(event) };
         },
       };
-    };
-    const found = comparePairs(
-      {
-        createMatchIndex: () => {
-          const index = interrupted();
-          return { ...index, statistics: () => (index.remove('other'), index.statistics()), size: 0 };
+      const sqls = [
+        "subject LIKE '%a_b%' OR type LIKE '%c%'",
+        "NOT (source LIKE '%x%y%')",
+        'count > 3',
+        'EXISTS count',
+      ];
+      const withSql = (subscription: MatchableSubscription): MatchableSubscription => {
+        const number = Number(subscription.id.slice(1));
+        const own = { sql: sqls[number % 5] ?? `id = 'a' OR subject LIKE '%b%${number % 7}'` };
+        return number % 3 === 0 ? subscription : { ...subscription, filters: [...(subscription.filters ?? []), own] };
+      };
+      let interruptions = 0;
+      const interrupted: typeof createMatchIndex = () => {
+        const index = createMatchIndex(slow);
+        let matches = 0;
+        return {
+          get size() {
+            return index.size;
+          },
+          add: (subscription) => index.add(withSql(subscription)),
+          remove: (id) => index.remove(id),
+          handleOf: (id) => index.handleOf(id),
+          idOf: (handle) => index.idOf(handle),
+          statistics: () => index.statistics(),
+          match(event) {
+            const slice = { left: 400 };
+            const work = new Work(Infinity, slice);
+            const isQuiet = (matches += 1) % 2 === 0;
+            for (;;) {
+              const handles = index.match(event, work);
+              if (handles !== undefined) return handles;
+              interruptions += 1;
+              work.resume();
+              slice.left = 400;
+              if (isQuiet) continue;
+              // Something that this event does not match takes the memory of what is removed.
+              index.add({
+                id: 'other',
+                types: [`other${interruptions % 50}`],
+                filters: [{ sql: `id = '${interruptions}'` }],
+              });
+              if (interruptions % 3 === 0) index.remove('other');
+            }
+          },
+        };
+      };
+      const found = comparePairs(
+        {
+          createMatchIndex: () => {
+            const index = interrupted();
+            return { ...index, statistics: () => (index.remove('other'), index.statistics()), size: 0 };
+          },
+          compileFilter: (subscription) => compileFilter(withSql(subscription), dialects),
+          attributesOf,
         },
-        compileFilter: (subscription) => compileFilter(withSql(subscription), dialects),
-        attributesOf,
-      },
-      40_000,
-      seed,
-      400,
-    );
-    expect({ seed, ...found }).toMatchObject({ seed, differences: [] });
-    expect(interruptions).toBeGreaterThan(300);
-    expect(found.matched).toBeGreaterThan(1_000);
-  });
+        40_000,
+        seed,
+        400,
+      );
+      expect({ seed, ...found }).toMatchObject({ seed, differences: [] });
+      expect(interruptions).toBeGreaterThan(300);
+      expect(found.matched).toBeGreaterThan(1_000);
+    },
+  );
 
-  test('does not give what was revoked meanwhile to the events that follow, and tells their positions', () => {
+  test('excludes revoked grants for the following events, and returns their positions', () => {
     const origin = 'a.example.com';
     const replica = createReplica({ dialects, now: () => 0 });
     replica.put({ kind: 'origin', tenant: 't', origin }, { name: origin, isdefault: true, profile: 'cloudevents' });
@@ -116,7 +124,7 @@ describe('a match that is interrupted', () => {
     ]);
   });
 
-  test('gives way to other tenants, and goes behind what its own tenant has waiting', async () => {
+  test('yields to other tenants, and goes to the end of the queue of its own tenant', async () => {
     const turns = createTurns(10);
     const order: string[] = [];
     const enter = (tenant: string, name: string, slices: number) => {
@@ -155,7 +163,7 @@ describe('expensive filters of one tenant', () => {
     sender.post('/v1/match').set('Content-Type', 'application/cloudevents-batch+json').send(events(count));
 
   beforeAll(async () => {
-    // All that the price bounds would not let in.
+    // More than the price limits would allow.
     const env = {
       ASSENT_MATCH_STEPS: '60000000',
       ASSENT_PRICE_PER_TENANT: '600000',
@@ -191,7 +199,7 @@ describe('expensive filters of one tenant', () => {
       const event = { specversion: '1.0', id: '1', source: '/', type: 'a', subject: 'b' };
       await stranger.post('/v1/match').type('application/cloudevents+json').send(JSON.stringify(event)).expect(200);
     }
-    // In one turn of the event loop it would be one of each at most.
+    // In one turn of the event loop there would be at most one of each.
     expect(answered).toBeGreaterThan(3);
     expect((await matched).events).toEqual(Array.from({ length: 20 }, () => ({ sinks: [] })));
   });
@@ -209,7 +217,7 @@ describe('expensive filters of one tenant', () => {
     await match(2).expect(200);
   });
 
-  test('share the turns where one is tried out', async () => {
+  test('share the turns in the test of a filter, too', async () => {
     const filters = Array.from({ length: 40 }, (_, i) => ({ not: { sql: attack(i) } }));
     const event = { specversion: '1.0', id: '1', source: 'urn:example:a', type: 'a', subject: 'a'.repeat(60_000) };
     let isDone = false;

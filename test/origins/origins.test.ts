@@ -52,7 +52,7 @@ const settings = {
 };
 
 describe('register and read', () => {
-  test('the name is enough; everything else has the values of the contract', async () => {
+  test('only the name is required; everything else has the defaults of the contract', async () => {
     const name = newName();
     const created = await create(name.toUpperCase()).expect(201);
     expect(created.body).toEqual({ name, ...defaults });
@@ -108,9 +108,9 @@ describe('register and read', () => {
     expect(answer.body.code).toBe('origin_not_found');
   });
 
-  test('the list goes by name, in pages that lead through all of it once', async () => {
+  test('the list is sorted by name, in pages that have each origin once', async () => {
     const lister = await registry.as('assent:admin', { tenant: 'waterschap' });
-    // No name is too long for the cursor that leads on from it.
+    // The longest name still fits into a cursor.
     const longest = ['x'.repeat(63), 'x'.repeat(63), 'x'.repeat(63), 'x'.repeat(61)].join('.');
     const names = ['c.water.example', 'a.water.example', 'b.water.example', 'a-b.water.example', longest, 'y.example'];
     for (const name of names) await lister.post('/v1/origins').send({ name }).expect(201);
@@ -128,7 +128,7 @@ describe('register and read', () => {
 });
 
 describe('replace, patch and remove', () => {
-  test('PUT of what GET gave changes nothing but version and time; what is left out falls back', async () => {
+  test('a PUT of the GET response changes only version and time; missing settings get their defaults', async () => {
     const name = newName();
     const { body } = await create(name, settings).expect(201);
     const same = await admin.put(`/v1/origins/${name}`).send(body).expect(200);
@@ -136,7 +136,7 @@ describe('replace, patch and remove', () => {
     expect((await admin.put(`/v1/origins/${name}`).send({}).expect(200)).body).toEqual({ name, ...defaults });
   });
 
-  test('PATCH changes what it names, and null falls back', async () => {
+  test('PATCH changes the settings that it has, and null means the default', async () => {
     const name = newName();
     await create(name, settings).expect(201);
     const { body } = await patch(name, { unsupportedrate: null, judgement: null, leaseseconds: 60 }).expect(200);
@@ -155,14 +155,14 @@ describe('replace, patch and remove', () => {
     await patch(name, { name: name.toUpperCase(), judgement: 'lenient' }).expect(200);
   });
 
-  test('a patch is held against the contract', async () => {
+  test('a patch is checked against the contract', async () => {
     const name = newName();
     await create(name).expect(201);
     const { body } = await patch(name, { leaseseconds: 1, colour: 'red' }).expect(400);
     expect(body.faults.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual(['/colour', '/leaseseconds']);
   });
 
-  test('one that a subscription names stays; afterwards it goes with its grants', async () => {
+  test('an origin in use cannot be deleted; afterwards it is deleted with its grants', async () => {
     const name = newName();
     const sink = newSink();
     await create(name).expect(201);
@@ -185,7 +185,7 @@ describe('replace, patch and remove', () => {
     expect((await admin.get('/v1/grants').query({ origin: name })).body).toEqual([]);
   });
 
-  test('a name that was removed may be registered again, and what it was allowed is not', async () => {
+  test('a deleted name may be registered again, without its former grants', async () => {
     const name = newName();
     const sink = newSink();
     const agreement = {
@@ -211,7 +211,7 @@ describe('replace, patch and remove', () => {
     expect(permission.body).toMatchObject({ allowed: false, reason: 'no_grant' });
   });
 
-  test('who follows the feed hears of each grant that goes with its origin, also of one that was over', async () => {
+  test('the feed has each grant that is deleted with its origin, also one that was over', async () => {
     const name = newName();
     await create(name).expect(201);
     const [live, revoked] = [newSink(), newSink()];
@@ -245,7 +245,7 @@ describe('replace, patch and remove', () => {
 });
 
 describe('the default origin', () => {
-  test('is the one that subscriptions take; without it they must name theirs', async () => {
+  test('is the origin of subscriptions that name none; without a default they must name one', async () => {
     const answer = await register(undefined, newSink()).expect(409);
     expect(answer.body).toMatchObject({
       code: 'no_default_origin',
@@ -270,8 +270,8 @@ describe('the default origin', () => {
   });
 });
 
-describe('the policy holds for handshakes from now on', () => {
-  test('the rate that is asked for: none, the one of the origin, or the one of the subscription', async () => {
+describe('the policy applies to handshakes from now on', () => {
+  test('the requested rate: none, the one of the origin, or the one of the subscription', async () => {
     const name = newName();
     await create(name).expect(201);
     const rateAsked = async (more: object = {}) => {
@@ -288,14 +288,14 @@ describe('the policy holds for handshakes from now on', () => {
     expect(await rateAsked({ requestedrate: 7 })).toBe('7');
   });
 
-  test('the default rate holds where none was asked for and none was answered', async () => {
+  test('the default rate applies if neither the request nor the response has a rate', async () => {
     const name = newName();
     await create(name, { defaultrate: 42 }).expect(201);
     const { body } = await register(name, newSink({ 'WebHook-Allowed-Origin': name })).expect(201);
     expect(body).toMatchObject({ status: 'active', statusdetails: { allowedrate: 42 } });
   });
 
-  test('lenient reads what strict refuses, and grants that stand are not touched', async () => {
+  test('lenient accepts responses that strict refuses, and live grants do not change', async () => {
     const name = newName();
     await create(name, { requestedrate: 9 }).expect(201);
     const sink = newSink({ 'WebHook-Allowed-Origin': `other.example.com, ${name}` });

@@ -115,7 +115,7 @@ describe('without any setting', () => {
 });
 
 describe('with networks of the operator', () => {
-  test('an allowed private network is let through, and nothing next to it', () => {
+  test('an allowed private network is reachable, and no address next to it', () => {
     const rules = createAddressRules({
       allowedNetworks: ['10.20.0.0/16', '127.0.0.1', 'fd00:1::/32'],
       deniedNetworks: [],
@@ -141,7 +141,7 @@ describe('with networks of the operator', () => {
     expect(['10.0.1.7', '93.184.217.1'].map(rules.verdictOf)).toEqual(['allowed', 'public']);
   });
 
-  test('allowing all of IPv6 opens no way round the rules for IPv4', () => {
+  test('allowing all of IPv6 does not bypass the rules for IPv4', () => {
     const rules = createAddressRules({ allowedNetworks: ['::/0'], deniedNetworks: ['93.184.216.34'] });
     expect(['::ffff:127.0.0.1', '::ffff:10.0.0.1', '64:ff9b::169.254.169.254'].map(rules.verdictOf)).toEqual([
       'loopback',

@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 afterAll(() => dns.stop());
 
-/** Answers every request on a connection, as `answer` says for its number, until that says nothing. */
+/** Responds to every request on a connection with `answer` for its number, until that returns undefined. */
 async function startWebhook(answer: (number: number) => string | undefined, settings: HostileSettings = {}) {
   let number = 0;
   const next = (socket: Socket) => {
@@ -70,7 +70,7 @@ const to = (port: number, name = host) => ({
 const accepted = 'HTTP/1.1 202 Accepted\r\nContent-Length: 2\r\n\r\nok';
 
 describe('a kept connection', () => {
-  test('carries the next request to the address that was checked, whatever the name leads to by then', async () => {
+  test('sends the next request to the checked address, even if the name has moved', async () => {
     const webhook = await startWebhook(() => accepted);
     const inside = await startTarget({ host: '127.0.0.2', port: webhook.port });
     const door = openTo(webhook.port);
@@ -85,7 +85,7 @@ describe('a kept connection', () => {
     );
   });
 
-  test('is dropped when nothing was sent for a while, and the name is resolved and judged anew', async () => {
+  test('is closed when it is idle, and the name is resolved and checked again', async () => {
     const webhook = await startWebhook(() => accepted);
     const inside = await startTarget({ host: '127.0.0.2', port: webhook.port });
     const door = openTo(webhook.port, { keepAliveMs: 50 });
@@ -106,7 +106,7 @@ describe('a kept connection', () => {
     }
   });
 
-  test('that breaks after the request was sent ends it: it is not sent a second time', async () => {
+  test('that breaks after the request was sent fails it: the request is not repeated', async () => {
     let served = 0;
     const webhook = await startTarget({
       answer: (socket) => {
@@ -143,7 +143,7 @@ describe('a response', () => {
     expect(inside.connections).toBe(0);
   });
 
-  test('counts though its body is endless, and the connection is closed', async () => {
+  test('counts although its body is endless, and the connection is closed', async () => {
     const webhook = await startTarget({
       answer: (socket) => {
         socket.write('HTTP/1.1 200 OK\r\n\r\n');
@@ -154,7 +154,7 @@ describe('a response', () => {
     await webhook.deserted();
   });
 
-  test('counts though its body stalls, at the deadline', async () => {
+  test('counts although its body stalls, at the deadline', async () => {
     const webhook = await startWebhook(() => 'HTTP/1.1 503 Later\r\nRetry-After: 7\r\nContent-Length: 9\r\n\r\nx');
     const reply = await openTo(webhook.port, { deadlineMs: 300 }).post(to(webhook.port));
     expect(reply).toMatchObject({ kind: 'answered', status: 503 });
@@ -162,7 +162,7 @@ describe('a response', () => {
     await webhook.deserted();
   });
 
-  test('that never comes ends at the deadline, on a kept connection too', async () => {
+  test('that never arrives ends at the deadline, on a kept connection too', async () => {
     const webhook = await startWebhook((number) => (number === 1 ? accepted : undefined));
     const door = openTo(webhook.port, { deadlineMs: 300 });
     await door.post(to(webhook.port));
@@ -188,7 +188,7 @@ test('a certificate for another name gets no event', async () => {
   expect(webhook.requests).toEqual([]);
 });
 
-test('private addresses are not reached, written in any way and behind any name', async () => {
+test('private addresses are not reached, in any notation and by any name', async () => {
   const inside = await startTarget({ tls: certificate });
   const door = openTo(inside.port, { allowedNetworks: [] });
   const answers = forbidden.flatMap((address) => [address, ...inIpv6(address)]);

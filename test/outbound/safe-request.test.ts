@@ -47,7 +47,7 @@ async function startTarget(answer?: (socket: Socket) => void, settings: HostileS
 const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'));
 const whereIpv6 = hasIpv6 ? test : test.skip;
 
-/** Nothing listens there at any port, while at 127.0.0.1 other tests may have the one of a target. */
+/** No process listens here; at 127.0.0.1 other tests may use the port of a target. */
 const refusing = '127.0.2.1';
 
 const says = (text: string) => (socket: Socket) => void socket.write(text, 'latin1');
@@ -80,7 +80,7 @@ async function askTarget(answer: ((socket: Socket) => void) | undefined, deadlin
   return { reply, target };
 }
 
-describe('a target that answers', () => {
+describe('a target that responds', () => {
   test('gets the given headers, Host, User-Agent and Connection: close, and nothing else', async () => {
     const target = await startTarget(says(consent));
     const headers = { 'WebHook-Request-Origin': 'events.example.com', 'WebHook-Request-Rate': '120' };
@@ -116,7 +116,7 @@ describe('a target that answers', () => {
     });
   });
 
-  test.each([200, 204, 301, 404, 405, 410, 429, 500, 503, 599])('with status %d has answered', async (status) => {
+  test.each([200, 204, 301, 404, 405, 410, 429, 500, 503, 599])('with status %d has responded', async (status) => {
     const { reply } = await askTarget(says(`HTTP/1.1 ${status} Any\r\nContent-Length: 0\r\n\r\n`));
     expect(reply).toMatchObject({ kind: 'answered', status });
   });
@@ -149,7 +149,7 @@ describe('a target that answers', () => {
     expect([target.connections, inside.connections]).toEqual([1, 0]);
   });
 
-  test('with an endless body is left after its headers', async () => {
+  test('with an endless body is disconnected after its headers', async () => {
     const { reply, target } = await askTarget((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nWebHook-Allowed-Origin: *\r\n\r\n');
       flood(socket, 'x');
@@ -258,7 +258,7 @@ describe('a target that misbehaves', () => {
     await target.deserted();
   });
 
-  test('with exactly as many 1xx answers as allowed is still heard', async () => {
+  test('with exactly as many 1xx responses as allowed counts', async () => {
     const { reply } = await askTarget(says('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(8) + consent));
     expect(reply).toMatchObject({ kind: 'answered', status: 200 });
   });
@@ -282,7 +282,7 @@ describe('a target that misbehaves', () => {
     expect(target.requests).toEqual([]);
   });
 
-  test('and listens nowhere is told apart as connection_refused', async () => {
+  test('with a closed port is reported as connection_refused', async () => {
     dns.zone[host] = [refusing];
     const reply = await openTo([9])(options(`https://${host}:9/`));
     expect(reply).toMatchObject({ kind: 'unanswered', reason: 'connection_refused', remoteAddress: refusing });
@@ -310,7 +310,7 @@ describe('a certificate', () => {
     expect(reply).toMatchObject({ kind: 'unanswered', reason: 'certificate_invalid' });
   });
 
-  test('is looked at also where the environment tells Node not to', async () => {
+  test('is checked even if the environment disables the check in Node', async () => {
     const tls = await (await createAuthority('Nobody')).issue(['127.0.0.1']);
     const target = await startTarget(says(consent), { tls });
     const door = new URL('../../dist/outbound/safe-request.js', import.meta.url);
@@ -366,7 +366,7 @@ describe('a name', () => {
     expect([allowed.connections, forbidden.connections]).toEqual([0, 0]);
   });
 
-  test('whose address changes between two requests is judged anew, and asked for only once per request', async () => {
+  test('whose address changes between two requests is checked again, and looked up only once per request', async () => {
     const allowed = await startTarget(says(consent));
     const forbidden = await startTarget(says(consent), { host: '127.0.0.2', port: allowed.port });
     const ask = openTo([allowed.port], { allowedNetworks: ['127.0.0.1/32'] });
@@ -377,7 +377,7 @@ describe('a name', () => {
     expect([allowed.connections, forbidden.connections]).toEqual([1, 0]);
   });
 
-  test('that changes to a private address while the budget is asked still leads to the checked address', async () => {
+  test('that changes to a private address during the budget check is dialled at the checked address', async () => {
     const checked = await startTarget(says(consent));
     const other = await startTarget(says(consent), { host: '127.0.0.2', port: checked.port });
     const admit = async () => void (dns.zone[host] = ['127.0.0.2']);
@@ -396,7 +396,7 @@ describe('a name', () => {
     },
   );
 
-  test('localhost is 127.0.0.1 without a question, and refused unless loopback is allowed', async () => {
+  test('localhost is 127.0.0.1 without a query, and refused unless loopback is allowed', async () => {
     const target = await startTarget(says(consent));
     dns.zone['localhost'] = ['127.0.0.2'];
     const url = `https://localhost:${target.port}/`;
@@ -431,7 +431,7 @@ describe('a name', () => {
     expect(networks).toEqual(['127.0.2.0/24']);
   });
 
-  test('with several addresses may answer later than each of them may take to accept a connection', async () => {
+  test('with several addresses has the whole deadline for its response, not only its share for the connection', async () => {
     const later = (socket: Socket) => void setTimeout(() => socket.write(consent), 2_200);
     const target = await startTarget(later, { host: '127.0.2.2' });
     dns.zone[host] = ['127.0.2.2', refusing];
@@ -439,7 +439,7 @@ describe('a name', () => {
     expect(reply).toMatchObject({ kind: 'answered', remoteAddress: '127.0.2.2' });
   });
 
-  test('is not tried in a second network that the budget holds back', async () => {
+  test('is not tried in a second network that the budget refuses', async () => {
     const target = await startTarget(says(consent), { host: '127.0.3.1' });
     dns.zone[host] = [refusing, '127.0.3.1'];
     const admit = async (network: string) => (network === '127.0.2.0/24' ? undefined : 5000);
@@ -478,7 +478,7 @@ describe('a name', () => {
     expect(target.connections).toBe(0);
   });
 
-  test('with DNS64 answers beside its own is reached by its own; with nothing else it is refused', async () => {
+  test('with DNS64 addresses and its own is reached by its own; with DNS64 addresses only it is refused', async () => {
     const target = await startTarget(says(consent));
     dns.zone[host] = ['127.0.0.1', '64:ff9b::7f00:1'];
     const ask = openTo([target.port]);
@@ -489,7 +489,7 @@ describe('a name', () => {
 });
 
 describe('the caller', () => {
-  test('is told to wait if the budget says so, with nothing dialled', async () => {
+  test('gets the time to wait if the budget refuses, with nothing dialled', async () => {
     const target = await startTarget(says(consent));
     const admit = async (network: string) => (network === '127.0.0.0/24' ? 5000 : undefined);
     const reply = await openTo([target.port])(options(`https://${host}:${target.port}/`, { admit }));
@@ -497,7 +497,7 @@ describe('the caller', () => {
     expect(target.connections).toBe(0);
   });
 
-  test('may give up while a target stalls: the reply comes at once and the connection is closed', async () => {
+  test('may abort while a target stalls: the reply returns at once and the connection is closed', async () => {
     const target = await startTarget();
     const caller = new AbortController();
     const reply = openTo([target.port], { deadlineMs: 60_000 })(
@@ -509,18 +509,18 @@ describe('the caller', () => {
     await target.deserted();
   });
 
-  test('that gave up before asking causes no question and no connection', async () => {
+  test('that aborted before the call causes no query and no connection', async () => {
     const target = await startTarget(says(consent));
     const ask = openTo([target.port]);
     const reply = await ask(options(`https://${host}:${target.port}/`, { signal: AbortSignal.abort() }));
     expect(reply).toMatchObject({ kind: 'unanswered', reason: 'aborted' });
-    // The name server takes questions in their order: had there been one before, it would have been seen by now.
+    // The name server handles queries in order, so an earlier one would be visible now.
     await ask(options(`https://later.example:${target.port}/`));
     expect(dns.questions.filter((question) => !question.endsWith(' later.example'))).toEqual([]);
     expect(target.connections).toBe(0);
   });
 
-  test('that gives up while the budget is asked causes no connection', async () => {
+  test('that aborts during the budget check causes no connection', async () => {
     const target = await startTarget(says(consent));
     const caller = new AbortController();
     const admitted = { later: () => {} };
@@ -537,7 +537,7 @@ describe('the caller', () => {
     expect(target.connections).toBe(1);
   });
 
-  test('learns of headers that cannot be sent, and of a budget that fails, by a rejection', async () => {
+  test('gets a rejection for headers that cannot be sent and for a budget that fails', async () => {
     const target = await startTarget(says(consent));
     const url = `https://${host}:${target.port}/`;
     const ask = openTo([target.port]);
@@ -572,14 +572,14 @@ describe('fuzz: private addresses in every disguise', () => {
     const urls = forbidden.flatMap((address) => asHost(address).map((name) => `https://${name}:${listening.port}/`));
     expect(urls.length).toBeGreaterThan(280);
     const replies = await Promise.all(
-      // The budget is a trip-wire: were an address let through, it would be noticed here and not be dialled.
+      // The budget is a trip-wire: an allowed address would be recorded here and not dialled.
       urls.map((url) => ask(options(url, { admit: async (network) => dialled.push(network) }))),
     );
     expect(urls.filter((_, index) => replies[index]?.kind !== 'blocked')).toEqual([]);
     expect([dialled, dns.questions, listening.connections]).toEqual([[], [], 0]);
   });
 
-  test('as the answer of a name server reach nothing', async () => {
+  test('in the response of a name server reach nothing', async () => {
     const listening = await startTarget(says(consent));
     const ask = openTo([listening.port], { allowedNetworks: [] });
     const dialled: string[] = [];
@@ -595,7 +595,7 @@ describe('fuzz: private addresses in every disguise', () => {
     expect([dialled, listening.connections]).toEqual([[], 0]);
   });
 
-  test('as a literal with loopback allowed reach only what is written canonically', async () => {
+  test('as a literal with loopback allowed reach only the canonical notation', async () => {
     const listening = await startTarget(says(consent));
     const ask = openTo([listening.port]);
     const reached: string[] = [];
@@ -616,20 +616,20 @@ describe('fuzz: private addresses in every disguise', () => {
     ['after the request', {}],
   ])('are all given back by 200 targets that stall %s', async (_, settings) => {
     const target = await startTarget(undefined, settings);
-    // Long enough to get there, two hundred at a time and with the targets in the same process.
+    // Long enough for two hundred at a time, with the targets in the same process.
     const ask = openTo([target.port], { deadlineMs: 6000 });
     const url = `https://${host}:${target.port}/`;
     await ask(options('https://missing.example:' + target.port + '/'));
     const before = descriptors();
     const replies = await Promise.all(Array.from({ length: 200 }, () => ask(options(url))));
     expect(new Set(replies.map((reply) => 'reason' in reply && reply.reason))).toEqual(new Set(['deadline_exceeded']));
-    // A slow machine does not get to connect them all.
+    // A slow machine does not connect all of them.
     expect(target.connections).toBeGreaterThan(0);
     await target.deserted();
     expect(descriptors()).toBeLessThanOrEqual(before);
   });
 
-  test('are all given back by 200 names that are never answered', async () => {
+  test('are all released after 200 names without a response', async () => {
     const names = Array.from({ length: 200 }, (_, index) => `silent${index}.example`);
     dns.zone = Object.fromEntries(names.map((name) => [name, 'silent']));
     const ask = openTo([443], { deadlineMs: 300 });

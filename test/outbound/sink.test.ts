@@ -16,7 +16,7 @@ const ruleOf = (raw: string, by = rules) => {
   return parsed.ok ? 'accepted' : parsed.rule;
 };
 
-describe('what is accepted', () => {
+describe('accepted sinks', () => {
   test('a canonical https URL is kept exactly as written, with its host and port', () => {
     const uri = 'https://hooks.shop.example.co.uk:8443/a%2Fb/c%7e;v=1/(d)//?q=a+b&r=%20&s=a,b:@/?';
     expect(parseSink(uri, rules)).toEqual({ ok: true, sink: { uri, host: 'hooks.shop.example.co.uk', port: 8443 } });
@@ -38,7 +38,7 @@ describe('what is accepted', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused sinks', () => {
   test.each([
     ['too_long', `https://example.com/${'a'.repeat(2048)}`],
     ['not_ascii', 'https://bücher.example/'],
@@ -167,7 +167,7 @@ describe('what is refused', () => {
     }
   });
 
-  test('a text that some registry may take has no fault, whatever this one is allowed to call', () => {
+  test('a text that some registry may accept has no fault, whatever the settings of this one', () => {
     for (const raw of ['https://example.com:22/', 'https://10.0.0.1/', 'https://localhost/']) {
       expect([ruleOf(raw) === 'accepted', faultOfSinkText(raw)]).toEqual([false, undefined]);
     }
@@ -175,7 +175,7 @@ describe('what is refused', () => {
     expect(faultOfSinkText('http://example.com/')).toMatchObject({ rule: 'not_https' });
   });
 
-  test('the registry itself is known by host and port, however its public URL is written; another port is another service', () => {
+  test('the registry recognises itself by host and port in any notation of its public URL; another port is another service', () => {
     const own = (publicUrl: string) => ({ ...withAllowed('::/0'), ownAuthorities: [authorityOf(new URL(publicUrl))] });
     expect(ruleOf('https://registry.example.org/', own('https://Registry.Example.ORG./base'))).toBe('own_host');
     expect(ruleOf('https://[2606:4700::1111]/', own('https://[2606:4700:0::1111]'))).toBe('own_host');
@@ -185,8 +185,8 @@ describe('what is refused', () => {
   });
 });
 
-describe('what the operator may open', () => {
-  test('localhost is accepted where loopback is allowed, other single labels are not', () => {
+describe('sinks that the operator may allow', () => {
+  test('localhost is accepted if loopback is allowed, other single labels are not', () => {
     expect(ruleOf('https://localhost:8443/', withAllowed('127.0.0.0/8'))).toBe('accepted');
     expect(ruleOf('https://intranet/', withAllowed('127.0.0.0/8'))).toBe('single_label');
     expect(parseSink('https://localhost/', withAllowed('10.0.0.0/8'))).toMatchObject({
@@ -196,7 +196,7 @@ describe('what the operator may open', () => {
     });
   });
 
-  test('internal names are accepted where a network is allowed, localhost where loopback is, and what no DNS has nowhere', () => {
+  test('internal names are accepted if a network is allowed, localhost if loopback is, and names that DNS never has are not', () => {
     const open = withAllowed('10.20.0.0/16');
     for (const name of ['orders.internal', 'orders.shop.svc.cluster.local', 'hooks.test', 'nas.lan']) {
       expect(ruleOf(`https://${name}/`, open)).toBe('accepted');

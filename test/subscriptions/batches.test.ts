@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { isServer, startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
-/** Registrations that come together are written together, and each is answered as if it had been alone. */
+/** Concurrent registrations are written together, and each gets the response that it would get alone. */
 let registry: Registry;
 let tenant: Tenant;
 afterEach(() => registry.stop());
@@ -25,7 +25,7 @@ describe('sixty registrations at once', () => {
     start({ ASSENT_HANDSHAKES_IN_FLIGHT_PER_HOST: '100', ASSENT_HANDSHAKES_IN_FLIGHT_PER_TENANT: '100' }),
   );
 
-  test('are written in fewer commits, each with its handshake, grant, audit entries and changes, and each is asked once', async () => {
+  test('are written in fewer commits, each with its handshake, grant, audit entries and changes, and each webhook is asked once', async () => {
     registry.receiver.consent('/many');
     const sink = (place: number) => registry.receiver.sink(`/many?${place}`);
     const created = await many(60, (place) => tenant.register(sink(place)));
@@ -51,7 +51,7 @@ describe('sixty registrations at once', () => {
     ]);
   });
 
-  test('to one sink share one grant, and the log tells each consent', async () => {
+  test('to one sink share one grant, and the log has each consent', async () => {
     registry.receiver.consent('/same');
     const sink = registry.receiver.sink('/same');
     const created = await many(20, () => tenant.register(sink));
@@ -62,7 +62,7 @@ describe('sixty registrations at once', () => {
     expect(kinds.filter((kind) => kind === 'grant.live')).toHaveLength(20);
   });
 
-  test('with a faulty one, a repeated one and one of a used key among them are answered each for itself', async () => {
+  test('with an invalid one, a repeated one and one with a used key each get their own response', async () => {
     registry.receiver.consent('/mixed');
     const post = (key: string, body: object) =>
       tenant.subscriber
@@ -82,7 +82,7 @@ describe('sixty registrations at once', () => {
   });
 });
 
-test('of registrations that come at once a host is asked at most twice at the same time, and all get their turn', async () => {
+test('concurrent registrations send a host at most two requests at the same time, and all get their turn', async () => {
   await start();
   let [now, most] = [0, 0];
   registry.receiver.on('/busy', (_request, response: ServerResponse) => {
@@ -124,8 +124,8 @@ test.each<[string, object, (place: number) => string | undefined, number]>([
   },
 );
 
-describe('the policy that counts is the one that stands', () => {
-  test('when a registration is written, whatever was remembered of its origin', async () => {
+describe('the current policy counts', () => {
+  test('when a registration is written, whatever was cached of its origin', async () => {
     await start();
     registry.receiver.consent('/policy');
     const register = () =>
@@ -145,7 +145,7 @@ describe('the policy that counts is the one that stands', () => {
     expect(registry.receiver.asked.at(-1)?.headers['webhook-request-rate']).toBe('7');
   });
 
-  test('when an answer is judged, in both directions', async () => {
+  test('when a response is judged, in both directions', async () => {
     await start();
     registry.receiver.consent('/judged');
     await tenant.register(registry.receiver.sink('/judged'));
@@ -177,7 +177,7 @@ describe('the policy that counts is the one that stands', () => {
   });
 });
 
-test('a subscription that is suspended while its webhook is asked is answered as suspended', async () => {
+test('a subscription that is suspended during its handshake is returned as suspended', async () => {
   await start();
   registry.receiver.on('/suspended', async (_request, response) => {
     const [{ id }] = (await tenant.admin.get('/v1/subscriptions').expect(200)).body;

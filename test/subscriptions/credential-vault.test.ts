@@ -12,7 +12,7 @@ const newKey = (id: string): VaultKey => ({ id, key: randomBytes(32) });
 const [first, second] = [newKey('first'), newKey('second')];
 const vault = createCredentialVault([first]);
 
-test('a credential comes back as it was, and the sealed text shows nothing of it', async () => {
+test('a credential opens unchanged, and the sealed text reveals nothing of it', async () => {
   const sealed = await vault.seal(credential, context);
   expect(await vault.open(sealed, context)).toEqual(credential);
   const header = {
@@ -42,7 +42,7 @@ test.each([
   await expect(vault.open(sealed, other)).rejects.toThrow('sealed for another subscription');
 });
 
-test('a header that is rewritten for another row does not open there', async () => {
+test('a text with a header rewritten for another row does not open there', async () => {
   const parts = (await vault.seal(credential, context)).split('.');
   const other = { ...context, subscription: 's2' };
   const header = { ...decodeProtectedHeader(parts.join('.')), ...other };
@@ -89,7 +89,7 @@ test('a wrong key under a known id is refused', async () => {
   await expect(impostor.open(sealed, context)).rejects.toMatchObject({ code: 'ERR_JWE_DECRYPTION_FAILED' });
 });
 
-test('keys that cannot serve are refused at once, without showing them', () => {
+test('invalid keys are refused at once, without showing them', () => {
   expect(() => createCredentialVault([])).toThrow('No key');
   expect(() => createCredentialVault([{ id: '', key: first.key }])).toThrow('no id');
   expect(() => createCredentialVault([first, { ...second, id: 'first' }])).toThrow('same id');

@@ -65,7 +65,7 @@ test.each(accepted)('%s: create, read, list, update and delete', async (_, membe
   const { warnings: _warnings, ...listed } = created.body;
   expect(list.body).toEqual([listed]);
 
-  // As read, and as the client keeps it for itself: the request with the id that it was given.
+  // As read, and as the client stores it: the request with its new id.
   await client.put(path).send(created.body).expect(200);
   const updated = await client
     .put(path)
@@ -82,7 +82,7 @@ test.each(accepted)('%s: create, read, list, update and delete', async (_, membe
   await client.delete(path).expect(404);
 });
 
-describe('what the draft has and a webhook registry has not is told plainly', () => {
+describe('features of the draft that a webhook registry lacks get a clear refusal', () => {
   test.each(['MQTT3', 'MQTT5', 'AMQP', 'NATS', 'KAFKA'])('protocol %s', async (protocol) => {
     const answer = await client.post('/v1/subscriptions').send(request({ protocol })).expect(400);
     expect(answer.body.faults).toMatchObject([{ pointer: '/protocol', rule: 'protocol_not_supported' }]);
@@ -96,7 +96,7 @@ describe('what the draft has and a webhook registry has not is told plainly', ()
   });
 });
 
-test('OPTIONS answers 200 with at least the methods of the draft', async () => {
+test('OPTIONS returns 200 with at least the methods of the draft', async () => {
   const allowed = async (path: string) =>
     (await supertest(registry.url).options(path).expect(200)).get('Allow')?.split(', ');
   expect(await allowed('/v1/subscriptions')).toEqual(expect.arrayContaining(['GET', 'POST', 'OPTIONS']));

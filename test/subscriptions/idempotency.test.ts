@@ -35,7 +35,7 @@ describe('Idempotency-Key', () => {
   const post = (client: Client, key: string, body: object, path = '/v1/subscriptions') =>
     client.post(path).set('Idempotency-Key', key).send(body);
 
-  test('the same request again answers with the same subscription and asks nobody again', async () => {
+  test('a repeated request returns the same subscription and starts no handshake', async () => {
     const [key, sink] = [newKey(), newSink()];
     const first = await post(subscriber, key, { sink, protocol: 'HTTP' }).expect(201);
     const again = await post(subscriber, key, { sink, protocol: 'HTTP' }).expect(201);
@@ -46,7 +46,7 @@ describe('Idempotency-Key', () => {
     expect(await created(sink)).toBe(1);
   });
 
-  test('the same request is known in another order of its members and with other space, and told from others', async () => {
+  test('a repeated request may differ in the order of members and in white space, but not in content', async () => {
     const [key, sink] = [newKey(), newSink()];
     const send = (body: string) =>
       subscriber.post('/v1/subscriptions').type('json').set('Idempotency-Key', key).send(body);
@@ -61,7 +61,7 @@ describe('Idempotency-Key', () => {
     expect(await created(sink)).toBe(1);
   });
 
-  test('the answer tells what stands now, not what stood then', async () => {
+  test('the response has the current state, not the state after the first request', async () => {
     const [key, sink] = [newKey(), newSink()];
     const { body } = await post(subscriber, key, { sink, protocol: 'HTTP' }).expect(201);
     await subscriber.put(`/v1/subscriptions/${body.id}`).send({ sink, protocol: 'HTTP', source: 'urn:a' }).expect(200);
@@ -100,7 +100,7 @@ describe('Idempotency-Key', () => {
     expect(registry.receiver.asked.filter(({ path }) => sink.endsWith(path))).toHaveLength(1);
   });
 
-  test('keys are those of a subscriber: the same key of another one, or of another tenant, is another key', async () => {
+  test('keys belong to a subscriber: the same key of another subscriber or tenant is another key', async () => {
     const [key, sink] = [newKey(), newSink()];
     const namesake = await registry.as(['assent:admin', 'assent:subscribe'], { tenant: 'provincie' });
     await namesake.post('/v1/origins').send({ name: 'provincie.example.com', isdefault: true }).expect(201);
@@ -131,7 +131,7 @@ describe('Idempotency-Key', () => {
     expect((await post(admin, newKey(), { name }, '/v1/origins').expect(409)).body.code).toBe('origin_exists');
   });
 
-  test('an agreement is recorded once: what happened to it since is not undone by the same request', async () => {
+  test('an agreement is recorded once: a repeated request does not undo later changes', async () => {
     const key = newKey();
     const agreement = { origin, sink: newSink(), allowedrate: 5, expiresat: inYears(1), reference: 'A-1' };
     const first = await post(admin, key, agreement, '/v1/grants').expect(201);
@@ -142,7 +142,7 @@ describe('Idempotency-Key', () => {
     await post(admin, key, { ...agreement, allowedrate: 6 }, '/v1/grants').expect(409);
   });
 
-  test('an agreement that has ended since is told as what it is to who repeats its request', async () => {
+  test('a repeated request for an agreement that has ended since returns it as ended', async () => {
     const key = newKey();
     const expiresat = new Date(Date.now() + 3_000).toISOString();
     const agreement = { origin, sink: newSink(), allowedrate: 5, expiresat, reference: 'A-2' };
@@ -154,7 +154,7 @@ describe('Idempotency-Key', () => {
     await post(admin, newKey(), agreement, '/v1/grants').expect(400);
   });
 
-  test('a handshake is asked for once, also by ten requests at once', async () => {
+  test('a handshake starts once, even for ten concurrent requests', async () => {
     const { body } = await subscriber.post('/v1/subscriptions').send({ sink: newSink(), protocol: 'HTTP' }).expect(201);
     const path = `/v1/subscriptions/${body.id}/handshakes`;
     const key = newKey();
@@ -166,7 +166,7 @@ describe('Idempotency-Key', () => {
     expect(listed.body[0].id).toBe(answers[0]?.body.id);
   });
 
-  test('a handshake that joined an open one answers with that one, again and again', async () => {
+  test('a request that joined an open handshake returns that handshake every time', async () => {
     registry.receiver.on('/busy', (_request, response) => response.writeHead(503, { 'Retry-After': '600' }).end());
     const request = { sink: registry.receiver.sink('/busy'), protocol: 'HTTP' };
     const { body } = await subscriber.post('/v1/subscriptions').send(request).expect(201);
@@ -283,17 +283,20 @@ describe('If-Match and If-None-Match', () => {
     expect([after.body, after.get('ETag')]).toEqual([before.body, before.get('ETag')]);
   });
 
-  test.each(changes)('%s for the present version, for any, or for whatever it is, happens', async (_, prepare) => {
-    for (const tag of ['"1"', '*', '"7", "1"', undefined]) {
+  test.each(changes)(
+    '%s for the current version, for any version, or without a condition succeeds',
+    async (_, prepare) => {
+      for (const tag of ['"1"', '*', '"7", "1"', undefined]) {
+        const { send } = await prepare();
+        const answer = await (tag === undefined ? send() : send().set('If-Match', tag));
+        expect([tag, answer.status]).toEqual([tag, 200]);
+      }
       const { send } = await prepare();
-      const answer = await (tag === undefined ? send() : send().set('If-Match', tag));
-      expect([tag, answer.status]).toEqual([tag, 200]);
-    }
-    const { send } = await prepare();
-    expect((await send().set('If-None-Match', '"2", W/"7"')).status).toBe(200);
-  });
+      expect((await send().set('If-None-Match', '"2", W/"7"')).status).toBe(200);
+    },
+  );
 
-  test('of ten replacements of one version at once, one happens', async () => {
+  test('of ten concurrent replacements of one version, one succeeds', async () => {
     const { path, request } = await subscription();
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>

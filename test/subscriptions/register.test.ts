@@ -38,7 +38,7 @@ test('a webhook that consents makes the subscription active in one request, and 
   expect(permission.body).toMatchObject({ allowed: true, allowedrate: 100, basis: 'response' });
 });
 
-test('the trace of whoever asks for a handshake goes along with the question, and with its retries', async () => {
+test('the trace of the caller is sent with the handshake and its retries', async () => {
   const path = '/traced';
   registry.receiver.on(path, (_request, response) => response.destroy());
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
@@ -58,7 +58,7 @@ test('the trace of whoever asks for a handshake goes along with the question, an
   expect(traces()).toEqual([traceparent, traceparent, traceparent, undefined]);
 });
 
-test('a tenant has no more subscriptions than it may have, suspended ones among them', async () => {
+test('a tenant cannot exceed its quota of subscriptions, which includes suspended ones', async () => {
   const small = await startRegistry({ env: { ASSENT_SUBSCRIPTIONS_PER_TENANT: '2' } });
   try {
     const tenants = await Promise.all(
@@ -93,7 +93,7 @@ test('a tenant has no more subscriptions than it may have, suspended ones among 
   }
 });
 
-test('filters that cost much find room for each subscriber and each tenant, and a refusal says what makes up the price', async () => {
+test('expensive filters are limited for each subscriber and each tenant, and a refusal explains the price', async () => {
   const env = { ASSENT_PRICE_PER_SUBSCRIBER: '40000', ASSENT_PRICE_PER_TENANT: '60000' };
   const small = await startRegistry({ env });
   try {
@@ -107,10 +107,10 @@ test('filters that cost much find room for each subscriber and each tenant, and 
     const request = (more: object) => ({ sink: small.receiver.sink('/priced'), protocol: 'HTTP', ...more });
     const register = (client: Client, more: object) =>
       client.post('/v1/subscriptions').set('Prefer', 'respond-async').send(request(more));
-    const dear = { filters: [{ not: { exact: { type: 'a' } } }, { sql }] };
+    const expensive = { filters: [{ not: { exact: { type: 'a' } } }, { sql }] };
 
-    // All at one moment: the second of the subscriber fits, the third does not.
-    const all = await Promise.all([1, 2, 3].map(() => register(one, dear)));
+    // Concurrent: the second one of the subscriber fits, the third does not.
+    const all = await Promise.all([1, 2, 3].map(() => register(one, expensive)));
     expect(all.map(({ status }) => status).sort()).toEqual([201, 201, 403]);
     const stored = all.find(({ status }) => status === 201)!.body;
     expect(stored.price).toBe(15_736);
@@ -122,20 +122,22 @@ test('filters that cost much find room for each subscriber and each tenant, and 
         { pointer: '/filters/0', rule: 'too_expensive' },
       ],
     });
-    await register(other, dear).expect(201);
-    const refused = await register(other, dear).expect(403);
+    await register(other, expensive).expect(201);
+    const refused = await register(other, expensive).expect(403);
     expect(refused.body.detail).toMatch(/tenant.* 47,208\..* 60,000/);
-    // What is free is always welcome.
+    // Free filters are always accepted.
     const free = await register(other, { types: ['a'] }).expect(201);
     expect(free.body).not.toHaveProperty('price');
     const patch = (id: string, body: object, client = other) =>
       client.patch(`/v1/subscriptions/${id}`).type('application/merge-patch+json').send(JSON.stringify(body));
-    expect((await patch(free.body.id, dear).expect(403)).body.code).toBe('filters_too_expensive');
-    expect((await patch(free.body.id, { types: [], ...dear }).expect(403)).body.code).toBe('filters_too_expensive');
-    // What stays as dear as it is may change, and what gets cheaper makes room.
+    expect((await patch(free.body.id, expensive).expect(403)).body.code).toBe('filters_too_expensive');
+    expect((await patch(free.body.id, { types: [], ...expensive }).expect(403)).body.code).toBe(
+      'filters_too_expensive',
+    );
+    // A change at the same price is accepted, and a lower price makes room.
     await patch(stored.id, { config: {} }, one).expect(200);
     await patch(stored.id, { filters: null }, one).expect(200);
-    await register(other, dear).expect(201);
+    await register(other, expensive).expect(201);
   } finally {
     await small.stop();
   }

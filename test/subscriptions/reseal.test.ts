@@ -31,7 +31,7 @@ async function sealed(): Promise<Map<string, string>> {
 }
 const keysIn = (texts: Map<string, string>) => [...texts.values()].map((text) => decodeProtectedHeader(text).kid);
 
-test('what an older key sealed is sealed with the present one, once, and opens to the same', async () => {
+test('a credential under an older key is resealed once with the current key, and opens unchanged', async () => {
   const ids = [await register('one'), await register('two')];
   await tenant.register(registry.receiver.sink('/s'), {}, 'respond-async');
   for (const [present, ...older] of [
@@ -52,7 +52,7 @@ test('what an older key sealed is sealed with the present one, once, and opens t
   }
 });
 
-test('what no key opens is told and stays, and the others are sealed', async () => {
+test('a credential that no key opens is reported and stays, and the others are resealed', async () => {
   const [id = ''] = (await sealed()).keys();
   const credential = { credentialtype: 'PLAIN' };
   const text = await createCredentialVault([lost]).seal(credential, { tenant: 'gemeente', subscription: id });
@@ -65,7 +65,7 @@ test('what no key opens is told and stays, and the others are sealed', async () 
   expect(keysIn(after).sort()).toEqual([second.id, lost.id]);
 });
 
-test('what another key of the same id has sealed is told as well, and what names its key by the id alone is sealed', async () => {
+test('a credential under another key of the same id is reported too, and one that names its key only by id is resealed', async () => {
   const [id = '', other = ''] = (await sealed()).keys();
   const impostor = createCredentialVault([{ ...second, key: randomBytes(32) }]);
   const context = { tenant: 'gemeente', subscription: other };
@@ -84,7 +84,7 @@ test('what another key of the same id has sealed is told as well, and what names
   expect(await vault.open((await sealed()).get(other) ?? '', context)).toEqual({});
 });
 
-test('a credential that overlaps the next one is sealed with the present key, too', async () => {
+test('a previous credential that overlaps is resealed with the current key, too', async () => {
   const id = await register('earlier');
   const path = `/v1/subscriptions/${id}`;
   const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret: 'later', overlapseconds: 60 };

@@ -76,7 +76,7 @@ describe('source', () => {
     for (const value of controls) expect(seen(checkSource(value, '/source'))).toEqual(['/source control_character']);
   });
 
-  test('of any length is judged in no time', () => {
+  test('of any length is checked quickly', () => {
     const check = () => {
       for (const part of ['a', 'a:', '/', '/a', '//a', '%41', '@', ':', '?', '=:@', '[::]']) {
         checkSource(`${part.repeat(60_000)} `, '/source');
@@ -95,7 +95,7 @@ describe('types', () => {
     }
   });
 
-  test('have every fault named at its place', () => {
+  test('report every fault at its place', () => {
     expect(seen(checkTypes(['a', '', 'b', 'a', 'a\0', 'b', 'a'], '/types'))).toEqual([
       '/types/1 value_empty',
       '/types/3 repeated',
@@ -122,7 +122,7 @@ describe('protocol', () => {
     expect(checkProtocol('HTTP', '/protocol')).toEqual([]);
   });
 
-  test('in other letters is refused with a hint at the case', () => {
+  test('in lower case is refused with a hint', () => {
     for (const value of ['http', 'Http']) {
       expect(checkProtocol(value, '/protocol')).toEqual([
         { pointer: '/protocol', rule: 'protocol_unknown', detail: subscriptionTexts.protocolCase },
@@ -143,7 +143,7 @@ describe('protocolsettings', () => {
   const at = '/protocolsettings';
   const header = (name: string, value = 'x') => seen(checkProtocolSettings({ headers: { [name]: value } }, at));
 
-  test('may be absent, empty, or hold headers and the method POST', () => {
+  test('may be absent, empty, or have headers and the method POST', () => {
     const headers = { 'X-Api-Version': '2', traceparent: '00-0af7-b7ad-01', "!#$%&'*+.^_`|~": 'a \tb', 'X-Empty': '' };
     for (const value of [undefined, {}, { headers: {} }, { method: 'POST' }, { headers, method: 'POST' }]) {
       expect(checkProtocolSettings(value, at)).toEqual([]);
@@ -214,7 +214,7 @@ describe('protocolsettings', () => {
     expect(header('X-A', 'a'.repeat(4097))).toEqual([`${at}/headers/X-A too_long`]);
   });
 
-  test('may not set a header twice in different letters, nor more than fifty', () => {
+  test('may not set a header twice in different case, nor more than fifty headers', () => {
     expect(seen(checkProtocolSettings({ headers: { 'X-A': '1', 'x-a': '2' } }, at))).toEqual([
       `${at}/headers/x-a repeated`,
     ]);
@@ -240,7 +240,7 @@ describe('protocolsettings', () => {
     ]);
   });
 
-  test('name every fault at once, up to fifty', () => {
+  test('report all faults at once, up to fifty', () => {
     expect(header('Host', 'a\nb')).toEqual([
       `${at}/headers/Host header_reserved`,
       `${at}/headers/Host header_value_malformed`,
@@ -271,7 +271,7 @@ describe('sinkcredential', () => {
     );
   const rules = (value: object) => seen(read(value).faults);
 
-  test('may be absent, one of the three types, or nothing but a type, which keeps what is stored', () => {
+  test('may be absent, one of the three types, or only a type, which keeps the stored credential', () => {
     expect(read(undefined)).toEqual({ faults: [], credential: { kind: 'absent' } });
     const { accesstokentype: _, ...bearer } = access;
     const told = { setat: 1, endsat: null, fingerprint: 'a', previous: {} };
@@ -283,7 +283,7 @@ describe('sinkcredential', () => {
     }
   });
 
-  test('lacks no member of its type', () => {
+  test('must have all members of its type', () => {
     expect(rules({ credentialtype: 'PLAIN', identifier: 'a' })).toEqual([`${at}/secret required`]);
     expect(rules({ credentialtype: 'REFRESHTOKEN', accesstoken: 'a' })).toEqual([
       `${at}/accesstokenexpiresutc required`,
@@ -292,7 +292,7 @@ describe('sinkcredential', () => {
     ]);
   });
 
-  test('has non-empty strings without control characters, and tokens that fit into a header', () => {
+  test('has non-empty strings without control characters, and tokens that are valid in a header', () => {
     expect(rules({ ...plain, identifier: '', secret: 'a\nb' })).toEqual([
       `${at}/identifier value_empty`,
       `${at}/secret control_character`,
@@ -328,14 +328,14 @@ describe('sinkcredential', () => {
     expect(rules({ ...access, accesstokenexpiresutc })).toEqual([`${at}/accesstokenexpiresutc not_a_utc_instant`]);
   });
 
-  test('is refreshed where a sink may be', () => {
+  test('has a refresh endpoint that follows the rules for sinks', () => {
     expect(rules({ ...refresh, refreshtokenendpoint: 'https://auth.example.com/token?a=b' })).toEqual([]);
     expect(rules({ ...refresh, refreshtokenendpoint: 'http://auth.example.com/' })).toEqual([
       `${at}/refreshtokenendpoint not_https`,
     ]);
   });
 
-  test('is not repeated by any sentence', () => {
+  test('does not appear in any detail', () => {
     const canary = 'canary\n';
     const value = { ...refresh, accesstoken: canary, refreshtoken: canary, refreshtokenendpoint: canary };
     const { faults } = read({ ...value, accesstokenexpiresutc: canary, accesstokentype: canary });
@@ -349,7 +349,7 @@ describe('config', () => {
   const ofDepth = (depth: number) =>
     JSON.parse(`{"a":${'['.repeat(depth - 1)}1${']'.repeat(depth - 1)}}`) as Record<string, unknown>;
 
-  test('may be absent or hold any JSON values under non-empty keys', () => {
+  test('may be absent or have any JSON values under non-empty keys', () => {
     const value = { interval: 5, data: 'hello', none: null, on: true, list: [1, { '': 'inner keys are theirs' }] };
     for (const config of [undefined, {}, value, ofBytes(8192), ofDepth(32)]) {
       expect(checkConfig(config, '/config')).toEqual([]);

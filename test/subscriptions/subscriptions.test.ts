@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => registry.stop());
 
 let paths = 0;
-/** A sink of its own for each subscription, that consents. */
+/** A new consenting sink for each subscription. */
 function newSink(): string {
   const path = `/s${(paths += 1)}`;
   registry.receiver.consent(path);
@@ -51,7 +51,7 @@ const complete = () => ({
 });
 
 describe('create and read', () => {
-  test('what is stored is what was asked for, and reading gives what creating gave', async () => {
+  test('a subscription is stored as requested, and GET returns what POST returned', async () => {
     const request = complete();
     const created = await subscriber.post('/v1/subscriptions').send(request).expect(201);
     expect(created.body).toEqual({
@@ -69,7 +69,7 @@ describe('create and read', () => {
     expect([read.get('ETag'), created.get('ETag')]).toEqual(['"1"', '"1"']);
   });
 
-  test('a tag names the version and not where it stands, so nothing is answered 304 by it', async () => {
+  test('an ETag names only the version, not the status, so GET never returns 304', async () => {
     const { sink, path, status } = await register();
     expect(status).toBe('active');
     await passGrant(registry, sink);
@@ -80,7 +80,7 @@ describe('create and read', () => {
     await subscriber.get('/v1/subscriptions').set('If-None-Match', '*').expect(200);
   });
 
-  test('the least is a sink and a protocol; empty lists mean everything and are left out', async () => {
+  test('only sink and protocol are required; empty lists mean everything and are left out', async () => {
     const { body } = await subscriber
       .post('/v1/subscriptions')
       .send({ sink: newSink(), protocol: 'HTTP', types: [], filters: [] })
@@ -91,7 +91,7 @@ describe('create and read', () => {
     expect(body.origin).toBe(origin);
   });
 
-  test('what the registry tells cannot be asked for: id, subscriber, status and times are its own', async () => {
+  test('read-only members cannot be set: id, subscriber, status and times', async () => {
     const told = { subscriber: 'other', status: 'retired', statusdetails: {}, createdat: '1999-01-01T00:00:00Z' };
     const created = await register({ id: 'mine', ...told, suspended: { by: 'admin' } });
     expect(created.id).not.toBe('mine');
@@ -100,7 +100,7 @@ describe('create and read', () => {
     expect(Date.parse(created.createdat)).toBeGreaterThan(Date.now() - 60_000);
   });
 
-  test('an origin is named in any case, and an unknown id is a 404', async () => {
+  test('the case of an origin does not matter, and an unknown id is a 404', async () => {
     expect(await register({ origin: 'Second.Example.COM' })).toMatchObject({ origin: 'second.example.com' });
     for (const id of ['0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f', 'not-an-id', "1' or '1'='1"]) {
       const answer = await subscriber.get(`/v1/subscriptions/${encodeURIComponent(id)}`).expect(404);
@@ -161,7 +161,7 @@ describe('list', () => {
     expect(seen).toEqual([ids[0], ids[1], ids[3], ids[4]]);
   });
 
-  test('tells nothing of what the profile makes unlikely, as an answer to one subscription does', async () => {
+  test('has no warnings of the event profile, unlike the response for one subscription', async () => {
     await admin.post('/v1/origins').send({ name: 'overheid.example.nl', profile: 'nl-gov' }).expect(201);
     const made = await register({ origin: 'overheid.example.nl', source: 'urn:nld:oin:1:systeem:BRP' });
     expect(made.warnings).toMatchObject([{ pointer: '/source', rule: 'nl-gov.source_number', level: 'SHOULD' }]);
@@ -173,7 +173,7 @@ describe('list', () => {
     await subscriber.delete(made.path).expect(200);
   });
 
-  test('a page keeps its filter, and goes on where it was though entries come and go', async () => {
+  test('a page keeps its filter, and continues at the same place although entries are added and removed', async () => {
     const first = await mine.get('/v1/subscriptions').query({ type: 't.two', limit: 1 }).expect(200);
     expect(first.get('Link')).toContain('type=t.two&limit=1&cursor=');
     const passing = await register({ types: ['t.two'] }, mine);
@@ -182,7 +182,7 @@ describe('list', () => {
     await mine.delete(passing.path).expect(200);
   });
 
-  test('by status gives those that have it, however they came to it', async () => {
+  test('by status returns all subscriptions with that status, whatever caused it', async () => {
     const one = await registry.as('assent:subscribe', { subscriber: 'of every status' });
     const { receiver } = registry;
     const answering = (status: number) => {
@@ -217,7 +217,7 @@ describe('list', () => {
     }
   });
 
-  test("a cursor that was forged from another's id shows nothing but one's own", async () => {
+  test("a cursor forged from another subscriber's id returns only the caller's own subscriptions", async () => {
     const other = await register();
     const cursor = Buffer.from(`/v1/subscriptions ${other.id}`).toString('base64url');
     const after = await register({}, mine);
@@ -225,7 +225,7 @@ describe('list', () => {
     await mine.delete(after.path).expect(200);
   });
 
-  test('the cursor of another list, and one that was altered, is refused', async () => {
+  test('the cursor of another list, and an altered cursor, are refused', async () => {
     const [one, two] = [await register(), await register()];
     for (const { path } of [one, one, two]) await subscriber.post(`${path}/handshakes`).expect(201);
     const cursorAt = async (path: string) => {
@@ -250,7 +250,7 @@ describe('list', () => {
 });
 
 describe('replace', () => {
-  test('what GET gave can be PUT as it is, and changes nothing but version and time', async () => {
+  test('a PUT of the GET response changes only version and time', async () => {
     const created = await subscriber.post('/v1/subscriptions').send(complete()).expect(201);
     const asked = askedAt(created.body.sink);
     const put = await subscriber.put(`/v1/subscriptions/${created.body.id}`).send(created.body).expect(200);
@@ -259,7 +259,7 @@ describe('replace', () => {
     expect(askedAt(created.body.sink)).toBe(asked);
   });
 
-  test('members that are not in it are gone', async () => {
+  test('missing members are removed', async () => {
     const request = complete();
     const created = await register(request);
     const { body } = await subscriber.put(created.path).send({ sink: request.sink, protocol: 'HTTP' }).expect(200);
@@ -276,7 +276,7 @@ describe('replace', () => {
     expect((await subscriber.get(one.path)).body).not.toHaveProperty('source');
   });
 
-  test('another sink is asked, and the old one may not be sent to any more', async () => {
+  test('another sink gets a handshake, and the origin may no longer send to the old one', async () => {
     const created = await register();
     const sink = newSink();
     const { body } = await subscriber.put(created.path).send({ sink, protocol: 'HTTP' }).expect(200);
@@ -286,7 +286,7 @@ describe('replace', () => {
     expect(old.body).toMatchObject({ allowed: false, reason: 'ended' });
   });
 
-  test('other filters hold at once and ask nobody', async () => {
+  test('new filters apply at once and start no handshake', async () => {
     const created = await register();
     const filters = [{ prefix: { type: 'a' } }];
     const { body } = await subscriber
@@ -302,7 +302,7 @@ describe('patch', () => {
   const patch = (path: string, members: object) =>
     subscriber.patch(path).type('application/merge-patch+json').send(JSON.stringify(members));
 
-  test('changes what it names, merges objects, replaces lists, and null removes', async () => {
+  test('changes the members that it has, merges objects, replaces lists, and removes with null', async () => {
     const request = complete();
     const created = await register(request);
     const { body } = await patch(created.path, {
@@ -323,7 +323,7 @@ describe('patch', () => {
     expect(body).not.toHaveProperty('subject');
   });
 
-  test('null for a member that must be there is refused, for an origin it takes the default', async () => {
+  test('null is refused for a required member, and means the default for an origin', async () => {
     const created = await register({ origin: 'second.example.com' });
     const refused = await patch(created.path, { sink: null }).expect(400);
     expect(refused.body.faults).toMatchObject([{ pointer: '/sink', rule: 'required' }]);
@@ -336,14 +336,14 @@ describe('patch', () => {
     expect(body.config).toEqual({ [name]: { deep: 'c' } });
   });
 
-  test('what the registry tells is not changed by it', async () => {
+  test('does not change read-only members', async () => {
     const created = await register();
     const { body } = await patch(created.path, { subscriber: 'other', status: 'refused', source: 'urn:a' }).expect(200);
     expect(body).toMatchObject({ subscriber: 'zaaksysteem', status: 'active', source: 'urn:a' });
   });
 });
 
-test('deleting answers what was there; then it is gone, for the list too', async () => {
+test('DELETE returns the subscription; then GET and the list no longer have it', async () => {
   const created = await register();
   const { body } = await subscriber.delete(created.path).expect(200);
   expect(body).toEqual({ ...created, path: undefined });
@@ -355,7 +355,7 @@ test('deleting answers what was there; then it is gone, for the list too', async
 describe('suspend and resume', () => {
   const reason = 'Maintenance until Monday.';
 
-  test('a subscriber stops and goes on, and nobody is asked while the consent stands', async () => {
+  test('a subscriber suspends and resumes without a handshake while the grant is live', async () => {
     const created = await register();
     const suspended = await subscriber.post(`${created.path}/suspend`).send({ reason }).expect(200);
     expect(suspended.body).toMatchObject({ status: 'suspended', suspended: { by: 'subscriber', reason } });
@@ -366,7 +366,7 @@ describe('suspend and resume', () => {
     expect(askedAt(created.sink)).toBe(1);
   });
 
-  test('resuming asks again where the consent ran out meanwhile', async () => {
+  test('resuming starts a handshake if the grant expired meanwhile', async () => {
     const created = await register();
     await subscriber.post(`${created.path}/suspend`).send({ reason }).expect(200);
     await passGrant(registry, created.sink);
@@ -387,7 +387,7 @@ describe('suspend and resume', () => {
     },
   );
 
-  test('what an admin suspended only an admin resumes, and a subscriber does not change whose it is', async () => {
+  test('only an admin resumes what an admin suspended, and a subscriber cannot take over the suspension', async () => {
     const created = await register();
     await admin.post(`${created.path}/suspend`).send({ reason: 'Abuse.' }).expect(200);
     const again = await subscriber.post(`${created.path}/suspend`).send({ reason }).expect(200);
@@ -399,7 +399,7 @@ describe('suspend and resume', () => {
     expect((await admin.post(`${created.path}/resume`).send({ reason }).expect(200)).body.status).toBe('active');
   });
 
-  test('an admin takes over what the subscriber suspended; resuming what runs changes nothing', async () => {
+  test('an admin takes over a suspension of the subscriber; resuming an active subscription changes nothing', async () => {
     const created = await register();
     const idle = await subscriber.post(`${created.path}/resume`).send({ reason }).expect(200);
     expect([idle.body.status, idle.get('ETag')]).toEqual(['active', '"1"']);

@@ -13,7 +13,7 @@ let admin: Client;
 let subscriber: Client;
 let colleague: Client;
 let sender: Client;
-/** Of another tenant, with every scope there is. */
+/** A client of another tenant, with all scopes. */
 let stranger: Client;
 
 beforeAll(async () => {
@@ -83,7 +83,7 @@ describe('another tenant', () => {
     await stranger.get(`${theirs.path}/handshakes/${ours.statusdetails.handshake}`).expect(404);
   });
 
-  test('that takes the name of an origin which we removed finds no renewal of ours', async () => {
+  test('that registers an origin name that we removed finds no renewal of ours', async () => {
     const name = 'passing.example.com';
     await admin.post('/v1/origins').send({ name }).expect(201);
     const ours = await register(subscriber, { origin: name });
@@ -134,7 +134,7 @@ describe('another tenant', () => {
     await stranger.post('/v1/origins').send({ name: origin.toUpperCase() }).expect(409);
   });
 
-  test('sees nothing of ours in any list, also when it asks for it', async () => {
+  test('sees nothing of ours in any list, even with our filters', async () => {
     const ours = await register();
     const theirs = await register(stranger);
     const ids = async (address: string) => (await stranger.get(address).expect(200)).body;
@@ -177,7 +177,7 @@ describe('within a tenant', () => {
     expect((await subscriber.get(path).expect(200)).body.source).toEqual(source);
   });
 
-  test('an admin sees and changes what is of any subscriber, and it stays theirs', async () => {
+  test('an admin sees and changes the subscriptions of any subscriber, and they stay theirs', async () => {
     const { path, sink, id } = await register(colleague);
     const listed = await admin.get('/v1/subscriptions').query({ subscriber: 'other-system', limit: 200 }).expect(200);
     expect(listed.body.map((each: { id: string }) => each.id)).toContain(id);
@@ -219,7 +219,7 @@ describe('a credential', () => {
     )[0]?.sinkcredential;
   const request = (sink: string, more: object = {}) => ({ sink, protocol: 'HTTP', ...more });
 
-  test('is read back by nobody, in no answer, list, handshake, audit entry or log line', async () => {
+  test('is in no response, list, handshake, audit entry or log line', async () => {
     const { path } = await register(subscriber, { sinkcredential });
     const addresses = [path, '/v1/subscriptions?limit=200', `${path}/handshakes`, '/v1/audit?limit=200', '/v1/grants'];
     const answers = await Promise.all(addresses.map((address) => admin.get(address).expect(200)));
@@ -233,7 +233,7 @@ describe('a credential', () => {
     for (const secret of Object.values(secrets)) expect(texts.filter((text) => text.includes(secret))).toEqual([]);
   });
 
-  test('does not stand in the database in clear', async () => {
+  test('is never in plain text in the database', async () => {
     const { id } = await register(subscriber, { sinkcredential });
     expect(await stored(id)).toMatch(/^[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/);
     const tables = await registry.sql<{ name: string }>(
@@ -250,7 +250,7 @@ describe('a credential', () => {
     }
   });
 
-  test('in a faulty request is not repeated in the answer or the log', async () => {
+  test('in an invalid request is not in the response or the log', async () => {
     const faulty = { credentialtype: 'PLAIN', identifier: `${secrets.identifier}\n`, secret: 1, [secrets.secret]: 1 };
     const answer = await subscriber.post('/v1/subscriptions').send(request(newSink(), { sinkcredential: faulty }));
     expect([answer.status, answer.body.faults.length]).toEqual([400, 2]);
@@ -258,7 +258,7 @@ describe('a credential', () => {
     expect(registry.logs.join()).not.toMatch(/planted-/);
   });
 
-  test('stays with nothing but its type, is replaced by another one, and goes when it is left out', async () => {
+  test('stays if only its type is sent, is replaced by another one, and is removed when it is left out', async () => {
     const { id, path, sink } = await register(subscriber, { sinkcredential });
     const first = await stored(id);
     const put = (more: object) => subscriber.put(path).send(request(sink, more)).expect(200);
@@ -301,7 +301,7 @@ describe('a credential', () => {
     await subscriber.put(path).send(request(sink, { sinkcredential })).expect(200);
   });
 
-  test('has a fingerprint that tells one from the next, and that says nothing of another subscription', async () => {
+  test('has a fingerprint that distinguishes it from the next, and reveals nothing of another subscription', async () => {
     const one = await register(subscriber, { sinkcredential });
     const other = await register(subscriber, { sinkcredential });
     const prints = new Set([one.sinkcredential.fingerprint, other.sinkcredential.fingerprint]);
@@ -337,11 +337,11 @@ describe('a credential', () => {
       sinkcredential: next,
       previouscredential: { until: previous.until, sinkcredential },
     });
-    // As read, and the same rotation again, because its answer was lost.
+    // The subscription as read, and the same rotation again, because its response was lost.
     await subscriber.put(path).send(rotated).expect(200);
     expect((await patch(next)).sinkcredential).toEqual(rotated.sinkcredential);
     expect(await matched()).toHaveProperty('previouscredential.sinkcredential', sinkcredential);
-    // Neither of them goes to another host.
+    // Neither of them moves to another host.
     const elsewhere = registry.receiver.sink('/rotated', 'elsewhere.hooks.test');
     const moved = request(elsewhere, { sinkcredential: { ...sinkcredential, secret: 'third', overlapseconds: 60 } });
     expect((await subscriber.put(path).send(moved).expect(400)).body.faults).toMatchObject([

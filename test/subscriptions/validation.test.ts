@@ -23,7 +23,7 @@ async function rows(): Promise<unknown> {
   return counted;
 }
 
-/** Sends what must be refused, and looks that it left nothing behind. */
+/** Sends a request that must be refused, and checks that it changed nothing. */
 async function refused(send: () => PromiseLike<supertest.Response>, status = 400): Promise<supertest.Response> {
   const before = await rows();
   const answer = await send();
@@ -41,7 +41,7 @@ const plain = { credentialtype: 'PLAIN', identifier: 'a', secret: 'b' };
 const nested = (depth: number): object => (depth === 0 ? { exact: { type: 'a' } } : { not: nested(depth - 1) });
 const inAll = (depth: number): object => (depth === 0 ? nested(0) : { all: [inAll(depth - 1)] });
 
-/** What is wrong, what is sent besides a valid sink and protocol, and every place and rule that is told. */
+/** The mistake, the members in addition to a valid sink and protocol, and every place and rule in the response. */
 const faulty: Array<[string, object, ...string[]]> = [
   ['no sink', { sink: undefined }, '/sink required'],
   ['no protocol', { protocol: undefined }, '/protocol required'],
@@ -191,7 +191,7 @@ describe('members', () => {
     expect((await subscriber.get(path)).body).toEqual(created.body);
   });
 
-  test('the same key serves after a refusal', async () => {
+  test('a key can be reused after a refusal', async () => {
     await refused(() => post({ ...valid(), source: '' }));
     const created = await post({ ...valid() })
       .set('Prefer', 'respond-async')
@@ -323,7 +323,7 @@ describe('bodies', () => {
     expect(answer.text).not.toContain('secret-word');
   });
 
-  test('the largest integers and any fractions come back as they were sent', async () => {
+  test('the largest integers and any fractions are returned as they were sent', async () => {
     const config = '{"a":[-9007199254740991,9007199254740991,0.1,1.5e300]}';
     const body = JSON.stringify(valid()).replace('}', `,"config":${config}}`);
     const { body: created } = await json(body).set('Prefer', 'respond-async').expect(201);
@@ -331,12 +331,12 @@ describe('bodies', () => {
     expect(answer.text).toContain('"config":{"a":[-9007199254740991,9007199254740991,0.1,1.5e+300]}');
   });
 
-  test('a body with filters as deep as they may be is taken', async () => {
+  test('a body with filters of the maximum depth is accepted', async () => {
     const body = { ...valid(), filters: [inAll(31)] };
     await json(JSON.stringify(body)).set('Prefer', 'respond-async').expect(201);
   });
 
-  test('a body of 64 KiB is taken, one byte more is 413', async () => {
+  test('a body of 64 KiB is accepted, one byte more is 413', async () => {
     const body = JSON.stringify(valid());
     await json(body.padEnd(65_536)).set('Prefer', 'respond-async').expect(201);
     const answer = await refused(() => json(body.padEnd(65_537)), 413);
@@ -355,7 +355,7 @@ describe('bodies', () => {
   );
 
   test.each(['application/json', 'application/json-patch+json'])(
-    'a patch of the type %s is 415: what it would mean is not said',
+    'a patch of the type %s is 415, because its meaning is not defined',
     async (type) => {
       const { body } = await json(JSON.stringify(valid())).set('Prefer', 'respond-async').expect(201);
       const path = `/v1/subscriptions/${body.id}`;
@@ -378,7 +378,7 @@ describe('bodies', () => {
   });
 });
 
-test('faults of the contract are told in words', async () => {
+test('faults of the contract are sentences', async () => {
   const faults = async (body: object) => {
     const answer = await refused(() => subscriber.post('/v1/filters/test').send(body));
     return answer.body.faults.map(({ pointer, detail }: { pointer: string; detail: string }) => [pointer, detail]);

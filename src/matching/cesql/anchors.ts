@@ -4,16 +4,16 @@ import type { Cesql, CesqlValue } from './expression.js';
 import { likeEnds } from './like.js';
 
 /**
- * What an event has to have for an expression to pass. Of *every* list at least one anchor holds, whenever the
- * expression is true without an error. So one list is enough to file the expression under, under each of its anchors,
- * and the caller takes the one with the rarest. No list is empty; there is none when nothing is known. They are
- * necessary, not sufficient. Integers and booleans give few: `count = 5` also holds for "+5" and "005" (section 3.7).
+ * What an event must have for an expression to match. Whenever the expression is true without an error, at least one
+ * anchor of *every* list matches. So it is enough to index the expression under each anchor of one list, and the caller
+ * picks the rarest list. No list is empty; there are no lists if nothing is known. Anchors are necessary, not
+ * sufficient. Integers and booleans give few: `count = 5` is also true for "+5" and "005" (section 3.7).
  */
 export function anchorsOf(expression: Cesql): Anchors {
   return required(expression, true).map((list) => distinct(list));
 }
 
-/** What has to hold for the expression to be `wanted`, a Boolean, without an error. No list: nothing is known. */
+/** The conditions for the expression to be `wanted` without an error. No list means that nothing is known. */
 function required(expression: Cesql, wanted: boolean): Anchors {
   switch (expression.kind) {
     case 'not':
@@ -27,7 +27,7 @@ function required(expression: Cesql, wanted: boolean): Anchors {
         : [];
     }
     case 'in':
-      // An element is cast to the type of the operand: it stands where the left side of an equality does.
+      // An element is cast to the type of the operand, like the left side of an equality.
       return wanted ? listed(requiredByAny(expression.set, expression.operand)) : [];
     case 'like':
       return wanted && expression.operand.kind === 'attribute'
@@ -38,18 +38,18 @@ function required(expression: Cesql, wanted: boolean): Anchors {
   }
 }
 
-/** XOR gives nothing: it would have to ask each side twice, and so would the next XOR inside. */
+/** XOR gives nothing: it would evaluate each side twice, and so would each XOR inside. */
 function requiredByLogic({ operator, left, right }: Cesql & { kind: 'logic' }, wanted: boolean): Anchors {
   if (operator === 'XOR') return [];
-  // `x AND y` is true when both are; it is false when one of them is. OR is the other way round.
+  // `x AND y` is true if both are, and false if one of them is. OR is the other way round.
   const lists = [required(left, wanted), required(right, wanted)] as const;
   return (operator === 'AND') === wanted ? lists.flat() : either(...lists);
 }
 
-/** How many lists may come from an OR, for they multiply: (a AND b) OR (c AND d) gives four. */
+/** The maximum number of lists from an OR. They multiply: (a AND b) OR (c AND d) gives four. */
 const maxProduct = 16;
 
-/** At least one of two holds: each list of one together with each list of the other. */
+/** At least one of two conditions is true: combines each list of one with each list of the other. */
 function either(one: Anchors, other: Anchors): Anchors {
   const [some, others] = one.length * other.length > maxProduct ? [strongest(one), strongest(other)] : [one, other];
   return some.flatMap((list) => others.map((added) => [...list, ...added]));
@@ -59,7 +59,7 @@ function distinct(list: readonly Anchor[]): readonly Anchor[] {
   return [...new Map(list.map((anchor) => [JSON.stringify(anchor), anchor])).values()];
 }
 
-/** The lists that let the fewest events through, as far as that is known without events: few anchors and exact ones. */
+/** The most selective lists, as far as that is known without events: few anchors, and exact ones. */
 function strongest(lists: Anchors): Anchors {
   const weight = (list: readonly Anchor[]) => list.reduce((sum, anchor) => sum + ('exact' in anchor ? 1 : 4), 0);
   return [...lists].sort((one, other) => weight(one) - weight(other)).slice(0, Math.sqrt(maxProduct));
@@ -85,7 +85,7 @@ function requiredByEquality(left: Cesql, right: Cesql): Anchor[] | undefined {
   return undefined;
 }
 
-/** What a value is as a String, as an Integer and as a Boolean, as far as it can be; each as its canonical string. */
+/** A value as a String, an Integer and a Boolean, if the cast succeeds; each as its canonical string. */
 function canonicalForms(value: CesqlValue): string[] {
   const integer = typeof value === 'string' ? readInteger(value) : Number(value);
   const truth = typeof value === 'string' ? readBoolean(value) : Boolean(value);

@@ -2,7 +2,7 @@ import { fail, spend, type CesqlRun, type CesqlValue } from './expression.js';
 
 const longNumber = 16;
 
-/** The casts of section 3.7. One that fails leaves a cast error in the run and has the zero value of its type. */
+/** The casts of section 3.7. A failed cast sets a cast error in the run and returns the zero value of its type. */
 export function toText(value: CesqlValue): string {
   return typeof value === 'string' ? value : String(value);
 }
@@ -10,7 +10,7 @@ export function toText(value: CesqlValue): string {
 export function toInteger(value: CesqlValue, run: CesqlRun): number {
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return value ? 1 : 0;
-  // Only zeros before the first digit make a number that long.
+  // Only leading zeros make a number that long.
   if (value.length > longNumber && !spend(run, value.length, 'cast')) return 0;
   const integer = readInteger(value);
   if (integer === undefined) fail(run, 'cast');
@@ -25,7 +25,7 @@ export function toBoolean(value: CesqlValue, run: CesqlRun): boolean {
   return truth ?? false;
 }
 
-/** Decimal digits after at most one sign, and nothing else; undefined also for what does not fit into 32 bits. */
+/** Decimal digits after at most one sign. Undefined for anything else, and for numbers beyond 32 bits. */
 export function readInteger(text: string): number | undefined {
   const first = text.charCodeAt(0);
   const negative = first === 0x2d;
@@ -49,7 +49,9 @@ export function readBoolean(text: string): boolean | undefined {
   return lower === 'true' ? true : lower === 'false' ? false : undefined;
 }
 
-/** `left = right`: the left value is cast to the type of the right one. IN casts elements to that of its operand. */
+/**
+ * `left = right`: the left value is cast to the type of the right one. IN casts elements to the type of its operand.
+ */
 export function areEqual(left: CesqlValue, right: CesqlValue, run: CesqlRun): boolean {
   if (typeof right === 'string') return toText(left) === right;
   return typeof right === 'number' ? toInteger(left, run) === right : toBoolean(left, run) === right;

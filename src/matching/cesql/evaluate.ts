@@ -18,16 +18,17 @@ export interface EventAttributes {
   get(name: string): CesqlValue | undefined;
 }
 
-/** The first error that came up, if one did; then `value` is what the text says for it, else a zero value. */
+/** The first error, if any; then `value` is the value that the specification has for it, otherwise a zero value. */
 export interface CesqlResult {
   value: CesqlValue;
   error: CesqlErrorKind | undefined;
 }
 
 /**
- * A compiled expression. When it returns with an error in the run, its value is the one the text names for the error if
- * the error is its own, and the zero value of its type if it came with an operand (sections 3.2, 3.3 and 4.1). So
- * a caller looks for an error before it uses the value. A failed cast belongs to the operator that needs it.
+ * A compiled expression. If it returns with an error in the run, its value depends on the origin of the error (sections
+ * 3.2, 3.3 and 4.1): its own error has the value that the specification names; an error of an operand has the zero
+ * value of its type. So a caller checks for an error before it uses the value. A failed cast is an error of the
+ * operator.
  */
 type Evaluate = (event: EventAttributes, run: CesqlRun) => CesqlValue;
 
@@ -43,8 +44,8 @@ export function compileCesql(expression: Cesql): (event: EventAttributes) => Ces
 
 /**
  * Whether an event passes the expression as a filter: the value is true, which is a Boolean, and there is no error
- * (section 1.2). Calls allocate only what functions take and make; one run serves all calls, for none can overlap. It
- * says what the last one took.
+ * (section 1.2). Calls allocate only the arguments and results of functions. All calls share one run, because they
+ * never overlap. The run has the steps of the last call.
  */
 export function matchesCesql(expression: Cesql, run: CesqlRun = createRun()): (event: EventAttributes) => boolean {
   const evaluate = compile(expression);
@@ -85,7 +86,7 @@ function compile(expression: Cesql): Evaluate {
   }
 }
 
-/** Of an attribute alone the type is not known: missing, it has the zero value of Boolean (section 3.2). */
+/** The type of an attribute is unknown. A missing one has the zero value of Boolean (section 3.2). */
 function compileAttribute(name: string): Evaluate {
   return (event, run) => {
     const value = event.get(name);
@@ -96,8 +97,8 @@ function compileAttribute(name: string): Evaluate {
 }
 
 /**
- * The conformance cases have `NOT 10` as a cast error with the value true, and so it is here, although section 3.7 lets
- * an Integer become a Boolean, as it does for every other operator. A filter gets narrower by it and never wider.
+ * `NOT 10` is a cast error with the value true, as in the conformance cases, although section 3.7 casts an Integer to a
+ * Boolean and every other operator does so. This makes a filter narrower and never wider.
  */
 function compileNot(operand: Evaluate): Evaluate {
   return (event, run) => {
@@ -123,7 +124,7 @@ function compileMinus(operand: Evaluate): Evaluate {
   };
 }
 
-/** AND and OR leave the right operand alone when the left one decides (section 3.4.2). */
+/** AND and OR do not evaluate the right operand if the left one decides (section 3.4.2). */
 function compileLogic(expression: Cesql & { kind: 'logic' }): Evaluate {
   const left = compile(expression.left);
   const right = compile(expression.right);
@@ -170,7 +171,7 @@ function compileEquality(left: Evaluate, right: Evaluate, wanted: boolean): Eval
   };
 }
 
-/** Most filters compare an attribute with a string: those save the call for the right side. */
+/** Most filters compare an attribute with a string; this saves the call for the right side. */
 function compileTextEquality(left: Evaluate, text: string, wanted: boolean): Evaluate {
   return (event, run) => {
     const x = left(event, run);
@@ -191,7 +192,7 @@ function compileArithmetic(expression: Cesql & { kind: 'arithmetic' }): Evaluate
 }
 
 /**
- * A set has no order (section 3.1): all its elements count, so that an error in one does not depend on where it stands.
+ * A set has no order (section 3.1): all its elements are evaluated, so that an error does not depend on the order.
  */
 function compileIn(expression: Cesql & { kind: 'in' }): Evaluate {
   const operand = compile(expression.operand);
@@ -212,7 +213,7 @@ function compileIn(expression: Cesql & { kind: 'in' }): Evaluate {
   };
 }
 
-/** A call that names no function there is has the value false (section 3.5). */
+/** A call of an unknown function has the value false (section 3.5). */
 function compileCall(expression: Cesql & { kind: 'call' }): Evaluate {
   const called = findFunction(expression.name, expression.arguments.length);
   if (!called) {
@@ -249,7 +250,7 @@ export const orders = {
 };
 
 /**
- * Integers have 32 bits. The text names no value for a result that needs more, so it is the zero value (section 3.3).
+ * Integers have 32 bits. A larger result has the zero value, because the specification names no other (section 3.3).
  */
 export function inRange(value: number, run: CesqlRun): number {
   if (value === (value | 0)) return value | 0;
@@ -260,9 +261,9 @@ export function inRange(value: number, run: CesqlRun): number {
 export const arithmetic = {
   '+': (x: number, y: number, run: CesqlRun) => inRange(x + y, run),
   '-': (x: number, y: number, run: CesqlRun) => inRange(x - y, run),
-  // A product beyond 2 ** 53 is rounded, but it is out of range all the same.
+  // A product beyond 2 ** 53 is rounded, but it is out of range anyway.
   '*': (x: number, y: number, run: CesqlRun) => inRange(x * y, run),
-  // Division by zero gives infinity or no number, and neither is in range.
+  // Division by zero gives Infinity or NaN, and neither is in range.
   '/': (x: number, y: number, run: CesqlRun) => inRange(Math.trunc(x / y), run),
   '%': (x: number, y: number, run: CesqlRun) => inRange(x % y, run),
 };

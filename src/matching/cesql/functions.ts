@@ -4,13 +4,13 @@ import { fail, spend, type CesqlRun, type CesqlValue } from './expression.js';
 type Parameter = 'string' | 'integer' | 'any';
 type ArgumentOf<P> = P extends 'string' ? string : P extends 'integer' ? number : CesqlValue;
 
-/** A built-in function. The last parameter of a variadic one stands for any number of arguments, also for none. */
+/** A built-in function. The last parameter of a variadic one accepts any number of arguments, including none. */
 export interface CesqlFunction {
   parameters: readonly Parameter[];
   variadic: boolean;
   /** The value when an argument has an error: the zero value of the type that the function returns (section 3.1). */
   zero: CesqlValue;
-  /** Gets the arguments after their casts. What it looks at once is paid for; what it repeats it has to pay for. */
+  /** Gets the arguments after their casts. One pass over them is paid for; repeated work must be paid with `spend`. */
   apply(values: readonly CesqlValue[], run: CesqlRun): CesqlValue;
 }
 
@@ -30,8 +30,8 @@ function defineVariadic(
 }
 
 /**
- * Section 3.5, and IS_INT and IS_BOOL, which earlier drafts had: true if a cast would succeed. Characters are
- * code points. The same name may stand here with several numbers of parameters.
+ * Section 3.5, and IS_INT and IS_BOOL from earlier drafts: true if a cast would succeed. Characters are code points. A
+ * name can appear here with several numbers of parameters.
  */
 const functions: readonly (readonly [string, CesqlFunction])[] = [
   ['ABS', define(['integer'], 0, ([x], run) => absolute(x, run))],
@@ -73,7 +73,7 @@ function absolute(x: number, run: CesqlRun): number {
   return 0x7fff_ffff;
 }
 
-/** The delimiter may come many times, and so may a delimiter that was made with delimiters. */
+/** The delimiter may be repeated many times, and may itself be made of repeated delimiters. */
 function join(delimiter: string, values: readonly string[], run: CesqlRun): string {
   const repeated = delimiter.length * Math.max(0, values.length - 2);
   return spend(run, repeated, 'functionEvaluation') ? values.join(delimiter) : '';
@@ -115,7 +115,7 @@ function substring(text: string, position: number, count: number | undefined, ru
   return text.slice(start, count === undefined ? text.length : advance(text, start, count));
 }
 
-/** White_Space of Unicode. `String.trim` differs: it takes U+FEFF and leaves U+0085. */
+/** White_Space of Unicode. `String.trim` differs: it removes U+FEFF and keeps U+0085. */
 const whiteSpace = /^\p{White_Space}$/u;
 
 function trim(text: string): string {

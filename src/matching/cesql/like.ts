@@ -1,12 +1,12 @@
 import { spend, type CesqlRun } from './expression.js';
 
-/** A pattern is read into UTF-16 units, and these two for the wildcards. */
+/** A parsed pattern is UTF-16 units, and these two values for the wildcards. */
 const one = -1;
 const many = -2;
 
 /**
- * What a pattern is made of (section 3.4.3): `_`, `%`, and characters, which stand for themselves; a backslash makes
- * characters of these two and is a character before any other. `%%` means what `%` means.
+ * The parts of a pattern (section 3.4.3): `_`, `%`, and literal characters. A backslash before `_` or `%` makes it
+ * literal; before any other character the backslash itself is literal. `%%` means the same as `%`.
  */
 function readPattern(pattern: string): number[] {
   const units: number[] = [];
@@ -23,7 +23,7 @@ function readPattern(pattern: string): number[] {
   return units;
 }
 
-/** The characters that every value has which the pattern matches: all of them, or those at its start and at its end. */
+/** The characters that every matching value has: all of them, or those at its start and at its end. */
 export function likeEnds(pattern: string): { exact: string } | { prefix: string; suffix: string } {
   const units = readPattern(pattern);
   const first = units.findIndex((unit) => unit < 0);
@@ -39,8 +39,8 @@ function textOfUnits(units: number[]): string {
 type Matches = (text: string, run: CesqlRun) => boolean;
 
 /**
- * A matcher for the pattern. Plain values, prefixes and suffixes are left to the engine's own comparisons. Each kind is
- * made by a function of its own, so that it keeps nothing but what it needs: there may be very many of them.
+ * A matcher for the pattern. Plain values, prefixes and suffixes use the comparisons of the JS engine. Each kind has
+ * its own factory function, so that its closure holds only what it needs: there may be very many of them.
  */
 export function compileLike(pattern: string): Matches {
   const ends = likeEnds(pattern);
@@ -49,7 +49,7 @@ export function compileLike(pattern: string): Matches {
   return isPlain(ends, units) ? between(ends.prefix, ends.suffix) : through(units);
 }
 
-/** Whether the pattern has to look at more than the ends of a text. */
+/** Whether matching needs more than the ends of a text. */
 export function readsAll(pattern: string): boolean {
   const ends = likeEnds(pattern);
   return !('exact' in ends) && !isPlain(ends, readPattern(pattern));
@@ -73,9 +73,9 @@ function through(units: readonly number[]): Matches {
 }
 
 /**
- * Two pointers: a mismatch goes back to the last `%` and lets it take one unit more; an earlier `%` is never tried
- * again. That is at most the product of the lengths; the steps of the run end it in time. Only `_` looks at surrogate
- * pairs: half a pair equals no character of a pattern, and what `_` finds from its middle it finds from its start.
+ * Two pointers: after a mismatch, the last `%` consumes one more unit; an earlier `%` is never retried. The time is at
+ * most the product of the lengths, and the steps of the run limit it. Only `_` handles surrogate pairs: half a pair
+ * equals no character of a pattern, and a match of `_` from the middle of a pair also exists from its start.
  */
 function matchUnits(units: readonly number[], text: string, run: CesqlRun): boolean {
   let at = 0;
@@ -91,7 +91,7 @@ function matchUnits(units: readonly number[], text: string, run: CesqlRun): bool
       star = place;
       mark = at;
       place += 1;
-      // The rest of the text belongs to a last `%`.
+      // A trailing `%` matches the rest of the text.
       if (place === units.length) break;
     } else if (wanted === text.charCodeAt(at)) {
       at += 1;

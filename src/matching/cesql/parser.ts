@@ -1,5 +1,5 @@
-// The text of an expression becomes tokens (`lexer.ts`), the tokens a tree (here, `expression.ts`), and the tree a function
-// of an event (`evaluate.ts`). `anchors.ts` derives from the tree what an event must have, for the index.
+// The text of an expression becomes tokens (`lexer.ts`), the tokens a tree (here, `expression.ts`), and the tree a
+// function of an event (`evaluate.ts`). `anchors.ts` derives from the tree what an event must have, for the index.
 
 import { limits } from '../../limits.js';
 import { cesqlTexts } from '../../texts/filters.js';
@@ -10,8 +10,8 @@ import { CesqlRefusal, readTokens, failAt, type CesqlLimits, type Token } from '
 export type ParsedCesql = { expression: Cesql } | { fault: CesqlFault };
 
 /**
- * Parses an expression (cesql/spec.md, section 2). Refuses unknown functions and wrong numbers of arguments too, because
- * such a filter could never match. `{ functions: 'any' }` leaves that to evaluation (section 3.5).
+ * Parses an expression (cesql/spec.md, section 2). Refuses unknown functions and wrong numbers of arguments too,
+ * because such a filter could never match. `{ functions: 'any' }` leaves that to evaluation (section 3.5).
  */
 export function parseCesql(
   text: string,
@@ -132,7 +132,9 @@ function parseOperand(reader: TokenReader, depth: number): Cesql {
   }
 }
 
-/** At the start of an operand, a sign right before digits is part of the number, which allows -2147483648 (section 2.2). */
+/**
+ * At the start of an operand, a sign right before digits is part of the number, which allows -2147483648 (section 2.2).
+ */
 function parseSign(reader: TokenReader, sign: Token, depth: number): Cesql {
   const digits = peek(reader);
   if (isInteger(digits) && digits.at === sign.at + 1) {
@@ -165,7 +167,9 @@ function parseList(reader: TokenReader, open: Token, depth: number): Cesql[] {
   return list;
 }
 
-/** Names are compared in lower case: the conformance cases write `EXISTS SOURCE`, and attribute names are lower case. */
+/**
+ * Names are compared in lower case: the conformance cases write `EXISTS SOURCE`, and attribute names are lower case.
+ */
 function attributeName({ kind, text, at }: Token): string {
   if (kind !== 'word') failAt(at, 'attribute_expected', cesqlTexts.attribute);
   if (text.includes('_')) failAt(at, 'name_malformed', cesqlTexts.nameMalformed);

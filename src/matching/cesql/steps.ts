@@ -2,13 +2,13 @@ import type { Cesql } from './expression.js';
 import { findFunction } from './functions.js';
 import { readsAll } from './like.js';
 
-/** Of one part of an expression, whatever it does. */
+/** The minimum steps of one part of an expression. */
 const stepsOfPart = 4;
 const mostSteps = 1_000_000;
 
 /**
- * The steps that an expression takes for an event whose attributes have so many characters, if it is evaluated to its
- * end. A pattern that reads its text looks at each character twice: texts that almost match take more.
+ * The steps of an expression for an event whose attributes have this many characters, if it is evaluated completely. A
+ * pattern that reads its text counts each character twice; texts that almost match take more.
  */
 export function stepsOf(expression: Cesql, characters: number): number {
   return Math.min(estimate(expression, characters).steps, mostSteps);
@@ -16,7 +16,7 @@ export function stepsOf(expression: Cesql, characters: number): number {
 
 interface Estimate {
   steps: number;
-  /** Characters of the value. */
+  /** Length of the value in characters. */
   length: number;
 }
 

@@ -3,9 +3,9 @@ import { all, any, exact, lengthOf, operandShift, operationMask, predicate, pref
 import { useWord, type StringTable } from './string-table.js';
 
 /**
- * Keys of which an event must hit at least one for a program to be true. `proof` says that hitting one is also enough.
- * `cost` estimates how often events hit them. What many subscriptions ask for is what many events have, so it is how
- * many ask for it: for a value the programs that name it, for a pair of values the bundles under it.
+ * An event must hit at least one of these keys for a program to be true. `proof` says that one hit is also enough.
+ * `cost` estimates how often events hit them. Many events have the values that many subscriptions ask for, so the cost
+ * is the number of subscriptions: for a value the programs that name it, for a pair of values its bundles.
  */
 export interface Choice {
   cost: number;
@@ -13,14 +13,14 @@ export interface Choice {
   proof: boolean;
 }
 
-/** From this cost on two attributes together are tried: a popular type of a popular source may still be a rare pair. */
+/** From this cost on, try pairs of attributes: a popular type and a popular source may still be a rare pair. */
 const pairsFromCost = 4;
 const maxPairs = 64;
-/** Pairs are made of the attributes that are numbered first: type, source and subject. */
+/** Only the attributes with the lowest numbers form pairs: type, source and subject. */
 const lastPaired = 3;
 
 export class KeyChooser {
-  /** Of the keys that the last program could have been filed under alone the one that most ask for; or every event. */
+  /** The most popular of the single keys that could index the last program; or every event. */
   mostAsked = everyEvent;
   #mostAskedCost = 0;
   readonly #keys: Keys;
@@ -32,9 +32,9 @@ export class KeyChooser {
   }
 
   /**
-   * The rarest keys that a program can be filed under, by what is known now. An `all` needs only its best child, or
-   * a pair of two, an `any` all of its children, and a predicate has what it implies. What has none is filed under
-   * every event.
+   * The rarest keys that can index a program, by the current counts. An `all` needs only its best child, or a pair of
+   * two; an `any` needs all of its children; a predicate has the keys that it implies. A program without keys is
+   * indexed under every event.
    */
   choose(words: Int32Array, at: number): Choice {
     this.mostAsked = everyEvent;
@@ -44,12 +44,12 @@ export class KeyChooser {
     return choice.keys.length > 1 ? { ...choice, keys: distinct(choice.keys) } : choice;
   }
 
-  /** The cost of what is filed under a key. */
+  /** The cost of the bundles under a key. */
   cost({ what, a, b }: Key): number {
     const operation = what & operationMask;
     if (operation === pair) return this.#keys.count(this.#keys.find(what, a, b));
     const asked = this.#values.word(a, useWord);
-    // A short text is the beginning of much.
+    // Many texts begin with a short prefix.
     return operation === exact ? asked : asked * (2 + Math.floor(16 / (this.#values.length(a) + 1)));
   }
 
@@ -117,7 +117,7 @@ export class KeyChooser {
         if (!left || !right || left.length * right.length > maxPairs) continue;
         const keys = left.flatMap((a) => right.map((b) => ({ what: pairOf(first, second), a, b })));
         const cost = keys.reduce((sum, key) => sum + this.cost(key) + 1, 0);
-        // A program of nothing but these two conditions is verified by the pair.
+        // A hit of the pair proves a program that has only these two conditions.
         if (cost < (found?.cost ?? below)) found = { cost, keys, proof: children === 2 };
       }
     }
@@ -125,7 +125,7 @@ export class KeyChooser {
   }
 }
 
-/** The attribute that an instruction compares with one or several values for equality and does nothing else; or 0. */
+/** The attribute, if an instruction only compares one attribute with one or several values for equality; or 0. */
 function equalAttribute(words: Int32Array, at: number): number {
   const word = words[at]!;
   if ((word & operationMask) === exact) return word >>> operandShift;

@@ -1,22 +1,22 @@
 /**
- * Memory for records and blocks of 32-bit words, outside of the heap that the collector walks: a million subscriptions
- * as objects make every full collection a pause that readers feel.
+ * Memory for records and blocks of 32-bit words, outside the JS heap: a million subscriptions as objects would make
+ * every full garbage collection a pause that readers notice.
  *
  * An address is a chunk and an offset in it. A chunk holds blocks of one size, a power of two:
  *
- *   open    it has a free block, and stands in the list of its size
- *   full    it has none, and stands in no list until a block is released
- *   gone    its last block was released; the memory is handed back, the number is used again
+ *   open    it has a free block, and is in the list of its size
+ *   full    it has no free block, and is in no list until a block is released
+ *   gone    its last block was released; the memory is freed, and the number is reused
  *
- * One empty chunk of a size is kept, and made small, so that one block that comes and goes does not take a chunk with
- * it. Chunks are large, so that all that is needed to find them stays in the processor's cache. Growing adds a chunk
- * and copies nothing, with one exception: a dense arena, which has blocks of one size and no gaps between their
- * addresses, begins with one small chunk that is copied until it is large. No caller keeps a chunk of a dense arena over
- * an allocation. Address 0 is never handed out and stands for "none".
+ * One empty chunk of each size is kept, and made small, so that repeated allocation and release of one block does not
+ * allocate chunks. Chunks are large, so that the table of chunks stays in the CPU cache. Growing adds a chunk and
+ * copies nothing, with one exception: a dense arena, which has blocks of one size and no gaps between their addresses,
+ * begins with one small chunk that is copied until it is large. A caller must not keep a chunk of a dense arena across
+ * an allocation. Address 0 is never allocated and means "none".
  */
 export const chunkBits = 18;
 const chunkWords = 1 << chunkBits;
-/** The first chunks of a size are smaller, so that a small index is small. */
+/** The first chunks of a size are smaller, so that a small index needs little memory. */
 const firstChunkWords = 1 << 8;
 export const offsetMask = chunkWords - 1;
 const smallestBits = 2;
@@ -41,19 +41,19 @@ export class Arena {
   /** `denseWords` is the size of the blocks of a dense arena. */
   constructor(denseWords?: number) {
     this.#dense = denseWords !== undefined;
-    // The block at address 0 is never released, and does not keep its chunk from being empty.
+    // The block at address 0 is never released, and does not count for whether its chunk is empty.
     this.allocate(denseWords ?? 1);
     this.#live[0] = 0;
   }
 
   /**
-   * The word at an address. At 0 and the three after it there are zeros, so that what leads nowhere can be followed.
+   * The word at an address. Addresses 0 to 3 have zeros, so that null addresses can be followed.
    */
   word(address: number): number {
     return this.chunks[address >>> chunkBits]![address & offsetMask]!;
   }
 
-  /** The words of a block at `address`: at least as many as were asked for. */
+  /** The number of words of the block at `address`: at least as many as requested. */
   sizeOf(address: number): number {
     return 1 << this.#bits[address >>> chunkBits]!;
   }
@@ -63,7 +63,7 @@ export class Arena {
     const chunk = address >>> chunkBits;
     const { buffer } = this.chunks[chunk]!;
     const known = this.#bytes[chunk];
-    // A chunk that was handed back has other memory when its number is used again.
+    // A reused chunk number has new memory.
     return known?.buffer === buffer ? known : (this.#bytes[chunk] = Buffer.from(buffer));
   }
 
@@ -73,7 +73,7 @@ export class Arena {
     return words * 4;
   }
 
-  /** The words of a block are whatever was there before. */
+  /** The words of a new block are not initialised. */
   allocate(words: number): number {
     const bits = Math.max(smallestBits, 32 - Math.clz32(words - 1));
     let chunk = bits > chunkBits ? none : this.#open[bits]!;
@@ -121,7 +121,7 @@ export class Arena {
   }
 
   /**
-   * Numbers of chunks that are gone are used again before that, so the last chunk is the only one that can be small.
+   * Numbers of gone chunks are reused first, so only the last chunk can be small.
    */
   #growDense(bits: number): number {
     const last = this.chunks.length - 1;
@@ -134,7 +134,7 @@ export class Arena {
     return last;
   }
 
-  /** A block above the size of a chunk has one of its own, which is full while it is used. */
+  /** A block larger than a chunk gets its own chunk, which is full while it is used. */
   #list(chunk: number): number {
     return Math.min(this.#bits[chunk]!, chunkBits);
   }

@@ -9,42 +9,42 @@ import type { Program } from './program.js';
 import type { Symbols } from './symbols.js';
 
 /**
- * A bundle is all subscriptions with the same program: the program is kept, filed and run once for all of them.
+ * A bundle is all subscriptions with the same program: the program is stored, indexed and run once for all of them.
  *
- *   filed   under its keys from its first member on; an event that hits one of them makes the bundle a candidate
- *   moved   one of its keys is asked for more and more, and another choice costs less than half: filed again under that
- *   gone    with its last member, and with it its keys, values and attributes that no other bundle has
+ *   filed   under its keys, from its first member on; an event that hits one of them makes the bundle a candidate
+ *   moved   one of its keys became popular, and other keys cost less than half: indexed again under those
+ *   gone    removed with its last member, together with keys, values and attributes that no other bundle uses
  *
- * Keys are chosen by what is known when the bundle comes, and a key that was rare then can grow popular. Therefore each
- * new bundle makes one other look again: one by chance of those under the key that most ask for among its own. So a key
- * that grows popular is cleared in the course of the adds that make it so, a step at a time.
+ * Keys are chosen by the counts at the time of adding, and a rare key can become popular later. Therefore each new
+ * bundle re-checks one other: a random one under the most popular of its own keys. So the adds that make a key popular
+ * also clear it, step by step.
  */
 const hashWord = 0;
-/** Not 0 while a match has seen the bundle already. */
+/** Not 0 if the current match has already seen the bundle. */
 export const markWord = 1;
 export const programWord = 2;
 export const programLengthWord = 3;
-/** How many filings there are; then key and entry of the only one, or the block that has them all. */
+/** The number of filings; then the key and entry of the only one, or the block of all of them. */
 const filingsWord = 4;
 const filingWord = 5;
 export const membersList = 7;
-/** A short program stands in the record, where it costs no second look at memory; a longer one has a block. */
+/** A short program is inside the record, which saves a memory access; a longer one has a block. */
 const shortProgramWord = 10;
 export const bundleWords = 16;
 
 /**
- * In the second word of an entry under a key. An event can hit several keys of a bundle, unless all of them are about
- * the same attributes being equal to something. What stands above is the place among the bundle's filings, or the
- * handle of the only member where an event that hits the key goes to it without any further look.
+ * Flags in the second word of an entry under a key. An event can hit several keys of a bundle, unless all of them
+ * compare the same attributes for equality. The other bits are the place among the bundle's filings, or the handle of
+ * the only member if a hit of the key proves the program.
  */
 export const isProof = 1;
 export const isOneOfSeveral = 2;
 export const isOnly = 4;
 export const aboveShift = 3;
 
-/** Of so few filings the one under a key is looked for. */
+/** Up to this number, the filing under a key is found by a linear search. */
 const fewFilings = 8;
-/** So few bundles under a key are not worth looking at again. */
+/** Up to this number of bundles, a key is not worth a re-check. */
 const fewEnough = 2;
 
 export class Bundles {
@@ -69,7 +69,7 @@ export class Bundles {
     return this.#index.size;
   }
 
-  /** The bundle of a program. A new one is filed at once, and has no member until the caller adds one. */
+  /** The bundle of a program. A new one is indexed at once, and has no members until the caller adds one. */
   acquire(program: Program): number {
     const hash = hashWords(program);
     for (let slot = this.#index.find(hash); slot >= 0; slot = this.#index.find(hash, slot)) {
@@ -102,7 +102,7 @@ export class Bundles {
     return entry;
   }
 
-  /** Returns the handle of the member that stands at the entry now, 0 if none does. */
+  /** Returns the handle of the member that is now at the entry; 0 if there is none. */
   leave(bundle: number, entry: number): number {
     const isMoved = this.#members.remove(bundle + membersList, entry);
     if (this.#get(bundle, membersList + listCount) === 1) this.#showOnly(bundle);
@@ -113,7 +113,7 @@ export class Bundles {
     return this.#get(bundle, membersList) === 0;
   }
 
-  /** Unfiles and forgets a bundle without members. */
+  /** Removes a bundle without members from the index. */
   release(bundle: number): void {
     this.#unfile(bundle);
     const address = this.#get(bundle, programWord);
@@ -151,7 +151,7 @@ export class Bundles {
     if (this.#get(bundle, membersList + listCount) === 1) this.#showOnly(bundle);
   }
 
-  /** Puts the only member into the entries, if there is but one and hitting a key is enough; and takes it out again. */
+  /** Puts the only member into the entries if a hit of a key is enough, and removes it when there are more. */
   #showOnly(bundle: number): void {
     const filings = this.#get(bundle, filingsWord);
     if (filings > fewFilings) return;
@@ -179,13 +179,13 @@ export class Bundles {
     if (filings > 1) this.#arena.release(this.#get(bundle, filingWord));
   }
 
-  /** The address of key and entry of a filing. */
+  /** The address of the key and the entry of a filing. */
   #filing(bundle: number, place: number): number {
     if (this.#get(bundle, filingsWord) < 2) return bundle + filingWord;
     return this.#get(bundle, filingWord) + place * 2;
   }
 
-  /** The same for the filing that an entry under a key belongs to. */
+  /** The same for the filing of an entry under a key. */
   #filingOf(key: number, entry: number): number {
     const bundle = this.#get(entry, 0);
     const word = this.#get(entry, 1);

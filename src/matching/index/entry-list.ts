@@ -1,14 +1,14 @@
 import { chunkBits, offsetMask, type Arena } from './arena.js';
 
 /**
- * Unordered lists of entries of one or two words. The header stands inside of its owner's record and holds the first
- * entry, because most lists have only one:
+ * Unordered lists of entries of one or two words. The header is inside the record of its owner and has the first entry,
+ * because most lists have only one:
  *
  *   count, block, entry
  *
- * The others are in blocks that double in size, newest first, each with two words of its own before the entries: the
- * next block and how many entries it has. Nothing is copied when a list grows, and an entry keeps its address until it
- * or another one is removed: the last entry then takes the free place.
+ * The others are in blocks that double in size, newest first. Each block has two words before the entries: the next
+ * block and the number of entries. Growing copies nothing. An entry keeps its address until it or another one is
+ * removed: then the last entry moves to the free place.
  */
 export const listCount = 0;
 export const listBlock = 1;
@@ -29,7 +29,7 @@ export class EntryLists {
     this.#stride = stride;
   }
 
-  /** Makes an empty list at an address inside of a record. */
+  /** Creates an empty list at an address inside a record. */
   clear(list: number): void {
     const words = this.#arena.chunks[list >>> chunkBits]!;
     words[(list & offsetMask) + listCount] = 0;
@@ -49,7 +49,7 @@ export class EntryLists {
     return entry;
   }
 
-  /** Whether another entry stands at the address now; a caller that keeps addresses of entries must note that. */
+  /** Whether another entry moved to the address; a caller that stores addresses of entries must update them. */
   remove(list: number, entry: number): boolean {
     const words = this.#arena.chunks[list >>> chunkBits]!;
     const header = list & offsetMask;
@@ -72,7 +72,7 @@ export class EntryLists {
     return last !== entry;
   }
 
-  /** The address of the entry at a place from 0 up to the count; takes as many steps as the list has blocks. */
+  /** The address of the entry at an index below the count; takes one step for each block of the list. */
   at(list: number, place: number): number {
     let left = place;
     let block = this.#arena.chunks[list >>> chunkBits]![(list & offsetMask) + listBlock]!;

@@ -22,19 +22,19 @@ const absent = -1;
 const unknown = -2;
 
 /**
- * One event at a time, in the numbers of the index: by number of the attribute its text and the number of its value (0
- * for a value that no filter compares with). The number is guessed by the hash when it is asked for, and the texts are
- * compared when it matters. Only attributes that some filter names are looked at, so that an event's attributes cost
- * nothing that no filter needs, and filters on a million names cost nothing for events without them.
+ * The current event in the numbers of the index: by attribute number, its text and the number of its value (0 for a
+ * value that no filter compares with). The number is guessed from the hash, and the texts are compared when it matters.
+ * Only attributes that some filter names are read: other attributes cost nothing, and filters on a million names cost
+ * nothing for events without them.
  */
 export class EventView {
-  /** Numbers of the attributes that the event has and filters name; the first `count` are of this event. */
+  /** Numbers of the event's attributes that filters name; the first `count` are valid. */
   readonly present: number[] = [];
   count = 0;
   readonly texts: (string | undefined)[] = [];
-  /** Not for comparing: `has` does that. */
+  /** A guess; compare with `has`. */
   readonly values: number[] = [];
-  /** Hashes of the texts that were hashed. */
+  /** Hashes of texts, as far as they were computed. */
   readonly hashes: number[] = [];
   readonly #isGuess: boolean[] = [];
   work = new Work();
@@ -94,7 +94,7 @@ export class EventView {
     return this.values[attribute] === value;
   }
 
-  /** Whether the instruction at a place is true for the event. Means nothing where the work is stopped by it. */
+  /** Whether the instruction at a place is true for the event. The result is invalid if it stopped the work. */
   holds(words: Int32Array, at: number): boolean {
     const word = words[at]!;
     const operation = word & operationMask;

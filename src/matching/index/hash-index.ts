@@ -1,12 +1,12 @@
 import { chunkBits, offsetMask, type Arena } from './arena.js';
 
 /**
- * From hashes to addresses, or to other numbers that are not 0; the owner compares what has the same hash. It is split
- * into shards by the first bits of the hash, and only a shard is ever copied: a V8 Map of a million entries stops the
- * process for a tenth of a second when it grows, a shard of it for microseconds.
+ * Maps hashes to addresses, or to other numbers except 0; the owner compares entries with the same hash. It is split
+ * into shards by the first bits of the hash, and growing copies only one shard: a V8 Map of a million entries stops the
+ * process for a tenth of a second when it grows, a shard for microseconds.
  *
- * A shard is a block of slots of two words, hash and address (0 is free), probed linearly. It doubles when it is three
- * quarters full, halves when it is an eighth full, and is released with its last entry.
+ * A shard is a block of slots of two words, hash and address (0 is free), with linear probing. It doubles when it is
+ * three quarters full, halves when it is an eighth full, and is released with its last entry.
  */
 const shardBits = 8;
 const firstSlots = 4;
@@ -14,7 +14,7 @@ const firstSlots = 4;
 export class HashIndex {
   size = 0;
   readonly #arena: Arena;
-  /** Of each shard its block and its slots less one, side by side because they are read together. */
+  /** For each shard its block and its slot count minus one, next to each other because they are read together. */
   readonly #shards = new Int32Array(2 << shardBits);
   readonly #counts = new Int32Array(1 << shardBits);
 
@@ -22,7 +22,7 @@ export class HashIndex {
     this.#arena = arena;
   }
 
-  /** The slot of the first entry with this hash, or of the next one behind `after`; -1 if there is none. */
+  /** The slot of the first entry with this hash, or of the next one after `after`; -1 if there is none. */
   find(hash: number, after = -1): number {
     const shard = hash >>> (32 - shardBits);
     const block = this.#shards[shard * 2]!;
@@ -43,11 +43,11 @@ export class HashIndex {
     return this.#arena.chunks[block >>> chunkBits]![(block & offsetMask) + slot * 2 + 1]!;
   }
 
-  /** What stands where the first entry with this hash probably is; 0 or any other. */
+  /** The value in the probable slot of the first entry with this hash: 0 or any other. */
   guess(hash: number): number {
     const shard = hash >>> (32 - shardBits);
     const block = this.#shards[shard * 2]!;
-    // Without a block, 0 is the address of one that is not in use, and of its slots this is the first.
+    // Without a block the address is 0, an unused block, and this is its first slot.
     const slot = block === 0 ? 0 : hash & this.#shards[shard * 2 + 1]!;
     return this.#arena.chunks[block >>> chunkBits]![(block & offsetMask) + slot * 2 + 1]!;
   }
@@ -58,7 +58,7 @@ export class HashIndex {
     return slot < 0 ? 0 : this.at(hash, slot);
   }
 
-  /** Makes a value the only one with this hash; 0 takes it away. */
+  /** Sets the only value with this hash; 0 removes it. */
   set(hash: number, value: number): void {
     const slot = this.find(hash);
     if (slot < 0) {

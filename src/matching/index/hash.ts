@@ -1,10 +1,10 @@
 /**
- * Hashes of 32 bits. Seed and multiplier are drawn for each process, so that no client can choose subscriptions or
- * events that all fall into one place.
+ * 32-bit hashes. Seed and multiplier are random for each process, so that no client can choose subscriptions or events
+ * that collide.
  */
 const [seed = 1, random = 1] = crypto.getRandomValues(new Int32Array(2));
 const multiplier = (random & ~7) | 5;
-/** Looked up once and not for each character: in a context of `node:vm`, as tests have, a global takes a call. */
+/** A constant instead of a global for each character: in a `node:vm` context, as in tests, a global costs a call. */
 const { imul } = Math;
 
 export function hashText(text: string): number {
@@ -30,7 +30,7 @@ export function hashWords(words: readonly number[]): number {
   return finishHash(hash);
 }
 
-/** For hashes that are taken on the way along a text: begin, step for each character, finish wherever one is wanted. */
+/** For rolling hashes along a text: begin, step for each character, finish wherever a hash is needed. */
 export const beginHash = seed;
 
 export function stepHash(hash: number, character: number): number {
@@ -49,7 +49,7 @@ export function hashBack(hash: number, text: string, from: number, to: number): 
   return hash;
 }
 
-/** Mixes all bits, so that those that choose the place are as good as any. */
+/** Mixes all bits, so that the bits that choose the slot are evenly distributed. */
 export function finishHash(hash: number): number {
   hash = imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = imul(hash ^ (hash >>> 13), 0xc2b2ae35);

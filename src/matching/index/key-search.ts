@@ -5,13 +5,13 @@ import { aWord, pairOf, whatWord, type Keys } from './keys.js';
 import { operandShift, operationMask, prefix, suffix } from './operations.js';
 import { firstWord, type StringTable } from './string-table.js';
 
-/** The way of one event to the keys that it hits, in steps that all of its attributes take side by side (search.ts). */
+/** Finds the keys that one event hits, in steps that run for all attributes in parallel (search.ts). */
 export class KeySearch {
   readonly #arena: Arena;
   readonly #keys: Keys;
   readonly #values: StringTable;
   readonly #view: EventView;
-  /** Addresses of the keys that the event hits, each once. Of all lists here the first so many are of this event. */
+  /** Addresses of the keys that the event hits, each once. Only the first entries of each list here are valid. */
   readonly hits: number[] = [];
   count = 0;
   /** Attributes of the event that keys compare. */
@@ -20,7 +20,7 @@ export class KeySearch {
   /** Keys that the hash of a part leads to: address, what, length of the part. */
   readonly #found: number[] = [];
   #foundCount = 0;
-  /** What was read beforehand. */
+  /** Values of prefetching reads, so that the reads are not optimised away. */
   readonly #read: number[] = [];
 
   constructor(arena: Arena, keys: Keys, values: StringTable, view: EventView) {
@@ -45,7 +45,7 @@ export class KeySearch {
     if (this.#keys.forEveryEvent !== 0) this.#hit(this.#keys.forEveryEvent);
   }
 
-  /** Takes the hashes of all texts that are looked up, and of their parts. */
+  /** Computes the hashes of all texts to look up, and of their parts. */
   #hash(): void {
     const { count, present, texts, hashes } = this.#view;
     const { prefixes } = this.#keys;
@@ -64,7 +64,7 @@ export class KeySearch {
     prefixes.walk(texts, hashes);
   }
 
-  /** Where the hashes lead to: which values, and keys of parts. */
+  /** Looks up the hashes: values, and keys of parts. */
   #guess(): void {
     const count = this.#comparedCount;
     for (let i = 0; i < count; i += 1) {
@@ -74,7 +74,7 @@ export class KeySearch {
     for (let i = 0; i < count; i += 1) this.#view.guess(this.#compared[i]!);
   }
 
-  /** Reads values with their texts and keys beforehand. */
+  /** Prefetches values with their texts and keys. */
   #readValues(): void {
     const { values } = this.#view;
     let at = 0;
@@ -100,7 +100,7 @@ export class KeySearch {
     if (a > 0 && b > 0) this.#read[0] = this.#arena.word(this.#keys.readSlot(pairOf(first, second), a, b));
   }
 
-  /** Whether a key is of a part of the event's attribute: it could be of another one with the same hash. */
+  /** Whether a key belongs to a part of the event's attribute, and not to another text with the same hash. */
   #isPart(key: number, what: number, length: number): boolean {
     const words = this.#arena.chunks[key >>> chunkBits]!;
     const at = key & offsetMask;

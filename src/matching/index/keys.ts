@@ -8,15 +8,15 @@ import { firstWord, secondWord } from './string-table.js';
 import type { Symbols } from './symbols.js';
 
 /**
- * Keys that bundles are filed under. Each says one thing about an event, in three numbers: what, and one or two values:
+ * The keys of bundles. Each is one condition on an event, in three numbers: the kind, and one or two values:
  *
  *   exact, prefix, suffix + attribute << 4, value    as in a program
  *   pair + both attributes, value, value             two attributes equal
  *   0, 0, 0                                          every event
  *
- * A key exists while something is filed under it. Of each attribute it is counted how many keys say what it equals,
- * begins with and ends with, and of each value in how many pairs it is: what has none of a kind is not looked up. The
- * record of a value leads to its key by exact value, if there has been but one since there was none.
+ * A key exists while a bundle is filed under it. Counters say for each attribute how many keys compare it for equality,
+ * prefixes and suffixes, and for each value how many pairs have it: a kind without keys is not looked up. The record of
+ * a value has the address of its exact key, unless there were several since there was none.
  */
 export interface Key {
   what: number;
@@ -27,7 +27,7 @@ export interface Key {
 export const pair = 1;
 export const everyEvent: Key = { what: 0, a: 0, b: 0 };
 
-/** What a pair of attributes with numbers below 16 is. */
+/** The kind of a pair of attributes with numbers below 16. */
 export function pairOf(first: number, second: number): number {
   return pair | (first << operandShift) | (second << (2 * operandShift));
 }
@@ -35,7 +35,7 @@ export function pairOf(first: number, second: number): number {
 export const whatWord = 0;
 export const aWord = 1;
 const bWord = 2;
-/** The list of entries: bundle, and flags with what an event goes to without a further look (bundles.ts). */
+/** The list of entries: the bundle, and flags with the handle that a hit proves (bundles.ts). */
 export const keyList = 3;
 const keyWords = 7;
 
@@ -45,11 +45,11 @@ export class Keys {
   readonly #symbols: Symbols;
   readonly #index: HashIndex;
   readonly prefixes: Prefixes;
-  /** By attribute, whose numbers are dense. */
+  /** Indexed by attribute number; the numbers are dense. */
   readonly #equals: number[] = [];
   readonly #begins: number[] = [];
   readonly #ends: number[] = [];
-  /** The address of the key that every event hits, 0 if nothing is filed there. */
+  /** The address of the key that every event hits; 0 if it has no bundles. */
   forEveryEvent = 0;
 
   constructor(arena: Arena, symbols: Symbols) {
@@ -64,7 +64,7 @@ export class Keys {
     return this.#index.size;
   }
 
-  /** Whether keys say what an attribute begins with. */
+  /** Whether there are prefix keys for an attribute. */
   hasBeginnings(attribute: number): boolean {
     return (this.#begins[attribute] ?? 0) > 0;
   }
@@ -73,12 +73,12 @@ export class Keys {
     return (this.#ends[attribute] ?? 0) > 0;
   }
 
-  /** Whether keys say what an attribute equals, alone or together with another. */
+  /** Whether there are equality keys for an attribute, alone or in a pair. */
   isCompared(attribute: number): boolean {
     return (this.#equals[attribute] ?? 0) > 0;
   }
 
-  /** The address of the key by exact value, 0 if nothing is filed there. */
+  /** The address of the exact key of a value; 0 if it has no bundles. */
   findExact(attribute: number, value: number): number {
     const what = exact | (attribute << operandShift);
     const only = this.#symbols.values.word(value, firstWord);
@@ -86,7 +86,7 @@ export class Keys {
     return only !== 0 && this.#what(only) === what ? only : 0;
   }
 
-  /** Reads beforehand where the hash of a key leads to. */
+  /** Prefetches the slot for the hash of a key. */
   readSlot(what: number, a: number, b: number): number {
     return this.#index.guess(hashNumbers(what, a, b));
   }
@@ -95,7 +95,7 @@ export class Keys {
     return this.#symbols.values.word(value, secondWord) !== 0;
   }
 
-  /** The address of a key, 0 if nothing is filed there. */
+  /** The address of a key; 0 if it has no bundles. */
   find(what: number, a: number, b: number): number {
     const hash = hashNumbers(what, a, b);
     for (let slot = this.#index.find(hash); slot >= 0; slot = this.#index.find(hash, slot)) {
@@ -113,7 +113,7 @@ export class Keys {
     return { what: words[at + whatWord]!, a: words[at + aWord]!, b: words[at + bWord]! };
   }
 
-  /** How many bundles are filed under a key, by its address. */
+  /** How many bundles a key has, by its address. */
   count(key: number): number {
     return key === 0 ? 0 : this.#arena.chunks[key >>> chunkBits]![(key & offsetMask) + keyList + listCount]!;
   }
@@ -134,7 +134,7 @@ export class Keys {
     return key;
   }
 
-  /** Lets go of a key that nothing is filed under any more. */
+  /** Releases a key without bundles. */
   release(key: number): void {
     const { what, a, b } = this.at(key);
     this.#index.delete(hashNumbers(what, a, b), key);
@@ -169,8 +169,8 @@ export class Keys {
 }
 
 /**
- * The word of a value when a key by exact value comes, or goes (0): the address of the first, if no other came since,
- * and from the second on less than 0 and how many there are.
+ * The word of a value after an exact key was added, or removed (0): the address of the only key, or a negative count
+ * from the second key on.
  */
 function onlyKey(word: number, coming: number): number {
   if (coming === 0) return word > 0 ? 0 : word + 1;

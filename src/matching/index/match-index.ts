@@ -1,6 +1,7 @@
-// Subscriptions are compiled into programs (`program.ts`), equal ones into one bundle, and each bundle is found by keys: the
-// rarest thing that an event must have (`anchors.ts`, `keys.ts`). An event is looked up by what it has (`key-search.ts`),
-// and what is left is run (`search.ts`). All of it lies outside of the collected heap (`arena.ts`).
+// Subscriptions are compiled into programs (`program.ts`). Equal programs share one bundle, which is indexed by keys:
+// the rarest thing that an event must have (`anchors.ts`, `keys.ts`). An event is looked up by its attributes
+// (`key-search.ts`), and the programs of the candidates run (`search.ts`). All data is outside the JS heap
+// (`arena.ts`).
 
 import { Arena } from './arena.js';
 import { Bundles } from './bundles.js';
@@ -17,33 +18,33 @@ import { Work } from '../work.js';
 
 export interface MatchIndexStatistics {
   subscriptions: number;
-  /** Filters that differ; equal ones are run once. */
+  /** Distinct filters; equal ones run once. */
   distinct: number;
   keys: number;
-  /** Distinct filters that are run for every event, because nothing about the event can rule them out. */
+  /** Distinct filters that run for every event, because the index cannot exclude them. */
   unanchored: number;
-  /** Distinct filters that the last match looked at, of those that it had not excluded by their keys. */
+  /** Distinct filters that the last match tested, because their keys did not exclude them. */
   candidates: number;
-  /** Bytes outside of the collected heap. */
+  /** Bytes outside the JS heap. */
   bytes: number;
 }
 
 /**
- * Which subscriptions does an event go to, in time that grows with the answer and not with the subscriptions. Each
- * subscription is a handle, a whole number that is its own until it is removed. Freed ones are used before new ones, so
- * that callers keep what belongs to them in arrays.
+ * Finds the subscriptions that match an event. The time depends on the number of results, not on the number of
+ * subscriptions. Each subscription has a handle, a whole number that it keeps until it is removed. Freed handles are
+ * used before new ones, so callers can use arrays indexed by handle.
  *
- * A subscription is in or out: `add` compiles first, and nothing here waits, so that no match sees half a change.
+ * Changes are atomic: `add` compiles first, and everything here is synchronous, so no match sees half a change.
  */
 export interface MatchIndex {
   readonly size: number;
-  /** Takes the place of the subscription with the same id, which keeps its handle. Returns the handle. */
+  /** Adds a subscription, or replaces the one with the same id under its handle. Returns the handle. */
   add(subscription: MatchableSubscription): number;
-  /** Returns the handle that is free now, undefined if there is no such subscription. */
+  /** Returns the freed handle; undefined if there is no such subscription. */
   remove(id: string): number | undefined;
-  /** The handles of the subscriptions that the event goes to, each once, in no order. */
+  /** The handles of the matching subscriptions, each once, in no particular order. */
   match(event: ContextAttributes): number[];
-  /** The same within a slice: undefined where the work is stopped. */
+  /** The same within a slice: undefined if the work was stopped. */
   match(event: ContextAttributes, work: Work): number[] | undefined;
   handleOf(id: string): number | undefined;
   idOf(handle: number): string;
@@ -55,7 +56,7 @@ export function createMatchIndex(dialects: Dialects = {}): MatchIndex {
   const symbols = new Symbols(arena);
   const keys = new Keys(arena, symbols);
   const bundles = new Bundles(arena, symbols, keys);
-  /** A record has the subscription's bundle and its entry among the members. */
+  /** A record has the bundle of the subscription and its entry among the members. */
   const ids = new StringTable(arena);
   const view = new EventView(symbols);
   const search = new Search(arena, new KeySearch(arena, keys, symbols.values, view), view, (handle) =>

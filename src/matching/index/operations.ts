@@ -1,6 +1,6 @@
 /**
- * The instructions of a program (program.ts). Every operation below `all` is a leaf of two words; an odd one among them
- * negates the one before it.
+ * The instructions of a program (program.ts). Every operation below `all` is a leaf of two words; an odd one negates
+ * the operation before it in this list.
  */
 export const exact = 2;
 export const notExact = 3;
@@ -16,7 +16,7 @@ export const notPredicate = 11;
 export const operationMask = 15;
 export const operandShift = 4;
 
-/** The words of the instruction that begins with `word`, with all that is inside of it. */
+/** The number of words of the instruction that begins with `word`, including its children. */
 export function lengthOf(word: number): number {
   return (word & operationMask) < all ? 2 : word >>> operandShift;
 }

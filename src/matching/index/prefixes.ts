@@ -4,22 +4,23 @@ import { beginHash, finishHash, hashBack, hashOn, stepHash } from './hash.js';
 import { operandShift, operationMask, suffix } from './operations.js';
 
 /**
- * Finds which of many texts some given texts begin with, by hashes that are taken on one way along them; suffixes are
- * read backwards and are prefixes then. `what` is the attribute and the direction (keys.ts); each is a set of its own, by a
- * salt that comes in at the end, so that one way along a text is for its beginnings and for the whole of it.
+ * Finds which of many prefixes the given texts begin with, with hashes from one pass over each text. Suffixes are
+ * prefixes that are read backwards. `what` is the attribute and the direction (keys.ts). Each `what` is a separate set,
+ * with a salt that is added at the end, so that one pass over a text gives the hashes of its prefixes and of the whole
+ * text.
  *
- * Guards make the way short. They stand every 31 characters on the way of every text of the set, further apart from the
- * 256th on. Where there is no guard the way ends: nothing in the set begins like this. Where there is one, it knows at
- * which lengths up to the next guard a text of the set ends, and only those are looked up. So neither many texts nor
- * many lengths cost anything unless they begin as the given text does.
+ * Guards make the pass short. Every text of the set has guards every 31 characters, further apart from the 256th on. If
+ * there is no guard, the pass ends: no text of the set begins like this. If there is one, it knows at which lengths up
+ * to the next guard texts of the set end, and only those are looked up. So the number of texts and lengths costs
+ * nothing unless they begin like the given text.
  *
- * A guard is one word: a bit for each of the 31 parts of the way to the next guard in which texts end, and one that is
- * always set. How many texts pass a guard, and end in a part, are numbers that only changes look at. Two guards with
- * the same hash are one, which then sends to some lengths in vain; the caller compares what it gets.
+ * A guard is one word: a bit for each of the 31 parts up to the next guard, set if texts end there, and one bit that is
+ * always set. How many texts pass a guard, and end in a part, are counters that only changes read. Two guards with the
+ * same hash are one, which causes some useless look-ups; the caller compares the results.
  */
 const parts = 31;
 const isGuard = 1 << parts;
-/** A text that ends where a guard stands has another hash than the guard, and so have the counts. */
+/** A text that ends at a guard has another hash than the guard, and so have the counters. */
 const guardSalt = 0x5bd1e995;
 const countSalt = 0x3c6ef372;
 
@@ -27,17 +28,17 @@ export class Prefixes {
   readonly #guards: HashIndex;
   readonly #counts: HashIndex;
   readonly #ends: HashIndex;
-  /** The texts that are on their way: what each is looked up as, how far it is, and its hash up to there. */
+  /** The texts in progress: the `what` of each, its position, and its hash up to there. */
   readonly #whats: number[] = [];
   readonly #places: number[] = [];
   readonly #hashes: number[] = [];
   #ways = 0;
-  /** Where texts of a set may end: the same of each, and the hash that they are found by. */
+  /** Where texts of a set may end: the same for each, and the hash to look up. */
   readonly #endWhats: number[] = [];
   readonly #endPlaces: number[] = [];
   readonly #endHashes: number[] = [];
   #found = 0;
-  /** What was read beforehand. */
+  /** Values of prefetching reads, so that the reads are not optimised away. */
   readonly #read: number[] = [];
 
   constructor(arena: Arena) {
@@ -46,7 +47,7 @@ export class Prefixes {
     this.#ends = new HashIndex(arena);
   }
 
-  /** Sends a text on its way. */
+  /** Starts the pass over a text. */
   begin(what: number): void {
     this.#whats[this.#ways] = what;
     this.#places[this.#ways] = 0;
@@ -55,8 +56,8 @@ export class Prefixes {
   }
 
   /**
-   * Goes along all texts, from guard to guard side by side (search.ts). `texts` are by attribute, and so are `hashes`,
-   * which get the hash of each text that is read forwards.
+   * Processes all texts in parallel, from guard to guard (search.ts). `texts` and `hashes` are indexed by attribute;
+   * `hashes` gets the hash of each text that is read forwards.
    */
   walk(texts: readonly (string | undefined)[], hashes: number[]): void {
     while (this.#ways > 0) {
@@ -67,8 +68,8 @@ export class Prefixes {
   }
 
   /**
-   * Puts the keys of what the texts begin with into `found`, each with what it is looked up as and its length; the hash
-   * alone decides, so the caller compares. Returns how many numbers that are.
+   * Writes the keys of the prefixes into `found`, each with its `what` and its length. Only the hashes match, so the
+   * caller must compare. Returns how many numbers it wrote.
    */
   collect(found: number[]): number {
     const ends = this.#found;
@@ -88,8 +89,8 @@ export class Prefixes {
   }
 
   /**
-   * Takes a text to the next guard, where it goes on when the others have come as far, unless it ends before or there
-   * is none. That guard is read beforehand.
+   * Moves a text to the next guard, unless it ends before or there is no guard. It continues when the others have come
+   * as far. The guard is prefetched.
    */
   #step(way: number, texts: readonly (string | undefined)[], hashes: number[]): void {
     const what = this.#whats[way]!;
@@ -138,7 +139,7 @@ export class Prefixes {
     this.#ends.delete(end, key);
   }
 
-  /** Counts a text in or out at all guards on its way. Returns the hash that it is found by. */
+  /** Adds or removes a text at all of its guards. Returns the hash for look-ups. */
   #walk(what: number, text: string, change: 1 | -1): number {
     const backwards = (what & operationMask) === suffix;
     const salt = saltOf(what);
@@ -181,7 +182,10 @@ function saltOf(what: number): number {
   return Math.imul(what, 0x9e3779b1);
 }
 
-/** Guards stand `31 << widthBits` apart: a part is a character up to the 256th, and doubles at each power of two. */
+/**
+ * The distance of guards is `31 << widthBits`: a part is one character up to the 256th, and doubles at each power of
+ * two.
+ */
 function widthBits(at: number): number {
   return at < 256 ? 0 : 24 - Math.clz32(at);
 }

@@ -15,15 +15,16 @@ import {
 import type { Symbols } from './symbols.js';
 
 /**
- * A subscription's wishes as words, in one canonical form: `not` is pushed down to the leaves, groups in groups of
- * their kind are opened, and children are sorted, each once. So equal wishes are equal words, and what `not` hides (a
- * `not` around an `any` of `not`s is an `all`) is in plain sight. A leaf with several attributes is an `all` of leaves.
+ * The conditions of a subscription as words, in one canonical form: `not` is pushed down to the leaves, nested groups
+ * of the same kind are flattened, and children are sorted and unique. So equal conditions are equal words, and
+ * conditions under `not` become visible (a `not` around an `any` of `not`s is an `all`). A leaf with several attributes
+ * is an `all` of leaves.
  *
  *   leaf       operation + attribute << 4, number of the value
  *   group      all or any + length << 4, children          an empty `all` is true, an empty `any` false
  *   predicate  operation + length << 4, number of the predicate, and what it implies, as children of an `all`
  *
- * Children are sorted by operation first, which puts the cheap ones before the dear ones.
+ * Children are sorted by operation first, so that cheap ones run before expensive ones.
  */
 export type Program = number[];
 
@@ -56,7 +57,7 @@ function compile(filter: Filter, negated: boolean, symbols: Symbols, dialects: D
 }
 
 /**
- * A missing attribute makes a leaf false and its negation true, so that De Morgan's laws hold for leaves as for bits.
+ * A missing attribute makes a leaf false and its negation true, so De Morgan's laws apply to leaves as to bits.
  */
 function leaves(symbols: Symbols, operation: number, negated: boolean, attributes: Attributes): Program {
   const parts = Object.entries(attributes).map(([name, value]) =>
@@ -87,7 +88,7 @@ function other(filter: object, negated: boolean, symbols: Symbols, dialects: Dia
 }
 
 function junction(operation: number, parts: Program[]): Program {
-  // By far the most: one type, one filter. It is in its form already.
+  // The most common case: a single part, such as one type or one filter, is already canonical.
   if (parts.length === 1) return parts[0]!;
   const children: Program[] = [];
   for (const part of parts) {

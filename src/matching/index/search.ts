@@ -15,51 +15,51 @@ import type { EventView } from './event-view.js';
 import type { KeySearch } from './key-search.js';
 import { keyList } from './keys.js';
 
-/** So many candidates are looked at together. */
+/** How many candidates are processed together. */
 const groupSize = 64;
-/** Steps to look at a candidate, without its program: mostly memory latency. */
+/** Steps for a candidate, without its program: mostly memory latency. */
 const stepsOfCandidate = 16;
-/** The way through the keys, and each subscription that gets the event, with its part of the answer. */
+/** Steps for the key search, and for each matching subscription with its part of the response. */
 const stepsOfEvent = 256;
 const stepsOfHandle = 64;
 
-/** A search that was stopped: what it found, and what it has still to look at. */
+/** A stopped search: its results, and the remaining candidates. */
 interface Suspended {
   search: Search;
-  /** Of the index. */
+  /** The number of changes of the index at that time. */
   changes: number;
   handles: number[];
-  /** Bundle, flags; those before `at` have been looked at. */
+  /** Bundle, flags; those before `at` are done. */
   rest: number[];
   at: number;
 }
 
 /**
- * The way of one event through keys, candidates and members.
+ * The search of one event through keys, candidates and members.
  *
- * What it comes by lies far apart in memory, and waiting for that is most of the time. A look that decides what happens
- * next waits alone. So the way is gone step by step, each for all that are at it, and before a step decides anything it
- * reads what it will look at, without a branch that has to wait: the processor fetches that side by side.
+ * The data is far apart in memory, and waiting for it takes most of the time. A dependent read waits alone. So each
+ * step runs for all keys or candidates before the next one, and first reads everything that it needs, without dependent
+ * branches: the CPU fetches that in parallel.
  */
 export class Search {
-  /** Candidates of the last event. */
+  /** The number of candidates of the last event. */
   candidates = 0;
   readonly #arena: Arena;
   readonly #keys: KeySearch;
   readonly #view: EventView;
-  /** Candidates that have to be looked at: bundle, flags. */
+  /** Candidates to test: bundle, flags. */
   readonly #group = new Int32Array(groupSize * 2);
   #grouped = 0;
-  /** Bundles under several keys that this event hit already. */
+  /** Bundles with several keys that this event has already hit. */
   readonly #marked: number[] = [];
-  /** The first `#count` are of this event. */
+  /** The first `#count` belong to this event. */
   readonly #handles: number[] = [];
   #count = 0;
-  /** What was read beforehand. */
+  /** Values of prefetching reads, so that the reads are not optimised away. */
   readonly #read: number[] = [];
-  /** Candidates that are left for another slice. */
+  /** Candidates that remain for another slice. */
   #rest: number[] | undefined;
-  /** The subscription that a member's handle stands for. */
+  /** The subscription of a member's handle. */
   readonly #idOf: (handle: number) => string;
 
   constructor(arena: Arena, keys: KeySearch, view: EventView, idOf: (handle: number) => string) {
@@ -70,8 +70,8 @@ export class Search {
   }
 
   /**
-   * The handles; undefined where the work is stopped. The next call for the same event goes on from there. `changes`
-   * counts those of the index.
+   * The handles; undefined if the work was stopped. The next call for the same event continues from there. `changes` is
+   * the number of changes of the index.
    */
   run(changes: number): number[] | undefined {
     const { work } = this.#view;
@@ -94,7 +94,7 @@ export class Search {
     const rest = this.#rest as number[] | undefined;
     if (rest === undefined) return handles;
     if (rest.length === 0) {
-      // The slice was used up by the last candidates.
+      // The last candidates used up the slice.
       work.isStopped = false;
       return handles;
     }
@@ -102,7 +102,7 @@ export class Search {
     return undefined;
   }
 
-  /** Nothing has changed since: what was found still holds. */
+  /** The index has not changed since, so the results are still valid. */
   #goOn(suspended: Suspended): number[] | undefined {
     const { work } = this.#view;
     const { rest, handles } = suspended;
@@ -122,7 +122,7 @@ export class Search {
     return handles;
   }
 
-  /** Reads the newest two blocks of each key beforehand; nearly no list has more. */
+  /** Prefetches the newest two blocks of each key; hardly any list has more. */
   #readLists(): void {
     for (let i = 0; i < this.#keys.count; i += 1) {
       const block = this.#arena.word(this.#keys.hits[i]! + keyList + listBlock);
@@ -155,7 +155,7 @@ export class Search {
     this.#grouped += 2;
   }
 
-  /** Looks at the candidates that were gathered. */
+  /** Tests the collected candidates. */
   #consider(): void {
     const group = this.#group;
     const end = this.#grouped;
@@ -177,14 +177,14 @@ export class Search {
     this.#rest = [];
   }
 
-  /** Leaves candidates of the group to another slice. */
+  /** Leaves candidates of the group for another slice. */
   #leave(from: number, end: number): void {
     for (let i = from; i < end; i += 2) {
       if (this.#isNew(this.#group[i]!, this.#group[i + 1]!)) this.#rest!.push(this.#group[i]!, this.#group[i + 1]!);
     }
   }
 
-  /** Reads records with all that is in them beforehand, then programs and members that are elsewhere. */
+  /** Prefetches records, then the programs and members in other blocks. */
   #readCandidates(end: number): void {
     const group = this.#group;
     for (let i = 0; i < end; i += 2) {
@@ -199,7 +199,7 @@ export class Search {
     }
   }
 
-  /** Whether the event has not come by it under another key. */
+  /** Whether the event has not hit it under another key. */
   #isNew(bundle: number, flags: number): boolean {
     if ((flags & isOneOfSeveral) === 0) return true;
     const words = this.#arena.chunks[bundle >>> chunkBits]!;

@@ -3,26 +3,26 @@ import { HashIndex } from './hash-index.js';
 import { hashText } from './hash.js';
 
 const recordBits = 3;
-/** Words of a record that belong to the owner of the table. `use` counts for `acquire` and `release`. */
+/** Words of a record for the owner of the table. `use` is the reference count of `acquire` and `release`. */
 const hashWord = 0;
 export const useWord = 1;
 export const firstWord = 2;
 export const secondWord = 3;
-/** The block of the text, four characters in a word; two, and the length is negative, if one of them needs 16 bits. */
+/** The block of the text, four characters per word; if a character needs 16 bits, two, and the length is negative. */
 const textWord = 4;
 const lengthWord = 5;
 const wideCharacter = /[^\0-\xff]/;
 
 /**
- * Strings by number and back, outside of the heap that the collector walks: each text is kept once, with dense numbers
- * from 1 that are used again when its last user is gone. To compare two texts is to compare their numbers.
+ * Maps strings to numbers and back, outside the JS heap. Each text is stored once, with dense numbers from 1 that are
+ * reused after the last release. Texts are equal if their numbers are equal.
  */
 export class StringTable {
   readonly #records = new Arena(1 << recordBits);
   readonly #arena: Arena;
   readonly #index: HashIndex;
 
-  /** `arena` is for the hash index and the texts; records have one of their own, which keeps their numbers dense. */
+  /** `arena` is for the hash index and the texts; records have their own arena, which keeps their numbers dense. */
   constructor(arena: Arena) {
     this.#arena = arena;
     this.#index = new HashIndex(arena);
@@ -32,7 +32,7 @@ export class StringTable {
     return this.#index.size;
   }
 
-  /** Of the records; index and texts are counted with their arena. */
+  /** Bytes of the records; index and texts count in their arena. */
   get bytes(): number {
     return this.#records.bytes;
   }
@@ -47,8 +47,8 @@ export class StringTable {
   }
 
   /**
-   * The number that a text has if the table has it at all: the only one with this hash. It saves a look at a string
-   * that may decide nothing; the caller compares once it does. 0 if the table does not have the text for certain.
+   * The number of a text, if the table has the text: the only number with this hash. It saves a comparison that may not
+   * be needed; the caller compares when it is. 0 if the table certainly does not have the text.
    */
   guess(text: string, hash: number): number {
     const slot = this.#index.find(hash);
@@ -76,7 +76,7 @@ export class StringTable {
     this.setWord(number, useWord, this.word(number, useWord) + 1);
   }
 
-  /** Whether that was the last user, with whom text and number went. */
+  /** Returns whether that was the last reference, so that text and number are free. */
   release(number: number): boolean {
     const left = this.word(number, useWord) - 1;
     this.setWord(number, useWord, left);
@@ -87,12 +87,12 @@ export class StringTable {
     return true;
   }
 
-  /** Reads a record and where its text begins beforehand. */
+  /** Prefetches a record and the beginning of its text. */
   readText(number: number): number {
     return this.#arena.word(this.word(number, textWord));
   }
 
-  /** Reads beforehand where a hash leads to. */
+  /** Prefetches the slot of a hash. */
   readSlot(hash: number): number {
     return this.#index.guess(hash);
   }
@@ -105,7 +105,7 @@ export class StringTable {
     return this.length(number) === text.length && this.#isAt(0, number, text);
   }
 
-  /** Whether the text of a number is what another one begins with. */
+  /** Whether another text begins with the text of a number. */
   begins(number: number, text: string): boolean {
     return this.length(number) <= text.length && this.#isAt(0, number, text);
   }
@@ -148,7 +148,7 @@ export class StringTable {
     this.setWord(number, lengthWord, isWide ? -text.length : text.length);
   }
 
-  /** Whether the text of a number stands in another one at a place, which has room for it. */
+  /** Whether another text, which is long enough, has the text of a number at a place. */
   #isAt(place: number, number: number, text: string): boolean {
     const address = this.word(number, textWord);
     const length = this.word(number, lengthWord);

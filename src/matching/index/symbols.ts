@@ -5,9 +5,9 @@ import { all, notPredicate, operandShift, operationMask, predicate } from './ope
 import { StringTable } from './string-table.js';
 
 /**
- * What programs refer to by number: attribute names, values and compiled predicates, each kept once and for as long as
- * a program that is kept refers to it. While a program is compiled its symbols are pending; `keep` counts those that
- * the finished program has, `settle` lets go of what was pending.
+ * The symbols of programs, by number: attribute names, values and compiled predicates. Each is stored once, for as long
+ * as a stored program refers to it. While a program is compiled, its symbols are pending; `keep` adds references for
+ * the finished program, and `settle` releases the pending ones.
  */
 export class Symbols {
   readonly attributes: StringTable;
@@ -20,7 +20,7 @@ export class Symbols {
     this.attributes = new StringTable(arena);
     this.values = new StringTable(arena);
     this.#predicates = new StringTable(arena);
-    // The specification's own attributes have fixed numbers, from 1.
+    // The attributes of the specification have fixed numbers, from 1.
     for (const name of coreNames) this.attributes.acquire(name);
   }
 

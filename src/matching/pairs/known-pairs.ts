@@ -8,25 +8,26 @@ export interface MatchedPair {
   allowedRate: Rate;
   /** RFC 3339. */
   expiresAt: string;
-  /** RFC 3339: the webhook asked senders to hold until then. */
+  /** RFC 3339: the webhook asked senders to pause until this time. */
   heldUntil: string | undefined;
   subscriptions: string[];
   protocolSettings: Record<string, unknown> | undefined;
-  /** The subscription that these settings are of. */
+  /** The subscription of these settings. */
   settingsOf: string | undefined;
-  /** Of these subscriptions some has a sink credential. */
+  /** At least one of these subscriptions has a sink credential. */
   hasCredential: boolean;
 }
 
 /**
- * Why not: no grant, one that is over, all subscriptions of the pair suspended (an agreement needs none), or a hold.
+ * Why an origin may not send: no grant, a grant that is over, only suspended subscriptions (an agreement needs none),
+ * or a hold.
  */
 export type Denial = 'no_grant' | 'expired' | 'revoked' | 'ended' | 'suspended' | 'held';
 
 /** Whether an origin may send to a sink now. */
 export interface Decision {
   denial: Denial | undefined;
-  /** Of a pair that has or had one. Times are milliseconds since 1970. */
+  /** The grant of a pair that has or had one. Times are milliseconds since 1970. */
   grant:
     | { id: string; basis: GrantState['basis']; allowedRate: Rate; expiresAt: number; heldUntil: number | undefined }
     | undefined;
@@ -41,8 +42,8 @@ const stateOf = (ofGrant: number) => grantStates[(ofGrant & 3) - 1];
 const basisOf = (ofGrant: number) => bases[ofGrant >>> 2] ?? 'response';
 
 /**
- * What is known of pairs of origin and sink: the grant, and how many subscriptions hold on to the pair. Origins are
- * numbers here, and so are pairs; a pair is there as long as it has a grant or a subscription.
+ * The state of pairs of origin and sink: the grant, and how many subscriptions use the pair. Origins and pairs are
+ * numbers here. A pair exists as long as it has a grant or a subscription.
  */
 export class KnownPairs {
   readonly #table = new PairTable();
@@ -55,7 +56,7 @@ export class KnownPairs {
     return this.#table.bytes;
   }
 
-  /** A subscription comes to a pair, which is returned. */
+  /** Adds a subscription to a pair and returns the pair. */
   join(origin: number, sink: string, isSuspended: boolean): number {
     const pair = this.#table.acquire(origin, Buffer.from(sink));
     this.#count(pair, 1, isSuspended);
@@ -82,12 +83,12 @@ export class KnownPairs {
     this.#releaseEmpty(pair);
   }
 
-  /** Forgets an origin. */
+  /** Removes an origin. */
   releaseOrigin(origin: number): void {
     this.#table.releaseOrigin(origin);
   }
 
-  /** Whether the grant of a pair is live; who has a subscription that is not suspended needs no more. */
+  /** Whether the grant of a pair is live. For a pair with an active subscription, this is the only condition. */
   isLive(pair: number, time: number): boolean {
     const ofGrant = this.#table.small(pair, word.grant);
     return stateOf(ofGrant) === 'live' && this.#table.large(pair, word.expiresAt) > time;
@@ -108,7 +109,7 @@ export class KnownPairs {
   }
 
   /**
-   * The sink is the bytes from `from` to `to`, and `hashBytes` of it may be known. 0 if nothing is known of the pair.
+   * The sink is the bytes from `from` to `to`, and the caller may know its `hashBytes`. 0 if there is no such pair.
    */
   find(origin: number, bytes: Uint8Array, from: number, to: number, sinkHash?: number): number {
     return this.#table.find(origin, bytes, from, to, sinkHash);
@@ -123,7 +124,7 @@ export class KnownPairs {
     return { denial, grant: denial === 'no_grant' ? undefined : this.#grant(pair) };
   }
 
-  /** Undefined if the pair may be sent to; then it has a grant. */
+  /** Undefined if the origin may send; then the pair has a grant. */
   denial(pair: number, time: number): Denial | undefined {
     const table = this.#table;
     const ofGrant = pair === 0 ? 0 : table.small(pair, word.grant);
@@ -149,7 +150,7 @@ export class KnownPairs {
     return this.#table.large(pair, word.expiresAt);
   }
 
-  /** Writes the id of the grant into the bytes from `at` on; returns where it ends. */
+  /** Writes the id of the grant at `at`; returns the end. */
   writeGrantId(pair: number, bytes: DataView, at: number): number {
     return this.#table.writeId(pair, bytes, at);
   }

@@ -4,16 +4,16 @@ import { hashBytes, hashNumbers } from '../index/hash.js';
 import { Piece, writeHex } from './write-bytes.js';
 
 /**
- * Pairs of origin and sink, each with what is known of its grant and how many subscriptions hold on to it, outside of
- * the heap that the collector walks: a million of them as objects make every full collection a pause that senders feel.
+ * Pairs of origin and sink, each with its grant and the number of its subscriptions, outside the JS heap: a million
+ * objects would make every full garbage collection a pause that senders notice.
  *
- * A pair is a number that is its own until it is released. Sinks are asked for and kept as the bytes of their UTF-8,
- * because they come and go as bytes; four stand in a word, and what is left of the last word is 0.
+ * A pair is a number, which stays the same until it is released. Sinks are stored as UTF-8 bytes, because requests and
+ * responses have them as bytes; a word has four of them, and the last word is padded with 0.
  */
 export const word = {
   origin: 0,
   length: 1,
-  /** Its meaning is the owner's; 0 is none. */
+  /** The owner defines its meaning; 0 is none. */
   grant: 2,
   subscriptions: 3,
   suspended: 4,
@@ -22,21 +22,21 @@ export const word = {
   expiresAt: 7,
   heldUntil: 9,
   id: 11,
-  /** To the end of the record, which is near enough to come from the memory together with the others. */
+  /** The rest of the record, which is close enough to be fetched from memory together with the other words. */
   text: 15,
 } as const;
 const highPart = 2 ** 31;
 
-/** Where a number stands: its name would be looked up with every read. */
+/** Offsets as constants: a lookup by name would cost time with every read. */
 export type SmallNumber = (typeof word)['grant' | 'subscriptions' | 'suspended'];
 export type LargeNumber = (typeof word)['rate' | 'expiresAt' | 'heldUntil'];
 
-/** What stands at one place of these arrays belongs together. */
+/** Parallel arrays. */
 export interface AskedPairs {
   count: number;
   bytes: Uint8Array;
   origins: Int32Array;
-  /** Where the sink stands in the bytes, and `hashBytes` of it. */
+  /** The place of the sink in the bytes, and its `hashBytes`. */
   sinkFrom: Int32Array;
   sinkTo: Int32Array;
   sinkHashes: Int32Array;
@@ -65,8 +65,8 @@ export class PairTable {
   }
 
   /**
-   * Many at once. A look-up alone waits for the memory again and again, which is most of its time; so what they will
-   * read is read beforehand, without a branch that has to wait for it, and the processor fetches it side by side.
+   * Many look-ups at once. A single look-up spends most of its time waiting for memory. So this first reads what all of
+   * them will need, without dependent branches, and the CPU fetches it in parallel.
    */
   findAll({ count, bytes, origins, sinkFrom, sinkTo, sinkHashes }: AskedPairs, found: Int32Array): void {
     const { chunks } = this.#records;
@@ -74,7 +74,7 @@ export class PairTable {
     for (let i = 0; i < count; i += 1) {
       const words = chunks[found[i]! >>> chunkBits]!;
       const at = found[i]! & offsetMask;
-      // A record begins in one line of the cache and its text in the next.
+      // A record begins in one cache line and its text in the next.
       found[i] = words[at + word.origin]! ^ words[at + word.text]!;
     }
     for (let i = 0; i < count; i += 1)
@@ -130,13 +130,13 @@ export class PairTable {
     this.#setWord(pair, member + 1, value % highPart);
   }
 
-  /** A UUID, which is kept as its 128 bits. */
+  /** A UUID, stored as its 128 bits. */
   id(pair: number): string {
     this.writeId(pair, new DataView(idText.buffer, idText.byteOffset), 0);
     return idText.toString('latin1');
   }
 
-  /** The same as text, into the bytes from `at` on; returns where it ends. */
+  /** Writes it as text at `at`; returns the end. */
   writeId(pair: number, bytes: DataView, at: number): number {
     const words = this.#records.chunks[pair >>> chunkBits]!;
     const from = (pair & offsetMask) + word.id;
@@ -163,7 +163,7 @@ export class PairTable {
     }
   }
 
-  /** Forgets an origin. It looks at every pair there is, which is for what happens rarely. */
+  /** Removes an origin. It scans all pairs, so use it only for rare changes. */
   releaseOrigin(origin: number): void {
     for (const pair of [...this.#index.values()]) if (this.origin(pair) === origin) this.release(pair);
   }

@@ -1,6 +1,6 @@
 /**
- * Text is written as bytes here, several characters at a time. A `Piece` is written up to three bytes past its end, so
- * whatever follows is written after it, and the memory must have room for that.
+ * Writes text as bytes, several characters at a time. A `Piece` is written up to three bytes past its end, so write the
+ * next part after it, and leave room for these bytes.
  */
 export class Piece {
   readonly length: number;
@@ -14,7 +14,7 @@ export class Piece {
     );
   }
 
-  /** From `at` on; returns where it ends. */
+  /** Writes at `at`; returns the end. */
   write(bytes: DataView, at: number): number {
     const words = this.#words;
     for (let i = 0; i < words.length; i += 1) bytes.setInt32(at + i * 4, words[i]!, true);
@@ -38,20 +38,20 @@ export function writeTwoDigits(number: number, bytes: DataView, at: number): voi
   bytes.setUint16(at, twoDigits[number]!, true);
 }
 
-/** The lower half of a word, as four hexadecimal digits. Returns where they end. */
+/** Writes the lower half of a word as four hexadecimal digits; returns the end. */
 export function writeHex(half: number, bytes: DataView, at: number): number {
   bytes.setUint16(at, twoHexDigits[(half >>> 8) & 0xff]!, true);
   bytes.setUint16(at + 2, twoHexDigits[half & 0xff]!, true);
   return at + 4;
 }
 
-/** ASCII. Returns where it ends. */
+/** Writes ASCII; returns the end. */
 export function writeText(text: string, bytes: DataView, at: number): number {
   for (let i = 0; i < text.length; i += 1) bytes.setUint8(at + i, text.charCodeAt(i));
   return at + text.length;
 }
 
-/** Sets these bits in all bytes that are copied. Returns where it ends. */
+/** Copies bytes and sets these bits in each of them; returns the end. */
 export function copyBytes(source: DataView, from: number, to: number, bytes: DataView, at: number, bits = 0): number {
   const end = at + to - from;
   const ofFour = bits * 0x01010101;
@@ -65,18 +65,18 @@ const form = new Piece('0000-00-00T00:00:00.000Z');
 const scratch = Buffer.alloc(form.length);
 const scratchView = new DataView(scratch.buffer, scratch.byteOffset, scratch.length);
 
-/** Milliseconds since 1970 as `Date.toISOString` writes them in the years 1970 to 9999, in a small part of its time. */
+/** Milliseconds since 1970 in the format of `Date.toISOString`, for the years 1970 to 9999, but much faster. */
 export function instantText(time: number): string {
   writeInstant(time, scratchView, 0);
   return scratch.toString('latin1');
 }
 
-/** The same into the bytes from `at` on; returns where it ends. */
+/** Writes the same at `at`; returns the end. */
 export function writeInstant(time: number, bytes: DataView, at: number): number {
   const end = form.write(bytes, at);
   const day = Math.floor(time / dayMs);
   writeDate(day, bytes, at);
-  // `| 0` says that these are integers: division of others takes several times as long.
+  // `| 0` marks these as integers: other divisions take several times as long.
   const ms = (time - day * dayMs) | 0;
   const seconds = (ms / 1_000) | 0;
   const minutes = (seconds / 60) | 0;
@@ -91,7 +91,7 @@ export function writeInstant(time: number, bytes: DataView, at: number): number 
   return end;
 }
 
-/** Years begin in March here, so that a leap day is the last of its year; a cycle is four hundred years. */
+/** Years begin in March here, so that a leap day is the last day of its year; a cycle is four hundred years. */
 function writeDate(day: number, bytes: DataView, at: number): void {
   const sinceMarch = (day + 719_468) | 0;
   const cycle = (sinceMarch / 146_097) | 0;
