@@ -2198,7 +2198,7 @@ export interface operations {
                      *       "type": "urn:problem-type:assent:quota_exceeded",
                      *       "title": "The tenant has reached its quota of subscriptions.",
                      *       "status": 403,
-                     *       "detail": "The tenant has 1000000 subscriptions, which is all it may have.",
+                     *       "detail": "The tenant already has 1000000 subscriptions, which is the maximum.",
                      *       "code": "quota_exceeded",
                      *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63"
                      *     }
@@ -2513,7 +2513,7 @@ export interface operations {
                      *       "type": "urn:problem-type:assent:suspended_by_admin",
                      *       "title": "An admin suspended this subscription.",
                      *       "status": 403,
-                     *       "detail": "An admin suspended this subscription. Only an admin can resume it.",
+                     *       "detail": "An admin suspended this subscription, and only an admin can resume it.",
                      *       "code": "suspended_by_admin",
                      *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63"
                      *     }
@@ -2891,7 +2891,7 @@ export interface operations {
                      *       "type": "urn:problem-type:assent:match_too_expensive",
                      *       "title": "The filters need too many steps for this message.",
                      *       "status": 422,
-                     *       "detail": "The filters need more than 500,000,000 steps for this message. Those of subscription\n0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f need the most.\n",
+                     *       "detail": "The filters need more than 500,000,000 steps for this message. Those of subscription\n0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f need the most. Send fewer events at once, or shorter attributes.\n",
                      *       "code": "match_too_expensive",
                      *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63",
                      *       "faults": [
