@@ -1767,7 +1767,7 @@ export interface components {
                  *       "type": "urn:problem-type:assent:database_unavailable",
                  *       "title": "The database is unavailable.",
                  *       "status": 503,
-                 *       "detail": "The database does not respond. Try again. A change may or may not have been made; repeat it with the same Idempotency-Key.",
+                 *       "detail": "The database does not respond. Try again. A change may or may not have been made: repeat it with the same Idempotency-Key.",
                  *       "code": "database_unavailable",
                  *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63"
                  *     }
@@ -1854,14 +1854,14 @@ export interface components {
                  *       "type": "urn:problem-type:assent:idempotency_key_reused",
                  *       "title": "This Idempotency-Key was already used for another request.",
                  *       "status": 409,
-                 *       "detail": "This Idempotency-Key was used in another request.",
+                 *       "detail": "This Idempotency-Key was used for a different request.",
                  *       "code": "idempotency_key_reused",
                  *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63",
                  *       "faults": [
                  *         {
                  *           "pointer": "header/idempotency-key",
                  *           "rule": "key_reused",
-                 *           "detail": "Use a new key for a new request."
+                 *           "detail": "Use a new Idempotency-Key for a new request."
                  *         }
                  *       ]
                  *     }
