@@ -72,8 +72,12 @@ async function write(files) {
   }
 }
 
+/** Without the packages that an example has installed. */
 const namesIn = async (folder) =>
-  (await readdir(folder, { recursive: true }).catch(() => [])).map((name) => name.replaceAll('\\', '/')).sort();
+  (await readdir(folder, { recursive: true }).catch(() => []))
+    .map((name) => name.replaceAll('\\', '/'))
+    .filter((name) => !name.includes('node_modules/'))
+    .sort();
 
 /** `renderReference` is that of src/pages/, built. */
 export async function buildPages(renderReference) {
