@@ -74,8 +74,15 @@ const looks = [
     }
   }
 
-  test.each(['/', '/guides/', '/guides/consumers/receive'])('%s is accessible (WCAG 2.2 A and AA)', async (path) => {
+  test.each([
+    ['/', 'en'],
+    ['/', 'nl'],
+    ['/guides/', 'en'],
+    ['/guides/consumers/receive', 'en'],
+  ])('%s in %s is accessible (WCAG 2.2 A and AA)', async (path, language) => {
+    await page.setExtraHTTPHeaders({ 'Accept-Language': language });
     await page.goto(`${registry.url}${path}`);
+    expect(await page.getAttribute('html', 'lang')).toBe(language);
     await expectAccessible();
   });
 
@@ -100,7 +107,11 @@ const looks = [
     await page.click('button[value=allow]');
     expect(await page.textContent('dl')).toContain('30');
     await expectAccessible();
+    // In Dutch from here on.
+    await page.setExtraHTTPHeaders({ 'Accept-Language': 'nl' });
     await page.goto(second.callback);
+    expect(await page.getAttribute('html', 'lang')).toBe('nl');
+    await expectAccessible();
     await page.click('button[value=refuse]');
     await expectAccessible();
     await page.goto(`${second.callback}x`);
