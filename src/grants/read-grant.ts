@@ -1,11 +1,12 @@
 import { RegistryError } from '../errors.js';
-import { pageOf, type ListPage } from '../http/page.js';
+import type { FoundPage } from '../http/page.js';
 import type { Database } from '../storage/database.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { isUuid } from '../storage/ids.js';
+import { allOf, countMatches, findPage, given, sinkContains, type Search, type Way } from '../storage/search.js';
 import type { Sql } from '../storage/sql.js';
 import { grantTexts } from '../texts/grants.js';
-import { grantOf, type Grant, type Pair } from './grant.js';
+import { grantOf, type Basis, type Grant, type Pair } from './grant.js';
 
 /** A grant as it is now: after its expiry it is expired, whatever its row says. */
 export type PresentState = Grant['state'] | 'expired';
@@ -15,7 +16,16 @@ export interface GrantQuery {
   tenant: string;
   origin?: string;
   sink?: string;
+  host?: string;
+  /** A part of the sink. */
+  sinkcontains?: string;
+  /** Who has a subscription of the pair. */
+  subscriber?: string;
   state?: PresentState;
+  basis?: Basis;
+  expiresuntil?: Date;
+  /** Whether to count all that match. */
+  count?: boolean;
   after: string | undefined;
   limit: number;
 }
@@ -23,7 +33,7 @@ export interface GrantQuery {
 export interface GrantReader {
   /** RegistryError `grant_not_found` for a grant of another tenant. */
   read(tenant: string, id: string): Promise<PresentGrant>;
-  list(query: GrantQuery): Promise<ListPage<PresentGrant>>;
+  list(query: GrantQuery): Promise<FoundPage<PresentGrant>>;
 }
 
 type Row = GrantRow & { present: PresentState };
@@ -31,24 +41,87 @@ type Row = GrantRow & { present: PresentState };
 const present = Prisma.sql`case when state = 'live' and expiresat <= now() then 'expired' else state end`;
 
 export function createGrantReader(database: Database): GrantReader {
-  const { client, sql } = database;
+  const { sql } = database;
   return {
     async read(tenant, id) {
       return presentGrant(await findGrant(sql, tenant, id));
     },
 
-    async list({ tenant, origin, sink, state, after, limit }) {
-      const rows = await client.$queryRaw<Row[]>`
-        select *, ${present} as present from "grant"
-        where tenant = ${tenant}
-          and (${origin ?? null}::text is null or origin = ${origin ?? null})
-          and (${sink ?? null}::text is null or sink = ${sink ?? null})
-          and (${state ?? null}::text is null or ${present} = ${state ?? null})
-          and (${after ?? null}::uuid is null or id > ${after ?? null}::uuid)
-        order by id limit ${limit + 1}`;
-      return pageOf(rows.map(presentGrant), limit, (grant) => grant.id);
+    async list(query) {
+      const wanted = searchFor(query);
+      const { ids, next, examined } = await findPage(sql, wanted, query.after, query.limit);
+      const rows = await sql.$queryRaw<Row[]>`
+        select *, ${present} as present from "grant" where id = any (${ids}::uuid[]) order by id`;
+      const total = query.count ? await countMatches(sql, wanted) : undefined;
+      return { entries: rows.map(presentGrant), next, examined, total };
     },
   };
+}
+
+function searchFor(query: GrantQuery): Search {
+  const { tenant, origin, sink, host, sinkcontains, subscriber, state, basis, expiresuntil } = query;
+  const usual = Prisma.sql`t.tenant = ${tenant}`;
+  const until = expiresuntil?.toISOString();
+  const ways: Array<Way | undefined> = [
+    given(sink, (uri) => ({
+      few: Prisma.sql`
+        select p.id from origin o, lateral (
+          select g.id from "grant" g where g.origin = o.name and g.sink = ${uri} offset 0) p
+        where o.tenant = ${tenant}`,
+    })),
+    given(host, (name) => ({ within: Prisma.sql`${usual} and sink_host(t.sink) = ${name}` })),
+    given(subscriber, (name) => ({
+      few: Prisma.sql`
+        select s.origin, s.sink from subscription s where s.tenant = ${tenant} and s.subscriber = ${name}`,
+      ids: Prisma.sql`
+        select g.id from few left join lateral (
+          select p.id from "grant" p where p.origin = few.origin and p.sink = few.sink offset 0) g on true`,
+    })),
+    given(origin, (name) => ({ few: Prisma.sql`select g.id from "grant" g where g.origin = ${name}` })),
+    state === 'ended' || state === 'revoked'
+      ? { within: Prisma.sql`${usual} and t.state <> 'live' and t.state = ${state}` }
+      : undefined,
+    state === 'expired'
+      ? { few: Prisma.sql`select g.id from "grant" g where g.tenant = ${tenant} and g.expiresat <= now()` }
+      : undefined,
+    basis === undefined || basis === 'response'
+      ? undefined
+      : { within: Prisma.sql`${usual} and t.basis <> 'response' and t.basis = ${basis}` },
+    given(until, (at) => ({
+      few: Prisma.sql`
+        select g.id from "grant" g where g.tenant = ${tenant} and g.expiresat < ${at}::timestamptz`,
+    })),
+    { within: usual },
+  ];
+  return {
+    table: Prisma.sql`"grant" t`,
+    newestFirst: false,
+    ways: ways.filter((way) => way !== undefined),
+    span: Prisma.sql`true`,
+    test: allOf([
+      usual,
+      given(origin, (name) => Prisma.sql`t.origin = ${name}`),
+      given(sink, (uri) => Prisma.sql`t.sink = ${uri}`),
+      given(host, (name) => Prisma.sql`sink_host(t.sink) = ${name}`),
+      given(sinkcontains, sinkContains),
+      given(state, (value) => Prisma.sql`${value} = ${present}`),
+      given(basis, (value) => Prisma.sql`t.basis = ${value}`),
+      given(until, (at) => Prisma.sql`t.expiresat < ${at}::timestamptz`),
+      given(subscriber, (name) => usesPair(tenant, name)),
+    ]),
+    isCostly: subscriber !== undefined,
+  };
+}
+
+/**
+ * Whether a subscription of this subscriber is for the pair of `t`. Of a pair with many subscriptions, the planner would
+ * otherwise read all that the subscriber has: `offset 0`.
+ */
+function usesPair(tenant: string, subscriber: string): Prisma.Sql {
+  return Prisma.sql`exists (
+    select 1 from (
+      select s.tenant, s.subscriber from subscription s where s.origin = t.origin and s.sink = t.sink offset 0) s
+    where s.tenant = ${tenant} and s.subscriber = ${subscriber})`;
 }
 
 /** The grant of a pair, of any tenant. */

@@ -1,0 +1,201 @@
+import { Prisma } from './generated/client.js';
+import type { Sql } from './sql.js';
+
+/**
+ * Where candidates of a search come from. `within` is a condition on the row `t` with an index that continues with the
+ * id, so its rows can be read in the order of their ids. `few` is a query with an index of its own, in any order, which
+ * is of use only if it returns few rows. `ids` makes ids from the rows of `few`, if they are something else.
+ */
+export type Way = { within: Prisma.Sql } | { few: Prisma.Sql; ids?: Prisma.Sql };
+
+export interface Search {
+  /** The table, as `t`. */
+  table: Prisma.Sql;
+  /** Whether the newest entries are first. */
+  newestFirst: boolean;
+  /** Conditions of which each includes every entry that matches; the last is `within`. */
+  ways: readonly Way[];
+  /** Bounds of the ids. */
+  span: Prisma.Sql;
+  /** Whether the row `t` matches. It includes the conditions of the ways, and what the caller may see. */
+  test: Prisma.Sql;
+  /** The test reads several tables for a row. */
+  isCostly: boolean;
+}
+
+export interface SearchPage {
+  ids: string[];
+  /** The id to continue after; undefined at the end. */
+  next: string | undefined;
+  /** How many entries were examined, if the page is not full because of that. */
+  examined: number | undefined;
+}
+
+export interface SearchCount {
+  count: number;
+  /** Counting stopped there: at least `count` entries match. */
+  isAtLeast: boolean;
+}
+
+/** How many entries a search examines at most: in one statement, and for one request. */
+const simple = { first: 500, chunk: 10_000, most: 100_000 };
+const costly = { first: 500, chunk: 2_000, most: 20_000 };
+const mostCounted = 10_000;
+/** More candidates than this are not looked up one by one. */
+const mostCandidates = 5_000;
+
+/**
+ * A page of the entries that match. However few do, a request examines a limited number of entries, in statements that
+ * examine a limited number each, so that none comes near the statement timeout. A page can then have fewer entries than
+ * `limit`, or none, and still have a next one.
+ */
+export async function findPage(
+  sql: Sql,
+  search: Search,
+  after: string | undefined,
+  limit: number,
+): Promise<SearchPage> {
+  const ids: string[] = [];
+  for await (const found of walk<{ ids: string[] }>(sql, search, after, (candidates) => {
+    const left = limit + 1 - ids.length;
+    const chosen = Prisma.sql`select t.id from ${candidates} where ${search.test} order by t.id ${orderOf(search)} limit ${left}`;
+    return Prisma.sql`array(select f.id::text from (${chosen}) f) as ids`;
+  })) {
+    ids.push(...found.ids);
+    if (ids.length > limit) return { ids: ids.slice(0, limit), next: ids[limit - 1], examined: undefined };
+    if (found.last === undefined) return { ids, next: undefined, examined: undefined };
+    if (found.isOver) return { ids, next: found.last, examined: found.examined };
+  }
+  throw new Error('A search has an end.');
+}
+
+/** How many entries match, over all pages. */
+export async function countMatches(sql: Sql, search: Search): Promise<SearchCount> {
+  let count = 0;
+  for await (const found of walk<{ n: number }>(sql, search, undefined, (candidates) => {
+    const left = mostCounted + 1 - count;
+    return Prisma.sql`(select count(*)::int from (select 1 from ${candidates} where ${search.test} limit ${left}) f) as n`;
+  })) {
+    count += found.n;
+    if (count > mostCounted) return { count: mostCounted, isAtLeast: true };
+    if (found.last === undefined) return { count, isAtLeast: false };
+    if (found.isOver) return { count, isAtLeast: true };
+  }
+  throw new Error('A search has an end.');
+}
+
+type Step<Found> = Found & {
+  /** The last candidate of this step; undefined if there are no more. */
+  last: string | undefined;
+  /** How many candidates were examined so far. */
+  examined: number;
+  /** The request may not examine more. */
+  isOver: boolean;
+};
+
+/** Goes through the candidates in the order of their ids. `ask` makes a column from a chunk of them. */
+async function* walk<Found>(
+  sql: Sql,
+  search: Search,
+  after: string | undefined,
+  ask: (candidates: Prisma.Sql) => Prisma.Sql,
+): AsyncGenerator<Step<Found>> {
+  const { table } = search;
+  const { first, chunk, most } = search.isCostly ? costly : simple;
+  const way = await chooseWay(sql, search, after);
+  const order = orderOf(search);
+  let from = after;
+  let size = first;
+  for (let examined = 0; ;) {
+    const within = Prisma.sql`${way} and ${beyond(search, from)}`;
+    // The limit inside keeps the planner to the index of the way. Without it, it could read a whole table.
+    const candidates = Prisma.sql`(select * from ${table} where ${within} order by t.id ${order} limit ${size}) t`;
+    const [found] = await sql.$queryRaw<Array<Found & { last: string | null }>>`
+      select (select t.id::text from ${table} where ${within} order by t.id ${order} offset ${size - 1} limit 1) as last,
+        ${ask(candidates)}`;
+    if (found === undefined) throw new Error('This query returns one row.');
+    examined += size;
+    yield { ...found, last: found.last ?? undefined, examined, isOver: examined >= most };
+    from = found.last ?? undefined;
+    size = Math.min(chunk, most - examined);
+  }
+}
+
+/** The way with the fewest candidates, as a condition on `t`. Only the beginning of each is counted. */
+async function chooseWay(sql: Sql, search: Search, after: string | undefined): Promise<Prisma.Sql> {
+  const { ways, table } = search;
+  const usual = ways.at(-1);
+  if (usual === undefined || !('within' in usual)) throw new Error('A search needs a way that it can always go.');
+  if (ways.length === 1) return usual.within;
+  let best = { way: usual.within, count: Infinity };
+  for (const way of ways) {
+    const most = mostCandidates + 1;
+    if ('within' in way) {
+      const [row] = await sql.$queryRaw<Array<{ n: number }>>`
+        select count(*)::int as n from (
+          select 1 from ${table} where ${way.within} and ${beyond(search, after)} limit ${most}) f`;
+      const count = row?.n ?? 0;
+      // Ways are in the order of preference, if all lead past many.
+      if (count < best.count) best = { way: way.within, count };
+    } else {
+      const [row] = await sql.$queryRaw<Array<{ n: number; ids: string[] }>>`
+        with few as materialized (select * from (${way.few}) f limit ${most})
+        select (select count(*)::int from few) as n,
+          array(select i.id::text from (${way.ids ?? Prisma.sql`select id from few`}) i
+            where i.id is not null limit ${most}) as ids`;
+      const { n = most, ids = [] } = row ?? {};
+      if (n < most && ids.length < most && ids.length < best.count) {
+        best = { way: Prisma.sql`t.id = any (${ids}::uuid[])`, count: ids.length };
+      }
+    }
+    if (best.count === 0) break;
+  }
+  return best.way;
+}
+
+function beyond({ newestFirst, span }: Search, id: string | undefined): Prisma.Sql {
+  if (id === undefined) return span;
+  return newestFirst ? Prisma.sql`${span} and t.id < ${id}::uuid` : Prisma.sql`${span} and t.id > ${id}::uuid`;
+}
+
+const orderOf = ({ newestFirst }: Search): Prisma.Sql => (newestFirst ? Prisma.sql`desc` : Prisma.sql`asc`);
+
+/** All of these conditions; those that are undefined are left out. */
+export function allOf(conditions: ReadonlyArray<Prisma.Sql | undefined | false>): Prisma.Sql {
+  const given = conditions.filter((each) => each !== undefined && each !== false);
+  return given.length === 0 ? Prisma.sql`true` : Prisma.join(given, ' and ');
+}
+
+/** A condition or a way, if there is a value for it. */
+export function given<T, Result>(value: T | undefined, make: (value: T) => Result): Result | undefined {
+  return value === undefined ? undefined : make(value);
+}
+
+/** Whether the sink of `t` has this text in it, in the same case. */
+export function sinkContains(part: string): Prisma.Sql {
+  return Prisma.sql`strpos(t.sink, ${part}) > 0`;
+}
+
+/** `createdat` is from `since` until before `until`. */
+export function createdWithin(since: Date | undefined, until: Date | undefined): Prisma.Sql {
+  return allOf([
+    given(since, (at) => Prisma.sql`t.createdat >= ${at.toISOString()}::timestamptz`),
+    given(until, (at) => Prisma.sql`t.createdat < ${at.toISOString()}::timestamptz`),
+  ]);
+}
+
+/** An id has the time of the process that made it, whose clock may have been a day off. */
+const slackMs = 86_400_000;
+
+/** The ids of what was created then: they begin with the milliseconds since 1970 (UUID version 7). */
+export function spanOfIds(since: Date | undefined, until: Date | undefined): Prisma.Sql {
+  return allOf([
+    given(since, (at) => Prisma.sql`t.id >= ${firstIdAt(at.getTime() - slackMs)}::uuid`),
+    given(until, (at) => Prisma.sql`t.id < ${firstIdAt(at.getTime() + slackMs)}::uuid`),
+  ]);
+}
+
+function firstIdAt(ms: number): string {
+  const hex = Math.max(0, ms).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
