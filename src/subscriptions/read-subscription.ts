@@ -183,7 +183,7 @@ function candidatesOf(tenant: string, status: Status | undefined, reason: string
       ? []
       : [
           Prisma.sql`
-        select null::uuid, g.origin, g.sink from "grant" g
+        select null::uuid as subscription, g.origin, g.sink from "grant" g
         where g.tenant = ${tenant} and g.state <> 'live' and g.state = ${grants}`,
         ]),
   ];

@@ -4,7 +4,8 @@
 
 -- The host of a sink, with the brackets of an IPv6 address. Sinks are canonical, so it is in lower case. Indexes use it.
 create function sink_host(sink text) returns text language sql immutable strict parallel safe as $$
-  select substring(sink from '^https://(\[[^]]*\]|[^:/?]*)')
+  select case when substr(sink, 9, 1) = '[' then substr(split_part(sink, ']', 1), 9) || ']'
+    else split_part(split_part(substr(sink, 9), '/', 1), ':', 1) end
 $$;
 
 -- 1 Tables ----------------------------------------------------------------------------------------------------------
