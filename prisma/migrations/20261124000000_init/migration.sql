@@ -3,7 +3,7 @@
 -- that indexes use is first.
 
 -- The host of a sink, with the brackets of an IPv6 address. Sinks are canonical, so it is in lower case. Indexes use it.
-create function sink_host(sink text) returns text language sql immutable strict parallel safe as $$
+create function sink_host(sink text) returns text language sql immutable parallel safe as $$
   select case when substr(sink, 9, 1) = '[' then substr(split_part(sink, ']', 1), 9) || ']'
     else split_part(split_part(substr(sink, 9), '/', 1), ':', 1) end
 $$;
