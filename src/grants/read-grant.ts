@@ -77,7 +77,10 @@ function searchFor(query: GrantQuery): Search {
         select g.id from few left join lateral (
           select p.id from "grant" p where p.origin = few.origin and p.sink = few.sink offset 0) g on true`,
     })),
-    given(origin, (name) => ({ few: Prisma.sql`select g.id from "grant" g where g.origin = ${name}` })),
+    given(origin, (name) => ({
+      few: Prisma.sql`select g.id from "grant" g where g.origin = ${name}`,
+      isUsuallyMany: true,
+    })),
     state === 'ended' || state === 'revoked'
       ? { within: Prisma.sql`${usual} and t.state <> 'live' and t.state = ${state}` }
       : undefined,
@@ -102,7 +105,6 @@ function searchFor(query: GrantQuery): Search {
       usual,
       given(origin, (name) => Prisma.sql`t.origin = ${name}`),
       given(sink, (uri) => Prisma.sql`t.sink = ${uri}`),
-      given(host, (name) => Prisma.sql`sink_host(t.sink) = ${name}`),
       given(sinkcontains, sinkContains),
       given(state, (value) => Prisma.sql`${value} = ${present}`),
       given(basis, (value) => Prisma.sql`t.basis = ${value}`),

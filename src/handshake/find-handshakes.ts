@@ -48,7 +48,10 @@ export function handshakeSearch(query: HandshakeQuery): Search {
           select pair.id from handshake pair where pair.origin = few.origin and pair.sink = few.sink
             and pair.subscription is null) h`,
     })),
-    given(origin, (name) => ({ few: Prisma.sql`select h.id from handshake h where h.origin = ${name}` })),
+    given(origin, (name) => ({
+      few: Prisma.sql`select h.id from handshake h where h.origin = ${name}`,
+      isUsuallyMany: true,
+    })),
     verdict === undefined || granting.includes(verdict)
       ? undefined
       : {
@@ -75,7 +78,6 @@ export function handshakeSearch(query: HandshakeQuery): Search {
       usual,
       given(origin, (name) => Prisma.sql`t.origin = ${name}`),
       given(sink, (uri) => Prisma.sql`t.sink = ${uri}`),
-      given(host, (name) => Prisma.sql`t.sinkhost = ${name}`),
       given(sinkcontains, sinkContains),
       given(state, (value) => Prisma.sql`t.state = ${value}`),
       given(verdict, (value) => Prisma.sql`t.verdict = ${value}`),

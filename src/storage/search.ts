@@ -2,22 +2,23 @@ import { Prisma } from './generated/client.js';
 import type { Sql } from './sql.js';
 
 /**
- * Where candidates of a search come from. `within` is a condition on the row `t` with an index that continues with the
- * id, so its rows can be read in the order of their ids. `few` is a query with an index of its own, in any order, which
- * is of use only if it returns few rows. `ids` makes ids from the rows of `few`, if they are something else.
+ * A condition that every entry meets, and an index for it. `within` is a condition on the row `t`, whose index continues
+ * with the id: its rows can be read in the order of their ids. `few` is a query with an index of its own, in any order,
+ * which is of use only if it returns few rows. `ids` makes ids from the rows of `few`, if they are something else. With
+ * `isUsuallyMany`, few are fewer: it is not worth much to find out.
  */
-export type Way = { within: Prisma.Sql } | { few: Prisma.Sql; ids?: Prisma.Sql };
+export type Way = { within: Prisma.Sql } | { few: Prisma.Sql; ids?: Prisma.Sql; isUsuallyMany?: boolean };
 
 export interface Search {
   /** The table, as `t`. */
   table: Prisma.Sql;
   /** Whether the newest entries are first. */
   newestFirst: boolean;
-  /** Conditions of which each includes every entry that matches; the last is `within`. */
+  /** In the order of preference, if all have many candidates. The last is `within`, and can always be gone. */
   ways: readonly Way[];
   /** Bounds of the ids. */
   span: Prisma.Sql;
-  /** Whether the row `t` matches. It includes the conditions of the ways, and what the caller may see. */
+  /** Whether the row `t` matches, as far as no `within` says it. It includes what the caller may see. */
   test: Prisma.Sql;
   /** The test reads several tables for a row. */
   isCostly: boolean;
@@ -42,7 +43,7 @@ const simple = { first: 500, chunk: 10_000, most: 100_000 };
 const costly = { first: 500, chunk: 2_000, most: 20_000 };
 const mostCounted = 10_000;
 /** More candidates than this are not looked up one by one. */
-const mostCandidates = 5_000;
+const mostCandidates = { usually: 20_000, ifUsuallyMany: 2_000 };
 
 /**
  * A page of the entries that match. However few do, a request examines a limited number of entries, in statements that
@@ -56,9 +57,9 @@ export async function findPage(
   limit: number,
 ): Promise<SearchPage> {
   const ids: string[] = [];
-  for await (const found of walk<{ ids: string[] }>(sql, search, after, (candidates) => {
+  for await (const found of walk<{ ids: string[] }>(sql, search, after, (candidates, test) => {
     const left = limit + 1 - ids.length;
-    const chosen = Prisma.sql`select t.id from ${candidates} where ${search.test} order by t.id ${orderOf(search)} limit ${left}`;
+    const chosen = Prisma.sql`select t.id from ${candidates} where ${test} order by t.id ${orderOf(search)} limit ${left}`;
     return Prisma.sql`array(select f.id::text from (${chosen}) f) as ids`;
   })) {
     ids.push(...found.ids);
@@ -72,9 +73,9 @@ export async function findPage(
 /** How many entries match, over all pages. */
 export async function countMatches(sql: Sql, search: Search): Promise<SearchCount> {
   let count = 0;
-  for await (const found of walk<{ n: number }>(sql, search, undefined, (candidates) => {
+  for await (const found of walk<{ n: number }>(sql, search, undefined, (candidates, test) => {
     const left = mostCounted + 1 - count;
-    return Prisma.sql`(select count(*)::int from (select 1 from ${candidates} where ${search.test} limit ${left}) f) as n`;
+    return Prisma.sql`(select count(*)::int from (select 1 from ${candidates} where ${test} limit ${left}) f) as n`;
   })) {
     count += found.n;
     if (count > mostCounted) return { count: mostCounted, isAtLeast: true };
@@ -93,26 +94,36 @@ type Step<Found> = Found & {
   isOver: boolean;
 };
 
-/** Goes through the candidates in the order of their ids. `ask` makes a column from a chunk of them. */
+/** Goes through the candidates in the order of their ids. `ask` makes a column from a part of them. */
 async function* walk<Found>(
   sql: Sql,
   search: Search,
   after: string | undefined,
-  ask: (candidates: Prisma.Sql) => Prisma.Sql,
+  ask: (candidates: Prisma.Sql, test: Prisma.Sql) => Prisma.Sql,
 ): AsyncGenerator<Step<Found>> {
-  const { table } = search;
+  const { table, ways } = search;
   const { first, chunk, most } = search.isCostly ? costly : simple;
-  const way = await chooseWay(sql, search, after);
   const order = orderOf(search);
+  const way = await chooseWay(sql, search, after);
+  const test = allOf([search.test, ...ways.map((each) => 'within' in each && each !== way && each.within)]);
   let from = after;
   let size = first;
   for (let examined = 0; ;) {
-    const within = Prisma.sql`${way} and ${beyond(search, from)}`;
-    // The limit inside keeps the planner to the index of the way. Without it, it could read a whole table.
-    const candidates = Prisma.sql`(select * from ${table} where ${within} order by t.id ${order} limit ${size}) t`;
+    let candidates: Prisma.Sql;
+    let lastOf: Prisma.Sql;
+    if (Array.isArray(way)) {
+      const ids = way.slice(examined, examined + size);
+      candidates = Prisma.sql`(select * from ${table} where t.id = any (${ids}::uuid[])) t`;
+      lastOf = Prisma.sql`${way.length > examined + size ? ids.at(-1) : null}::text`;
+    } else {
+      const within = Prisma.sql`${way.within} and ${beyond(search, from)}`;
+      // The limit inside keeps the planner to the index of the way. Without it, it could read a whole table.
+      candidates = Prisma.sql`(select * from ${table} where ${within} order by t.id ${order} limit ${size}) t`;
+      lastOf = Prisma.sql`(
+        select t.id::text from ${table} where ${within} order by t.id ${order} offset ${size - 1} limit 1)`;
+    }
     const [found] = await sql.$queryRaw<Array<Found & { last: string | null }>>`
-      select (select t.id::text from ${table} where ${within} order by t.id ${order} offset ${size - 1} limit 1) as last,
-        ${ask(candidates)}`;
+      select ${lastOf} as last, ${ask(candidates, test)}`;
     if (found === undefined) throw new Error('This query returns one row.');
     examined += size;
     yield { ...found, last: found.last ?? undefined, examined, isOver: examined >= most };
@@ -121,31 +132,38 @@ async function* walk<Found>(
   }
 }
 
-/** The way with the fewest candidates, as a condition on `t`. Only the beginning of each is counted. */
-async function chooseWay(sql: Sql, search: Search, after: string | undefined): Promise<Prisma.Sql> {
-  const { ways, table } = search;
+/** The way with the fewest candidates; those of a `few` as their ids, in order. Only the beginning of each is counted. */
+async function chooseWay(
+  sql: Sql,
+  search: Search,
+  after: string | undefined,
+): Promise<{ within: Prisma.Sql } | string[]> {
+  const { ways, table, newestFirst } = search;
   const usual = ways.at(-1);
-  if (usual === undefined || !('within' in usual)) throw new Error('A search needs a way that it can always go.');
-  if (ways.length === 1) return usual.within;
-  let best = { way: usual.within, count: Infinity };
+  if (usual === undefined || !('within' in usual)) throw new Error('A search needs a way that can always be gone.');
+  if (ways.length === 1) return usual;
+  let best: { way: { within: Prisma.Sql } | string[]; count: number } = { way: usual, count: Infinity };
   for (const way of ways) {
-    const most = mostCandidates + 1;
     if ('within' in way) {
+      const most = Math.min(best.count, mostCandidates.usually + 1);
       const [row] = await sql.$queryRaw<Array<{ n: number }>>`
         select count(*)::int as n from (
           select 1 from ${table} where ${way.within} and ${beyond(search, after)} limit ${most}) f`;
-      const count = row?.n ?? 0;
-      // Ways are in the order of preference, if all lead past many.
-      if (count < best.count) best = { way: way.within, count };
+      const { n = most } = row ?? {};
+      if (n < best.count) best = { way, count: n };
     } else {
+      const { usually, ifUsuallyMany } = mostCandidates;
+      // Fewer than the best way has, or else this one is of no use.
+      const most = Math.min(best.count, (way.isUsuallyMany ? ifUsuallyMany : usually) + 1);
       const [row] = await sql.$queryRaw<Array<{ n: number; ids: string[] }>>`
         with few as materialized (select * from (${way.few}) f limit ${most})
         select (select count(*)::int from few) as n,
-          array(select i.id::text from (${way.ids ?? Prisma.sql`select id from few`}) i
-            where i.id is not null limit ${most}) as ids`;
+          array(select t.id::text from (${way.ids ?? Prisma.sql`select id from few`}) t
+            where t.id is not null and ${beyond(search, after)} limit ${most}) as ids`;
       const { n = most, ids = [] } = row ?? {};
-      if (n < most && ids.length < most && ids.length < best.count) {
-        best = { way: Prisma.sql`t.id = any (${ids}::uuid[])`, count: ids.length };
+      if (n < most && ids.length < most) {
+        const inOrder = [...new Set(ids)].sort();
+        best = { way: newestFirst ? inOrder.reverse() : inOrder, count: ids.length };
       }
     }
     if (best.count === 0) break;

@@ -88,7 +88,10 @@ function searchFor(principal: Principal, query: SubscriptionQuery): Search {
         where o.tenant = ${tenant}`,
     })),
     given(host, (name) => ({ within: Prisma.sql`t.tenant = ${tenant} and sink_host(t.sink) = ${name}` })),
-    given(origin, (name) => ({ few: Prisma.sql`select s.id from subscription s where s.origin = ${name}` })),
+    given(origin, (name) => ({
+      few: Prisma.sql`select s.id from subscription s where s.origin = ${name}`,
+      isUsuallyMany: true,
+    })),
     status === 'suspended' || reason === 'suspended'
       ? { within: Prisma.sql`t.tenant = ${tenant} and t.suspendedat is not null` }
       : undefined,
@@ -106,7 +109,6 @@ function searchFor(principal: Principal, query: SubscriptionQuery): Search {
       given(source, (text) => Prisma.sql`t.source = ${text}`),
       given(subject, (text) => Prisma.sql`t.subject = ${text}`),
       given(sink, (uri) => Prisma.sql`t.sink = ${uri}`),
-      given(host, (name) => Prisma.sql`sink_host(t.sink) = ${name}`),
       given(sinkcontains, sinkContains),
       given(origin, (name) => Prisma.sql`t.origin = ${name}`),
       given(type, (name) => Prisma.sql`t.types @> array[${name}::text]`),
@@ -124,7 +126,13 @@ function visibleTo({ tenant, subscriber, scopes }: Principal): Prisma.Sql {
   return scopes.has('assent:admin') ? Prisma.sql`t.tenant = ${tenant}` : isOf(tenant, subscriber);
 }
 
-const reasonsOfActive: readonly string[] = ['granted', 'callback_granted', 'agreement', 'granted_by_policy'];
+/** Why a subscription is active, and the basis of its grant. */
+const basesOfReasons: Readonly<Record<string, Basis>> = {
+  callback_granted: 'callback',
+  agreement: 'agreement',
+  granted_by_policy: 'policy',
+};
+const reasonsOfActive: readonly string[] = ['granted', ...Object.keys(basesOfReasons)];
 
 /**
  * The view decides. Before it, this tests what the status implies for the subscription and its grant, because the view
@@ -156,8 +164,11 @@ function candidatesOf(tenant: string, status: Status | undefined, reason: string
   const failedAs = (state: string) => Prisma.sql`${failed} and h.state = ${state}`;
 
   let handshakes: Prisma.Sql[] = [];
-  let grants: string | undefined;
-  if (reason === 'revoked') grants = 'revoked';
+  let grants: Prisma.Sql | undefined;
+  const over = (state: string) => Prisma.sql`g.state <> 'live' and g.state = ${state}`;
+  if (reason === 'revoked') grants = over('revoked');
+  else if (reason !== undefined && reason in basesOfReasons)
+    grants = Prisma.sql`g.basis <> 'response' and g.basis = ${basesOfReasons[reason]}`;
   else if (reason === 'asking' || reason === 'not_asked_yet') handshakes = [open];
   else if (reason !== undefined && !reasonsOfActive.includes(reason) && !otherReasons.includes(reason)) {
     const codes = reason === 'name_not_public' ? [reason, 'name_not_found', 'address_not_allowed'] : [reason];
@@ -165,13 +176,13 @@ function candidatesOf(tenant: string, status: Status | undefined, reason: string
       Prisma.sql`h.verdict not in ('granted', 'granted_any_origin', 'callback_granted', 'granted_by_policy') and h.verdict = any (${codes})`,
     ];
     // A 410 to a delivery.
-    if (reason === 'gone') grants = 'ended';
+    if (reason === 'gone') grants = over('ended');
   } else if (reason !== undefined) return undefined;
   else if (status === 'pending') handshakes = [open];
   else if (status === 'unreachable') handshakes = [failedAs(status)];
   else if (status === 'refused' || status === 'retired') {
     handshakes = [failedAs(status)];
-    grants = status === 'refused' ? 'revoked' : 'ended';
+    grants = over(status === 'refused' ? 'revoked' : 'ended');
   } else return undefined;
 
   const queries = [
@@ -184,7 +195,7 @@ function candidatesOf(tenant: string, status: Status | undefined, reason: string
       : [
           Prisma.sql`
         select null::uuid as subscription, g.origin, g.sink from "grant" g
-        where g.tenant = ${tenant} and g.state <> 'live' and g.state = ${grants}`,
+        where g.tenant = ${tenant} and ${grants}`,
         ]),
   ];
   return {

@@ -93,8 +93,20 @@ const searches = [
   ['subscriptions', { origin: 'rare.example.com' }],
   ['subscriptions', { origin: 'second.example.com' }],
   ['subscriptions', { type: 'com.example.absent' }],
-  ...['active', 'refused', 'unreachable', 'retired', 'suspended', 'expired', 'pending'].map((status) => ['subscriptions', { status }]),
-  ...['origin_mismatch', 'connection_refused', 'gone', 'revoked', 'granted', 'agreement', 'tls_failed', 'not_asked_yet'].map((reason) => ['subscriptions', { reason }]),
+  ...['active', 'refused', 'unreachable', 'retired', 'suspended', 'expired', 'pending'].map((status) => [
+    'subscriptions',
+    { status },
+  ]),
+  ...[
+    'origin_mismatch',
+    'connection_refused',
+    'gone',
+    'revoked',
+    'granted',
+    'agreement',
+    'tls_failed',
+    'not_asked_yet',
+  ].map((reason) => ['subscriptions', { reason }]),
   ['subscriptions', { reason: 'origin_mismatch', host: 'hook77.example.org' }],
   ['subscriptions', { status: 'active' }, consumer('client7')],
   ['subscriptions', { createdsince: ago(3600) }],
@@ -157,7 +169,15 @@ for (const [list, query, principal] of searches) {
   }
   const counted = await timed(() => ask({ ...query, after: undefined, limit: 1, count: true }, principal));
   const { count, isAtLeast } = counted.result.total;
-  const row = { search: name, first: first.toFixed(1), slowest: slowest.toFixed(1), pages: `${pages}${at.result.next ? '+' : ''}`, found, count: `${count}${isAtLeast ? '+' : ''}`, countms: counted.ms.toFixed(1) };
+  const row = {
+    search: name,
+    first: first.toFixed(1),
+    slowest: slowest.toFixed(1),
+    pages: `${pages}${at.result.next ? '+' : ''}`,
+    found,
+    count: `${count}${isAtLeast ? '+' : ''}`,
+    countms: counted.ms.toFixed(1),
+  };
   rows.push(row);
   console.log(Object.values(row).join(' | '));
 }
