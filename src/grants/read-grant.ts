@@ -3,7 +3,19 @@ import type { FoundPage } from '../http/page.js';
 import type { Database } from '../storage/database.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { isUuid } from '../storage/ids.js';
-import { allOf, countMatches, findPage, given, sinkContains, type Search, type Way } from '../storage/search.js';
+import {
+  allIds,
+  allOf,
+  countMatches,
+  findPage,
+  firstOf,
+  given,
+  sinkContains,
+  type Key,
+  type Part,
+  type Search,
+  type Way,
+} from '../storage/search.js';
 import type { Sql } from '../storage/sql.js';
 import { grantTexts } from '../texts/grants.js';
 import { grantOf, type Basis, type Grant, type Pair } from './grant.js';
@@ -60,8 +72,12 @@ export function createGrantReader(database: Database): GrantReader {
 
 function searchFor(query: GrantQuery): Search {
   const { tenant, origin, sink, host, sinkcontains, subscriber, state, basis, expiresuntil } = query;
-  const usual = Prisma.sql`t.tenant = ${tenant}`;
+  const ofTenant: Key[number] = [Prisma.sql`t.tenant`, tenant];
   const until = expiresuntil?.toISOString();
+  const expiring = (end: Prisma.Sql) => Prisma.sql`
+    select g.id from "grant" g
+    where (g.tenant, g.expiresat) >= (${tenant}, '-infinity'::timestamptz) and (g.tenant, g.expiresat) < (${tenant}, ${end})
+    order by g.tenant, g.expiresat`;
   const ways: Array<Way | undefined> = [
     given(sink, (uri) => ({
       few: Prisma.sql`
@@ -69,40 +85,35 @@ function searchFor(query: GrantQuery): Search {
           select g.id from "grant" g where g.origin = o.name and g.sink = ${uri} offset 0) p
         where o.tenant = ${tenant}`,
     })),
-    given(host, (name) => ({ within: Prisma.sql`${usual} and sink_host(t.sink) = ${name}` })),
+    given(host, (name) => ({ key: [ofTenant, [Prisma.sql`sink_host(t.sink)`, name]] })),
     given(subscriber, (name) => ({
-      few: Prisma.sql`
-        select s.origin, s.sink from subscription s where s.tenant = ${tenant} and s.subscriber = ${name}`,
+      few: firstOf(Prisma.sql`select s.origin, s.sink from subscription s`, {
+        key: [
+          [Prisma.sql`s.tenant`, tenant],
+          [Prisma.sql`s.subscriber`, name],
+        ],
+      }),
       ids: Prisma.sql`
-        select g.id from few left join lateral (
-          select p.id from "grant" p where p.origin = few.origin and p.sink = few.sink offset 0) g on true`,
+        select g.id from few, lateral (
+          select p.id from "grant" p where p.origin = few.origin and p.sink = few.sink offset 0) g`,
     })),
     given(origin, (name) => ({
-      few: Prisma.sql`select g.id from "grant" g where g.origin = ${name}`,
+      few: firstOf(Prisma.sql`select g.id from "grant" g`, { key: [[Prisma.sql`g.origin`, name]] }),
       isUsuallyMany: true,
     })),
-    state === 'ended' || state === 'revoked'
-      ? { within: Prisma.sql`${usual} and t.state <> 'live' and t.state = ${state}` }
-      : undefined,
-    state === 'expired'
-      ? { few: Prisma.sql`select g.id from "grant" g where g.tenant = ${tenant} and g.expiresat <= now()` }
-      : undefined,
-    basis === undefined || basis === 'response'
-      ? undefined
-      : { within: Prisma.sql`${usual} and t.basis <> 'response' and t.basis = ${basis}` },
-    given(until, (at) => ({
-      few: Prisma.sql`
-        select g.id from "grant" g where g.tenant = ${tenant} and g.expiresat < ${at}::timestamptz`,
-    })),
-    { within: usual },
+    state === 'ended' || state === 'revoked' ? grantsOver(Prisma.sql`t`, tenant, state) : undefined,
+    state === 'expired' ? { few: expiring(Prisma.sql`now()`) } : undefined,
+    basis === undefined || basis === 'response' ? undefined : grantsOnBasis(Prisma.sql`t`, tenant, basis),
+    given(until, (at) => ({ few: expiring(Prisma.sql`${at}::timestamptz`) })),
   ];
   return {
     table: Prisma.sql`"grant" t`,
     newestFirst: false,
     ways: ways.filter((way) => way !== undefined),
-    span: Prisma.sql`true`,
+    whole: { key: [ofTenant] },
+    span: allIds,
     test: allOf([
-      usual,
+      Prisma.sql`t.tenant = ${tenant}`,
       given(origin, (name) => Prisma.sql`t.origin = ${name}`),
       given(sink, (uri) => Prisma.sql`t.sink = ${uri}`),
       given(sinkcontains, sinkContains),
@@ -112,6 +123,28 @@ function searchFor(query: GrantQuery): Search {
       given(subscriber, (name) => usesPair(tenant, name)),
     ]),
     isCostly: subscriber !== undefined,
+  };
+}
+
+/** The index of grants that are over. */
+export function grantsOver(table: Prisma.Sql, tenant: string, state: string): Part {
+  return {
+    key: [
+      [Prisma.sql`${table}.tenant`, tenant],
+      [Prisma.sql`${table}.state`, state],
+    ],
+    only: Prisma.sql`${table}.state <> 'live'`,
+  };
+}
+
+/** The index of grants with another basis than a response. */
+export function grantsOnBasis(table: Prisma.Sql, tenant: string, basis: Basis): Part {
+  return {
+    key: [
+      [Prisma.sql`${table}.tenant`, tenant],
+      [Prisma.sql`${table}.basis`, basis],
+    ],
+    only: Prisma.sql`${table}.basis <> 'response'`,
   };
 }
 

@@ -1,5 +1,16 @@
 import { Prisma } from '../storage/generated/client.js';
-import { allOf, createdWithin, given, sinkContains, spanOfIds, type Search, type Way } from '../storage/search.js';
+import {
+  allOf,
+  createdWithin,
+  firstOf,
+  given,
+  idsWithin,
+  sinkContains,
+  type Key,
+  type Part,
+  type Search,
+  type Way,
+} from '../storage/search.js';
 import type { HandshakeReason, HandshakeState } from './handshake.js';
 import type { Verdict } from './verdicts.js';
 
@@ -19,16 +30,36 @@ export interface HandshakeQuery {
   createduntil?: Date;
 }
 
-// Indexes leave out what most handshakes are.
+// Most handshakes are granted, and the indexes of states and verdicts leave those out.
 const granting: readonly Verdict[] = ['granted', 'granted_any_origin', 'callback_granted', 'granted_by_policy'];
-const failed: readonly HandshakeState[] = ['refused', 'unreachable', 'retired'];
-const open: readonly HandshakeState[] = ['due', 'asking', 'waiting'];
+
+/** The index of handshakes that are open or failed. */
+export function handshakesInState(table: Prisma.Sql, tenant: string, state: string): Part {
+  return {
+    key: [
+      [Prisma.sql`${table}.tenant`, tenant],
+      [Prisma.sql`${table}.state`, state],
+    ],
+    only: Prisma.sql`${table}.state not in ('granted', 'cancelled')`,
+  };
+}
+
+/** The index of verdicts that grant nothing. */
+export function handshakesWithVerdict(table: Prisma.Sql, tenant: string, verdict: string): Part {
+  return {
+    key: [
+      [Prisma.sql`${table}.tenant`, tenant],
+      [Prisma.sql`${table}.verdict`, verdict],
+    ],
+    only: Prisma.sql`${table}.verdict not in ('granted', 'granted_any_origin', 'callback_granted', 'granted_by_policy')`,
+  };
+}
 
 /** All handshakes of a tenant, newest first. */
 export function handshakeSearch(query: HandshakeQuery): Search {
   const { tenant, origin, sink, host, sinkcontains, subscriber, state, verdict, reason } = query;
   const { createdsince, createduntil } = query;
-  const usual = Prisma.sql`t.tenant = ${tenant}`;
+  const ofTenant: Key[number] = [Prisma.sql`t.tenant`, tenant];
   const ways: Array<Way | undefined> = [
     given(sink, (uri) => ({
       few: Prisma.sql`
@@ -36,46 +67,41 @@ export function handshakeSearch(query: HandshakeQuery): Search {
           select h.id from handshake h where h.origin = o.name and h.sink = ${uri} offset 0) p
         where o.tenant = ${tenant}`,
     })),
-    given(host, (name) => ({ within: Prisma.sql`${usual} and t.sinkhost = ${name}` })),
+    given(host, (name) => ({ key: [ofTenant, [Prisma.sql`t.sinkhost`, name]] })),
     given(subscriber, (name) => ({
-      few: Prisma.sql`
-        select s.id, s.origin, s.sink from subscription s where s.tenant = ${tenant} and s.subscriber = ${name}`,
-      // Those of the pair include its renewals.
+      few: firstOf(Prisma.sql`select s.id, s.origin, s.sink from subscription s`, {
+        key: [
+          [Prisma.sql`s.tenant`, tenant],
+          [Prisma.sql`s.subscriber`, name],
+        ],
+      }),
       ids: Prisma.sql`
         select h.id from few, lateral (
           select own.id from handshake own where own.subscription = few.id
           union all
-          select pair.id from handshake pair where pair.origin = few.origin and pair.sink = few.sink
-            and pair.subscription is null) h`,
+          select renewal.id from handshake renewal
+            where renewal.origin = few.origin and renewal.sink = few.sink and renewal.subscription is null
+          offset 0) h`,
     })),
     given(origin, (name) => ({
-      few: Prisma.sql`select h.id from handshake h where h.origin = ${name}`,
+      few: firstOf(Prisma.sql`select h.id from handshake h`, { key: [[Prisma.sql`h.origin`, name]] }),
       isUsuallyMany: true,
     })),
     verdict === undefined || granting.includes(verdict)
       ? undefined
-      : {
-          within: Prisma.sql`${usual} and t.verdict not in ('granted', 'granted_any_origin', 'callback_granted', 'granted_by_policy')
-          and t.verdict = ${verdict}`,
-        },
-    state !== undefined && failed.includes(state)
-      ? { within: Prisma.sql`${usual} and t.state in ('refused', 'unreachable', 'retired') and t.state = ${state}` }
-      : undefined,
-    state !== undefined && open.includes(state)
-      ? {
-          few: Prisma.sql`
-            select h.id from handshake h where h.state in ('due', 'asking', 'waiting') and h.tenant = ${tenant}`,
-        }
-      : undefined,
-    { within: usual },
+      : handshakesWithVerdict(Prisma.sql`t`, tenant, verdict),
+    state === undefined || state === 'granted' || state === 'cancelled'
+      ? undefined
+      : handshakesInState(Prisma.sql`t`, tenant, state),
   ];
   return {
     table: Prisma.sql`handshake t`,
     newestFirst: true,
     ways: ways.filter((way) => way !== undefined),
-    span: spanOfIds(createdsince, createduntil),
+    whole: { key: [ofTenant] },
+    span: idsWithin(createdsince, createduntil),
     test: allOf([
-      usual,
+      Prisma.sql`t.tenant = ${tenant}`,
       given(origin, (name) => Prisma.sql`t.origin = ${name}`),
       given(sink, (uri) => Prisma.sql`t.sink = ${uri}`),
       given(sinkcontains, sinkContains),

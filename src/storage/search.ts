@@ -1,24 +1,42 @@
 import { Prisma } from './generated/client.js';
+import { beforeAllIds } from './ids.js';
 import type { Sql } from './sql.js';
 
+/** Columns of an index, and a value for each. */
+export type Key = ReadonlyArray<readonly [column: Prisma.Sql, value: string]>;
+
+/** A part of an index: the rows with these values, of those that the index has, if it does not have all. */
+export interface Part {
+  key: Key;
+  only?: Prisma.Sql;
+}
+
 /**
- * A condition that every entry meets, and an index for it. `within` is a condition on the row `t`, whose index continues
- * with the id: its rows can be read in the order of their ids. `few` is a query with an index of its own, in any order,
- * which is of use only if it returns few rows. `ids` makes ids from the rows of `few`, if they are something else. With
+ * A condition that every entry meets, and an index for it. In a `Part` of an index of the table `t` that continues with
+ * the id, the rows can be read in the order of their ids. `few` is a query with an index of its own, in any order, which
+ * is of use only if it returns few rows. `ids` makes ids from the rows of `few`, if they are something else. With
  * `isUsuallyMany`, few are fewer: it is not worth much to find out.
  */
-export type Way = { within: Prisma.Sql } | { few: Prisma.Sql; ids?: Prisma.Sql; isUsuallyMany?: boolean };
+export type Way = Part | { few: Prisma.Sql; ids?: Prisma.Sql; isUsuallyMany?: boolean };
+
+/** Ids from one to another, both without a row of their own. */
+export interface Span {
+  from: string;
+  until: string;
+}
 
 export interface Search {
   /** The table, as `t`. */
   table: Prisma.Sql;
   /** Whether the newest entries are first. */
   newestFirst: boolean;
-  /** In the order of preference, if all have many candidates. The last is `within`, and can always be gone. */
+  /** In the order of preference, if all have many candidates. */
   ways: readonly Way[];
+  /** The part of the table that the caller may see. */
+  whole: Part;
   /** Bounds of the ids. */
-  span: Prisma.Sql;
-  /** Whether the row `t` matches, as far as no `within` says it. It includes what the caller may see. */
+  span: Span;
+  /** Whether the row `t` matches, beyond the conditions of the parts. */
   test: Prisma.Sql;
   /** The test reads several tables for a row. */
   isCostly: boolean;
@@ -59,7 +77,7 @@ export async function findPage(
   const ids: string[] = [];
   for await (const found of walk<{ ids: string[] }>(sql, search, after, (candidates, test) => {
     const left = limit + 1 - ids.length;
-    const chosen = Prisma.sql`select t.id from ${candidates} where ${test} order by t.id ${orderOf(search)} limit ${left}`;
+    const chosen = Prisma.sql`select t.id from ${candidates} where ${test} order by t.id ${search.newestFirst ? Prisma.sql`desc` : Prisma.sql`asc`} limit ${left}`;
     return Prisma.sql`array(select f.id::text from (${chosen}) f) as ids`;
   })) {
     ids.push(...found.ids);
@@ -101,54 +119,47 @@ async function* walk<Found>(
   after: string | undefined,
   ask: (candidates: Prisma.Sql, test: Prisma.Sql) => Prisma.Sql,
 ): AsyncGenerator<Step<Found>> {
-  const { table, ways } = search;
+  const { table, ways, whole, newestFirst } = search;
   const { first, chunk, most } = search.isCostly ? costly : simple;
-  const order = orderOf(search);
   const way = await chooseWay(sql, search, after);
-  const test = allOf([search.test, ...ways.map((each) => 'within' in each && each !== way && each.within)]);
-  let from = after;
+  const parts = [...ways, whole].filter((each) => 'key' in each && each !== way) as Part[];
+  const test = allOf([...parts.map(conditionOf), search.test]);
+  let span = spanAfter(search, after);
   let size = first;
   for (let examined = 0; ;) {
     let candidates: Prisma.Sql;
-    let lastOf: Prisma.Sql;
+    let last: Prisma.Sql;
     if (Array.isArray(way)) {
       const ids = way.slice(examined, examined + size);
       candidates = Prisma.sql`(select * from ${table} where t.id = any (${ids}::uuid[])) t`;
-      lastOf = Prisma.sql`${way.length > examined + size ? ids.at(-1) : null}::text`;
+      last = Prisma.sql`${way.length > examined + size ? ids.at(-1) : null}::text`;
     } else {
-      const within = Prisma.sql`${way.within} and ${beyond(search, from)}`;
-      // The limit inside keeps the planner to the index of the way. Without it, it could read a whole table.
-      candidates = Prisma.sql`(select * from ${table} where ${within} order by t.id ${order} limit ${size}) t`;
-      lastOf = Prisma.sql`(
-        select t.id::text from ${table} where ${within} order by t.id ${order} offset ${size - 1} limit 1)`;
+      const rows = rowsOf(way, span, newestFirst);
+      candidates = Prisma.sql`(select * from ${table} ${rows} limit ${size}) t`;
+      last = Prisma.sql`(select t.id::text from ${table} ${rows} offset ${size - 1} limit 1)`;
     }
     const [found] = await sql.$queryRaw<Array<Found & { last: string | null }>>`
-      select ${lastOf} as last, ${ask(candidates, test)}`;
+      select ${last} as last, ${ask(candidates, test)}`;
     if (found === undefined) throw new Error('This query returns one row.');
     examined += size;
     yield { ...found, last: found.last ?? undefined, examined, isOver: examined >= most };
-    from = found.last ?? undefined;
+    span = spanAfter(search, found.last ?? undefined);
     size = Math.min(chunk, most - examined);
   }
 }
 
 /** The way with the fewest candidates; those of a `few` as their ids, in order. Only the beginning of each is counted. */
-async function chooseWay(
-  sql: Sql,
-  search: Search,
-  after: string | undefined,
-): Promise<{ within: Prisma.Sql } | string[]> {
-  const { ways, table, newestFirst } = search;
-  const usual = ways.at(-1);
-  if (usual === undefined || !('within' in usual)) throw new Error('A search needs a way that can always be gone.');
-  if (ways.length === 1) return usual;
-  let best: { way: { within: Prisma.Sql } | string[]; count: number } = { way: usual, count: Infinity };
-  for (const way of ways) {
-    if ('within' in way) {
+async function chooseWay(sql: Sql, search: Search, after: string | undefined): Promise<Part | string[]> {
+  const { ways, whole, table, newestFirst } = search;
+  const span = spanAfter(search, after);
+  let best: { way: Part | string[]; count: number } = { way: whole, count: Infinity };
+  const all = ways.length === 0 || whole.key.length < 2 ? ways : [...ways, whole];
+  for (const way of all) {
+    if ('key' in way) {
       const most = Math.min(best.count, mostCandidates.usually + 1);
       const [row] = await sql.$queryRaw<Array<{ n: number }>>`
         select count(*)::int as n from (
-          select 1 from ${table} where ${way.within} and ${beyond(search, after)} limit ${most}) f`;
+          select 1 from ${table} ${rowsOf(way, span, newestFirst)} limit ${most}) f`;
       const { n = most } = row ?? {};
       if (n < best.count) best = { way, count: n };
     } else {
@@ -159,7 +170,7 @@ async function chooseWay(
         with few as materialized (select * from (${way.few}) f limit ${most})
         select (select count(*)::int from few) as n,
           array(select t.id::text from (${way.ids ?? Prisma.sql`select id from few`}) t
-            where t.id is not null and ${beyond(search, after)} limit ${most}) as ids`;
+            where t.id > ${span.from}::uuid and t.id < ${span.until}::uuid limit ${most}) as ids`;
       const { n = most, ids = [] } = row ?? {};
       if (n < most && ids.length < most) {
         const inOrder = [...new Set(ids)].sort();
@@ -171,12 +182,38 @@ async function chooseWay(
   return best.way;
 }
 
-function beyond({ newestFirst, span }: Search, id: string | undefined): Prisma.Sql {
-  if (id === undefined) return span;
-  return newestFirst ? Prisma.sql`${span} and t.id < ${id}::uuid` : Prisma.sql`${span} and t.id > ${id}::uuid`;
+/**
+ * The rows of a part of an index, in the order of their ids. Rows are compared, not columns: with equal columns the
+ * planner could take another index in the order of ids, such as the primary key, and pass by millions of other rows.
+ */
+function rowsOf({ key, only }: Part, { from, until }: Span, newestFirst: boolean): Prisma.Sql {
+  const columns = [...key.map(([column]) => column), Prisma.sql`t.id`];
+  const at = (id: string) => row([...key.map(([, value]) => Prisma.sql`${value}`), Prisma.sql`${id}::uuid`]);
+  const order = newestFirst ? Prisma.sql`desc` : Prisma.sql`asc`;
+  return Prisma.sql`where ${only ?? Prisma.sql`true`} and ${row(columns)} > ${at(from)} and ${row(columns)} < ${at(until)}
+    order by ${Prisma.join(columns.map((column) => Prisma.sql`${column} ${order}`))}`;
 }
 
-const orderOf = ({ newestFirst }: Search): Prisma.Sql => (newestFirst ? Prisma.sql`desc` : Prisma.sql`asc`);
+const row = (values: readonly Prisma.Sql[]) => Prisma.sql`(${Prisma.join([...values])})`;
+
+function conditionOf({ key, only }: Part): Prisma.Sql {
+  return allOf([...key.map(([column, value]) => Prisma.sql`${column} = ${value}`), only]);
+}
+
+/** A query for a way: the first rows of a part of an index, of which `select` says what is wanted. */
+export function firstOf(select: Prisma.Sql, { key, only }: Part): Prisma.Sql {
+  const columns = key.map(([column]) => column);
+  const values = row(key.map(([, value]) => Prisma.sql`${value}`));
+  // As in `rowsOf`. Without the order, the planner could read the whole table.
+  return Prisma.sql`(${select} where ${only ?? Prisma.sql`true`} and ${row(columns)} >= ${values} and ${row(columns)} <= ${values}
+    order by ${Prisma.join(columns)} limit ${mostCandidates.usually + 1})`;
+}
+
+function spanAfter({ newestFirst, span }: Search, id: string | undefined): Span {
+  if (id === undefined) return span;
+  if (newestFirst) return { ...span, until: id < span.until ? id : span.until };
+  return { ...span, from: id > span.from ? id : span.from };
+}
 
 /** All of these conditions; those that are undefined are left out. */
 export function allOf(conditions: ReadonlyArray<Prisma.Sql | undefined | false>): Prisma.Sql {
@@ -205,12 +242,15 @@ export function createdWithin(since: Date | undefined, until: Date | undefined):
 /** An id has the time of the process that made it, whose clock may have been a day off. */
 const slackMs = 86_400_000;
 
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+export const allIds: Span = { from: beforeAllIds, until: lastId };
+
 /** The ids of what was created then: they begin with the milliseconds since 1970 (UUID version 7). */
-export function spanOfIds(since: Date | undefined, until: Date | undefined): Prisma.Sql {
-  return allOf([
-    given(since, (at) => Prisma.sql`t.id >= ${firstIdAt(at.getTime() - slackMs)}::uuid`),
-    given(until, (at) => Prisma.sql`t.id < ${firstIdAt(at.getTime() + slackMs)}::uuid`),
-  ]);
+export function idsWithin(since: Date | undefined, until: Date | undefined): Span {
+  return {
+    from: since === undefined ? beforeAllIds : firstIdAt(since.getTime() - slackMs),
+    until: until === undefined ? lastId : firstIdAt(until.getTime() + slackMs),
+  };
 }
 
 function firstIdAt(ms: number): string {

@@ -1,5 +1,7 @@
 import { RegistryError } from '../errors.js';
 import type { Basis, Grant } from '../grants/grant.js';
+import { grantsOnBasis, grantsOver } from '../grants/read-grant.js';
+import { handshakesInState, handshakesWithVerdict } from '../handshake/find-handshakes.js';
 import type { HandshakeReason, HandshakeState, HeaderLine } from '../handshake/handshake.js';
 import type { RejectedCallback } from '../handshake/rejected-callback.js';
 import { publicVerdict, verdicts, type Verdict } from '../handshake/verdicts.js';
@@ -17,9 +19,12 @@ import {
   countMatches,
   createdWithin,
   findPage,
+  firstOf,
   given,
+  idsWithin,
   sinkContains,
-  spanOfIds,
+  type Key,
+  type Part,
   type Search,
   type Way,
 } from '../storage/search.js';
@@ -79,7 +84,7 @@ function searchFor(principal: Principal, query: SubscriptionQuery): Search {
   const { source, type, subject, sink, host, sinkcontains, origin, status, reason, createdsince, createduntil } = query;
   const isAdmin = principal.scopes.has('assent:admin');
   const subscriber = isAdmin ? query.subscriber : principal.subscriber;
-  const usual = subscriber === undefined ? Prisma.sql`t.tenant = ${tenant}` : isOf(tenant, subscriber);
+  const ofTenant: Key[number] = [Prisma.sql`t.tenant`, tenant];
   const ways: Array<Way | undefined> = [
     given(sink, (uri) => ({
       few: Prisma.sql`
@@ -87,22 +92,22 @@ function searchFor(principal: Principal, query: SubscriptionQuery): Search {
           select s.id from subscription s where s.origin = o.name and s.sink = ${uri} offset 0) p
         where o.tenant = ${tenant}`,
     })),
-    given(host, (name) => ({ within: Prisma.sql`t.tenant = ${tenant} and sink_host(t.sink) = ${name}` })),
+    given(host, (name) => ({ key: [ofTenant, [Prisma.sql`sink_host(t.sink)`, name]] })),
     given(origin, (name) => ({
-      few: Prisma.sql`select s.id from subscription s where s.origin = ${name}`,
+      few: firstOf(Prisma.sql`select s.id from subscription s`, { key: [[Prisma.sql`s.origin`, name]] }),
       isUsuallyMany: true,
     })),
     status === 'suspended' || reason === 'suspended'
-      ? { within: Prisma.sql`t.tenant = ${tenant} and t.suspendedat is not null` }
+      ? { key: [ofTenant], only: Prisma.sql`t.suspendedat is not null` }
       : undefined,
     candidatesOf(tenant, status, reason),
-    { within: usual },
   ];
   return {
     table: Prisma.sql`subscription t`,
     newestFirst: false,
     ways: ways.filter((way) => way !== undefined),
-    span: spanOfIds(createdsince, createduntil),
+    whole: { key: [ofTenant, ...(given(subscriber, (name): Key => [[Prisma.sql`t.subscriber`, name]]) ?? [])] },
+    span: idsWithin(createdsince, createduntil),
     test: allOf([
       visibleTo(principal),
       given(query.subscriber, (name) => Prisma.sql`t.subscriber = ${name}`),
@@ -119,11 +124,11 @@ function searchFor(principal: Principal, query: SubscriptionQuery): Search {
   };
 }
 
-const isOf = (tenant: string, subscriber: string) => Prisma.sql`t.tenant = ${tenant} and t.subscriber = ${subscriber}`;
-
 /** Admins see all subscriptions of the tenant, subscribers see their own. */
 function visibleTo({ tenant, subscriber, scopes }: Principal): Prisma.Sql {
-  return scopes.has('assent:admin') ? Prisma.sql`t.tenant = ${tenant}` : isOf(tenant, subscriber);
+  return scopes.has('assent:admin')
+    ? Prisma.sql`t.tenant = ${tenant}`
+    : Prisma.sql`t.tenant = ${tenant} and t.subscriber = ${subscriber}`;
 }
 
 /** Why a subscription is active, and the basis of its grant. */
@@ -159,45 +164,31 @@ function hasStatus(status: Status | undefined, reason: string | undefined): Pris
  * Undefined if no index leads to them: `active` is the usual status, and `expired` is what remains.
  */
 function candidatesOf(tenant: string, status: Status | undefined, reason: string | undefined): Way | undefined {
-  const open = Prisma.sql`h.state in ('due', 'asking', 'waiting')`;
-  const failed = Prisma.sql`h.state in ('refused', 'unreachable', 'retired')`;
-  const failedAs = (state: string) => Prisma.sql`${failed} and h.state = ${state}`;
+  const handshakes = (part: Part) =>
+    firstOf(Prisma.sql`select h.subscription, h.origin, h.sink from handshake h`, part);
+  const grants = (part: Part) =>
+    firstOf(Prisma.sql`select null::uuid as subscription, g.origin, g.sink from "grant" g`, part);
+  const [ofHandshake, ofGrant] = [Prisma.sql`h`, Prisma.sql`g`];
+  const inState = (state: string) => handshakes(handshakesInState(ofHandshake, tenant, state));
+  const withVerdict = (code: string) => handshakes(handshakesWithVerdict(ofHandshake, tenant, code));
+  const over = (state: string) => grants(grantsOver(ofGrant, tenant, state));
+  const open = () => ['due', 'asking', 'waiting'].map(inState);
 
-  let handshakes: Prisma.Sql[] = [];
-  let grants: Prisma.Sql | undefined;
-  const over = (state: string) => Prisma.sql`g.state <> 'live' and g.state = ${state}`;
-  if (reason === 'revoked') grants = over('revoked');
-  else if (reason !== undefined && reason in basesOfReasons)
-    grants = Prisma.sql`g.basis <> 'response' and g.basis = ${basesOfReasons[reason]}`;
-  else if (reason === 'asking' || reason === 'not_asked_yet') handshakes = [open];
-  else if (reason !== undefined && !reasonsOfActive.includes(reason) && !otherReasons.includes(reason)) {
-    const codes = reason === 'name_not_public' ? [reason, 'name_not_found', 'address_not_allowed'] : [reason];
-    handshakes = [
-      Prisma.sql`h.verdict not in ('granted', 'granted_any_origin', 'callback_granted', 'granted_by_policy') and h.verdict = any (${codes})`,
-    ];
-    // A 410 to a delivery.
-    if (reason === 'gone') grants = over('ended');
-  } else if (reason !== undefined) return undefined;
-  else if (status === 'pending') handshakes = [open];
-  else if (status === 'unreachable') handshakes = [failedAs(status)];
-  else if (status === 'refused' || status === 'retired') {
-    handshakes = [failedAs(status)];
-    grants = over(status === 'refused' ? 'revoked' : 'ended');
-  } else return undefined;
-
-  const queries = [
-    ...handshakes.map(
-      (which) => Prisma.sql`
-        select h.subscription, h.origin, h.sink from handshake h where h.tenant = ${tenant} and ${which}`,
-    ),
-    ...(grants === undefined
-      ? []
-      : [
-          Prisma.sql`
-        select null::uuid as subscription, g.origin, g.sink from "grant" g
-        where g.tenant = ${tenant} and ${grants}`,
-        ]),
-  ];
+  let queries: Prisma.Sql[] | undefined;
+  if (reason !== undefined) {
+    const basis = basesOfReasons[reason];
+    if (basis !== undefined) queries = [grants(grantsOnBasis(ofGrant, tenant, basis))];
+    else if (reason === 'revoked') queries = [over('revoked')];
+    else if (reason === 'asking' || reason === 'not_asked_yet') queries = open();
+    // A 410 to a handshake, or to a delivery.
+    else if (reason === 'gone') queries = [withVerdict(reason), over('ended')];
+    else if (reason === 'name_not_public') queries = [reason, 'name_not_found', 'address_not_allowed'].map(withVerdict);
+    else if (!reasonsOfActive.includes(reason) && !otherReasons.includes(reason)) queries = [withVerdict(reason)];
+  } else if (status === 'pending') queries = open();
+  else if (status === 'unreachable') queries = [inState(status)];
+  else if (status === 'refused') queries = [inState(status), over('revoked')];
+  else if (status === 'retired') queries = [inState(status), over('ended')];
+  if (queries === undefined) return undefined;
   return {
     few: Prisma.join(queries, ' union all '),
     // A renewal and a grant belong to all subscriptions of the pair. `offset 0`: looked up one by one.

@@ -125,7 +125,7 @@ create index handshake_origin_sink_id_idx on handshake (origin, sink, id);
 -- Searches, and those of subscriptions by why they are not active.
 create index handshake_tenant_id_idx on handshake (tenant, id);
 create index handshake_tenant_sinkhost_id_idx on handshake (tenant, sinkhost, id);
-create index handshake_failed_idx on handshake (tenant, state, id) where state in ('refused', 'unreachable', 'retired');
+create index handshake_state_idx on handshake (tenant, state, id) where state not in ('granted', 'cancelled');
 create index handshake_verdict_idx on handshake (tenant, verdict, id)
   where verdict not in ('granted', 'granted_any_origin', 'callback_granted', 'granted_by_policy');
 create index handshake_open_idx on handshake (dueat) where state in ('due', 'asking', 'waiting');
