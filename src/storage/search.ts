@@ -153,7 +153,11 @@ async function chooseWay(sql: Sql, search: Search, after: string | undefined): P
   const { ways, whole, table, newestFirst } = search;
   const span = spanAfter(search, after);
   let best: { way: Part | string[]; count: number } = { way: whole, count: Infinity };
-  const all = ways.length === 0 || whole.key.length < 2 ? ways : [...ways, whole];
+  // Of a subscriber, the whole may be few. Of a tenant, it has more than any other way.
+  const all = whole.key.length > 1 ? [whole, ...ways] : ways;
+  const [only] = all;
+  if (only === undefined) return whole;
+  if (all.length === 1 && 'key' in only) return only;
   for (const way of all) {
     if ('key' in way) {
       const most = Math.min(best.count, mostCandidates.usually + 1);
@@ -166,13 +170,13 @@ async function chooseWay(sql: Sql, search: Search, after: string | undefined): P
       const { usually, ifUsuallyMany } = mostCandidates;
       // Fewer than the best way has, or else this one is of no use.
       const most = Math.min(best.count, (way.isUsuallyMany ? ifUsuallyMany : usually) + 1);
-      const [row] = await sql.$queryRaw<Array<{ n: number; ids: string[] }>>`
+      const [row] = await sql.$queryRaw<Array<{ ids: string[] | null }>>`
         with few as materialized (select * from (${way.few}) f limit ${most})
-        select (select count(*)::int from few) as n,
+        select case when (select count(*) from few) < ${most} then
           array(select t.id::text from (${way.ids ?? Prisma.sql`select id from few`}) t
-            where t.id > ${span.from}::uuid and t.id < ${span.until}::uuid limit ${most}) as ids`;
-      const { n = most, ids = [] } = row ?? {};
-      if (n < most && ids.length < most) {
+            where t.id > ${span.from}::uuid and t.id < ${span.until}::uuid limit ${most}) end as ids`;
+      const ids = row?.ids ?? undefined;
+      if (ids !== undefined && ids.length < most) {
         const inOrder = [...new Set(ids)].sort();
         best = { way: newestFirst ? inOrder.reverse() : inOrder, count: ids.length };
       }
