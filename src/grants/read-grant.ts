@@ -1,11 +1,24 @@
 import { RegistryError } from '../errors.js';
-import { pageOf, type ListPage } from '../http/page.js';
+import type { FoundPage } from '../http/page.js';
 import type { Database } from '../storage/database.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { isUuid } from '../storage/ids.js';
+import {
+  allIds,
+  allOf,
+  countMatches,
+  findPage,
+  firstOf,
+  given,
+  sinkContains,
+  type Key,
+  type Part,
+  type Search,
+  type Way,
+} from '../storage/search.js';
 import type { Sql } from '../storage/sql.js';
 import { grantTexts } from '../texts/grants.js';
-import { grantOf, type Grant, type Pair } from './grant.js';
+import { grantOf, type Basis, type Grant, type Pair } from './grant.js';
 
 /** A grant as it is now: after its expiry it is expired, whatever its row says. */
 export type PresentState = Grant['state'] | 'expired';
@@ -15,7 +28,16 @@ export interface GrantQuery {
   tenant: string;
   origin?: string;
   sink?: string;
+  host?: string;
+  /** A part of the sink. */
+  sinkcontains?: string;
+  /** Who has a subscription of the pair. */
+  subscriber?: string;
   state?: PresentState;
+  basis?: Basis;
+  expiresuntil?: Date;
+  /** Whether to count all that match. */
+  count?: boolean;
   after: string | undefined;
   limit: number;
 }
@@ -23,7 +45,7 @@ export interface GrantQuery {
 export interface GrantReader {
   /** RegistryError `grant_not_found` for a grant of another tenant. */
   read(tenant: string, id: string): Promise<PresentGrant>;
-  list(query: GrantQuery): Promise<ListPage<PresentGrant>>;
+  list(query: GrantQuery): Promise<FoundPage<PresentGrant>>;
 }
 
 type Row = GrantRow & { present: PresentState };
@@ -31,24 +53,110 @@ type Row = GrantRow & { present: PresentState };
 const present = Prisma.sql`case when state = 'live' and expiresat <= now() then 'expired' else state end`;
 
 export function createGrantReader(database: Database): GrantReader {
-  const { client, sql } = database;
+  const { sql } = database;
   return {
     async read(tenant, id) {
       return presentGrant(await findGrant(sql, tenant, id));
     },
 
-    async list({ tenant, origin, sink, state, after, limit }) {
-      const rows = await client.$queryRaw<Row[]>`
-        select *, ${present} as present from "grant"
-        where tenant = ${tenant}
-          and (${origin ?? null}::text is null or origin = ${origin ?? null})
-          and (${sink ?? null}::text is null or sink = ${sink ?? null})
-          and (${state ?? null}::text is null or ${present} = ${state ?? null})
-          and (${after ?? null}::uuid is null or id > ${after ?? null}::uuid)
-        order by id limit ${limit + 1}`;
-      return pageOf(rows.map(presentGrant), limit, (grant) => grant.id);
+    async list(query) {
+      const wanted = searchFor(query);
+      const { ids, next, examined } = await findPage(sql, wanted, query.after, query.limit);
+      const rows = await sql.$queryRaw<Row[]>`
+        select *, ${present} as present from "grant" where id = any (${ids}::uuid[]) order by id`;
+      const total = query.count ? await countMatches(sql, wanted) : undefined;
+      return { entries: rows.map(presentGrant), next, examined, total };
     },
   };
+}
+
+function searchFor(query: GrantQuery): Search {
+  const { tenant, origin, sink, host, sinkcontains, subscriber, state, basis, expiresuntil } = query;
+  const ofTenant: Key[number] = [Prisma.sql`t.tenant`, tenant];
+  const until = expiresuntil?.toISOString();
+  const expiring = (end: Prisma.Sql) => Prisma.sql`
+    select g.id from "grant" g
+    where (g.tenant, g.expiresat) >= (${tenant}, '-infinity'::timestamptz) and (g.tenant, g.expiresat) < (${tenant}, ${end})
+    order by g.tenant, g.expiresat`;
+  const ways: Array<Way | undefined> = [
+    given(sink, (uri) => ({
+      few: Prisma.sql`
+        select p.id from origin o, lateral (
+          select g.id from "grant" g where g.origin = o.name and g.sink = ${uri} offset 0) p
+        where o.tenant = ${tenant}`,
+    })),
+    given(host, (name) => ({ key: [ofTenant, [Prisma.sql`sink_host(t.sink)`, name]] })),
+    given(subscriber, (name) => ({
+      few: firstOf(Prisma.sql`select s.origin, s.sink from subscription s`, {
+        key: [
+          [Prisma.sql`s.tenant`, tenant],
+          [Prisma.sql`s.subscriber`, name],
+        ],
+      }),
+      ids: Prisma.sql`
+        select g.id from few, lateral (
+          select p.id from "grant" p where p.origin = few.origin and p.sink = few.sink offset 0) g`,
+    })),
+    given(origin, (name) => ({
+      few: firstOf(Prisma.sql`select g.id from "grant" g`, { key: [[Prisma.sql`g.origin`, name]] }),
+      isUsuallyMany: true,
+    })),
+    state === 'ended' || state === 'revoked' ? grantsOver(Prisma.sql`t`, tenant, state) : undefined,
+    state === 'expired' ? { few: expiring(Prisma.sql`now()`) } : undefined,
+    basis === undefined || basis === 'response' ? undefined : grantsOnBasis(Prisma.sql`t`, tenant, basis),
+    given(until, (at) => ({ few: expiring(Prisma.sql`${at}::timestamptz`) })),
+  ];
+  return {
+    table: Prisma.sql`"grant" t`,
+    newestFirst: false,
+    ways: ways.filter((way) => way !== undefined),
+    whole: { key: [ofTenant] },
+    span: allIds,
+    test: allOf([
+      Prisma.sql`t.tenant = ${tenant}`,
+      given(origin, (name) => Prisma.sql`t.origin = ${name}`),
+      given(sink, (uri) => Prisma.sql`t.sink = ${uri}`),
+      given(sinkcontains, sinkContains),
+      given(state, (value) => Prisma.sql`${value} = ${present}`),
+      given(basis, (value) => Prisma.sql`t.basis = ${value}`),
+      given(until, (at) => Prisma.sql`t.expiresat < ${at}::timestamptz`),
+      given(subscriber, (name) => usesPair(tenant, name)),
+    ]),
+    isCostly: subscriber !== undefined,
+  };
+}
+
+/** The index of grants that are over. */
+export function grantsOver(table: Prisma.Sql, tenant: string, state: string): Part {
+  return {
+    key: [
+      [Prisma.sql`${table}.tenant`, tenant],
+      [Prisma.sql`${table}.state`, state],
+    ],
+    only: Prisma.sql`${table}.state <> 'live'`,
+  };
+}
+
+/** The index of grants with another basis than a response. */
+export function grantsOnBasis(table: Prisma.Sql, tenant: string, basis: Basis): Part {
+  return {
+    key: [
+      [Prisma.sql`${table}.tenant`, tenant],
+      [Prisma.sql`${table}.basis`, basis],
+    ],
+    only: Prisma.sql`${table}.basis <> 'response'`,
+  };
+}
+
+/**
+ * Whether a subscription of this subscriber is for the pair of `t`. Of a pair with many subscriptions, the planner would
+ * otherwise read all that the subscriber has: `offset 0`.
+ */
+function usesPair(tenant: string, subscriber: string): Prisma.Sql {
+  return Prisma.sql`exists (
+    select 1 from (
+      select s.tenant, s.subscriber from subscription s where s.origin = t.origin and s.sink = t.sink offset 0) s
+    where s.tenant = ${tenant} and s.subscriber = ${subscriber})`;
 }
 
 /** The grant of a pair, of any tenant. */

@@ -2,7 +2,8 @@ import { RegistryError, type Fault } from '../errors.js';
 import type { components } from '../http/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
 import { actorOf, type Call, type Handlers } from '../http/handler.js';
-import { pageHeaders, readListCursor } from '../http/page.js';
+import { foundHeaders, readListCursor } from '../http/page.js';
+import { timeOf } from '../http/timestamp.js';
 import { findOrigin } from '../origins/store.js';
 import type { Database } from '../storage/database.js';
 import { claimKey } from '../storage/idempotency.js';
@@ -10,6 +11,7 @@ import { isUuid } from '../storage/ids.js';
 import type { Sql } from '../storage/sql.js';
 import type { Transaction } from '../storage/transaction.js';
 import { grantTexts } from '../texts/grants.js';
+import { tokenTexts } from '../texts/tokens.js';
 import { keyOfPair, type Pair } from './grant.js';
 import { findGrant, findGrantOf, lockGrant, type GrantReader, type PresentGrant } from './read-grant.js';
 import { putGrant, releaseGrant, revokeGrant } from './write-grant.js';
@@ -34,15 +36,21 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
 
   return {
     getGrants: async ({ query, principal, address }) => {
-      const { cursor, limit = 50, origin, ...where } = query;
+      const { cursor, limit = 50, origin, host, expiresuntil, ...where } = query;
+      // Senders don't see who subscribes.
+      if (where.subscriber !== undefined && !principal.scopes.has('assent:admin')) {
+        throw new RegistryError('scope_missing', tokenTexts.scope(['assent:admin']));
+      }
       const page = await grants.list({
         ...where,
         ...(origin === undefined ? {} : { origin: origin.toLowerCase() }),
+        ...(host === undefined ? {} : { host: host.toLowerCase() }),
+        ...(expiresuntil === undefined ? {} : { expiresuntil: timeOf(expiresuntil) }),
         tenant: principal.tenant,
         after: readListCursor(cursor, address, isUuid),
         limit,
       });
-      return { status: 200, headers: pageHeaders(address, query, page.next), body: page.entries.map(present) };
+      return { status: 200, headers: foundHeaders(address, query, page), body: page.entries.map(present) };
     },
 
     getGrant: async ({ path, principal }) => answer(await grants.read(principal.tenant, path.id)),

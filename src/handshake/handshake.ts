@@ -103,6 +103,8 @@ export interface Handshake {
   id: string;
   origin: string;
   sink: string;
+  /** Undefined for a renewal. */
+  subscription: string | undefined;
   reason: HandshakeReason;
   requestedRate: number | undefined;
   state: HandshakeState;

@@ -18,6 +18,7 @@ export function presentHandshake(handshake: Handshake, isAdmin: boolean, languag
     id: handshake.id,
     origin: handshake.origin,
     sink: handshake.sink,
+    ...(handshake.subscription === undefined ? {} : { subscription: handshake.subscription }),
     reason: handshake.reason,
     ...(handshake.requestedRate === undefined ? {} : { requestedrate: handshake.requestedRate }),
     state,

@@ -1,10 +1,12 @@
 import { RegistryError } from '../errors.js';
-import { pageOf, type ListPage } from '../http/page.js';
+import { pageOf, type FoundPage, type ListPage } from '../http/page.js';
 import type { Database } from '../storage/database.js';
 import type { attempt as AttemptRow, handshake as HandshakeRow } from '../storage/generated/client.js';
 import { isUuid } from '../storage/ids.js';
+import { countMatches, findPage } from '../storage/search.js';
 import { handshakeTexts } from '../texts/handshakes.js';
 import type { Attempt, Handshake, HandshakeReason, HandshakeState, HeaderLine } from './handshake.js';
+import { handshakeSearch, type HandshakeQuery } from './find-handshakes.js';
 import { leaseSecondsFor } from './queue.js';
 import type { RejectedCallback } from './rejected-callback.js';
 import type { Verdict } from './verdicts.js';
@@ -19,6 +21,10 @@ export interface Owner {
 }
 
 export interface HandshakeReader {
+  /** Those that match, of a whole tenant, newest first. */
+  find(
+    query: HandshakeQuery & { after: string | undefined; limit: number; count?: boolean },
+  ): Promise<FoundPage<Handshake>>;
   /** Newest first. */
   list(owner: Owner, after: string | undefined, limit: number): Promise<ListPage<Handshake>>;
   /** RegistryError `handshake_not_found` for a handshake of another subscription. */
@@ -26,7 +32,11 @@ export interface HandshakeReader {
 }
 
 /** `deadlineMs`: how long an attempt can take. `now`: milliseconds since 1970 by the clock of the database. */
-export function createHandshakeReader({ client }: Database, deadlineMs: number, now: () => number): HandshakeReader {
+export function createHandshakeReader(
+  { client, sql }: Database,
+  deadlineMs: number,
+  now: () => number,
+): HandshakeReader {
   const leaseMs = leaseSecondsFor(deadlineMs) * 1_000;
   const ownedBy = ({ id, tenant, origin, sink }: Owner) => ({
     tenant,
@@ -34,6 +44,21 @@ export function createHandshakeReader({ client }: Database, deadlineMs: number, 
   });
   const include = { history: { orderBy: { number: 'asc' as const } } };
   return {
+    async find(query) {
+      const wanted = handshakeSearch(query);
+      const { ids, next, examined } = await findPage(sql, wanted, query.after, query.limit);
+      const where = { id: { in: ids } };
+      const rows = await client.handshake.findMany({ where, orderBy: { id: 'desc' }, include });
+      const waiting = rows.flatMap(({ dueat, subscription }) => (dueat && subscription ? [subscription] : []));
+      const isSuspended = await findSuspended(client, waiting);
+      return {
+        entries: rows.map((row) => handshakeOf(row, isSuspended(row.subscription), leaseMs, now())),
+        next,
+        examined,
+        total: query.count ? await countMatches(sql, wanted) : undefined,
+      };
+    },
+
     async list(owner, after, limit) {
       const rows = await client.handshake.findMany({
         where: { ...ownedBy(owner), ...(after === undefined ? {} : { id: { lt: after } }) },
@@ -42,7 +67,7 @@ export function createHandshakeReader({ client }: Database, deadlineMs: number, 
         include,
       });
       return pageOf(
-        rows.map((row) => handshakeOf(row, owner, leaseMs, now())),
+        rows.map((row) => handshakeOf(row, owner.suspended !== undefined, leaseMs, now())),
         limit,
         (handshake) => handshake.id,
       );
@@ -51,23 +76,31 @@ export function createHandshakeReader({ client }: Database, deadlineMs: number, 
     async read(owner, id) {
       const row = isUuid(id) ? await client.handshake.findFirst({ where: { id, ...ownedBy(owner) }, include }) : null;
       if (row === null) throw new RegistryError('handshake_not_found', handshakeTexts.notFound);
-      return handshakeOf(row, owner, leaseMs, now());
+      return handshakeOf(row, owner.suspended !== undefined, leaseMs, now());
     },
   };
 }
 
+async function findSuspended(client: Database['client'], ids: string[]): Promise<(id: string | null) => boolean> {
+  if (ids.length === 0) return () => false;
+  const where = { id: { in: ids }, suspendedat: { not: null } };
+  const suspended = new Set((await client.subscription.findMany({ where, select: { id: true } })).map(({ id }) => id));
+  return (id) => id !== null && suspended.has(id);
+}
+
 function handshakeOf(
   row: HandshakeRow & { history: AttemptRow[] },
-  owner: Owner,
+  isSuspended: boolean,
   leaseMs: number,
   now: number,
 ): Handshake {
   // It is unknown when the subscription will be resumed.
-  const isWaiting = owner.suspended !== undefined && row.subscription !== null;
+  const isWaiting = isSuspended && row.subscription !== null;
   return {
     id: row.id,
     origin: row.origin,
     sink: row.sink,
+    subscription: row.subscription ?? undefined,
     reason: row.reason as HandshakeReason,
     requestedRate: row.requestedrate ?? undefined,
     state: row.state as HandshakeState,

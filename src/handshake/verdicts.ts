@@ -26,6 +26,8 @@ export type Verdict = Judgement['verdict'] | RegistryVerdict;
 /** The published table: one row for every verdict, with a stable code and texts for people. */
 export const verdicts: Readonly<Record<Verdict, VerdictText>> = verdictTexts;
 
+export const isVerdict = (code: string): code is Verdict => Object.hasOwn(verdicts, code);
+
 /** One sentence for every warning that is kept with a grant. */
 export const warnings: Readonly<Record<Warning, Text>> = {
   ...warningTexts,

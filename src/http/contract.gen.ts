@@ -13,8 +13,12 @@ export interface paths {
         /**
          * List subscriptions
          * @description Lists subscriptions with their status, oldest first (Subscriptions API, section 3.2.5.3). A consumer
-         *     (`assent:subscribe`) sees its own. An admin (`assent:admin`) sees those of the tenant. All query parameters match
-         *     exactly and combine with AND. The list leaves out `warnings`; read a single subscription to get them.
+         *     (`assent:subscribe`) sees its own. An admin (`assent:admin`) sees those of the tenant. Query parameters combine with
+         *     AND, and match exactly unless they say otherwise. The list leaves out `warnings`; read a single subscription to get
+         *     them.
+         *
+         *     A request examines at most 100,000 subscriptions, or 20,000 if you ask for a `status` or `reason`. If few match, a
+         *     page can have fewer entries than `limit`, or none: continue until there is no `Link`.
          */
         get: operations["getSubscriptions"];
         put?: never;
@@ -653,7 +657,13 @@ export interface paths {
         /**
          * List grants
          * @description Lists who may send where, how fast, until when and on what basis (webhook specification, section 4.2). For admins
-         *     (`assent:admin`) and senders (`assent:deliver`). All query parameters match exactly and combine with AND.
+         *     (`assent:admin`) and senders (`assent:deliver`). Query parameters combine with AND, and match exactly unless they say
+         *     otherwise.
+         *
+         *     A request examines at most 100,000 grants, or 20,000 if you ask for a `subscriber`. If few match, a page can have
+         *     fewer entries than `limit`, or none: continue until there is no `Link`.
+         *
+         *     Errors: `scope_missing` (403) if you are not an admin and ask for a `subscriber`.
          */
         get: operations["getGrants"];
         put?: never;
@@ -737,6 +747,37 @@ export interface paths {
          *     section 2.2). For admins (`assent:admin`). Without a hold, nothing changes.
          */
         post: operations["releaseGrant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/handshakes": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search all handshakes
+         * @description Lists the handshakes of the tenant, newest first and with every attempt, as `GET /subscriptions/{id}/handshakes`
+         *     shows them. For admins (`assent:admin`). Query parameters combine with AND, and match exactly unless they say
+         *     otherwise.
+         *
+         *     A request examines at most 100,000 handshakes, or 20,000 if you ask for a `subscriber`. If few match, a page can
+         *     have fewer entries than `limit`, or none: continue until there is no `Link`.
+         */
+        get: operations["findHandshakes"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1116,6 +1157,19 @@ export interface components {
             /** @description Why. Assent keeps it with the record. It must have a character that is not a space. */
             reason: string;
         };
+        /**
+         * @description Why Assent asks. `registration`: a new subscription. `change`: another sink, origin or rate. `request`: a consumer or
+         *     admin asked for it. `renewal`: the grant expires soon.
+         * @enum {string}
+         */
+        HandshakeReason: "registration" | "change" | "request" | "renewal";
+        /**
+         * @description `due`: an attempt is planned. `asking`: an attempt is running. `waiting`: the response gave no consent, and the
+         *     callback URL still works. `granted`, `refused`: the webhook or its owner decided. `unreachable`: no attempt got a
+         *     response that counts. `retired`: the webhook returned 410. `cancelled`: the outcome is no longer needed.
+         * @enum {string}
+         */
+        HandshakeState: "due" | "asking" | "waiting" | "granted" | "refused" | "unreachable" | "retired" | "cancelled";
         /** @description Header lines in the order in which they were sent. A callback key is masked. */
         HeaderLines: {
             name: string;
@@ -1159,19 +1213,13 @@ export interface components {
             origin: string;
             sink: string;
             /**
-             * @description Why Assent asks. `registration`: a new subscription. `change`: another sink, origin or rate. `request`: a
-             *     consumer or admin asked for it. `renewal`: the grant expires soon.
-             * @enum {string}
+             * @description The id of the subscription that Assent asks for; it may have been deleted. Absent for a renewal, which belongs to
+             *     every subscription of the origin to the sink.
              */
-            reason: "registration" | "change" | "request" | "renewal";
+            subscription?: string;
+            reason: components["schemas"]["HandshakeReason"];
             requestedrate?: components["schemas"]["RequestedRate"];
-            /**
-             * @description `due`: an attempt is planned. `asking`: an attempt is running. `waiting`: the response gave no consent, and the
-             *     callback URL still works. `granted`, `refused`: the webhook or its owner decided. `unreachable`: no attempt got a
-             *     response that counts. `retired`: the webhook returned 410. `cancelled`: the outcome is no longer needed.
-             * @enum {string}
-             */
-            state: "due" | "asking" | "waiting" | "granted" | "refused" | "unreachable" | "retired" | "cancelled";
+            state: components["schemas"]["HandshakeState"];
             /**
              * @description The outcome of the last attempt or of the handshake, as a stable code. Admins see whether the host of the sink
              *     does not exist (`name_not_found`) or has an address that Assent must not call (`address_not_allowed`). Others see
@@ -2001,6 +2049,22 @@ export interface components {
         };
     };
     parameters: {
+        /** @description Only entries whose sink has this host. The case does not matter. */
+        SinkHost: string;
+        /**
+         * @description Only entries whose sink contains this text, in the same case. No index helps here: each request examines a part of
+         *     the entries. See `X-Search-Examined`.
+         */
+        SinkContains: string;
+        /** @description Only entries that were created at this time or later. */
+        CreatedSince: string;
+        /** @description Only entries that were created before this time. */
+        CreatedUntil: string;
+        /**
+         * @description `true` adds `X-Total-Count`. Counting costs more than a page, so ask once. The `Link` to the next page does not ask
+         *     again.
+         */
+        Count: boolean;
         /** @description The maximum number of entries on a page. */
         Limit: number;
         /** @description Where the page starts. Take it from the `Link` header of the page before. Another list's cursor returns 400. */
@@ -2053,6 +2117,17 @@ export interface components {
         /** @description The next page as `<...>; rel="next"` (RFC 8288). Absent on the last page. */
         Link: string;
         /**
+         * @description The search examined this many entries and stopped there, so the page has fewer entries than `limit`, or none. Follow
+         *     `Link` to continue. Absent if the page is full or the last one.
+         */
+        SearchExamined: string;
+        /**
+         * @description How many entries match, over all pages, such as `137`. With a plus sign, counting stopped there: `10000+` or `52+`
+         *     means at least that many. It stops at 10,000 that match, or after it has examined as many entries as a page may.
+         *     Present if you ask with `count=true`.
+         */
+        TotalCount: string;
+        /**
          * @description The language of the texts in the response, `en` or `nl` (RFC 9110 section 8.5). See `Accept-Language`.
          * @example nl
          */
@@ -2090,12 +2165,33 @@ export interface operations {
                 subject?: string;
                 /** @description Only subscriptions with this sink. */
                 sink?: string;
+                /** @description Only entries whose sink has this host. The case does not matter. */
+                host?: components["parameters"]["SinkHost"];
+                /**
+                 * @description Only entries whose sink contains this text, in the same case. No index helps here: each request examines a part of
+                 *     the entries. See `X-Search-Examined`.
+                 */
+                sinkcontains?: components["parameters"]["SinkContains"];
                 /** @description Only subscriptions for this origin. */
                 origin?: string;
                 /** @description Only subscriptions of this client. */
                 subscriber?: string;
                 /** @description Only subscriptions that have this status now. */
                 status?: components["schemas"]["SubscriptionStatus"];
+                /**
+                 * @description Only subscriptions whose `statusdetails` have this `reason` now, for example `origin_mismatch`. An unknown
+                 *     reason returns 400.
+                 */
+                reason?: string;
+                /** @description Only entries that were created at this time or later. */
+                createdsince?: components["parameters"]["CreatedSince"];
+                /** @description Only entries that were created before this time. */
+                createduntil?: components["parameters"]["CreatedUntil"];
+                /**
+                 * @description `true` adds `X-Total-Count`. Counting costs more than a page, so ask once. The `Link` to the next page does not ask
+                 *     again.
+                 */
+                count?: components["parameters"]["Count"];
                 /** @description The maximum number of entries on a page. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts. Take it from the `Link` header of the page before. Another list's cursor returns 400. */
@@ -2117,6 +2213,8 @@ export interface operations {
             200: {
                 headers: {
                     Link: components["headers"]["Link"];
+                    "X-Search-Examined": components["headers"]["SearchExamined"];
+                    "X-Total-Count": components["headers"]["TotalCount"];
                     "Content-Language": components["headers"]["ContentLanguage"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3485,8 +3583,26 @@ export interface operations {
                 origin?: string;
                 /** @description Only grants for this sink. */
                 sink?: string;
+                /** @description Only entries whose sink has this host. The case does not matter. */
+                host?: components["parameters"]["SinkHost"];
+                /**
+                 * @description Only entries whose sink contains this text, in the same case. No index helps here: each request examines a part of
+                 *     the entries. See `X-Search-Examined`.
+                 */
+                sinkcontains?: components["parameters"]["SinkContains"];
+                /** @description Only grants whose origin and sink a subscription of this client has. For admins. */
+                subscriber?: string;
                 /** @description Only grants that are in this state now. */
                 state?: "live" | "expired" | "ended" | "revoked";
+                /** @description Only grants on this basis. */
+                basis?: components["schemas"]["GrantBasis"];
+                /** @description Only grants whose `expiresat` is before this time. Combine it with `state=live` for grants that expire soon. */
+                expiresuntil?: string;
+                /**
+                 * @description `true` adds `X-Total-Count`. Counting costs more than a page, so ask once. The `Link` to the next page does not ask
+                 *     again.
+                 */
+                count?: components["parameters"]["Count"];
                 /** @description The maximum number of entries on a page. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts. Take it from the `Link` header of the page before. Another list's cursor returns 400. */
@@ -3502,6 +3618,8 @@ export interface operations {
             200: {
                 headers: {
                     Link: components["headers"]["Link"];
+                    "X-Search-Examined": components["headers"]["SearchExamined"];
+                    "X-Total-Count": components["headers"]["TotalCount"];
                     "API-Version": components["headers"]["API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3666,6 +3784,75 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    findHandshakes: {
+        parameters: {
+            query?: {
+                /** @description Only handshakes for this origin. */
+                origin?: string;
+                /** @description Only handshakes with this sink. */
+                sink?: string;
+                /** @description Only entries whose sink has this host. The case does not matter. */
+                host?: components["parameters"]["SinkHost"];
+                /**
+                 * @description Only entries whose sink contains this text, in the same case. No index helps here: each request examines a part of
+                 *     the entries. See `X-Search-Examined`.
+                 */
+                sinkcontains?: components["parameters"]["SinkContains"];
+                /** @description Only handshakes that a subscription of this client has: its own, and renewals for its origin and sink. */
+                subscriber?: string;
+                /** @description Only handshakes that are in this state now. */
+                state?: components["schemas"]["HandshakeState"];
+                /** @description Only handshakes with this verdict, for example `origin_mismatch`. An unknown verdict returns 400. */
+                verdict?: string;
+                /** @description Only handshakes that Assent started for this reason. */
+                reason?: components["schemas"]["HandshakeReason"];
+                /** @description Only entries that were created at this time or later. */
+                createdsince?: components["parameters"]["CreatedSince"];
+                /** @description Only entries that were created before this time. */
+                createduntil?: components["parameters"]["CreatedUntil"];
+                /**
+                 * @description `true` adds `X-Total-Count`. Counting costs more than a page, so ask once. The `Link` to the next page does not ask
+                 *     again.
+                 */
+                count?: components["parameters"]["Count"];
+                /** @description The maximum number of entries on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page starts. Take it from the `Link` header of the page before. Another list's cursor returns 400. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of handshakes. */
+            200: {
+                headers: {
+                    Link: components["headers"]["Link"];
+                    "X-Search-Examined": components["headers"]["SearchExamined"];
+                    "X-Total-Count": components["headers"]["TotalCount"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Handshake"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             default: components["responses"]["Problem"];
         };
     };

@@ -8,6 +8,14 @@ export interface ListPage<T> {
   next: string | undefined;
 }
 
+/** A page of a search, which examines a limited number of entries for each request. */
+export interface FoundPage<T> extends ListPage<T> {
+  /** How many entries were examined, if the page is not full because of that. */
+  examined: number | undefined;
+  /** How many entries match, over all pages, if the caller asked for it; `isAtLeast` if counting stopped there. */
+  total: { count: number; isAtLeast: boolean } | undefined;
+}
+
 /** Pass one entry more than the limit if there is one: it shows that there is another page. */
 export function pageOf<T>(entries: readonly T[], limit: number, keyOf: (entry: T) => string): ListPage<T> {
   const page = entries.slice(0, limit);
@@ -35,6 +43,22 @@ export function pageHeaders(path: string, query: object, next: string | undefine
   if (next === undefined) return {};
   const parameters = new URLSearchParams({ ...query, cursor: cursorOf(path, next) });
   return { Link: `<${path}?${parameters.toString()}>; rel="next"` };
+}
+
+/**
+ * The headers of a page that was searched for. The count is the same on every page, and not free, so the link to the
+ * next page does not ask for it again.
+ */
+export function foundHeaders(
+  path: string,
+  { count: _, ...query }: { count?: boolean | undefined },
+  { next, examined, total }: FoundPage<unknown>,
+): Record<string, string> {
+  return {
+    ...pageHeaders(path, query, next),
+    ...(examined === undefined ? {} : { 'X-Search-Examined': String(examined) }),
+    ...(total === undefined ? {} : { 'X-Total-Count': `${total.count}${total.isAtLeast ? '+' : ''}` }),
+  };
 }
 
 /** Names its list: keys of different lists look alike, and a key of another list would skip entries. */

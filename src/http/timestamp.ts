@@ -30,6 +30,14 @@ export function isTimestamp(text: string): boolean {
   return second < 60 || endsMonth(year, month, day, hour * 60 + minute - offset);
 }
 
+const [earliest, latest] = [0, Date.UTC(9999, 0)];
+
+/** The time of a valid timestamp, from 1970 to 9999. A leap second counts as the second before it. */
+export function timeOf(timestamp: string): Date {
+  const text = timestamp.toUpperCase().replace(/:60(?=[.Z+-])/, ':59');
+  return new Date(Math.min(latest, Math.max(earliest, Date.parse(text))));
+}
+
 /** Whether a timestamp is in UTC with a capital Z, such as `2026-11-20T12:00:00.123Z`. */
 export function isUtcTimestamp(text: string, maxFractionDigits: number): boolean {
   if (text[10] !== 'T' || !text.endsWith('Z')) return false;

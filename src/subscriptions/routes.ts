@@ -2,21 +2,24 @@
 // and its change (`register.ts`, `write-subscription.ts`). Then the handshake runs for as long as the client waits. The
 // response is the current state (`read-subscription.ts`) with an explanation (`status-details.ts`).
 
-import type { Fault } from '../errors.js';
+import { RegistryError, type Fault } from '../errors.js';
 import { lintSubscription } from '../events/validate-event.js';
 import { presentBreach } from '../events/rule.js';
 import { presentHandshake } from '../handshake/presentation.js';
 import type { HandshakeReader } from '../handshake/read-handshake.js';
+import { isVerdict, verdicts } from '../handshake/verdicts.js';
 import { mergePatch } from '../http/body.js';
 import type { components } from '../http/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
 import { actorOf, parsePrefer, type Call, type Handlers, type Identity } from '../http/handler.js';
-import { pageHeaders, readListCursor } from '../http/page.js';
+import { foundHeaders, pageHeaders, readListCursor } from '../http/page.js';
+import { timeOf } from '../http/timestamp.js';
 import { isUuid } from '../storage/ids.js';
+import { contractTexts, requestTexts } from '../texts/requests.js';
 import type { Language } from '../texts/text.js';
 import { subscriptionTexts } from '../texts/subscriptions.js';
 import { invalid, parseDefinition, type FaultOfSink } from './definition.js';
-import type { SubscriptionReader } from './read-subscription.js';
+import { statusReasons, type SubscriptionReader } from './read-subscription.js';
 import type { Caller, Written } from './register.js';
 import type { SubscriptionRequest } from './rules.js';
 import { statusDetails } from './status-details.js';
@@ -52,10 +55,20 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
 
   return {
     getSubscriptions: async ({ query, principal, address, language }) => {
-      const { cursor, limit = 50, ...where } = query;
-      const page = await reader.list(principal, { ...where, after: readListCursor(cursor, address, isUuid), limit });
+      const { cursor, limit = 50, host, origin, reason, createdsince, createduntil, ...where } = query;
+      if (reason !== undefined && !statusReasons.includes(reason)) throw unknownCode('query/reason', statusReasons);
+      const page = await reader.list(principal, {
+        ...where,
+        ...(host === undefined ? {} : { host: host.toLowerCase() }),
+        ...(origin === undefined ? {} : { origin: origin.toLowerCase() }),
+        ...(reason === undefined ? {} : { reason }),
+        ...(createdsince === undefined ? {} : { createdsince: timeOf(createdsince) }),
+        ...(createduntil === undefined ? {} : { createduntil: timeOf(createduntil) }),
+        after: readListCursor(cursor, address, isUuid),
+        limit,
+      });
       const body = page.entries.map((subscription) => membersOf(subscription, language));
-      return { status: 200, headers: pageHeaders(address, query, page.next), body };
+      return { status: 200, headers: foundHeaders(address, query, page), body };
     },
 
     createSubscription: async (call) => {
@@ -138,6 +151,13 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
   }
 }
 
+function unknownCode(pointer: string, codes: readonly string[]): RegistryError {
+  const detail = contractTexts.mustBeOneOf(codes);
+  return new RegistryError('invalid_request', requestTexts.brokenParameters, {
+    faults: [{ pointer, rule: 'value_not_allowed', detail }],
+  });
+}
+
 export function callerOf(call: Identity): Caller {
   return { principal: call.principal, actor: actorOf(call) };
 }
@@ -186,17 +206,35 @@ function membersOf(subscription: Subscription, language: Language): Presented {
   };
 }
 
-type HandshakeOperation = 'getHandshakes' | 'startHandshake' | 'getHandshake';
+type HandshakeOperation = 'findHandshakes' | 'getHandshakes' | 'startHandshake' | 'getHandshake';
 
 export interface HandshakeRoutes extends Pick<SubscriptionRoutes, 'writer' | 'attend'> {
   reader: SubscriptionReader;
   handshakes: HandshakeReader;
 }
 
-/** The handshakes of a subscription, for callers that may see the subscription. */
+/** The handshakes of a subscription, for callers that may see the subscription; and of a tenant, for admins. */
 export function createHandshakeHandlers(routes: HandshakeRoutes): Handlers<HandshakeOperation> {
   const { reader, writer, handshakes, attend } = routes;
   return {
+    findHandshakes: async ({ query, principal, address, language }) => {
+      const { cursor, limit = 50, host, origin, verdict, createdsince, createduntil, ...where } = query;
+      if (verdict !== undefined && !isVerdict(verdict)) throw unknownCode('query/verdict', Object.keys(verdicts));
+      const page = await handshakes.find({
+        ...where,
+        ...(host === undefined ? {} : { host: host.toLowerCase() }),
+        ...(origin === undefined ? {} : { origin: origin.toLowerCase() }),
+        ...(verdict === undefined ? {} : { verdict }),
+        ...(createdsince === undefined ? {} : { createdsince: timeOf(createdsince) }),
+        ...(createduntil === undefined ? {} : { createduntil: timeOf(createduntil) }),
+        tenant: principal.tenant,
+        after: readListCursor(cursor, address, isUuid),
+        limit,
+      });
+      const body = page.entries.map((handshake) => presentHandshake(handshake, true, language));
+      return { status: 200, headers: foundHeaders(address, query, page), body };
+    },
+
     getHandshakes: async ({ path, query, principal, address, language }) => {
       const subscription = await reader.read(principal, path.id);
       const after = readListCursor(query.cursor, address, isUuid);

@@ -1,5 +1,12 @@
 -- The registry as it is: 1 Tables, 2 Views, 3 Functions. What a row means, and who moves it between its states, is said in
--- src/, where the statements are. Everything is created in the first schema of the session's search_path.
+-- src/, where the statements are. Everything is created in the first schema of the session's search_path. A function
+-- that indexes use is first.
+
+-- The host of a sink, with the brackets of an IPv6 address. Sinks are canonical, so it is in lower case. Indexes use it.
+create function sink_host(sink text) returns text language sql immutable parallel safe as $$
+  select case when substr(sink, 9, 1) = '[' then substr(split_part(sink, ']', 1), 9) || ']'
+    else split_part(split_part(substr(sink, 9), '/', 1), ':', 1) end
+$$;
 
 -- 1 Tables ----------------------------------------------------------------------------------------------------------
 
@@ -75,6 +82,9 @@ create index subscription_tenant_id_idx on subscription (tenant, id);
 -- A subscriber lists its own few, however many the other subscribers of its tenant have.
 create index subscription_tenant_subscriber_id_idx on subscription (tenant, subscriber, id);
 create index subscription_origin_sink_idx on subscription (origin, sink);
+-- Searches (src/storage/search.ts): each index gives ids in their order.
+create index subscription_tenant_host_id_idx on subscription (tenant, sink_host(sink), id);
+create index subscription_suspended_idx on subscription (tenant, id) where suspendedat is not null;
 -- Few have a price.
 create index subscription_price_idx on subscription (tenant, subscriber) where price > 0;
 create index subscription_previousuntil_idx on subscription (previousuntil) where previousuntil is not null;
@@ -112,6 +122,12 @@ create table handshake (
 );
 create index handshake_subscription_id_idx on handshake (subscription, id);
 create index handshake_origin_sink_id_idx on handshake (origin, sink, id);
+-- Searches, and those of subscriptions by why they are not active.
+create index handshake_tenant_id_idx on handshake (tenant, id);
+create index handshake_tenant_sinkhost_id_idx on handshake (tenant, sinkhost, id);
+create index handshake_state_idx on handshake (tenant, state, id) where state not in ('granted', 'cancelled');
+create index handshake_verdict_idx on handshake (tenant, verdict, id)
+  where verdict not in ('granted', 'granted_any_origin', 'callback_granted', 'granted_by_policy');
 create index handshake_open_idx on handshake (dueat) where state in ('due', 'asking', 'waiting');
 -- Who is being asked: few rows, counted for every place that is given.
 create index handshake_asking_idx on handshake (tenant, sinkhost) where state = 'asking';
@@ -188,6 +204,11 @@ create table "grant" (
 );
 create unique index grant_id_key on "grant" (id);
 create index grant_tenant_id_idx on "grant" (tenant, id);
+-- Searches. Most grants are live, by a response.
+create index grant_tenant_host_id_idx on "grant" (tenant, sink_host(sink), id);
+create index grant_tenant_expiresat_idx on "grant" (tenant, expiresat);
+create index grant_over_idx on "grant" (tenant, state, id) where state <> 'live';
+create index grant_basis_idx on "grant" (tenant, basis, id) where basis <> 'response';
 create index grant_renewat_idx on "grant" (renewat) where state = 'live';
 
 -- The ordered log of what became different for delivery systems. Positions become visible in their order, because
@@ -317,52 +338,68 @@ create table delivery (
 -- belongs to the pair, not to one subscription, and counts for all of them. What was said of an earlier sink or origin
 -- counts no longer. A webhook that answered a delivery with 410 is retired, until a handshake says something else.
 create view subscription_status as
-select
-  s.id,
-  h.id as handshake,
-  h.state as handshakestate,
-  h.reason as handshakereason,
-  h.verdict,
-  h.attempts,
-  h.dueat,
-  h.waitinguntil,
-  h.rejectedcallback,
-  a.answerheaders,
-  a.callbackexpiresat is not null or h.state = 'waiting' as callbackoffered,
-  g.state as grantstate,
-  g.endreason as grantendreason,
-  g.basis,
-  g.allowedrate,
-  g.warnings,
-  g.expiresat,
-  g.renewat,
-  greatest(0, floor(extract(epoch from g.expiresat - now())))::float8 as secondsleft,
+select known.*,
+  -- The same as the reasons that src/subscriptions/status-details.ts explains.
   case
-    when s.suspendedat is not null then 'suspended'
-    when g.state = 'live' and g.expiresat > now() then 'active'
-    when g.state = 'revoked' then 'refused'
-    when h.state in ('due', 'asking', 'waiting') then 'pending'
-    when g.state = 'ended' and g.endreason = 'target_gone' and (h.finishedat is null or h.finishedat <= g.endedat) then 'retired'
-    when g.state = 'live' and (h.state = 'granted' or h.reason = 'renewal' or h.state is null) then 'expired'
-    when h.state in ('refused', 'unreachable', 'retired') then h.state
-    else 'expired'
-  end as status
-from subscription s
-left join "grant" g on g.origin = s.origin and g.sink = s.sink
-left join lateral (
-  select * from (
-    (select * from handshake own
-      where own.subscription = s.id and own.generation = s.generation and own.state <> 'cancelled'
-      order by own.createdat desc, own.id desc limit 1)
-    union all
-    (select * from handshake renewal
-      where renewal.origin = s.origin and renewal.sink = s.sink and renewal.reason = 'renewal' and renewal.state <> 'cancelled'
-        and renewal.createdat >= s.createdat
-      order by renewal.createdat desc, renewal.id desc limit 1)
-  ) latest
-  order by createdat desc, id desc limit 1
-) h on true
-left join attempt a on a.handshake = h.id and a.number = h.attempts;
+    when status = 'suspended' then 'suspended'
+    when status = 'active' then
+      case basis when 'response' then 'granted' when 'callback' then 'callback_granted' when 'policy' then 'granted_by_policy' else basis end
+    when grantstate = 'revoked' then 'revoked'
+    when status = 'expired' then 'expired'
+    when status = 'retired' and verdict is distinct from 'gone' then 'gone'
+    when handshakestate = 'asking' and coalesce(verdict, 'held_by_budget') = 'held_by_budget' then 'asking'
+    when verdict is null then 'not_asked_yet'
+    when verdict in ('name_not_found', 'address_not_allowed') then 'name_not_public'
+    else verdict
+  end as statusreason
+from (
+  select
+    s.id,
+    h.id as handshake,
+    h.state as handshakestate,
+    h.reason as handshakereason,
+    h.verdict,
+    h.attempts,
+    h.dueat,
+    h.waitinguntil,
+    h.rejectedcallback,
+    a.answerheaders,
+    a.callbackexpiresat is not null or h.state = 'waiting' as callbackoffered,
+    g.state as grantstate,
+    g.endreason as grantendreason,
+    g.basis,
+    g.allowedrate,
+    g.warnings,
+    g.expiresat,
+    g.renewat,
+    greatest(0, floor(extract(epoch from g.expiresat - now())))::float8 as secondsleft,
+    case
+      when s.suspendedat is not null then 'suspended'
+      when g.state = 'live' and g.expiresat > now() then 'active'
+      when g.state = 'revoked' then 'refused'
+      when h.state in ('due', 'asking', 'waiting') then 'pending'
+      when g.state = 'ended' and g.endreason = 'target_gone' and (h.finishedat is null or h.finishedat <= g.endedat) then 'retired'
+      when g.state = 'live' and (h.state = 'granted' or h.reason = 'renewal' or h.state is null) then 'expired'
+      when h.state in ('refused', 'unreachable', 'retired') then h.state
+      else 'expired'
+    end as status
+  from subscription s
+  left join "grant" g on g.origin = s.origin and g.sink = s.sink
+  left join lateral (
+    select * from (
+      (select * from handshake own
+        where own.subscription = s.id and own.generation = s.generation and own.state <> 'cancelled'
+        order by own.createdat desc, own.id desc limit 1)
+      union all
+      (select * from handshake renewal
+        where renewal.origin = s.origin and renewal.sink = s.sink and renewal.reason = 'renewal' and renewal.state <> 'cancelled'
+          and renewal.createdat >= s.createdat
+        order by renewal.createdat desc, renewal.id desc limit 1)
+    ) latest
+    order by createdat desc, id desc limit 1
+  ) h on true
+  left join attempt a on a.handshake = h.id and a.number = h.attempts
+) known;
 
 -- What the log tells about, as it is now: one line of a snapshot each, and what a change carries.
 create view origin_state as
