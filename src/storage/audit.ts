@@ -23,6 +23,7 @@ type Members = Readonly<Record<string, unknown>>;
 export function changedMembers(before: Members, after: Members): Changed | undefined {
   const changed: Changed = {};
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    if (before[name] === after[name]) continue;
     const [was, is] = [asJson(before[name]), asJson(after[name])];
     if (!isDeepStrictEqual(was, is)) changed[name] = { before: recorded(name, was), after: recorded(name, is) };
   }

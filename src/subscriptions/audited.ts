@@ -73,9 +73,9 @@ export function credentialAfter(
 }
 
 /** Who suspended it, and why. */
-export function changedSuspension(before: Subscription['suspended'], after: Suspension | undefined) {
-  const was = before && { by: before.by, reason: before.reason };
-  return changedMembers({ suspended: was }, { suspended: after });
+export function changedSuspension(before: Suspension | undefined, after: Suspension | undefined): Changed | undefined {
+  const membersOf = (of: Suspension | undefined) => ({ suspended: of && { by: of.by, reason: of.reason } });
+  return changedMembers(membersOf(before), membersOf(after));
 }
 
 type Suspension = Pick<NonNullable<Subscription['suspended']>, 'by' | 'reason'>;
