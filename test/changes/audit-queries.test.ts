@@ -143,7 +143,7 @@ describe('filters', () => {
     ['action=', 'query/action'],
     ['cursor=Zm9yZ2Vk', 'query/cursor'],
   ])('%s is refused, with its place', async (query, pointer) => {
-    const { body } = await admin.get(`/v1/audit?until=2026-01-01T00:20:00Z&${query}`).expect(400);
+    const { body } = await admin.get(`/v1/audit?${query}`).expect(400);
     expect(body.faults).toMatchObject([{ pointer }]);
   });
 
@@ -203,7 +203,7 @@ describe('the scope assent:audit', () => {
 
 describe('an export', () => {
   const text = async (accept: string, query: string, client = admin) =>
-    client.get(`/v1/audit?until=2026-01-01T00:20:00Z&${query}`).set('Accept', accept).buffer(true).expect(200);
+    client.get(`/v1/audit?${query}`).set('Accept', accept).buffer(true).expect(200);
 
   test('as JSON lines has every entry that matches, as the pages have it', async () => {
     const answer = await text('application/jsonl', 'until=2026-02-01T00:00:00Z');
