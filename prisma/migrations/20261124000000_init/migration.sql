@@ -220,15 +220,16 @@ create table feed_state (
 insert into feed_state (epoch, cluster, secret, horizon)
 values (gen_random_uuid(), '', decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'), 0);
 
--- Who changed what from what to what, and when. `subscriber` is whose subscription it was about.
+-- Who changed what from what to what, and when. `subscriber` is whose subscription it was about. What the indexes compare
+-- needs no order of a language.
 create table audit (
   id uuid not null,
   at timestamptz(3) not null default current_timestamp,
-  tenant text not null,
-  actor text not null,
+  tenant text collate "C" not null,
+  actor text collate "C" not null,
   action text collate "C" not null,
-  target text not null,
-  subscriber text,
+  target text collate "C" not null,
+  subscriber text collate "C",
   reference text,
   changed jsonb,
   detail jsonb,
