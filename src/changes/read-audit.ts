@@ -87,14 +87,14 @@ function merged(filter: AuditFilter, before: AuditPlace | undefined, limit: numb
     order by a.at desc, a.id desc`;
 }
 
-/** With `among`, those that match among so many. */
+/** Of every tenant. With `among`, those that match among so many. */
 function inOrder(filter: AuditFilter, before: AuditPlace | undefined, limit: number, among?: number): Prisma.Sql {
-  const { since, until, tenants } = filter;
+  const { since, until } = filter;
   const audit =
     among === undefined
       ? Prisma.sql`audit`
       : Prisma.sql`(
-          select * from audit a where ${conditions({ since, until, tenants }, before)}
+          select * from audit a where ${conditions({ since, until }, before)}
           order by a.at desc, a.id desc limit ${among}::int)`;
   return Prisma.sql`
     select a.* from ${audit} a where ${conditions(filter, before)} order by a.at desc, a.id desc limit ${limit}::int`;
@@ -130,7 +130,7 @@ function actionsOf({ action, actor, subscriber }: AuditFilter): Prisma.Sql {
     ) select action from known where starts_with(action, ${start})`;
 }
 
-function conditions(filter: AuditFilter, before: AuditPlace | undefined): Prisma.Sql {
+function conditions(filter: Omit<AuditFilter, 'tenants'>, before: AuditPlace | undefined): Prisma.Sql {
   const { since, until, action, actor, target, subscriber } = filter;
   const instant = (milliseconds: number) => Prisma.sql`to_timestamp(${milliseconds}::float8 / 1000)`;
   const all = [
@@ -159,8 +159,13 @@ function entryOf(row: AuditRow): AuditEntry {
     target,
     ...(subscriber === null ? {} : { subscriber }),
     ...(reference === null ? {} : { reference }),
-    ...(changed === null ? {} : { changed: changed as NonNullable<AuditEntry['changed']> }),
+    ...(changed === null ? {} : { changed: inReadingOrder(changed as NonNullable<AuditEntry['changed']>) }),
     ...(detail === null ? {} : { detail: detail as NonNullable<AuditEntry['detail']> }),
     ...(requestid === null ? {} : { requestid }),
   };
+}
+
+/** The database sorts the names of members. */
+function inReadingOrder(changed: NonNullable<AuditEntry['changed']>): NonNullable<AuditEntry['changed']> {
+  return Object.fromEntries(Object.entries(changed).map(([name, { before, after }]) => [name, { before, after }]));
 }
