@@ -5,6 +5,7 @@ import { ageHeader, type Call, type Handlers } from '../http/handler.js';
 import { parseOriginName } from '../origins/origin-name.js';
 import { asUnavailable } from '../storage/database-errors.js';
 import type { Database } from '../storage/database.js';
+import { endOf } from './end-of.js';
 import type { Feed, Page, Reader } from './feed.js';
 import type { FeedScope } from './log.js';
 import type { Readers } from './readers.js';
@@ -29,7 +30,6 @@ const snapshotMs = 900_000;
 const retryMs = 1_000;
 /** The pause after a failed read of the log. */
 const awayMs = 2_000;
-const longestTimer = 2 ** 31 - 1;
 
 export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getChanges' | 'getSnapshot'> {
   const { feed, database, readers, stopping } = settings;
@@ -85,23 +85,6 @@ function scopeOf({ principal, query }: Call<'getChanges'> | Call<'getSnapshot'>)
     throw brokenParameters([{ pointer: 'query/origin', rule: origin.rule, detail: origin.detail }]);
   }
   return { tenant: principal.tenant, origin: origin?.name };
-}
-
-/** Fires when the client disconnects, the service stops, or the time is over. Leaves no listeners behind. */
-function endOf(gone: AbortSignal, stopping: AbortSignal, milliseconds?: number): AbortSignal {
-  const over = new AbortController();
-  const end = () => over.abort();
-  const timer = milliseconds === undefined ? undefined : setTimeout(end, Math.min(milliseconds, longestTimer));
-  const leave = () => {
-    clearTimeout(timer);
-    stopping.removeEventListener('abort', end);
-    end();
-  };
-  stopping.addEventListener('abort', end);
-  gone.addEventListener('abort', leave);
-  if (gone.aborted) leave();
-  if (stopping.aborted) end();
-  return over.signal;
 }
 
 /**

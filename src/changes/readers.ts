@@ -10,42 +10,41 @@ export interface Readers {
   count(kind: ReaderKind): number;
 }
 
-export const readerKinds = ['stream', 'poll', 'snapshot'] as const;
+export const readerKinds = ['stream', 'poll', 'snapshot', 'export'] as const;
 export type ReaderKind = (typeof readerKinds)[number];
 
 export interface ReaderLimits {
   perProcess: number;
   perTenant: number;
+  /** Of snapshots, and as many exports of the audit record. */
   snapshots: number;
   snapshotsPerTenant: number;
 }
 
 export function createReaders(limits: ReaderLimits): Readers {
-  const counts: Record<ReaderKind, number> = { stream: 0, poll: 0, snapshot: 0 };
+  const counts: Record<ReaderKind, number> = { stream: 0, poll: 0, snapshot: 0, export: 0 };
   const followers = new Map<string, number>();
   const snapshots = new Map<string, number>();
+  const exports = new Map<string, number>();
 
   return {
     admit(kind, tenant, signal) {
-      const isSnapshot = kind === 'snapshot';
-      const [all, most, mostOfTenant] = isSnapshot
-        ? [counts.snapshot, limits.snapshots, limits.snapshotsPerTenant]
-        : [counts.stream + counts.poll, limits.perProcess, limits.perTenant];
-      const byTenant = isSnapshot ? snapshots : followers;
+      const isFollower = kind === 'stream' || kind === 'poll';
+      const [all, most, mostOfTenant] = isFollower
+        ? [counts.stream + counts.poll, limits.perProcess, limits.perTenant]
+        : [counts[kind], limits.snapshots, limits.snapshotsPerTenant];
+      const byTenant = isFollower ? followers : kind === 'snapshot' ? snapshots : exports;
+      const named = isFollower ? 'readers' : `${kind}s in progress`;
       const own = byTenant.get(tenant) ?? 0;
       if (own >= mostOfTenant) {
-        throw new RegistryError(
-          'too_many_readers',
-          `The tenant already has ${own} ${isSnapshot ? 'snapshots in progress' : 'readers'} in this process.`,
-          {
-            retryAfterSeconds: 5,
-          },
-        );
+        throw new RegistryError('too_many_readers', `The tenant already has ${own} ${named} in this process.`, {
+          retryAfterSeconds: 5,
+        });
       }
       if (all >= most) {
         throw new RegistryError(
           'feed_full',
-          `This process already has ${all} ${isSnapshot ? 'snapshots in progress' : 'readers'}. Another process may have room.`,
+          `This process already has ${all} ${named}. Another process may have room.`,
           {
             retryAfterSeconds: 5,
           },

@@ -58,7 +58,7 @@ const commands: Record<string, Command> = {
   token: {
     usage: `  token --scope SCOPE [--tenant NAME] [--subscriber NAME] [--minutes N]
       Prints a token for development. The key that signs it is in the data folder (ASSENT_DATA, by default .assent).
-      Scopes: assent:subscribe, assent:admin, assent:deliver, assent:credentials. Separate several with commas, or repeat
+      Scopes: assent:subscribe, assent:admin, assent:deliver, assent:credentials, assent:audit. Separate several with commas, or repeat
       the option. Defaults: --tenant demo --subscriber developer --minutes 60.
 `,
     options: {

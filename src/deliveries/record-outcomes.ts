@@ -1,5 +1,5 @@
 import { keyOfPair } from '../grants/grant.js';
-import { endGrants } from '../grants/write-grant.js';
+import { changedGrant, endGrants } from '../grants/write-grant.js';
 import type { Database } from '../storage/database.js';
 import type { grant as GrantRow } from '../storage/generated/client.js';
 import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
@@ -203,8 +203,11 @@ async function hold(tx: Transaction, actor: Actor, holds: readonly Hold[]): Prom
     from unnest(${ids}::uuid[], ${untils}::timestamptz[]) as h (id, until)
     where g.id = h.id and (g.helduntil is null or g.helduntil < h.until)
     returning g.*`;
-  for (const { id, tenant, origin, sink, helduntil } of held) {
-    tx.audit(actor, 'grant.held', `grant:${id}`, { origin, sink, helduntil });
+  const before = new Map(holds.map(({ grant }) => [grant.id, grant]));
+  for (const row of held) {
+    const { id, tenant, origin, sink, helduntil } = row;
+    const changed = changedGrant(before.get(id), row, new Date(now));
+    tx.audit(actor, 'grant.held', `grant:${id}`, { origin, sink, helduntil, changed });
     tx.change({ kind: 'grant.held', tenant, origin, sink });
   }
   return held.length;

@@ -1,4 +1,5 @@
-import { formatRate, type Rate } from '../origins/rate.js';
+import { formatRate, storedRate, type Rate } from '../origins/rate.js';
+import { changedMembers, type Changed } from '../storage/audit.js';
 import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../storage/ids.js';
 import type { Sql } from '../storage/sql.js';
@@ -34,6 +35,7 @@ export async function putGrants(
 ): Promise<Map<string, Grant>> {
   if (consents.length === 0) return new Map();
   const columns = consents.map(({ actor, consent }) => columnsOf(actor, consent));
+  const before = new Map((await lockGrants(tx.sql, columns)).map((row) => [keyOfPair(row), row]));
   const rows = await tx.sql.$queryRaw<GrantRow[]>`
     insert into "grant" as present (origin, sink, id, tenant, state, basis, allowedorigin, allowedrate, requestedrate,
       warnings, handshake, reference, recordedby, grantedat, expiresat, renewat)
@@ -64,15 +66,60 @@ export async function putGrants(
         and present.expiresat > excluded.grantedat)
     returning *`;
   const live = new Map(rows.map((row) => [keyOfPair(row), grantOf(row)]));
+  const after = new Map(rows.map((row) => [keyOfPair(row), row]));
   for (const { actor, consent } of consents) {
     const grant = live.get(keyOfPair(consent));
     if (grant === undefined) continue;
     const { origin, sink, tenant, basis, allowedRate, expiresAt } = grant;
-    const detail = { origin, sink, basis, allowedrate: allowedRate, expiresat: expiresAt };
+    const changed = changedGrant(before.get(keyOfPair(grant)), after.get(keyOfPair(grant)), grant.grantedAt);
+    const detail = { origin, sink, basis, allowedrate: allowedRate, expiresat: expiresAt, changed };
     tx.audit(actor, 'grant.live', `grant:${grant.id}`, detail);
     tx.change({ kind: 'grant.live', tenant, origin, sink });
   }
   return live;
+}
+
+/** The present grants of some pairs, locked in the order of all transactions. */
+async function lockGrants(sql: Sql, pairs: ReadonlyArray<Omit<Pair, 'tenant'>>): Promise<GrantRow[]> {
+  const columns = pairs.map(({ origin, sink }) => ({ origin, sink }));
+  return sql.$queryRaw<GrantRow[]>`
+    select g.* from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as p (origin text, sink text)
+    join "grant" g on g.origin = p.origin and g.sink = p.sink
+    order by g.origin collate "C", g.sink collate "C" for update of g`;
+}
+
+/**
+ * What the audit record keeps of a change. `now` is when it was made: it says whether the grant had expired, and whether
+ * its hold was over. A row within JSON has its times as text.
+ */
+export function changedGrant(
+  before: StoredGrant | undefined,
+  after: StoredGrant | undefined,
+  now: Date | null,
+): Changed | undefined {
+  return changedMembers(auditedMembers(before, now), auditedMembers(after, now));
+}
+
+type StoredGrant = Pick<
+  GrantRow,
+  'state' | 'basis' | 'allowedrate' | 'requestedrate' | 'reference' | 'endreason' | 'expiresat' | 'helduntil'
+>;
+
+function auditedMembers(row: StoredGrant | undefined, now: Date | null): Record<string, unknown> {
+  if (row === undefined) return {};
+  const instant = (at: Date | null) => (at === null ? null : new Date(at));
+  const [expiresat, helduntil] = [instant(row.expiresat), instant(row.helduntil)];
+  const isOver = (at: Date | null) => at !== null && now !== null && at.getTime() <= now.getTime();
+  return {
+    state: row.state === 'live' && isOver(expiresat) ? 'expired' : row.state,
+    basis: row.basis,
+    allowedrate: storedRate(row.allowedrate),
+    requestedrate: row.requestedrate,
+    reference: row.reference,
+    endreason: row.endreason,
+    expiresat,
+    helduntil: isOver(helduntil) ? null : helduntil,
+  };
 }
 
 /** As putGrants, for one. */
@@ -131,9 +178,9 @@ export async function endGrants(
   const columns = endings.map(({ origin, sink, tenant, reason, grantedBefore }) => {
     return { origin, sink, tenant, reason, grantedbefore: grantedBefore };
   });
-  const rows = await tx.sql.$queryRaw<GrantRow[]>`
+  const rows = await tx.sql.$queryRaw<ChangedRow[]>`
     with ending as materialized (
-      select g.origin, g.sink, e.reason
+      select g.origin, g.sink, e.reason, to_jsonb(g) as before
       from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb)
         as e (origin text, sink text, tenant text, reason text, grantedbefore timestamptz)
       join "grant" g on g.origin = e.origin and g.sink = e.sink and g.tenant = e.tenant
@@ -144,27 +191,37 @@ export async function endGrants(
     update "grant" g set state = 'ended', endreason = e.reason, endedat = now(), endedby = ${actor.name},
       renewat = null, version = g.version + 1
     from ending e where g.origin = e.origin and g.sink = e.sink
-    returning g.*`;
+    returning g.*, e.before`;
   record(tx, actor, rows, 'grant.ended');
 }
 
 /** live or ended -> revoked. */
 export async function revokeGrant(tx: Transaction, actor: Actor, pair: Pair, reason: string): Promise<void> {
-  const rows = await tx.sql.$queryRaw<GrantRow[]>`
-    update "grant" set state = 'revoked', endreason = ${reason}, endedat = now(), endedby = ${actor.name},
-      renewat = null, version = version + 1
-    where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state <> 'revoked'
-    returning *`;
+  const rows = await tx.sql.$queryRaw<ChangedRow[]>`
+    with present as materialized (
+      select origin, sink, to_jsonb(p) as before from "grant" p
+      where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state <> 'revoked'
+      for update
+    )
+    update "grant" g set state = 'revoked', endreason = ${reason}, endedat = now(), endedby = ${actor.name},
+      renewat = null, version = g.version + 1
+    from present p where g.origin = p.origin and g.sink = p.sink
+    returning g.*, p.before`;
   record(tx, actor, rows, 'grant.revoked');
 }
 
 /** revoked -> ended: an admin allows another handshake. */
 export async function reopenGrant(tx: Transaction, actor: Actor, pair: Pair): Promise<void> {
-  const rows = await tx.sql.$queryRaw<GrantRow[]>`
-    update "grant" set state = 'ended', endreason = 'reopened', endedat = now(), endedby = ${actor.name},
-      version = version + 1
-    where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'revoked'
-    returning *`;
+  const rows = await tx.sql.$queryRaw<ChangedRow[]>`
+    with present as materialized (
+      select origin, sink, to_jsonb(p) as before from "grant" p
+      where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'revoked'
+      for update
+    )
+    update "grant" g set state = 'ended', endreason = 'reopened', endedat = now(), endedby = ${actor.name},
+      version = g.version + 1
+    from present p where g.origin = p.origin and g.sink = p.sink
+    returning g.*, p.before`;
   record(tx, actor, rows, 'grant.ended');
 }
 
@@ -192,23 +249,35 @@ export async function renewUnreached(sql: Sql, pairs: readonly Pair[]): Promise<
 
 /** An admin ends a hold before the time that the webhook asked for. */
 export async function releaseGrant(tx: Transaction, actor: Actor, pair: Pair): Promise<void> {
-  const rows = await tx.sql.$queryRaw<GrantRow[]>`
-    update "grant" set helduntil = null, version = version + 1
-    where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'live'
-      and helduntil > statement_timestamp()
-    returning *`;
+  const rows = await tx.sql.$queryRaw<ChangedRow[]>`
+    with present as materialized (
+      select origin, sink, to_jsonb(p) as before from "grant" p
+      where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'live'
+        and helduntil > statement_timestamp()
+      for update
+    )
+    update "grant" g set helduntil = null, version = g.version + 1
+    from present p where g.origin = p.origin and g.sink = p.sink
+    returning g.*, p.before`;
   record(tx, actor, rows, 'grant.released');
 }
+
+/** A grant as it is now, and as it was. */
+type ChangedRow = GrantRow & { before: StoredGrant };
 
 function record(
   tx: Transaction,
   actor: Omit<Actor, 'tenant'>,
-  rows: readonly GrantRow[],
+  rows: ReadonlyArray<GrantRow & { before?: StoredGrant }>,
   kind: 'grant.ended' | 'grant.revoked' | 'grant.released',
   reason?: string,
 ): void {
-  for (const { id, tenant, origin, sink, endreason } of rows) {
-    const detail = { origin, sink, reason: reason ?? (kind === 'grant.released' ? undefined : endreason) };
+  for (const row of rows) {
+    const { id, tenant, origin, sink, endreason, endedat, before } = row;
+    const now = kind === 'grant.released' ? null : endedat;
+    // A removed grant has no `before`: the row is what it was.
+    const changed = before === undefined ? changedGrant(row, undefined, null) : changedGrant(before, row, now);
+    const detail = { origin, sink, reason: reason ?? (kind === 'grant.released' ? undefined : endreason), changed };
     tx.audit({ ...actor, tenant }, kind, `grant:${id}`, detail);
     tx.change({ kind, tenant, origin, sink });
   }

@@ -89,6 +89,7 @@ export function createAuthenticate(settings: AuthenticateSettings): Authenticate
         tenant: tenantOf(payload, tenantClaim, entry),
         subscriber: clientName(payload, payload[subscriberClaim] === undefined ? 'sub' : subscriberClaim),
         scopes: new Set(scopes.filter((scope) => granted.includes(scope))),
+        tenants: entry.tenant === undefined ? entry.tenants : [entry.tenant],
         tokenExpiresAt: Math.min(payload.exp!, payload.iat! + maxTokenAgeSeconds) * 1000,
       };
     } catch (error) {

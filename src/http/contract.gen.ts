@@ -792,9 +792,20 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the audit log
-         * @description Lists who changed what in the tenant, newest first. For admins (`assent:admin`). All query parameters match exactly
-         *     and combine with AND.
+         * Read the audit record
+         * @description Lists who changed what from what to what, newest first. An admin (`assent:admin`) sees the entries of the tenant. A
+         *     token with `assent:audit` sees those of every tenant that its issuer may name, and nothing else of this API. All
+         *     query parameters combine with AND.
+         *
+         *     `Accept` chooses the form:
+         *
+         *     - `application/json`: a page. Follow `Link` to the next one.
+         *     - `application/jsonl`: an export of every entry that matches, one on each line.
+         *     - `text/csv`: the same as CSV (RFC 4180) with a header line. A text that a spreadsheet would read as a formula starts
+         *       with an apostrophe.
+         *
+         *     An export is sent as it is read. It has the entries that existed when it started. It ends without its last chunk if
+         *     it is incomplete: when the token expires, after 15 minutes, or when the service stops. Continue with `until`.
          */
         get: operations["getAudit"];
         put?: never;
@@ -1785,12 +1796,31 @@ export interface components {
         AuditEntry: {
             id: string;
             at: components["schemas"]["Time"];
+            /** @description Where the change was made. */
+            tenant: string;
             /** @description The client in the token, `callback`, or `assent` for a change that the service made. */
             actor: string;
             /** @description What happened: the kind of the target, a dot, and the event. */
             action: string;
             /** @description What changed: its kind, a colon, and its id. */
             target: string;
+            /** @description Whose subscription it is about, if it is about one. */
+            subscriber?: string;
+            /** @description The `Audit-Reference` of the request. */
+            reference?: string;
+            /**
+             * @description The members that changed, by their names in this API. Absent if none did. A sink has no query here. A credential
+             *     and the value of a header are fingerprints: equal ones are of equal secrets of one subscription.
+             */
+            changed?: {
+                [key: string]: {
+                    /** @description The value before the change, or null. */
+                    before: unknown;
+                    /** @description The value after it, or null. */
+                    after: unknown;
+                };
+            };
+            /** @description What else is known, such as the origin, the sink, and the `reason` that the request gave. */
             detail?: {
                 [key: string]: unknown;
             };
@@ -2074,6 +2104,8 @@ export interface components {
          *     neither.
          */
         AcceptLanguage: string;
+        /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+        AuditReference: string;
         /**
          * @description Your name for this request. If you repeat the same request with the same key within a day, you get what the first
          *     one created (`Idempotency-Replayed: true`), and nothing new is created. Another request with the same key returns
@@ -2234,6 +2266,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
                 /**
                  * @description Your name for this request. If you repeat the same request with the same key within a day, you get what the first
                  *     one created (`Idempotency-Replayed: true`), and nothing new is created. Another request with the same key returns
@@ -2355,6 +2389,8 @@ export interface operations {
                  *     neither.
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
                 /**
                  * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
                  *     nothing changes.
@@ -2409,6 +2445,8 @@ export interface operations {
                  *     neither.
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
                 /**
                  * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
                  *     nothing changes.
@@ -2453,6 +2491,8 @@ export interface operations {
                  *     neither.
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
                 /**
                  * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
                  *     nothing changes.
@@ -2507,6 +2547,8 @@ export interface operations {
                  *     neither.
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
                 /**
                  * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
                  *     nothing changes.
@@ -2555,6 +2597,8 @@ export interface operations {
                  *     neither.
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
                 /**
                  * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
                  *     nothing changes.
@@ -2676,6 +2720,8 @@ export interface operations {
                  *     neither.
                  */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
                 /**
                  * @description Your name for this request. If you repeat the same request with the same key within a day, you get what the first
                  *     one created (`Idempotency-Replayed: true`), and nothing new is created. Another request with the same key returns
@@ -3237,6 +3283,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
                 /**
                  * @description Your name for this request. If you repeat the same request with the same key within a day, you get what the first
                  *     one created (`Idempotency-Replayed: true`), and nothing new is created. Another request with the same key returns
@@ -3383,6 +3431,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
                 /**
                  * @description Your name for this request. If you repeat the same request with the same key within a day, you get what the first
                  *     one created (`Idempotency-Replayed: true`), and nothing new is created. Another request with the same key returns
@@ -3455,6 +3505,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
                 /**
                  * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
                  *     nothing changes.
@@ -3498,6 +3550,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
                 /**
                  * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
                  *     nothing changes.
@@ -3537,6 +3591,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
                 /**
                  * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
                  *     nothing changes.
@@ -3638,6 +3694,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
                 /**
                  * @description Your name for this request. If you repeat the same request with the same key within a day, you get what the first
                  *     one created (`Idempotency-Replayed: true`), and nothing new is created. Another request with the same key returns
@@ -3711,6 +3769,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
                 /**
                  * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
                  *     nothing changes.
@@ -3753,6 +3813,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
                 /**
                  * @description The `ETag` of the version that you want to change. If the resource has another version, the response is 412 and
                  *     nothing changes.
@@ -3859,12 +3921,22 @@ export interface operations {
     getAudit: {
         parameters: {
             query?: {
-                /** @description Only changes of this target, for example `subscription:` and an id. */
-                target?: string;
+                /** @description Only changes at this time or later. */
+                since?: components["schemas"]["Time"];
+                /** @description Only changes before this time. */
+                until?: components["schemas"]["Time"];
+                /** @description Only this action, for example `grant.revoked`. With a dot at the end, every action that starts with it. */
+                action?: string;
                 /** @description Only changes by this actor. */
                 actor?: string;
-                /** @description The maximum number of entries on a page. */
-                limit?: components["parameters"]["Limit"];
+                /** @description Only changes of this target, for example `subscription:` and an id. */
+                target?: string;
+                /** @description Only changes of this client's subscriptions, and their handshakes, by any actor. */
+                subscriber?: string;
+                /** @description Only changes in this tenant. Another tenant than your own needs `assent:audit`, and an issuer that may name it. */
+                tenant?: string;
+                /** @description The maximum number of entries on a page. An export has no limit. */
+                limit?: number;
                 /** @description Where the page starts. Take it from the `Link` header of the page before. Another list's cursor returns 400. */
                 cursor?: components["parameters"]["Cursor"];
             };
@@ -3874,7 +3946,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of entries. */
+            /** @description A page of entries, or an export. The schema of JSON lines describes one line. */
             200: {
                 headers: {
                     Link: components["headers"]["Link"];
@@ -3884,6 +3956,8 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditEntry"][];
+                    "application/jsonl": components["schemas"]["AuditEntry"];
+                    "text/csv": string;
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -87,12 +87,18 @@ export function ageHeader(age: number | undefined): Readonly<Record<string, stri
 const noHeaders = {};
 
 /** The caller and its request. */
-export type Identity = Pick<Call<OperationId>, 'principal' | 'requestId' | 'traceparent'>;
+export type Identity = Pick<Call<OperationId>, 'principal' | 'requestId' | 'traceparent' | 'header'>;
 
 /** The actor that the audit log names for the changes of this call. */
-export function actorOf({ principal, requestId, traceparent }: Identity): Actor {
-  const actor = { tenant: principal.tenant, name: principal.subscriber, requestId };
-  return traceparent === undefined ? actor : { ...actor, traceparent };
+export function actorOf({ principal, requestId, traceparent, header }: Identity): Actor {
+  const reference = header['audit-reference'];
+  return {
+    tenant: principal.tenant,
+    name: principal.subscriber,
+    requestId,
+    ...(reference === undefined ? {} : { reference }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
 }
 
 const defaultWaitMs = 5_000;

@@ -1,9 +1,15 @@
 /**
  * What a token allows. Consumers manage their own subscriptions. Admins manage everything in their tenant. Senders read
  * the grants, matches and feed of their tenant, lease its rates and report deliveries; with the scope for credentials
- * they also read sink credentials.
+ * they also read sink credentials. Operators read the audit record of every tenant, and nothing else.
  */
-export const scopes = ['assent:subscribe', 'assent:admin', 'assent:deliver', 'assent:credentials'] as const;
+export const scopes = [
+  'assent:subscribe',
+  'assent:admin',
+  'assent:deliver',
+  'assent:credentials',
+  'assent:audit',
+] as const;
 
 export type Scope = (typeof scopes)[number];
 
@@ -12,6 +18,8 @@ export interface Principal {
   tenant: string;
   subscriber: string;
   scopes: ReadonlySet<Scope>;
+  /** The tenants that its issuer may name; undefined if it may name any. No scope reaches beyond them. */
+  tenants?: readonly string[] | undefined;
   /** Milliseconds since 1970. The token is refused after that, so no response based on it may last longer. */
   tokenExpiresAt: number;
 }

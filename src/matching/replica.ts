@@ -1,6 +1,6 @@
 import { RegistryError } from '../errors.js';
 import type { ContextAttributes } from '../events/context-attributes.js';
-import { withoutQuery } from '../storage/transaction.js';
+import { withoutQuery } from '../storage/audit.js';
 import { createMatchIndex, type MatchIndex } from './index/match-index.js';
 import { KnownPairs, type Decision, type MatchedPair } from './pairs/known-pairs.js';
 import type { Dialects } from './predicate.js';

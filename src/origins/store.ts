@@ -2,6 +2,7 @@
 
 import { RegistryError } from '../errors.js';
 import { pageOf, type ListPage } from '../http/page.js';
+import { changedMembers } from '../storage/audit.js';
 import { isUniqueViolation } from '../storage/database-errors.js';
 import type { Database } from '../storage/database.js';
 import type { Sql } from '../storage/sql.js';
@@ -69,7 +70,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
             from jsonb_to_recordset(${JSON.stringify([columnsOf(policy)])}::jsonb) as p (isdefault boolean, requestedrate int,
               defaultrate text, judgement text, callback text, unsupportedrate int, leaseseconds int, profile text, goneafter int)
             returning *`;
-          record(tx, actor, 'origin.created', name, columnsOf(policy));
+          record(tx, actor, 'origin.created', name, { before: undefined, after: policy });
           return { origin: originOf(row), replayed: false };
         }),
       ),
@@ -89,7 +90,8 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
       refuseTaken(actor.tenant, undefined, () =>
         database.write(async (tx) => {
           const { sql } = tx;
-          const policy = policyFor(await lockOrigin(sql, actor.tenant, name));
+          const before = await lockOrigin(sql, actor.tenant, name);
+          const policy = policyFor(before);
           const [row] = await sql.$queryRaw<[OriginRow]>`
             update origin o set isdefault = p.isdefault, requestedrate = p.requestedrate, defaultrate = p.defaultrate,
               judgement = p.judgement, callback = p.callback, unsupportedrate = p.unsupportedrate, leaseseconds = p.leaseseconds,
@@ -97,7 +99,7 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
             from jsonb_to_recordset(${JSON.stringify([columnsOf(policy)])}::jsonb) as p (isdefault boolean, requestedrate int,
               defaultrate text, judgement text, callback text, unsupportedrate int, leaseseconds int, profile text, goneafter int)
             where o.name = ${name} returning o.*`;
-          record(tx, actor, 'origin.replaced', name, columnsOf(policy));
+          record(tx, actor, 'origin.replaced', name, { before, after: policy });
           return originOf(row);
         }),
       ),
@@ -117,15 +119,25 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
         }
         await sql.$executeRaw`delete from origin where name = ${name}`;
         await removeDependents(tx, actor, name);
-        record(tx, actor, 'origin.removed', name);
+        record(tx, actor, 'origin.removed', name, { before: origin, after: undefined });
         return origin;
       }),
   };
 }
 
-function record(tx: Transaction, actor: Actor, action: string, name: string, detail: object = {}): void {
-  tx.audit(actor, action, `origin:${name}`, { ...detail });
+interface PolicyChange {
+  before: OriginPolicy | undefined;
+  after: OriginPolicy | undefined;
+}
+
+function record(tx: Transaction, actor: Actor, action: string, name: string, { before, after }: PolicyChange): void {
+  const [was, is] = [auditedMembers(before), auditedMembers(after)];
+  tx.audit(actor, action, `origin:${name}`, { ...is, changed: changedMembers(was, is) });
   tx.change({ kind: 'origin.changed', tenant: actor.tenant, origin: name, sink: '' });
+}
+
+function auditedMembers(policy: OriginPolicy | undefined): Record<string, unknown> {
+  return policy === undefined ? {} : { ...columnsOf(policy), defaultrate: policy.defaultRate };
 }
 
 /** Throws RegistryError `origin_not_found` for an origin that is not the tenant's. */

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { createAuditHandlers } from '../changes/audit-routes.js';
 import { createFeedHandlers } from '../changes/feed-routes.js';
 import { createFeed } from '../changes/feed.js';
+import { createAuditReader } from '../changes/read-audit.js';
 import type { Readers } from '../changes/readers.js';
 import { createLeaseHandlers } from '../deliveries/lease-routes.js';
 import type { Leases } from '../deliveries/lease.js';
@@ -215,6 +216,6 @@ function createHandlers(
       stopping,
       heartbeatMs: config.feedHeartbeatMs,
     }),
-    ...createAuditHandlers({ database }),
+    ...createAuditHandlers({ audit: createAuditReader(database), readers, stopping }),
   };
 }

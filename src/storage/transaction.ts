@@ -1,5 +1,5 @@
+import { auditEntry, writeAudit, type AuditDetail } from './audit.js';
 import { Prisma } from './generated/client.js';
-import { uuidv7 } from './ids.js';
 import type { Sql } from './sql.js';
 
 /** Who did it: a client with its token, a webhook with its callback, or the service itself. */
@@ -7,6 +7,8 @@ export interface Actor {
   tenant: string;
   name: string;
   requestId?: string;
+  /** What the caller names as the cause, such as a ticket. */
+  reference?: string;
   /** Of the request (W3C Trace Context); sent with the handshakes that the request causes. */
   traceparent?: string;
 }
@@ -53,8 +55,6 @@ export interface Transaction {
   change(change: Change): void;
 }
 
-type AuditDetail = { sink?: string; [member: string]: unknown };
-
 /** Runs the work, then writes its audit entries and changes. `isRecorded` says whether there were any. */
 export async function inTransaction<T>(
   sql: Sql,
@@ -64,39 +64,12 @@ export async function inTransaction<T>(
   const changes: Change[] = [];
   const result = await work({
     sql,
-    audit: (actor, action, target, detail = {}) => void entries.push(entryOf(actor, action, target, detail)),
+    audit: (actor, action, target, detail = {}) => void entries.push(auditEntry(actor, action, target, detail)),
     change: (change) => void changes.push(change),
   });
   if (entries.length > 0) await writeAudit(sql, entries);
   if (changes.length > 0) await appendChanges(sql, changes);
   return { result, isRecorded: entries.length + changes.length > 0 };
-}
-
-/** Removes the query of a sink: webhooks keep secrets there, and audit entries outlive the subscription by years. */
-function entryOf(actor: Actor, action: string, target: string, detail: AuditDetail): object {
-  const { sink } = detail;
-  return {
-    id: uuidv7(),
-    tenant: actor.tenant,
-    actor: actor.name,
-    action,
-    target,
-    detail: sink === undefined ? detail : { ...detail, sink: withoutQuery(sink) },
-    requestid: actor.requestId,
-  };
-}
-
-/** A sink as the audit log records it. */
-export function withoutQuery(sink: string): string {
-  return sink.replace(/\?.*/s, '?[secret]');
-}
-
-async function writeAudit(sql: Sql, entries: readonly object[]): Promise<void> {
-  await sql.$executeRaw`
-    insert into audit (id, tenant, actor, action, target, detail, requestid)
-    select id, tenant, actor, action, target, detail, requestid
-    from jsonb_to_recordset(${JSON.stringify(entries)}::jsonb)
-      as a (id uuid, tenant text, actor text, action text, target text, detail jsonb, requestid text)`;
 }
 
 async function appendChanges(sql: Sql, changes: readonly Change[]): Promise<void> {

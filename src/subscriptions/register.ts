@@ -12,6 +12,7 @@ import type { Sql } from '../storage/sql.js';
 import { databaseTime, type Actor, type Transaction } from '../storage/transaction.js';
 import { subscriptionTexts } from '../texts/subscriptions.js';
 import { findAskedOrigins, lint } from './asked-origin.js';
+import { changedSubscription } from './audited.js';
 import { sealCredential, type SealedCredential } from './credential.js';
 import type { CredentialVault } from './credential-vault.js';
 import { columnsOf, nothingToKeep, type Requested } from './definition.js';
@@ -109,7 +110,7 @@ export function createRegister(settings: RegisterSettings): Register {
       results.set(id, isError ? earlier : { id: earlier, handshake: undefined, replayed: true });
     }
     const created = fit.filter(({ id }) => !results.has(id));
-    const questions = await create(tx, created);
+    const questions = await create(tx, created, vault);
     const awaited = new Set(created.filter(({ isAwaited }) => isAwaited).map(({ id }) => id));
     const asked = questions.filter(({ subscription }) => awaited.has(subscription)).map(({ id }) => id);
     const { begun } = await queue.claimIn(tx.sql, places, asked);
@@ -139,6 +140,7 @@ function askedOriginOf({ caller, requested }: Registration) {
 async function create(
   tx: Transaction,
   accepted: readonly Accepted[],
+  vault: CredentialVault,
 ): Promise<Array<Question & { subscription: string }>> {
   if (accepted.length === 0) return [];
   const { sql } = tx;
@@ -151,9 +153,11 @@ async function create(
   const isRevoked = new Set(revoked.map(({ id }) => id));
   const questions = accepted.filter(({ id }) => !isRevoked.has(id)).map(questionOf);
   await enqueue(sql, questions);
-  for (const { id, caller, origin, requested } of accepted) {
+  for (const { id, caller, origin, requested, sealed } of accepted) {
     const { sink } = requested.definition;
-    tx.audit(caller.actor, 'subscription.created', `subscription:${id}`, { origin: origin.name, sink });
+    const after = { ...requested.definition, origin: origin.name, credential: sealed?.info };
+    const changed = changedSubscription(vault, { id, tenant: origin.tenant }, undefined, after);
+    tx.audit(caller.actor, 'subscription.created', `subscription:${id}`, { origin: origin.name, sink, changed });
     tx.change({ kind: 'subscription.created', tenant: origin.tenant, origin: origin.name, sink, subscription: id });
   }
   return questions;

@@ -11,6 +11,7 @@ import { credentialTexts } from '../texts/credentials.js';
 import { subscriptionTexts } from '../texts/subscriptions.js';
 import { askForRate, askOnce, releasePair } from './ask-webhook.js';
 import { findAskedOrigin, lint } from './asked-origin.js';
+import { changedSubscription, changedSuspension, credentialAfter } from './audited.js';
 import { overlapOf, sealCredential, type RequestedCredential } from './credential.js';
 import type { CredentialVault } from './credential-vault.js';
 import { columnsOf, invalid, nothingToKeep, type Requested } from './definition.js';
@@ -117,7 +118,10 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
           const { tenant, origin: left, sink } = present;
           tx.change({ kind: 'subscription.moved', tenant, origin: left, sink, subscription: id });
         }
-        record(tx, actor, 'subscription.replaced', { id, origin: origin.name, sink: definition.sink });
+        const after = credentialAfter(present.credential, sealed, { isKept, keeps, overlaps, until });
+        const written = { ...definition, origin: origin.name, credential: after };
+        const changed = changedSubscription(vault, present, present, written);
+        record(tx, actor, 'subscription.replaced', { id, origin: origin.name, sink: definition.sink }, { changed });
         return { handshake };
       });
     },
@@ -131,7 +135,8 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
         await closeHandshakesOf(sql, id);
         await sql.$executeRaw`delete from subscription where id = ${id}::uuid`;
         await releasePair(tx, actor, present);
-        record(tx, actor, 'subscription.deleted', present);
+        const changed = changedSubscription(vault, present, present, undefined);
+        record(tx, actor, 'subscription.deleted', present, { changed, subscriber: present.subscriber });
         return present;
       }),
 
@@ -147,7 +152,10 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
             suspendreason = case when suspendedby = 'admin' and ${by} <> 'admin' then suspendreason else ${reason} end,
             suspendedby = case when suspendedby = 'admin' then suspendedby else ${by} end
           where id = ${id}::uuid`;
-        record(tx, actor, 'subscription.suspended', present, { reason });
+        const { suspended } = present;
+        const stays = suspended?.by === 'admin' && by !== 'admin';
+        const changed = changedSuspension(suspended, stays ? suspended : { by, reason });
+        record(tx, actor, 'subscription.suspended', present, { reason, changed });
         return { handshake: undefined };
       }),
 
@@ -178,7 +186,8 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
               order by h.createdat desc, h.id desc limit 1)`;
         const question = { id, generation: present.generation, definition: present, origin };
         const handshake = grant === undefined ? await askForRate(sql, actor, question, 'request') : undefined;
-        record(tx, actor, 'subscription.resumed', present, { reason });
+        const changed = changedSuspension(present.suspended, undefined);
+        record(tx, actor, 'subscription.resumed', present, { reason, changed });
         return { handshake };
       }),
 

@@ -70,6 +70,10 @@ export const tokenTexts = {
         ? `This operation needs the scope ${scopes.join(' or ')}.`
         : `Voor deze bewerking is de scope ${scopes.join(' of ')} nodig.`,
     ),
+  auditOfTenant: {
+    en: 'The audit record of another tenant needs the scope assent:audit, and an issuer that may name that tenant.',
+    nl: 'Voor het auditlog van een andere organisatie zijn de scope assent:audit nodig en een uitgever die deze organisatie mag noemen.',
+  },
   keysUnavailable: {
     en: 'The service cannot fetch the keys of the token issuer right now.',
     nl: 'De dienst kan de sleutels van de tokenuitgever nu niet ophalen.',

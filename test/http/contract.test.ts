@@ -95,12 +95,13 @@ beforeAll(async () => {
     },
   });
   nobody = supertest(registry.url);
-  const [subscribe, admin, deliver, credentials] = await Promise.all(scopes.map((scope) => registry.as(scope)));
+  const [subscribe, admin, deliver, credentials, audit] = await Promise.all(scopes.map((scope) => registry.as(scope)));
   clients = {
     'assent:subscribe': subscribe!,
     'assent:admin': admin!,
     'assent:deliver': deliver!,
     'assent:credentials': credentials!,
+    'assent:audit': audit!,
   };
 });
 afterAll(() => registry.stop());

@@ -241,20 +241,28 @@ create table feed_state (
 insert into feed_state (epoch, cluster, secret, horizon)
 values (gen_random_uuid(), '', decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'), 0);
 
--- Who changed what, and when. Nobody looks for an entry without its tenant.
+-- Who changed what from what to what, and when. `subscriber` is whose subscription it was about. What the indexes compare
+-- needs no order of a language.
 create table audit (
   id uuid not null,
   at timestamptz(3) not null default current_timestamp,
-  tenant text not null,
-  actor text not null,
-  action text not null,
-  target text not null,
+  tenant text collate "C" not null,
+  actor text collate "C" not null,
+  action text collate "C" not null,
+  target text collate "C" not null,
+  subscriber text collate "C",
+  reference text,
+  changed jsonb,
   detail jsonb,
   requestid text,
-  constraint audit_pkey primary key (tenant, id)
+  constraint audit_pkey primary key (tenant, at, id)
 );
--- Who looks into what became of one subscription reads its few entries, and not years of them.
-create index audit_tenant_target_id_idx on audit (tenant, target, id);
+-- A page is the newest entries of each action, merged: each index gives those of one action in order.
+create index audit_at_id_idx on audit (at, id);
+create index audit_tenant_action_at_id_idx on audit (tenant, action, at, id);
+create index audit_tenant_actor_action_at_id_idx on audit (tenant, actor, action, at, id);
+create index audit_tenant_subscriber_action_at_id_idx on audit (tenant, subscriber, action, at, id);
+create index audit_tenant_target_at_id_idx on audit (tenant, target, at, id);
 
 -- What an Idempotency-Key created, so that a repeated request finds it.
 create table idempotency (
