@@ -2,6 +2,7 @@ import type { Pair } from '../grants/grant.js';
 import { Prisma } from '../storage/generated/client.js';
 import type { Sql } from '../storage/sql.js';
 import { databaseTime, halfWay } from '../storage/transaction.js';
+import { isOpen } from './choose.js';
 
 // Ends handshakes that are no longer needed, in the transaction of the change that makes them so.
 
@@ -37,7 +38,7 @@ export async function closeUnwantedRenewal(
   const renewal = Prisma.sql`
     h.origin = ${origin} and h.sink = ${sink} and h.tenant = ${tenant} and h.reason = 'renewal'`;
   const isUnwanted = (asked: Prisma.Sql) => Prisma.sql`not exists (
-    select 1 from subscription s where s.origin = ${origin} and s.sink = ${sink}
+    select 1 from subscription s where s.origin = ${origin} and s.sink = ${sink} and s.endedat is null
       and coalesce(s.requestedrate, ${rate}::int) is not distinct from ${asked})`;
   await holdOpen(sql, renewal);
   await close(
@@ -62,7 +63,7 @@ export function closeWaitingRenewal(sql: Sql, { tenant, origin, sink }: Pair): P
     sql,
     Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant} and reason = 'renewal' and state = 'due'
       and not exists (
-        select 1 from subscription s where s.origin = ${origin} and s.sink = ${sink} and s.suspendedat is null)
+        select 1 from subscription s where s.origin = ${origin} and s.sink = ${sink} and ${isOpen})
       and not exists (
         select 1 from "grant" g where g.origin = ${origin} and g.sink = ${sink} and g.state = 'live' and g.expiresat > now())`,
   );
