@@ -87,16 +87,31 @@ export async function askForRate(
   return handshake;
 }
 
+/**
+ * Whether the live grant of the pair is for the rate that the subscription requests. Its rate, sink or origin may have
+ * changed without a handshake, and a draft never had one.
+ */
+export async function isCovered(sql: Sql, { id, generation, definition, origin }: AskedSubscription): Promise<boolean> {
+  const rate = definition.requestedRate ?? origin.requestedRate ?? null;
+  const rows = await sql.$queryRaw<unknown[]>`
+    select 1 from "grant" where origin = ${origin.name} and sink = ${definition.sink}
+      and state = 'live' and expiresat > now() and (
+        select h.requestedrate is not distinct from ${rate}::int from handshake h
+        where h.subscription = ${id}::uuid and h.generation = ${generation} and h.state <> 'cancelled'
+        order by h.createdat desc, h.id desc limit 1)`;
+  return rows.length > 0;
+}
+
 /** Closes the handshakes and ends the grant of a pair without subscriptions. An agreement stays. */
 export async function releasePair(
   tx: Transaction,
   actor: Actor,
-  { tenant, origin, sink }: Subscription,
+  { tenant, origin, sink }: Pick<Subscription, 'tenant' | 'origin' | 'sink'>,
 ): Promise<void> {
   const { sql } = tx;
-  const left = await sql.$queryRaw<
-    unknown[]
-  >`select 1 from subscription where origin = ${origin} and sink = ${sink} limit 1`;
+  // One whose end is not recorded yet releases its pair when that is.
+  const left = await sql.$queryRaw<unknown[]>`
+    select 1 from subscription where origin = ${origin} and sink = ${sink} and endedat is null limit 1`;
   if (left.length > 0) return;
   await closeHandshakesOfPair(sql, { tenant, origin, sink });
   await endGrants(tx, actor, [{ tenant, origin, sink, reason: 'no_subscription' }]);

@@ -77,6 +77,10 @@ function visibleTo({ tenant, subscriber, scopes }: Principal): Prisma.Sql {
  */
 function mayBe(status: Status | undefined): Prisma.Sql {
   if (status === undefined) return Prisma.sql`true`;
+  if (status === 'expired') {
+    return Prisma.sql`(s.endedat is not null or s.endsat <= now() or (s.suspendedat is null and not coalesce((
+      select g.state = 'live' and g.expiresat > now() from "grant" g where g.origin = s.origin and g.sink = s.sink), false)))`;
+  }
   if (status === 'suspended') return Prisma.sql`s.suspendedat is not null`;
   // A scalar subquery instead of "exists" keeps the order of the ids, so a page of the most common status is fast.
   return Prisma.sql`s.suspendedat is null and ${status === 'active'} = coalesce((
@@ -112,6 +116,7 @@ type Row = SubscriptionRow & {
   profile: Profile;
   overlaps: boolean | null;
   status: Status;
+  isended: boolean;
   handshake: string | null;
   handshakestate: HandshakeState;
   handshakereason: HandshakeReason;
@@ -154,7 +159,9 @@ function subscriptionOf(row: Row): Subscription {
     suspended:
       row.suspendedat === null
         ? undefined
-        : { at: row.suspendedat, by: row.suspendedby as SuspendedBy, reason: row.suspendreason ?? '' },
+        : { at: row.suspendedat, by: row.suspendedby as SuspendedBy, reason: row.suspendreason ?? undefined },
+    expiresAt: row.endsat ?? undefined,
+    isEnded: row.isended,
     createdAt: row.createdat,
     updatedAt: row.updatedat,
     ...statusOf(row),
