@@ -112,7 +112,7 @@ test.each([1, 2, 3])('agrees with the rows, after each of 3,000 random changes (
           subject: pick([null, 'x']),
           filters: pick([null, [{ prefix: { source: '/s' } }], [{ not: { exact: { type: 'b' } } }]]),
           suspended: next(3) === 0,
-          expiresat: pick([undefined, null, null, later, earlier, present]),
+          expiresat: pick([null, null, null, later, earlier, present]),
         });
         replica.put({ kind: 'subscription', origin, id }, changed);
         model.subscriptions.set(id, changed);
