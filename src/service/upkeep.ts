@@ -37,8 +37,8 @@ export function createUpkeep({ database, config, log, stopping }: Context, vault
 
   const upkeep: Upkeep = {
     async sweep() {
-      await recordEnds(database);
-      await sweep(database);
+      // Neither may keep the other from its work.
+      await recordEnds(database).finally(() => sweep(database));
     },
     async forget() {
       await forgetEnded(query, config.retentionDays);
