@@ -20,7 +20,7 @@ const isReady = Prisma.sql`(
 
 /** The subscription `s` wants events now: it is not suspended, and has not ended. */
 export const isOpen = Prisma.sql`(
-  s.suspendedat is null and (s.endsat is null or s.endsat > statement_timestamp()))`;
+  s.endedat is null and s.suspendedat is null and (s.endsat is null or s.endsat > statement_timestamp()))`;
 
 /**
  * No handshake is sent for a subscription that is suspended or has ended, nor to renew a grant that only such ones need, nor to

@@ -1,4 +1,4 @@
-import type { Pair } from '../grants/grant.js';
+import { keyOfPair, type Pair } from '../grants/grant.js';
 import { Prisma } from '../storage/generated/client.js';
 import type { Sql } from '../storage/sql.js';
 import { databaseTime, halfWay } from '../storage/transaction.js';
@@ -6,9 +6,9 @@ import { isOpen } from './choose.js';
 
 // Ends handshakes that are no longer needed, in the transaction of the change that makes them so.
 
-/** Ends the handshakes of a subscription, and makes their callbacks unknown, however the handshakes ended. */
-export function closeHandshakesOf(sql: Sql, subscription: string): Promise<void> {
-  return close(sql, Prisma.sql`subscription = ${subscription}::uuid`);
+/** Ends the handshakes of subscriptions, and makes their callbacks unknown, however the handshakes ended. */
+export function closeHandshakesOf(sql: Sql, ...subscriptions: string[]): Promise<void> {
+  return close(sql, Prisma.sql`subscription = any (${subscriptions}::uuid[])`);
 }
 
 /**
@@ -55,6 +55,17 @@ export async function closeUnwantedRenewal(
 /** The same for all handshakes of a pair, renewals among them. */
 export function closeHandshakesOfPair(sql: Sql, { tenant, origin, sink }: Pair): Promise<void> {
   return close(sql, Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant}`);
+}
+
+/** The same for many pairs. Arrays, so that Postgres uses the index for each of them. */
+export function closeHandshakesOfPairs(sql: Sql, pairs: readonly Pair[]): Promise<void> {
+  const origins = [...new Set(pairs.map(({ origin }) => origin))];
+  const sinks = [...new Set(pairs.map(({ sink }) => sink))];
+  return close(
+    sql,
+    Prisma.sql`origin = any (${origins}::text[]) and sink = any (${sinks}::text[])
+      and origin || ' ' || sink = any (${pairs.map(keyOfPair)}::text[])`,
+  );
 }
 
 /** The same for a renewal that waits because all subscriptions of the pair are suspended, once its grant has expired. */

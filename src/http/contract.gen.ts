@@ -191,7 +191,8 @@ export interface paths {
          *       the origin to the sink.
          *     - For a suspended subscription, the handshake waits until you resume it.
          *
-         *     Errors: `grant_revoked` (409) if an admin revoked the grant. Only an admin can ask again then.
+         *     Errors: `grant_revoked` (409) if an admin revoked the grant. Only an admin can ask again then. `conflict` (409) if the
+         *     subscription has ended.
          */
         post: operations["startHandshake"];
         delete?: never;

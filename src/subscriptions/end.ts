@@ -6,7 +6,7 @@ import type { Database } from '../storage/database.js';
 import type { Query } from '../storage/sql.js';
 import { service, type Transaction } from '../storage/transaction.js';
 import { subscriptionTexts } from '../texts/subscriptions.js';
-import { releasePair } from './ask-webhook.js';
+import { releasePairs } from './ask-webhook.js';
 import { invalid } from './definition.js';
 
 // The end that a consumer names. A subscription matches nothing from that moment on, and is not asked: whatever needs
@@ -27,7 +27,7 @@ export function refuseEnd(end: Date | undefined, now: Date, present?: Date): Reg
   return invalid([{ pointer: '/expiresat', rule: 'time_out_of_range', detail: subscriptionTexts.expiryOutOfRange }]);
 }
 
-const most = 100;
+const most = 500;
 
 /** Records the subscriptions whose end has passed. Safe in several processes at once. */
 export async function recordEnds({ write }: Pick<Database, 'write'>): Promise<void> {
@@ -49,21 +49,17 @@ async function recordSome(tx: Transaction): Promise<number> {
     select id, tenant, origin, sink, endsat from subscription where endsat <= now() and endedat is null
     order by endsat limit ${most} for update skip locked`;
   if (rows.length === 0) return 0;
-  const pairs = [...new Map(rows.map((row) => [keyOfPair(row), row])).values()].sort(byPair);
+  const pairs = [...new Map(rows.map((row) => [keyOfPair(row), row])).values()];
   await lockPairs(sql, pairs);
   await sql.$executeRaw`
     update subscription set endedat = now() where id = any (${rows.map(({ id }) => id)}::uuid[])`;
-  for (const { id } of rows) await closeHandshakesOf(sql, id);
-  for (const pair of pairs) await releasePair(tx, service(pair.tenant), pair);
+  await closeHandshakesOf(sql, ...rows.map(({ id }) => id));
+  await releasePairs(tx, { name: 'assent' }, pairs);
   for (const { id, tenant, origin, sink, endsat } of rows) {
     tx.audit(service(tenant), 'subscription.expired', `subscription:${id}`, { origin, sink, expiresat: endsat });
     tx.change({ kind: 'subscription.expired', tenant, origin, sink, subscription: id });
   }
   return rows.length;
-}
-
-function byPair(one: Ended, other: Ended): number {
-  return keyOfPair(one) < keyOfPair(other) ? -1 : 1;
 }
 
 /** Deletes subscriptions that ended so many days ago. */

@@ -9,7 +9,7 @@ import { uuidv7 } from '../storage/ids.js';
 import { databaseTime, type Actor, type ChangeKind, type Transaction } from '../storage/transaction.js';
 import { credentialTexts } from '../texts/credentials.js';
 import { subscriptionTexts } from '../texts/subscriptions.js';
-import { askForRate, askOnce, isCovered, releasePair } from './ask-webhook.js';
+import { askForRate, askOnce, isCovered, releasePairs } from './ask-webhook.js';
 import { findAskedOrigin, lint } from './asked-origin.js';
 import { overlapOf, sealCredential, type RequestedCredential } from './credential.js';
 import type { CredentialVault } from './credential-vault.js';
@@ -120,7 +120,7 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
           where s.id = ${id}::uuid`;
         if (isOtherPair) {
           await closeHandshakesOf(sql, id);
-          await releasePair(tx, actor, present);
+          await releasePairs(tx, actor, [present]);
         }
         const question = { id, generation, definition, origin };
         const isAsked =
@@ -148,7 +148,7 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         await lockPairs(sql, [present]);
         await closeHandshakesOf(sql, id);
         await sql.$executeRaw`delete from subscription where id = ${id}::uuid`;
-        await releasePair(tx, actor, present);
+        await releasePairs(tx, actor, [present]);
         record(tx, actor, 'subscription.deleted', present);
         return present;
       }),

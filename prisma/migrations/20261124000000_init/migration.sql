@@ -78,7 +78,8 @@ create table subscription (
 create index subscription_tenant_id_idx on subscription (tenant, id);
 -- A subscriber lists its own few, however many the other subscribers of its tenant have.
 create index subscription_tenant_subscriber_id_idx on subscription (tenant, subscriber, id);
-create index subscription_origin_sink_idx on subscription (origin, sink);
+-- The few of a pair that have not ended are found, however many have.
+create index subscription_origin_sink_endedat_idx on subscription (origin, sink, endedat);
 -- Few have a price.
 create index subscription_price_idx on subscription (tenant, subscriber) where price > 0;
 create index subscription_previousuntil_idx on subscription (previousuntil) where previousuntil is not null;
@@ -488,7 +489,7 @@ begin
   if permit.state <> 'live' then denial := permit.state; return; end if;
   if permit.expiresat <= coalesce(moment, clock_timestamp()) then denial := 'expired'; return; end if;
   if not exists (select from subscription s where s.origin = for_origin and s.sink = for_sink and s.suspendedat is null
-      and s.endsat is null)
+      and s.endsat is null and s.endedat is null)
   then
     -- As KnownPairs.denial in src/matching/pairs/known-pairs.ts. A subscription whose end has passed counts no more.
     select count(*), count(*) filter (where s.endsat is null or s.endsat > coalesce(moment, clock_timestamp())),
