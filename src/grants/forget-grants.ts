@@ -33,7 +33,7 @@ export async function forgetGrants({ query, write }: Database, days: number): Pr
 /** @param days from the configuration */
 const dead = (days: number) => `
   case when g.state = 'ended' then g.endedat when g.state = 'live' then g.expiresat end < now() - make_interval(days => ${days})
-  and not exists (select 1 from subscription s where s.origin = g.origin and s.sink = g.sink)`;
+  and not exists (select 1 from subscription s where s.origin = g.origin and s.sink = g.sink and s.endedat is null)`;
 
 /** Removes those that are still dead, locked in the order that all transactions use. */
 async function remove(tx: Transaction, keys: readonly Key[], days: number): Promise<void> {

@@ -6,7 +6,7 @@ export const denials: Record<Denial, string> = {
   no_grant: 'The webhook has not allowed this origin to send.',
   expired: 'The grant expired and was not renewed.',
   revoked: 'An admin revoked this grant.',
-  ended: 'The grant has ended.',
+  ended: 'The grant, or every subscription to this sink, has ended.',
   suspended: 'Every subscription to this sink is suspended.',
   held: 'The webhook asked senders to wait. The grant stays valid, so send later.',
 };

@@ -45,7 +45,7 @@ export async function questionOf(
   const { origin, sink, tenant, subscription, reason, callbackexpiresat } = called;
   const rows = await sql.$queryRaw<SubscriptionRow[]>`
     select * from subscription
-    where origin = ${origin} and sink = ${sink} and tenant = ${tenant}
+    where origin = ${origin} and sink = ${sink} and tenant = ${tenant} and endedat is null
       and (${subscription}::uuid is null or id = ${subscription}::uuid)
     order by id limit ${mostShown + 1}`;
   return {

@@ -18,15 +18,19 @@ const isReady = Prisma.sql`(
   (h.state = 'due' and h.dueat <= statement_timestamp())
   or (h.state = 'asking' and h.leaseduntil <= statement_timestamp()))`;
 
+/** The subscription `s` wants events now: it is not suspended, and has not ended. */
+export const isOpen = Prisma.sql`(
+  s.endedat is null and s.suspendedat is null and (s.endsat is null or s.endsat > statement_timestamp()))`;
+
 /**
- * No handshake is sent for a suspended subscription, nor to renew a grant that only suspended subscriptions need, nor to
+ * No handshake is sent for a subscription that is suspended or has ended, nor to renew a grant that only such ones need, nor to
  * a webhook that cools down: a handshake that was queued or claimed at the moment of its response does not know that.
  * Values instead of "exists", which the planner may turn into a scan of all subscriptions.
  */
 export const isWanted = Prisma.sql`(
-  (select s.suspendedat from subscription s where s.id = h.subscription) is null
+  coalesce((select ${isOpen} from subscription s where s.id = h.subscription), true)
   and (h.reason <> 'renewal' or (
-    select true from subscription s where s.origin = h.origin and s.sink = h.sink and s.suspendedat is null limit 1))
+    select true from subscription s where s.origin = h.origin and s.sink = h.sink and ${isOpen} limit 1))
   and coalesce((
     select c.until from cooldown c where c.tenant = h.tenant and c.origin = h.origin and c.sink = h.sink
   ) <= statement_timestamp(), true))`;
@@ -39,7 +43,7 @@ const offersNone = Prisma.sql`(
   (select o.callback from origin o where o.name = h.origin) = 'never'
   or case when h.reason <> 'renewal'
     then coalesce((select s.callback from subscription s where s.id = h.subscription) = 'never', false)
-    else (select true from subscription s where s.origin = h.origin and s.sink = h.sink
+    else (select true from subscription s where s.origin = h.origin and s.sink = h.sink and s.endedat is null
       and s.callback is distinct from 'never' limit 1) is null end
   or coalesce((select a.callbackkeyhash is not null and a.verdict = any (${[...silentVerdicts]}::text[])
     from attempt a where a.handshake = h.id and a.number = h.attempts), false))`;

@@ -1,13 +1,14 @@
-import type { Pair } from '../grants/grant.js';
+import { keyOfPair, type Pair } from '../grants/grant.js';
 import { Prisma } from '../storage/generated/client.js';
 import type { Sql } from '../storage/sql.js';
 import { databaseTime, halfWay } from '../storage/transaction.js';
+import { isOpen } from './choose.js';
 
 // Ends handshakes that are no longer needed, in the transaction of the change that makes them so.
 
-/** Ends the handshakes of a subscription, and makes their callbacks unknown, however the handshakes ended. */
-export function closeHandshakesOf(sql: Sql, subscription: string): Promise<void> {
-  return close(sql, Prisma.sql`subscription = ${subscription}::uuid`);
+/** Ends the handshakes of subscriptions, and makes their callbacks unknown, however the handshakes ended. */
+export function closeHandshakesOf(sql: Sql, ...subscriptions: string[]): Promise<void> {
+  return close(sql, Prisma.sql`subscription = any (${subscriptions}::uuid[])`);
 }
 
 /**
@@ -37,7 +38,7 @@ export async function closeUnwantedRenewal(
   const renewal = Prisma.sql`
     h.origin = ${origin} and h.sink = ${sink} and h.tenant = ${tenant} and h.reason = 'renewal'`;
   const isUnwanted = (asked: Prisma.Sql) => Prisma.sql`not exists (
-    select 1 from subscription s where s.origin = ${origin} and s.sink = ${sink}
+    select 1 from subscription s where s.origin = ${origin} and s.sink = ${sink} and s.endedat is null
       and coalesce(s.requestedrate, ${rate}::int) is not distinct from ${asked})`;
   await holdOpen(sql, renewal);
   await close(
@@ -56,13 +57,24 @@ export function closeHandshakesOfPair(sql: Sql, { tenant, origin, sink }: Pair):
   return close(sql, Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant}`);
 }
 
+/** The same for many pairs. Arrays, so that Postgres uses the index for each of them. */
+export function closeHandshakesOfPairs(sql: Sql, pairs: readonly Pair[]): Promise<void> {
+  const origins = [...new Set(pairs.map(({ origin }) => origin))];
+  const sinks = [...new Set(pairs.map(({ sink }) => sink))];
+  return close(
+    sql,
+    Prisma.sql`origin = any (${origins}::text[]) and sink = any (${sinks}::text[])
+      and origin || ' ' || sink = any (${pairs.map(keyOfPair)}::text[])`,
+  );
+}
+
 /** The same for a renewal that waits because all subscriptions of the pair are suspended, once its grant has expired. */
 export function closeWaitingRenewal(sql: Sql, { tenant, origin, sink }: Pair): Promise<void> {
   return close(
     sql,
     Prisma.sql`origin = ${origin} and sink = ${sink} and tenant = ${tenant} and reason = 'renewal' and state = 'due'
       and not exists (
-        select 1 from subscription s where s.origin = ${origin} and s.sink = ${sink} and s.suspendedat is null)
+        select 1 from subscription s where s.origin = ${origin} and s.sink = ${sink} and ${isOpen})
       and not exists (
         select 1 from "grant" g where g.origin = ${origin} and g.sink = ${sink} and g.state = 'live' and g.expiresat > now())`,
   );

@@ -2,6 +2,7 @@ import type { Database } from '../storage/database.js';
 import type { grant as GrantRow, handshake as HandshakeRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../storage/ids.js';
 import { service, type Transaction } from '../storage/transaction.js';
+import { isOpen } from './choose.js';
 import { enqueue } from './queue.js';
 
 const most = 100;
@@ -52,8 +53,8 @@ function recordRefusals(tx: Transaction, rows: readonly HandshakeRow[]): void {
 }
 
 /**
- * The old grant stays valid until the new response arrives. If every subscription of the pair is suspended, nothing is
- * sent. The subscription that needs the renewal is locked, so that it is not being removed as the last one.
+ * The old grant stays valid until the new response arrives. If every subscription of the pair is suspended or has ended,
+ * nothing is sent. The subscription that needs the renewal is locked, so that it is not being removed as the last one.
  */
 async function renewDue(tx: Transaction): Promise<number> {
   const rows = await tx.sql.$queryRaw<GrantRow[]>`
@@ -61,7 +62,7 @@ async function renewDue(tx: Transaction): Promise<number> {
     where (origin, sink) in (
       select g.origin, g.sink from "grant" g
       cross join lateral (
-        select 1 from subscription s where s.origin = g.origin and s.sink = g.sink and s.suspendedat is null
+        select 1 from subscription s where s.origin = g.origin and s.sink = g.sink and ${isOpen}
         limit 1 for share skip locked) holder
       where state = 'live' and renewat <= now() and expiresat > now() and basis <> 'agreement'
         and not exists (

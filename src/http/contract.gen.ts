@@ -29,7 +29,8 @@ export interface paths {
          *
          *     The response waits for the handshake as long as `Prefer` says, 5 seconds by default. It is 201 with the current
          *     status, whatever the webhook returned. Read `status` and `statusdetails` to see the outcome. The handshake
-         *     continues in the background, also if the service restarts.
+         *     continues in the background, also if the service restarts. With `suspended: true` there is no handshake until you
+         *     resume the subscription.
          *
          *     Errors: `invalid_subscription` (400) lists every fault with its place, for example `origin_missing` if the tenant
          *     has no default origin. `quota_exceeded` and `filters_too_expensive` (403) name a limit. An `Idempotency-Key` of
@@ -72,7 +73,8 @@ export interface paths {
          *     ignored.
          *
          *     Another `sink`, `origin` or `requestedrate` starts a new handshake; other members change at once. A suspended
-         *     subscription starts it when you resume it. If `sinkcredential` has nothing but its type, the stored secret stays.
+         *     subscription starts it when you resume it. A later `expiresat`, or none, extends a subscription that has ended: it
+         *     starts a handshake too if no grant is live. If `sinkcredential` has nothing but its type, the stored secret stays.
          */
         put: operations["updateSubscription"];
         post?: never;
@@ -146,7 +148,8 @@ export interface paths {
         /**
          * Resume a subscription
          * @description Ends a suspension. For the consumer that registered it (`assent:subscribe`) and for admins (`assent:admin`). Assent
-         *     asks the webhook again if the consent expired in the meantime, or if the sink, origin or requested rate changed.
+         *     asks the webhook if it never did, if the consent expired in the meantime, or if the sink, origin or requested rate
+         *     changed. It does not ask for a subscription that has ended.
          *
          *     Errors: `suspended_by_admin` (403) if an admin suspended it and you are not an admin.
          */
@@ -192,7 +195,8 @@ export interface paths {
          *       the origin to the sink.
          *     - For a suspended subscription, the handshake waits until you resume it.
          *
-         *     Errors: `grant_revoked` (409) if an admin revoked the grant. Only an admin can ask again then.
+         *     Errors: `grant_revoked` (409) if an admin revoked the grant. Only an admin can ask again then. `conflict` (409) if the
+         *     subscription has ended.
          */
         post: operations["startHandshake"];
         delete?: never;
@@ -823,7 +827,7 @@ export interface components {
         /**
          * @description `active`: events may be delivered. `pending`: there is no outcome yet. `refused`: the webhook gave no consent, or an
          *     admin revoked the grant. `unreachable`: every attempt to ask failed. `suspended`: the subscriber or an admin suspended
-         *     it. `expired`: the grant expired. `retired`: the webhook returned 410.
+         *     it, or it was registered as suspended. `expired`: the grant expired, or the subscription ended. `retired`: the webhook returned 410.
          * @enum {string}
          */
         SubscriptionStatus: "pending" | "active" | "refused" | "unreachable" | "suspended" | "expired" | "retired";
@@ -923,8 +927,9 @@ export interface components {
         /** @description Why the subscription has its status, and what happens next. */
         StatusDetails: {
             /**
-             * @description A stable code: a verdict, `agreement`, `suspended`, `expired`, `not_asked_yet` (Assent will ask the webhook) or
-             *     `asking` (Assent waits for its response).
+             * @description A stable code: a verdict, `agreement`, `suspended`, `expired` (the grant expired), `ended` (the subscription
+             *     ended at its `expiresat`), `not_asked_yet` (Assent will ask the webhook) or `asking` (Assent waits for its
+             *     response).
              */
             reason: string;
             /** @description The reason in words. */
@@ -990,6 +995,8 @@ export interface components {
             origin: string;
             requestedrate?: components["schemas"]["RequestedRate"];
             callback?: components["schemas"]["CallbackPolicy"];
+            /** @description When the subscription ends. Absent if it has no end. */
+            expiresat?: components["schemas"]["Time"];
             status: components["schemas"]["SubscriptionStatus"];
             statusdetails: components["schemas"]["StatusDetails"];
             /** @description The client that registered the subscription. */
@@ -1004,6 +1011,7 @@ export interface components {
              *     out.
              */
             warnings?: components["schemas"]["RuleBreach"][];
+            /** @description Who suspended it, when and why. Absent if it is not suspended. */
             suspended?: {
                 at: components["schemas"]["Time"];
                 /** @enum {string} */
@@ -1095,6 +1103,79 @@ export interface components {
          *     type that is not optional. To keep the stored one, send only its type.
          */
         SinkCredential: components["schemas"]["PlainCredential"] | components["schemas"]["AccessTokenCredential"] | components["schemas"]["RefreshTokenCredential"];
+        /** @description What a consumer asks for when it registers a subscription: a SubscriptionRequest, and whether it begins suspended. */
+        SubscriptionRegistration: {
+            /** @description Ignored when you create. When you replace, it must equal the id in the path. */
+            id?: string;
+            /** @description Only events with exactly this `source`, a non-empty URI reference. */
+            source?: string;
+            /** @description Only events with one of these types. Absent or empty means every type. */
+            types?: string[];
+            /** @description Only events with exactly this `subject`. */
+            subject?: string;
+            /**
+             * @description Only events that match every filter. The dialects are `exact`, `prefix`, `suffix`, `all`, `any`, `not`
+             *     (Subscriptions API, section 3.2.4) and `sql` (CESQL v1). Absent or empty means every event. At most 100 filters,
+             *     including those inside others.
+             */
+            filters?: components["schemas"]["Filter"][];
+            /** @description The https URL that events are sent to. Assent asks exactly this URL for consent. */
+            sink: string;
+            sinkcredential?: components["schemas"]["SinkCredential"];
+            /** @description The delivery protocol. Only `HTTP` is supported. */
+            protocol: string;
+            /**
+             * @description Settings for deliveries (Subscriptions API, section 3.2.2.1). If several subscriptions share a sink, the settings
+             *     of the oldest one that has any apply to all. Empty settings count as absent.
+             */
+            protocolsettings?: {
+                /**
+                 * @description `structured` (the default) or `binary` (CloudEvents HTTP protocol binding, section 3). An event without data,
+                 *     or with bytes of an unknown type, is always structured (webhook specification, section 2.1).
+                 */
+                contentmode?: string;
+                /** @description Headers to send with each delivery, at most 50. */
+                headers?: {
+                    [key: string]: string;
+                };
+                /** @description Only `POST` (webhook specification, section 2.1). */
+                method?: string;
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description Settings for the system that generates the events. Assent stores and returns them. At most 8 KiB as JSON. */
+            config?: {
+                [key: string]: unknown;
+            };
+            /** @description The origin that sends the events. If absent, the tenant's default origin. */
+            origin?: string;
+            requestedrate?: components["schemas"]["RequestedRate"];
+            /**
+             * @description `never` asks the webhook without a callback URL. Use it for webhooks that withhold their headers whenever a
+             *     callback is offered. `offer` if absent. `never` in the origin's policy takes precedence. A renewal covers all
+             *     subscriptions of an origin to a sink, and leaves the callback out if all of them say `never`.
+             */
+            callback?: components["schemas"]["CallbackPolicy"];
+            /**
+             * Format: date-time
+             * @description When the subscription ends: an RFC 3339 time in the future, at most five years from now. From then on it matches
+             *     nothing, and its status is `expired`. If absent, it has no end. A replacement may repeat an end that has passed.
+             */
+            expiresat?: string;
+            readonly status?: unknown;
+            readonly statusdetails?: unknown;
+            readonly subscriber?: unknown;
+            readonly price?: unknown;
+            readonly warnings?: unknown;
+            /**
+             * @description `true` registers a draft: Assent checks and stores the subscription, and doesn't ask its webhook until you resume
+             *     it. In a subscription that you read, `suspended` is an object. To register a copy of one, send `true` or leave the
+             *     member out. Replacing and patching a subscription ignore the member; suspend and resume it instead.
+             */
+            suspended?: boolean;
+            readonly createdat?: unknown;
+            readonly updatedat?: unknown;
+        };
         /**
          * @description What a consumer asks for (Subscriptions API, section 3.2.1). You can send back what you read: Assent ignores the
          *     members that only it sets.
@@ -1151,6 +1232,12 @@ export interface components {
              *     subscriptions of an origin to a sink, and leaves the callback out if all of them say `never`.
              */
             callback?: components["schemas"]["CallbackPolicy"];
+            /**
+             * Format: date-time
+             * @description When the subscription ends: an RFC 3339 time in the future, at most five years from now. From then on it matches
+             *     nothing, and its status is `expired`. If absent, it has no end. A replacement may repeat an end that has passed.
+             */
+            expiresat?: string;
             readonly status?: unknown;
             readonly statusdetails?: unknown;
             readonly subscriber?: unknown;
@@ -1160,7 +1247,10 @@ export interface components {
             readonly createdat?: unknown;
             readonly updatedat?: unknown;
         };
-        /** @description A JSON merge patch (RFC 7396) for the subscription. `null` removes a member. */
+        /**
+         * @description A JSON merge patch (RFC 7396) for the subscription. `null` removes a member. Members that only Assent sets are
+         *     ignored, `suspended` too.
+         */
         SubscriptionPatch: {
             [key: string]: unknown;
         };
@@ -1406,7 +1496,7 @@ export interface components {
             subscription: string;
             sink: string;
             matched: boolean;
-            /** @description `matched`, `filter` (a part does not match), `suspended`, `no_grant`, `expired`, `revoked` or `ended`. */
+            /** @description `matched`, `filter` (a part does not match), `suspended`, `no_grant`, `expired`, `revoked` or `ended` (the grant or the subscription). */
             reason: string;
             /** @description The first part of the subscription that does not match. */
             pointer?: string;
@@ -1590,7 +1680,9 @@ export interface components {
             profile: components["schemas"]["Profile"];
         };
         /**
-         * @description A subscription. Deliver to it if it is not suspended and its origin may send to its sink. `source`, `subject`,
+         * @description A subscription. Deliver to it if it is not suspended, `expiresat` has not passed, and its origin may send to its
+         *     sink. A subscription whose end has passed is soon gone: a snapshot leaves it out, and the state of its change
+         *     `subscription.expired` is null. `source`, `subject`,
          *     `filters` and `protocolsettings` are as in the subscription, and null if it has none. `types` is empty if it wants
          *     every type.
          */
@@ -1606,6 +1698,11 @@ export interface components {
             /** @description Whether it has a credential. `POST /match` returns it. */
             hascredential: boolean;
             suspended: boolean;
+            /**
+             * Format: date-time
+             * @description The end of the subscription; null if it has none. It matches nothing from then on.
+             */
+            expiresat?: string | null;
         };
         /**
          * @description A grant. The origin may send to the sink while `state` is `live`, `expiresat` is in the future, and `helduntil` is in
@@ -1652,7 +1749,7 @@ export interface components {
              *     readers of the old origin that the subscription now belongs to another one.
              * @enum {string}
              */
-            kind: "subscription.created" | "subscription.replaced" | "subscription.moved" | "subscription.deleted" | "subscription.suspended" | "subscription.resumed" | "origin.changed" | "grant.live" | "grant.ended" | "grant.revoked" | "grant.held" | "grant.released";
+            kind: "subscription.created" | "subscription.replaced" | "subscription.moved" | "subscription.deleted" | "subscription.suspended" | "subscription.resumed" | "subscription.expired" | "origin.changed" | "grant.live" | "grant.ended" | "grant.revoked" | "grant.held" | "grant.released";
             origin: string;
             sink?: string;
             subscription?: string;
@@ -2290,7 +2387,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SubscriptionRequest"];
+                "application/json": components["schemas"]["SubscriptionRegistration"];
             };
         };
         responses: {

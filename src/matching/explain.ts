@@ -42,6 +42,7 @@ interface Row {
   subject: string | null;
   filters: Filter[] | null;
   suspended: boolean;
+  ended: boolean;
   grantstate: 'live' | 'expired' | 'ended' | 'revoked' | null;
 }
 
@@ -63,6 +64,7 @@ export function createExplain({ database: { client }, turns, budget }: ExplainSe
     while (left > 0) {
       const rows = await client.$queryRaw<Row[]>`
         select s.id, s.sink, s.source, s.types, s.subject, s.filters, s.suspendedat is not null as suspended,
+          s.endedat is not null or coalesce(s.endsat <= now(), false) as ended,
           case when g.state = 'live' and g.expiresat <= now() then 'expired' else g.state end as grantstate
         from subscription s left join "grant" g on g.origin = s.origin and g.sink = s.sink
         where s.tenant = ${tenant} and s.origin = ${origin} and (${isAdmin} or s.subscriber = ${subscriber})
@@ -95,7 +97,7 @@ export function createExplain({ database: { client }, turns, budget }: ExplainSe
 }
 
 function explainRow(row: Row, work: Work): (event: ContextAttributes) => Explanation {
-  const { id, sink, suspended, grantstate } = row;
+  const { id, sink, suspended, ended, grantstate } = row;
   const failureOf = compileFailure(
     {
       id,
@@ -110,6 +112,7 @@ function explainRow(row: Row, work: Work): (event: ContextAttributes) => Explana
   return (event) => {
     const failure = failureOf(event);
     if (failure) return { ...base, matched: false, reason: 'filter', ...presentFailure(failure, () => 'en') };
+    if (ended) return { ...base, matched: false, reason: 'ended' };
     if (suspended) return { ...base, matched: false, reason: 'suspended' };
     if (grantstate !== 'live') return { ...base, matched: false, reason: grantstate ?? 'no_grant' };
     return { ...base, matched: true, reason: 'matched' };

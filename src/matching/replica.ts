@@ -13,7 +13,7 @@ import { type GrantState, type OriginState, type State, type Subject, type Subsc
  *
  * `put` accepts states in the order of the log; a state replaces the previous one, and null removes it. Everything here
  * is synchronous, so no caller sees a partial change. Each call checks by the clock of the database whether a grant is
- * live, because grants expire.
+ * live and a subscription has not ended: no change of the log says so in time.
  */
 export interface Replica {
   /** `subject` is the thing that has the state. */
@@ -51,8 +51,11 @@ interface IndexedOrigin {
   origin: KnownOrigin;
   index: MatchIndex;
   pairs: Int32Array;
-  /** The pairs of suspended subscriptions, by id. Those are not in the index. */
+  /** The pairs of suspended subscriptions, by id, and the ends of those that have one. They are not in the index. */
   suspended: Map<string, number>;
+  suspendedEnds: Map<string, number>;
+  /** Of those in the index. Milliseconds since 1970. */
+  ends: Map<number, number>;
   credentials: Set<number>;
   protocolSettings: Map<number, Record<string, unknown>>;
 }
@@ -88,6 +91,8 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
         index,
         pairs: new Int32Array(64),
         suspended: new Map(),
+        suspendedEnds: new Map(),
+        ends: new Map(),
         credentials: new Set(),
         protocolSettings: new Map(),
       });
@@ -110,28 +115,32 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     const size = sizeOf(entry);
     try {
       // Join before leave, so that a pair that stays the same is never empty in between.
-      const pair = state === null ? 0 : pairs.join(entry.number, state.sink, state.suspended);
+      const end = state === null ? undefined : endOf(state);
+      const pair = state === null ? 0 : pairs.join(entry.number, state.sink, state.suspended, end);
       leave(entry, id, state !== null && !state.suspended);
-      if (state?.suspended) entry.suspended.set(id, pair);
-      else if (state !== null) addOrRemove(entry, state, pair);
+      if (state?.suspended) {
+        entry.suspended.set(id, pair);
+        if (end !== undefined) entry.suspendedEnds.set(id, end);
+      } else if (state !== null) addOrRemove(entry, state, pair, end);
     } finally {
       count(entry.origin.tenant, sizeOf(entry) - size);
     }
   }
 
   /** If indexing fails, neither the new subscription nor the one that it replaces stays. */
-  function addOrRemove(entry: IndexedOrigin, state: SubscriptionState, pair: number): void {
+  function addOrRemove(entry: IndexedOrigin, state: SubscriptionState, pair: number, end: number | undefined): void {
     try {
-      addToIndex(entry, state, pair);
+      const handle = addToIndex(entry, state, pair);
+      if (end !== undefined) entry.ends.set(handle, end);
     } catch (error) {
       const handle = entry.index.handleOf(state.id);
       if (handle !== undefined) removeFromIndex(entry, state.id, handle);
-      pairs.leave(pair, false);
+      pairs.leave(pair, false, end);
       throw error;
     }
   }
 
-  function addToIndex(entry: IndexedOrigin, state: SubscriptionState, pair: number): void {
+  function addToIndex(entry: IndexedOrigin, state: SubscriptionState, pair: number): number {
     const handle = entry.index.add({
       id: state.id,
       source: state.source ?? undefined,
@@ -146,6 +155,7 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     const settings = state.protocolsettings ?? {};
     if (Object.values(settings).some(isSet)) entry.protocolSettings.set(handle, settings);
     else entry.protocolSettings.delete(handle);
+    return handle;
   }
 
   /** Removes a subscription from its pair, and from the index unless it stays there. */
@@ -153,12 +163,15 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     const pair = entry.suspended.get(id);
     if (pair !== undefined) {
       entry.suspended.delete(id);
-      pairs.leave(pair, true);
+      const end = entry.suspendedEnds.get(id);
+      entry.suspendedEnds.delete(id);
+      pairs.leave(pair, true, end);
       return;
     }
     const handle = entry.index.handleOf(id);
     if (handle === undefined) return;
-    pairs.leave(entry.pairs[handle] ?? 0, false);
+    pairs.leave(entry.pairs[handle] ?? 0, false, entry.ends.get(handle));
+    entry.ends.delete(handle);
     if (!staysInIndex) removeFromIndex(entry, id, handle);
   }
 
@@ -183,7 +196,9 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
     // One subscription needs no grouping by pair.
     const found = handles.length === 1 ? undefined : new Map<number, MatchedPair>();
     const time = now();
+    const ends = entry.ends.size === 0 ? undefined : entry.ends;
     for (const handle of handles) {
+      if (ends !== undefined && (ends.get(handle) ?? Infinity) <= time) continue;
       const pair = entry.pairs[handle] ?? 0;
       if (!pairs.isLive(pair, time)) continue;
       let matched = found?.get(pair);
@@ -278,6 +293,11 @@ export function putOrRemove(
     onFault(new Error(`A state could not be taken in: ${JSON.stringify(logged)}`, { cause }));
     replica.put(subject, null);
   }
+}
+
+/** Undefined without an end. An end that this version cannot read has passed. */
+function endOf({ expiresat }: SubscriptionState): number | undefined {
+  return expiresat ? Date.parse(expiresat) || 0 : undefined;
 }
 
 /** A patch that removes the last member leaves an empty object. */

@@ -61,6 +61,8 @@ export interface SubscriptionState {
   protocolsettings?: Record<string, unknown> | null;
   hascredential: boolean;
   suspended: boolean;
+  /** RFC 3339: the end that its consumer named. */
+  expiresat?: string | null;
 }
 
 export interface GrantState {

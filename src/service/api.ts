@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type { RequestListener } from 'node:http';
 import { resolve } from 'node:path';
 import { createAuditHandlers } from '../changes/audit-routes.js';
+import { RegistryError } from '../errors.js';
 import { createFeedHandlers } from '../changes/feed-routes.js';
 import { createFeed } from '../changes/feed.js';
 import { createAuditReader } from '../changes/read-audit.js';
@@ -38,9 +39,11 @@ import { servePages, type PageSettings } from '../pages/serve.js';
 import type { CredentialVault } from '../subscriptions/credential-vault.js';
 import { createCredentialReader } from '../subscriptions/read-credentials.js';
 import { createSubscriptionReader } from '../subscriptions/read-subscription.js';
+import type { QuotaError } from '../subscriptions/prices.js';
 import { createRegister } from '../subscriptions/register.js';
 import { createHandshakeHandlers, createSubscriptionHandlers } from '../subscriptions/routes.js';
 import { createSubscriptionWriter } from '../subscriptions/write-subscription.js';
+import { subscriptionTexts } from '../texts/subscriptions.js';
 import type { Asking } from './asking.js';
 import type { Context } from './context.js';
 import type { Following } from './following.js';
@@ -142,16 +145,20 @@ function createHandlers(
   const { follower, age, ageOfDatabase } = following;
   const reader = createSubscriptionReader(database);
   const prices = { perSubscriber: config.pricePerSubscriber, perTenant: config.pricePerTenant };
+  const quotaError: QuotaError = (tenant) => {
+    const most = config.subscriptionsPerTenant;
+    const isUsedUp = (follower.replica()?.subscriptionsOf(tenant) ?? 0) >= most;
+    return isUsedUp ? new RegistryError('quota_exceeded', subscriptionTexts.quota(most)) : undefined;
+  };
   const register = createRegister({
     database,
     vault,
     queue,
     adopt: worker.adopt,
-    perTenant: config.subscriptionsPerTenant,
-    subscriptionsOf: (tenant) => follower.replica()?.subscriptionsOf(tenant) ?? 0,
+    quotaError,
     prices,
   });
-  const writer = createSubscriptionWriter({ database, vault, register, prices });
+  const writer = createSubscriptionWriter({ database, vault, register, prices, quotaError });
   const attend = (handshake: string, waitMs: number, signal: AbortSignal) =>
     worker.attend(handshake, waitMs, [signal, stopping]);
   const turns = createTurns();

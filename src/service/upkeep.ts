@@ -2,6 +2,7 @@ import { forgetLeases } from '../deliveries/lease.js';
 import { forget } from '../handshake/forget.js';
 import { sweep } from '../handshake/sweep.js';
 import type { Query } from '../storage/sql.js';
+import { forgetEnded, recordEnds } from '../subscriptions/end.js';
 import type { CredentialVault } from '../subscriptions/credential-vault.js';
 import { forgetEndedCredentials, resealCredentials } from '../subscriptions/reseal-credentials.js';
 import type { Context } from './context.js';
@@ -35,8 +36,12 @@ export function createUpkeep({ database, config, log, stopping }: Context, vault
   }
 
   const upkeep: Upkeep = {
-    sweep: () => sweep(database),
+    async sweep() {
+      // Neither may keep the other from its work.
+      await recordEnds(database).finally(() => sweep(database));
+    },
     async forget() {
+      await forgetEnded(query, config.retentionDays);
       await forget({ ...database, query }, config);
       await forgetLeases(query);
       await forgetEndedCredentials({ query });

@@ -24,6 +24,7 @@ export type ChangeKind =
   | 'subscription.deleted'
   | 'subscription.suspended'
   | 'subscription.resumed'
+  | 'subscription.expired'
   | 'origin.changed'
   | 'grant.live'
   | 'grant.ended'

@@ -1,6 +1,7 @@
+import type { Pair } from '../grants/grant.js';
 import { findGrantOf } from '../grants/read-grant.js';
 import { endGrants, renewLater } from '../grants/write-grant.js';
-import { closeHandshakesOfOtherRate, closeHandshakesOfPair, closeUnwantedRenewal } from '../handshake/close.js';
+import { closeHandshakesOfOtherRate, closeHandshakesOfPairs, closeUnwantedRenewal } from '../handshake/close.js';
 import { cooldownOf } from '../handshake/cooldown.js';
 import type { HandshakeReason } from '../handshake/handshake.js';
 import { enqueue } from '../handshake/queue.js';
@@ -8,7 +9,7 @@ import type { Origin } from '../origins/origin.js';
 import { uuidv7 } from '../storage/ids.js';
 import type { Sql } from '../storage/sql.js';
 import type { Actor, Transaction } from '../storage/transaction.js';
-import type { Definition, Subscription } from './subscription.js';
+import type { Definition } from './subscription.js';
 
 /** Starts and closes the handshakes of a subscription, in the transaction that changes it. */
 
@@ -87,17 +88,40 @@ export async function askForRate(
   return handshake;
 }
 
-/** Closes the handshakes and ends the grant of a pair without subscriptions. An agreement stays. */
-export async function releasePair(
+/**
+ * Whether the live grant of the pair is for the rate that the subscription requests. Its rate, sink or origin may have
+ * changed without a handshake, and a draft never had one.
+ */
+export async function isCovered(sql: Sql, { id, generation, definition, origin }: AskedSubscription): Promise<boolean> {
+  const rate = definition.requestedRate ?? origin.requestedRate ?? null;
+  const rows = await sql.$queryRaw<unknown[]>`
+    select 1 from "grant" where origin = ${origin.name} and sink = ${definition.sink}
+      and state = 'live' and expiresat > now() and (
+        select h.requestedrate is not distinct from ${rate}::int from handshake h
+        where h.subscription = ${id}::uuid and h.generation = ${generation} and h.state <> 'cancelled'
+        order by h.createdat desc, h.id desc limit 1)`;
+  return rows.length > 0;
+}
+
+/** Closes the handshakes and ends the grants of those pairs that have no subscription. Agreements stay. */
+export async function releasePairs(
   tx: Transaction,
-  actor: Actor,
-  { tenant, origin, sink }: Subscription,
+  actor: Omit<Actor, 'tenant'>,
+  pairs: readonly Pair[],
 ): Promise<void> {
   const { sql } = tx;
-  const left = await sql.$queryRaw<
-    unknown[]
-  >`select 1 from subscription where origin = ${origin} and sink = ${sink} limit 1`;
-  if (left.length > 0) return;
-  await closeHandshakesOfPair(sql, { tenant, origin, sink });
-  await endGrants(tx, actor, [{ tenant, origin, sink, reason: 'no_subscription' }]);
+  const columns = pairs.map(({ tenant, origin, sink }) => ({ tenant, origin, sink }));
+  // A subscription whose end is not recorded yet releases its pair when that is.
+  const free = await sql.$queryRaw<Pair[]>`
+    select p.tenant, p.origin, p.sink
+    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as p (tenant text, origin text, sink text)
+    where (
+      select true from subscription s where s.origin = p.origin and s.sink = p.sink and s.endedat is null limit 1) is null`;
+  if (free.length === 0) return;
+  await closeHandshakesOfPairs(sql, free);
+  await endGrants(
+    tx,
+    actor,
+    free.map((pair) => ({ ...pair, reason: 'no_subscription' })),
+  );
 }

@@ -18,6 +18,8 @@ import type { Definition } from './subscription.js';
 
 /** A validated request: the definition, the origin that it names, and what to do with the credential. */
 export interface Requested {
+  /** Only a registration can ask for this; a change of a subscription ignores it. */
+  isSuspended: boolean;
   definition: Definition;
   /** In lower case; undefined means the tenant's default. */
   origin: string | undefined;
@@ -52,6 +54,7 @@ export function parseDefinition(body: SubscriptionRequest, faultOfSink: FaultOfS
     filters: 'filters' in filters && filters.filters.length > 0 ? filters.filters : undefined,
   };
   return {
+    isSuspended: 'suspended' in body && body.suspended === true,
     definition: {
       sink: body.sink,
       protocol: body.protocol,
@@ -60,6 +63,7 @@ export function parseDefinition(body: SubscriptionRequest, faultOfSink: FaultOfS
       price: priceOf(wishes),
       config: body.config,
       requestedRate: body.requestedrate,
+      expiresAt: body.expiresat === undefined ? undefined : new Date(body.expiresat),
       callback: body.callback,
     },
     origin: origin?.ok ? origin.name : undefined,
@@ -88,6 +92,7 @@ export function columnsOf(definition: Definition) {
     price: definition.price,
     config: definition.config,
     requestedrate: definition.requestedRate,
+    endsat: definition.expiresAt,
     callback: definition.callback,
   };
 }

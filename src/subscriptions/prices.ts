@@ -11,6 +11,9 @@ export interface PriceLimits {
   perTenant: number;
 }
 
+/** The error if the tenant has as many subscriptions as it may have, as far as this process knows. */
+export type QuotaError = (tenant: string) => RegistryError | undefined;
+
 /** A subscription to store. `before` is the price of the version that it replaces. */
 export interface Priced {
   id: string;
@@ -36,7 +39,7 @@ export async function refusePrices(
   for (const tenant of tenants) await lockRegistry(sql, `prices ${tenant}`);
   const rows = await sql.$queryRaw<Array<{ tenant: string; subscriber: string; price: number }>>`
     select tenant, subscriber, sum(price)::float8 as price from subscription
-    where tenant = any (${tenants}::text[]) and price > 0 group by tenant, subscriber`;
+    where tenant = any (${tenants}::text[]) and price > 0 and endedat is null group by tenant, subscriber`;
   for (const asked of costlier) {
     const { id, tenant, subscriber, definition, before } = asked;
     const ofTenant = rows.filter((row) => row.tenant === tenant);

@@ -146,12 +146,16 @@ const reasonsOfActive: readonly string[] = ['granted', ...Object.keys(basesOfRea
 function hasStatus(status: Status | undefined, reason: string | undefined): Prisma.Sql | undefined {
   if (status === undefined && reason === undefined) return undefined;
   const isSuspended = status === 'suspended' || reason === 'suspended';
+  const isExpired = status === 'expired' || reason === 'expired' || reason === 'ended';
   const isActive = status === 'active' || (reason !== undefined && reasonsOfActive.includes(reason));
+  const hasGrant = Prisma.sql`coalesce((
+    select g.state = 'live' and g.expiresat > now() from "grant" g where g.origin = t.origin and g.sink = t.sink), false)`;
   return allOf([
-    isSuspended ? Prisma.sql`t.suspendedat is not null` : Prisma.sql`t.suspendedat is null`,
-    !isSuspended &&
-      Prisma.sql`${isActive} = coalesce((
-        select g.state = 'live' and g.expiresat > now() from "grant" g where g.origin = t.origin and g.sink = t.sink), false)`,
+    isSuspended
+      ? Prisma.sql`t.suspendedat is not null`
+      : isExpired
+        ? Prisma.sql`(t.endedat is not null or t.endsat <= now() or (t.suspendedat is null and not ${hasGrant}))`
+        : Prisma.sql`t.suspendedat is null and ${isActive} = ${hasGrant}`,
     Prisma.sql`(select ${allOf([
       given(status, (value) => Prisma.sql`d.status = ${value}`),
       given(reason, (value) => Prisma.sql`d.statusreason = ${value}`),
@@ -200,7 +204,7 @@ function candidatesOf(tenant: string, status: Status | undefined, reason: string
 }
 
 /** Reasons that are not the verdict of a handshake, and not those of `active`. */
-const otherReasons: readonly string[] = ['suspended', 'expired', 'asking', 'not_asked_yet', 'revoked'];
+const otherReasons: readonly string[] = ['suspended', 'expired', 'ended', 'asking', 'not_asked_yet', 'revoked'];
 
 /** Every reason that `statusdetails` can have. */
 export const statusReasons: readonly string[] = [
@@ -240,6 +244,7 @@ type Row = SubscriptionRow & {
   profile: Profile;
   overlaps: boolean | null;
   status: Status;
+  isended: boolean;
   handshake: string | null;
   handshakestate: HandshakeState;
   handshakereason: HandshakeReason;
@@ -282,7 +287,9 @@ function subscriptionOf(row: Row): Subscription {
     suspended:
       row.suspendedat === null
         ? undefined
-        : { at: row.suspendedat, by: row.suspendedby as SuspendedBy, reason: row.suspendreason ?? '' },
+        : { at: row.suspendedat, by: row.suspendedby as SuspendedBy, reason: row.suspendreason ?? undefined },
+    expiresAt: row.endsat ?? undefined,
+    isEnded: row.isended,
     createdAt: row.createdat,
     updatedAt: row.updatedat,
     ...statusOf(row),

@@ -10,13 +10,13 @@ import { claimKeys, keyOfRequest, type IdempotentRequest } from '../storage/idem
 import { uuidv7 } from '../storage/ids.js';
 import type { Sql } from '../storage/sql.js';
 import { databaseTime, type Actor, type Transaction } from '../storage/transaction.js';
-import { subscriptionTexts } from '../texts/subscriptions.js';
 import { findAskedOrigins, lint } from './asked-origin.js';
 import { changedSubscription } from './audited.js';
 import { sealCredential, type SealedCredential } from './credential.js';
 import type { CredentialVault } from './credential-vault.js';
 import { columnsOf, nothingToKeep, type Requested } from './definition.js';
-import { refusePrices, type PriceLimits } from './prices.js';
+import { refuseEnd } from './end.js';
+import { type QuotaError, refusePrices, type PriceLimits } from './prices.js';
 
 /**
  * Registers a subscription: writes it with its handshake, audit entry and change, in one batch with other registrations
@@ -49,9 +49,7 @@ export interface RegisterSettings {
   vault: CredentialVault;
   queue: Pick<Queue, 'claimIn'>;
   adopt: Adopt;
-  /** How many subscriptions a tenant may have, and how many it has as far as this process knows. */
-  perTenant: number;
-  subscriptionsOf: (tenant: string) => number;
+  quotaError: QuotaError;
   prices: PriceLimits;
 }
 
@@ -70,7 +68,7 @@ type Accepted = Registration & { origin: Origin };
 const most = 200;
 
 export function createRegister(settings: RegisterSettings): Register {
-  const { database, vault, queue, adopt, perTenant, subscriptionsOf, prices } = settings;
+  const { database, vault, queue, adopt, quotaError, prices } = settings;
 
   const register = createBatcher<Registration, Registered | RegistryError>({
     run: (registrations) => adopt((places) => database.write((tx) => registerAll(tx, registrations, places))),
@@ -94,9 +92,11 @@ export function createRegister(settings: RegisterSettings): Register {
   async function registerAll(tx: Transaction, registrations: readonly Registration[], places: number) {
     const results = new Map<string, Registered | RegistryError>();
     const findOrigin = await findAskedOrigins(tx.sql, registrations.map(askedOriginOf));
+    const hasEnd = registrations.some(({ requested }) => requested.definition.expiresAt !== undefined);
+    const now = hasEnd ? await databaseTime(tx.sql) : undefined;
     let fit: Accepted[] = [];
     for (const registration of registrations) {
-      const origin = acceptedBy(findOrigin(askedOriginOf(registration)), registration);
+      const origin = acceptedBy(findOrigin(askedOriginOf(registration)), registration, now);
       if (origin instanceof RegistryError) results.set(registration.id, origin);
       else fit.push({ ...registration, origin });
     }
@@ -119,12 +119,15 @@ export function createRegister(settings: RegisterSettings): Register {
     return { begun, result: registrations.map(({ id }) => results.get(id) as Registered | RegistryError) };
   }
 
-  function acceptedBy(origin: Origin | RegistryError, { caller, requested }: Registration): Origin | RegistryError {
+  function acceptedBy(
+    origin: Origin | RegistryError,
+    { caller, requested }: Registration,
+    now: Date | undefined,
+  ): Origin | RegistryError {
     if (origin instanceof RegistryError) return origin;
-    if (subscriptionsOf(caller.principal.tenant) >= perTenant) {
-      return new RegistryError('quota_exceeded', subscriptionTexts.quota(perTenant));
-    }
-    return lint(origin, requested.definition) ?? origin;
+    const refused = now && refuseEnd(requested.definition.expiresAt, now);
+    if (refused !== undefined) return refused;
+    return quotaError(caller.principal.tenant) ?? lint(origin, requested.definition) ?? origin;
   }
 }
 
@@ -136,7 +139,7 @@ function askedOriginOf({ caller, requested }: Registration) {
   return { tenant: caller.principal.tenant, name: requested.origin };
 }
 
-/** Writes subscriptions and their handshakes. If an admin revoked the grant, no handshake starts. */
+/** Writes subscriptions and their handshakes. None starts for a draft, or if an admin revoked the grant. */
 async function create(
   tx: Transaction,
   accepted: readonly Accepted[],
@@ -151,7 +154,8 @@ async function create(
     select s.id from subscription s join "grant" g on g.origin = s.origin and g.sink = s.sink
     where s.id = any (${accepted.map(({ id }) => id)}::uuid[]) and g.state = 'revoked'`;
   const isRevoked = new Set(revoked.map(({ id }) => id));
-  const questions = accepted.filter(({ id }) => !isRevoked.has(id)).map(questionOf);
+  const asking = accepted.filter(({ id, requested }) => !isRevoked.has(id) && !requested.isSuspended);
+  const questions = asking.map(questionOf);
   await enqueue(sql, questions);
   for (const { id, caller, origin, requested, sealed } of accepted) {
     const { sink } = requested.definition;
@@ -180,7 +184,8 @@ function questionOf({ id, caller, requested, origin }: Accepted) {
 }
 
 async function insertSubscriptions(sql: Sql, accepted: readonly Accepted[]): Promise<void> {
-  const setAt = accepted.some(({ sealed }) => sealed) ? (await databaseTime(sql)).toISOString() : '';
+  const needsTime = accepted.some(({ sealed, requested }) => sealed || requested.isSuspended);
+  const setAt = needsTime ? (await databaseTime(sql)).toISOString() : '';
   const columns = accepted.map(({ id, caller, requested, origin, sealed }) => {
     return {
       id,
@@ -189,15 +194,17 @@ async function insertSubscriptions(sql: Sql, accepted: readonly Accepted[]): Pro
       origin: origin.name,
       sinkcredential: sealed?.text,
       credentialinfo: sealed && { ...sealed.info, setat: setAt },
+      ...(requested.isSuspended && { suspendedby: 'subscriber', suspendedat: setAt }),
       ...columnsOf(requested.definition),
     };
   });
   await sql.$executeRaw`
     insert into subscription (id, tenant, subscriber, origin, sink, protocol, protocolsettings, source, types, subject,
-      filters, price, config, sinkcredential, credentialinfo, requestedrate, callback)
+      filters, price, config, sinkcredential, credentialinfo, requestedrate, endsat, callback, suspendedby, suspendedat)
     select id, tenant, subscriber, origin, sink, protocol, protocolsettings, source, types, subject, filters, price,
-      config, sinkcredential, credentialinfo, requestedrate, callback
+      config, sinkcredential, credentialinfo, requestedrate, endsat, callback, suspendedby, suspendedat
     from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as s (id uuid, tenant text, subscriber text, origin text,
       sink text, protocol text, protocolsettings jsonb, source text, types text[], subject text, filters jsonb,
-      price int, config jsonb, sinkcredential text, credentialinfo jsonb, requestedrate int, callback text)`;
+      price int, config jsonb, sinkcredential text, credentialinfo jsonb, requestedrate int, endsat timestamptz,
+      callback text, suspendedby text, suspendedat timestamptz)`;
 }

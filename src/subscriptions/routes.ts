@@ -16,6 +16,7 @@ import { foundHeaders, pageHeaders, readListCursor } from '../http/page.js';
 import { timeOf } from '../http/timestamp.js';
 import { isUuid } from '../storage/ids.js';
 import { contractTexts, requestTexts } from '../texts/requests.js';
+import { statusTexts } from '../texts/status.js';
 import type { Language } from '../texts/text.js';
 import { subscriptionTexts } from '../texts/subscriptions.js';
 import { invalid, parseDefinition, type FaultOfSink } from './definition.js';
@@ -180,8 +181,8 @@ type Presented = components['schemas']['Subscription'];
 
 /** The members of the draft first, then our additions. Members without a value are left out. */
 function membersOf(subscription: Subscription, language: Language): Presented {
-  const { source, types, subject, filters, credential, protocolSettings, config, requestedRate, callback, suspended } =
-    subscription;
+  const { source, types, subject, filters, credential, protocolSettings, config } = subscription;
+  const { requestedRate, callback, expiresAt, suspended } = subscription;
   return {
     id: subscription.id,
     ...(source === undefined ? {} : { source }),
@@ -196,14 +197,19 @@ function membersOf(subscription: Subscription, language: Language): Presented {
     origin: subscription.origin,
     ...(requestedRate === undefined ? {} : { requestedrate: requestedRate }),
     ...(callback === undefined ? {} : { callback }),
+    ...(expiresAt === undefined ? {} : { expiresat: expiresAt.toISOString() }),
     status: subscription.status,
     statusdetails: statusDetails(subscription, language),
     subscriber: subscription.subscriber,
     ...(subscription.price === 0 ? {} : { price: subscription.price }),
-    ...(suspended === undefined ? {} : { suspended: { ...suspended, at: suspended.at.toISOString() } }),
+    ...(suspended === undefined ? {} : { suspended: suspensionOf(suspended, language) }),
     createdat: subscription.createdAt.toISOString(),
     updatedat: subscription.updatedAt.toISOString(),
   };
+}
+
+function suspensionOf({ at, by, reason }: NonNullable<Subscription['suspended']>, language: Language) {
+  return { at: at.toISOString(), by, reason: reason ?? statusTexts.draftReason[language] };
 }
 
 type HandshakeOperation = 'findHandshakes' | 'getHandshakes' | 'startHandshake' | 'getHandshake';

@@ -20,11 +20,20 @@ export function statusDetails(subscription: Subscription, language: Language): S
     ...(handshake === undefined ? {} : { handshake: handshake.id }),
     ...(rejected === undefined ? {} : { rejectedcallback: presentRejected(origin, rejected, language) }),
   };
+  if (subscription.isEnded) {
+    return {
+      ...base,
+      reason: 'ended',
+      message: say(statusTexts.ended),
+      next: say(statusNextTexts.untilExtended),
+    };
+  }
   if (suspended) {
+    const { by, reason } = suspended;
     return {
       ...base,
       reason: 'suspended',
-      message: say(statusTexts.suspendedBy[suspended.by](suspended.reason)),
+      message: say(reason === undefined ? statusTexts.draft : statusTexts.suspendedBy[by](reason)),
       next: say(statusNextTexts.untilResumed),
     };
   }
@@ -94,11 +103,14 @@ export function statusDetails(subscription: Subscription, language: Language): S
 }
 
 /** An agreement is not renewed. During a renewal the grant has no time of renewal, but an open handshake. */
-function nextOfGrant({ handshake, grant }: Subscription, isAskedAgain: boolean, language: Language) {
+function nextOfGrant({ handshake, grant, expiresAt: endsAt }: Subscription, isAskedAgain: boolean, language: Language) {
   if (grant === undefined) return {};
   const { basis, renewAt, expiresAt } = grant;
   const renewal = basis !== 'agreement' && handshake?.reason === 'renewal' ? handshake : undefined;
   const askedAt = renewAt ?? (renewal?.state === 'due' ? renewal.dueAt : undefined);
+  if (endsAt && endsAt <= (askedAt ?? expiresAt)) {
+    return { next: statusNextTexts.end[language], nextat: endsAt.toISOString() };
+  }
   if (askedAt) {
     const next = isAskedAgain ? statusNextTexts.renewalAgain : statusNextTexts.renewal;
     return { next: next[language], nextat: askedAt.toISOString() };

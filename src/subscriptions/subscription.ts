@@ -20,6 +20,8 @@ export interface Definition {
   config: Record<string, unknown> | undefined;
   /** Requests per minute to ask for; undefined means the rate of the origin. */
   requestedRate: number | undefined;
+  /** The end of the subscription. */
+  expiresAt: Date | undefined;
   /** Undefined means the policy of the origin. If the origin never offers a callback, `offer` has no effect. */
   callback: CallbackPolicy | undefined;
 }
@@ -38,7 +40,10 @@ export interface Subscription extends Definition, SubscriptionStatus {
   credential: PresentCredential | undefined;
   generation: number;
   version: number;
-  suspended: { at: Date; by: SuspendedBy; reason: string } | undefined;
+  /** Without a reason if it was registered as suspended. */
+  suspended: { at: Date; by: SuspendedBy; reason: string | undefined } | undefined;
+  /** Its end has passed. */
+  isEnded: boolean;
   createdAt: Date;
   updatedAt: Date;
 }

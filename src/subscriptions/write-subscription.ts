@@ -9,13 +9,14 @@ import { uuidv7 } from '../storage/ids.js';
 import { databaseTime, type Actor, type ChangeKind, type Transaction } from '../storage/transaction.js';
 import { credentialTexts } from '../texts/credentials.js';
 import { subscriptionTexts } from '../texts/subscriptions.js';
-import { askForRate, askOnce, releasePair } from './ask-webhook.js';
+import { askForRate, askOnce, isCovered, releasePairs } from './ask-webhook.js';
 import { findAskedOrigin, lint } from './asked-origin.js';
 import { changedSubscription, changedSuspension, credentialAfter } from './audited.js';
 import { overlapOf, sealCredential, type RequestedCredential } from './credential.js';
 import type { CredentialVault } from './credential-vault.js';
 import { columnsOf, invalid, nothingToKeep, type Requested } from './definition.js';
-import { refusePrices, type PriceLimits } from './prices.js';
+import { refuseEnd } from './end.js';
+import { type QuotaError, refusePrices, type PriceLimits } from './prices.js';
 import { lockSubscription } from './read-subscription.js';
 import type { Caller, Register, Written } from './register.js';
 import type { Subscription } from './subscription.js';
@@ -26,14 +27,17 @@ import type { Subscription } from './subscription.js';
  */
 export interface SubscriptionWriter {
   create: Register;
-  /** `requestFor` gets the current subscription, under lock. Another sink or origin starts a new generation. */
+  /**
+   * `requestFor` gets the current subscription, under lock. Another sink or origin starts a new generation. Another end
+   * extends a subscription that has ended.
+   */
   replace(caller: Caller, id: string, requestFor: (present: Subscription) => Requested): Promise<Written>;
   /** Returns the subscription as it was. */
   remove(caller: Caller, id: string, check: Check): Promise<Subscription>;
   suspend(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
   /**
    * Throws RegistryError `suspended_by_admin` if only an admin may resume. Starts a handshake unless a live grant
-   * covers the rate.
+   * covers the rate, or the subscription has ended.
    */
   resume(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
   /** Throws RegistryError `grant_revoked` if only an admin may. For an admin it lifts the revocation. */
@@ -53,9 +57,11 @@ export interface WriterSettings {
   vault: CredentialVault;
   register: Register;
   prices: PriceLimits;
+  quotaError: QuotaError;
 }
 
-export function createSubscriptionWriter({ database, vault, register, prices }: WriterSettings): SubscriptionWriter {
+export function createSubscriptionWriter(settings: WriterSettings): SubscriptionWriter {
+  const { database, vault, register, prices, quotaError } = settings;
   return {
     create: register,
 
@@ -67,23 +73,30 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
         const { definition, credential } = requested;
         checkCredential(present, credential, definition.sink);
         const origin = await findAskedOrigin(sql, { tenant: present.tenant, name: requested.origin });
-        const refused = lint(origin, definition);
-        if (refused !== undefined) throw refused;
         const { tenant, subscriber } = present;
-        const priced = { id, tenant, subscriber, definition, before: present.price };
+        const now = await databaseTime(sql);
+        const refused = refuseEnd(definition.expiresAt, now, present.expiresAt) ?? lint(origin, definition);
+        if (refused !== undefined) throw refused;
+        const staysEnded = present.isEnded && definition.expiresAt?.getTime() === present.expiresAt?.getTime();
+        const isExtended = present.isEnded && !staysEnded;
+        const isTooMany = isExtended ? quotaError(tenant) : undefined;
+        if (isTooMany !== undefined) throw isTooMany;
+        const before = isExtended ? 0 : present.price;
+        const counted = staysEnded ? { ...definition, price: 0 } : definition;
+        const priced = { id, tenant, subscriber, definition: counted, before };
         const tooExpensive = (await refusePrices(sql, [priced], prices)).get(id);
         if (tooExpensive !== undefined) throw tooExpensive;
         const isOtherPair = origin.name !== present.origin || definition.sink !== present.sink;
         const generation = present.generation + (isOtherPair ? 1 : 0);
         const sealed = await sealCredential(vault, credential, { tenant: present.tenant, subscription: id });
-        const now = await databaseTime(sql);
         // A client that repeats a rotation because the response got lost must not lose the overlap.
         const isSame = sealed !== undefined && sealed.info.fingerprint === present.credential?.fingerprint;
         const isKept = credential.kind === 'kept' || isSame;
         const isOtherHost = new URL(definition.sink).host !== new URL(present.sink).host;
         const { keeps, overlaps, until } = overlapOf(present.credential, { ...credential, isKept, isOtherHost }, now);
         const isOtherQuestion = isOtherPair || definition.requestedRate !== present.requestedRate;
-        if (isOtherQuestion) await lockPairs(sql, [present, { origin: origin.name, sink: definition.sink }]);
+        if (isOtherQuestion || isExtended)
+          await lockPairs(sql, [present, { origin: origin.name, sink: definition.sink }]);
         const columns = {
           ...columnsOf(definition),
           sinkcredential: sealed?.text,
@@ -93,7 +106,8 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
           update subscription s set version = s.version + 1, updatedat = now(), generation = ${generation}::int,
             origin = ${origin.name}, sink = d.sink, protocol = d.protocol, protocolsettings = d.protocolsettings,
             source = d.source, types = d.types, subject = d.subject, filters = d.filters, price = d.price,
-            config = d.config, requestedrate = d.requestedrate, callback = d.callback,
+            config = d.config, requestedrate = d.requestedrate, callback = d.callback, endsat = d.endsat,
+            endedat = case when ${staysEnded}::boolean then s.endedat end,
             sinkcredential = case when ${isKept}::boolean then s.sinkcredential else d.sinkcredential end,
             credentialinfo = case when ${isKept}::boolean then s.credentialinfo else d.credentialinfo end,
             previouscredential = case when ${keeps}::boolean then s.previouscredential
@@ -103,16 +117,20 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
             previousuntil = ${until}::timestamptz
           from jsonb_to_recordset(${JSON.stringify([columns])}::jsonb) as d (sink text, protocol text, protocolsettings jsonb,
             source text, types text[], subject text, filters jsonb, price int, config jsonb, requestedrate int,
-            callback text, sinkcredential text, credentialinfo jsonb)
+            callback text, endsat timestamptz, sinkcredential text, credentialinfo jsonb)
           where s.id = ${id}::uuid`;
         if (isOtherPair) {
           await closeHandshakesOf(sql, id);
-          await releasePair(tx, actor, present);
+          await releasePairs(tx, actor, [present]);
         }
-        const handshake =
-          isOtherQuestion && present.suspended === undefined
-            ? await (isOtherPair ? askOnce : askForRate)(sql, actor, { id, generation, definition, origin }, 'change')
-            : undefined;
+        const question = { id, generation, definition, origin };
+        const isAsked =
+          present.suspended === undefined &&
+          !staysEnded &&
+          (isOtherQuestion || (isExtended && !(await isCovered(sql, question))));
+        const handshake = isAsked
+          ? await (isOtherPair ? askOnce : askForRate)(sql, actor, question, 'change')
+          : undefined;
         if (origin.name !== present.origin) {
           // A reader that follows only the old origin must see that the subscription moved.
           const { tenant, origin: left, sink } = present;
@@ -134,7 +152,7 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
         await lockPairs(sql, [present]);
         await closeHandshakesOf(sql, id);
         await sql.$executeRaw`delete from subscription where id = ${id}::uuid`;
-        await releasePair(tx, actor, present);
+        await releasePairs(tx, actor, [present]);
         const changed = changedSubscription(vault, present, present, undefined);
         record(tx, actor, 'subscription.deleted', present, { changed, subscriber: present.subscriber });
         return present;
@@ -176,16 +194,9 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
             suspendedat = null, suspendedby = null, suspendreason = null
           where id = ${id}::uuid`;
         const origin = await findOrigin(sql, present.tenant, present.origin);
-        const rate = present.requestedRate ?? origin.requestedRate ?? null;
-        // While it was suspended, the rate, sink or origin may have changed without a handshake.
-        const [grant] = await sql.$queryRaw<unknown[]>`
-          select 1 from "grant" where origin = ${present.origin} and sink = ${present.sink}
-            and state = 'live' and expiresat > now() and (
-              select h.requestedrate is not distinct from ${rate}::int from handshake h
-              where h.subscription = ${id}::uuid and h.generation = ${present.generation} and h.state <> 'cancelled'
-              order by h.createdat desc, h.id desc limit 1)`;
         const question = { id, generation: present.generation, definition: present, origin };
-        const handshake = grant === undefined ? await askForRate(sql, actor, question, 'request') : undefined;
+        const isAsked = !present.isEnded && !(await isCovered(sql, question));
+        const handshake = isAsked ? await askForRate(sql, actor, question, 'request') : undefined;
         const changed = changedSuspension(present.suspended, undefined);
         record(tx, actor, 'subscription.resumed', present, { reason, changed });
         return { handshake };
@@ -198,6 +209,7 @@ export function createSubscriptionWriter({ database, vault, register, prices }: 
         const created = uuidv7();
         const earlier = await claimKey(sql, request, created);
         if (earlier !== undefined) return { id: earlier, handshake: undefined, replayed: true };
+        if (present.isEnded) throw new RegistryError('conflict', subscriptionTexts.hasEnded);
         await lockPairs(sql, [present]);
         if (principal.scopes.has('assent:admin')) await reopen(tx, actor, present);
         const origin = await findOrigin(sql, present.tenant, present.origin);

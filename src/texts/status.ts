@@ -14,6 +14,19 @@ export const statusTexts = {
       nl: `Een beheerder heeft dit abonnement onderbroken: ${reason}`,
     }),
   },
+  /** Registered as suspended: in place of the reason that a client gives for a suspension. */
+  draftReason: {
+    en: 'The subscription was registered as suspended.',
+    nl: 'Het abonnement is onderbroken aangemaakt.',
+  },
+  draft: {
+    en: 'The subscriber registered this subscription as suspended. Assent has not asked the webhook.',
+    nl: 'De abonnee heeft dit abonnement onderbroken aangemaakt. Assent heeft de webhook niet om toestemming gevraagd.',
+  },
+  ended: {
+    en: 'The subscription ended at its expiresat.',
+    nl: 'Het abonnement is beëindigd op het tijdstip in expiresat.',
+  },
   /** What the grant is based on. */
   bases: {
     response: {
@@ -76,4 +89,9 @@ export const statusNextTexts = {
     nl: 'Assent vraagt de webhook op dit moment om verlenging van de grant.',
   },
   expiry: { en: 'The grant expires.', nl: 'De grant verloopt.' },
+  end: { en: 'The subscription ends.', nl: 'Het abonnement eindigt.' },
+  untilExtended: {
+    en: 'Nothing happens until you change or remove expiresat. Later, Assent deletes the subscription.',
+    nl: 'Er gebeurt niets totdat u expiresat wijzigt of verwijdert. Later verwijdert Assent het abonnement.',
+  },
 } satisfies Record<string, Text>;

@@ -14,6 +14,14 @@ export const subscriptionTexts = {
     en: `The tenant already has ${max} subscriptions, which is the maximum.`,
     nl: `De organisatie heeft al ${max} abonnementen. Dat is het maximum.`,
   }),
+  expiryOutOfRange: {
+    en: 'The time must be in the future, at most five years from now.',
+    nl: 'Het tijdstip moet in de toekomst liggen, hoogstens vijf jaar vanaf nu.',
+  },
+  hasEnded: {
+    en: 'The subscription has ended. Change or remove expiresat first.',
+    nl: 'Het abonnement is beëindigd. Wijzig of verwijder eerst expiresat.',
+  },
   suspendedByAdmin: {
     en: 'An admin suspended this subscription, and only an admin can resume it.',
     nl: 'Een beheerder heeft dit abonnement onderbroken, en alleen een beheerder kan het hervatten.',

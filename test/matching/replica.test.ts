@@ -6,13 +6,14 @@ import { createReplica, putOrRemove, type Replica } from '../../src/matching/rep
 import { bases, type GrantState, type SubscriptionState } from '../../src/matching/state.js';
 
 const present = '2026-01-01T00:00:00.000Z';
-const now = Date.parse(present);
+let now: number;
 const later = '2026-01-02T00:00:00.000Z';
 const earlier = '2025-12-31T00:00:00.000Z';
 const origins = ['a.example.com', 'b.example.com'];
 let replica: Replica;
 
 beforeEach(() => {
+  now = Date.parse(present);
   replica = createReplica({ dialects, now: () => now });
   for (const name of origins) {
     replica.put({ kind: 'origin', tenant: name[0]!, origin: name }, { name, isdefault: true, profile: 'cloudevents' });
@@ -39,6 +40,8 @@ const grant = (origin: string, sink: string, more: Partial<GrantState> = {}): Gr
   ...more,
 });
 
+const hasEnded = ({ expiresat }: SubscriptionState) => Boolean(expiresat) && Date.parse(expiresat!) <= now;
+
 /** The expected results, computed from plain rows. */
 class Model {
   readonly subscriptions = new Map<string, SubscriptionState>();
@@ -50,7 +53,10 @@ class Model {
     if (held.state !== 'live') return held.state;
     if (Date.parse(held.expiresat) <= now) return 'expired';
     const own = [...this.subscriptions.values()].filter((each) => each.origin === origin && each.sink === sink);
-    if (own.every(({ suspended }) => suspended) && (own.length > 0 || held.basis !== 'agreement')) return 'suspended';
+    const counted = own.filter((each) => !hasEnded(each));
+    if (counted.every(({ suspended }) => suspended) && (counted.length > 0 || held.basis !== 'agreement')) {
+      return counted.length === 0 && own.length > 0 ? 'ended' : 'suspended';
+    }
     return held.helduntil && Date.parse(held.helduntil) > now ? 'held' : undefined;
   }
 
@@ -58,7 +64,8 @@ class Model {
     const found = new Map<string, string[]>();
     for (const each of this.subscriptions.values()) {
       const denial = this.denial(origin, each.sink);
-      const isDeliverable = each.origin === origin && !each.suspended && (denial === undefined || denial === 'held');
+      const isOpen = each.origin === origin && !each.suspended && !hasEnded(each);
+      const isDeliverable = isOpen && (denial === undefined || denial === 'held');
       const { source, types, subject, filters, id, sink } = each;
       const wants = { id, source: source ?? undefined, types: types ?? undefined, subject: subject ?? undefined };
       if (!isDeliverable || compileFailure({ ...wants, filters: filters ?? undefined })(event)) continue;
@@ -105,11 +112,14 @@ test.each([1, 2, 3])('agrees with the rows, after each of 3,000 random changes (
           subject: pick([null, 'x']),
           filters: pick([null, [{ prefix: { source: '/s' } }], [{ not: { exact: { type: 'b' } } }]]),
           suspended: next(3) === 0,
+          expiresat: pick([null, null, null, later, earlier, present]),
         });
         replica.put({ kind: 'subscription', origin, id }, changed);
         model.subscriptions.set(id, changed);
       }
     }
+    // The clock that all expiries follow may be corrected, too.
+    now = Date.parse(pick([present, present, earlier, later])) + next(3) - 1;
     const asked = pick(origins);
     const askedSink = `https://hooks.example.com/${next(12)}`;
     const { denial, grant: known } = replica.permission(asked[0]!, asked, askedSink);
@@ -133,6 +143,31 @@ test.each([1, 2, 3])('agrees with the rows, after each of 3,000 random changes (
   }
   expect(wrong).toEqual([]);
   expect(replica.size().subscriptions).toBe(model.subscriptions.size);
+  for (const { id, origin } of model.subscriptions.values()) replica.put({ kind: 'subscription', origin, id }, null);
+  for (const { origin, sink } of model.grants.values()) replica.put({ kind: 'grant', origin, sink }, null);
+  expect(replica.size()).toMatchObject({ subscriptions: 0, pairs: 0 });
+});
+
+test('an end is exact to the millisecond, and one that cannot be read has passed', () => {
+  const [origin] = origins as [string];
+  const sink = 'https://h.example.com/';
+  const put = (expiresat: string | null) =>
+    replica.put({ kind: 'subscription', origin, id: 'an' }, subscription('an', origin, sink, { expiresat }));
+  const answers = () => [
+    replica.permission('a', origin, sink).denial,
+    replica.match(replica.origin('a', origin)!, attributesOf({ type: 'a', source: '/s' })).length,
+  ];
+  replica.put({ kind: 'grant', origin, sink }, grant(origin, sink));
+  put('2026-01-01T00:00:00.001Z');
+  expect(answers()).toEqual([undefined, 1]);
+  now += 1;
+  expect(answers()).toEqual(['ended', 0]);
+  put(later);
+  expect(answers()).toEqual([undefined, 1]);
+  put('soon');
+  expect(answers()).toEqual(['ended', 0]);
+  put(null);
+  expect(answers()).toEqual([undefined, 1]);
 });
 
 test('removing an origin removes everything of it, and it is empty when it is added again', () => {

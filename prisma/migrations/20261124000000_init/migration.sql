@@ -69,7 +69,11 @@ create table subscription (
   version integer not null default 1,
   suspendedat timestamptz(3),
   suspendedby text,
+  -- Null if it was registered as suspended.
   suspendreason text,
+  -- The end that the consumer named, and when the end was recorded (src/subscriptions/end.ts).
+  endsat timestamptz(3),
+  endedat timestamptz(3),
   createdat timestamptz(3) not null default current_timestamp,
   updatedat timestamptz(3) not null default current_timestamp,
   constraint subscription_pkey primary key (id),
@@ -81,13 +85,16 @@ create table subscription (
 create index subscription_tenant_id_idx on subscription (tenant, id);
 -- A subscriber lists its own few, however many the other subscribers of its tenant have.
 create index subscription_tenant_subscriber_id_idx on subscription (tenant, subscriber, id);
-create index subscription_origin_sink_idx on subscription (origin, sink);
+-- The few of a pair that have not ended are found, however many have.
+create index subscription_origin_sink_endedat_idx on subscription (origin, sink, endedat);
 -- Searches (src/storage/search.ts): each index gives ids in their order.
 create index subscription_tenant_host_id_idx on subscription (tenant, sink_host(sink), id);
 create index subscription_suspended_idx on subscription (tenant, id) where suspendedat is not null;
 -- Few have a price.
 create index subscription_price_idx on subscription (tenant, subscriber) where price > 0;
 create index subscription_previousuntil_idx on subscription (previousuntil) where previousuntil is not null;
+create index subscription_endsat_idx on subscription (endsat) where endsat is not null and endedat is null;
+create index subscription_endedat_idx on subscription (endedat) where endedat is not null;
 
 -- One conversation with one sink for one origin; its row is the queue as well (src/handshake/handshake.ts).
 create table handshake (
@@ -344,11 +351,13 @@ create table delivery (
 
 -- Where a subscription stands, derived from its own state, the grant of its pair and its latest handshake. A renewal
 -- belongs to the pair, not to one subscription, and counts for all of them. What was said of an earlier sink or origin
--- counts no longer. A webhook that answered a delivery with 410 is retired, until a handshake says something else.
+-- counts no longer. A webhook that answered a delivery with 410 is retired, until a handshake says something else. A
+-- subscription whose end has passed has expired, whatever its grant.
 create view subscription_status as
 select known.*,
   -- The same as the reasons that src/subscriptions/status-details.ts explains.
   case
+    when isended then 'ended'
     when status = 'suspended' then 'suspended'
     when status = 'active' then
       case basis when 'response' then 'granted' when 'callback' then 'callback_granted' when 'policy' then 'granted_by_policy' else basis end
@@ -381,7 +390,9 @@ from (
     g.expiresat,
     g.renewat,
     greatest(0, floor(extract(epoch from g.expiresat - now())))::float8 as secondsleft,
+    s.endedat is not null or coalesce(s.endsat <= now(), false) as isended,
     case
+      when s.endedat is not null or s.endsat <= now() then 'expired'
       when s.suspendedat is not null then 'suspended'
       when g.state = 'live' and g.expiresat > now() then 'active'
       when g.state = 'revoked' then 'refused'
@@ -414,12 +425,15 @@ create view origin_state as
 select o.name as origin, o.tenant, row_to_json(known) as state
 from origin o, lateral (select o.name, o.isdefault, o.profile) known;
 
+-- A subscription whose end was recorded is gone, as if it had been deleted. Until then, readers compare `expiresat`.
 create view subscription_state as
 select s.id, s.tenant, s.origin, row_to_json(known) as state
 from subscription s, lateral (
   select s.id, s.origin, s.sink, s.source, s.types, s.subject, s.filters, s.protocolsettings,
-    s.sinkcredential is not null as hascredential, s.suspendedat is not null as suspended
-) known;
+    s.sinkcredential is not null as hascredential, s.suspendedat is not null as suspended,
+    to_char(s.endsat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as expiresat
+) known
+where s.endedat is null;
 
 -- Times as everywhere else: clients that hold the contract's date-time to `Z` refuse `+00:00`.
 create view grant_state as
@@ -506,6 +520,11 @@ declare
   need integer;
   wait float8;
   fullat timestamptz;
+  -- Of the pair: all whose end is not recorded, those whose end has not passed, and of these the ones that are not
+  -- suspended and name an end.
+  subscriptions bigint;
+  present_subscriptions bigint;
+  open_subscriptions bigint;
   -- Which history of the database this is, and when its server last began with what was on the disk.
   present_history uuid;
   begunat timestamptz;
@@ -515,9 +534,19 @@ begin
   if not found then denial := 'no_grant'; return; end if;
   if permit.state <> 'live' then denial := permit.state; return; end if;
   if permit.expiresat <= coalesce(moment, clock_timestamp()) then denial := 'expired'; return; end if;
-  if not exists (select from subscription s where s.origin = for_origin and s.sink = for_sink and s.suspendedat is null)
-    and (permit.basis <> 'agreement' or exists (select from subscription s where s.origin = for_origin and s.sink = for_sink))
-  then denial := 'suspended'; return; end if;
+  if not exists (select from subscription s where s.origin = for_origin and s.sink = for_sink and s.suspendedat is null
+      and s.endsat is null and s.endedat is null)
+  then
+    -- As KnownPairs.denial in src/matching/pairs/known-pairs.ts. A subscription whose end has passed counts no more.
+    select count(*), count(*) filter (where s.endsat is null or s.endsat > coalesce(moment, clock_timestamp())),
+      count(*) filter (where s.suspendedat is null and s.endsat > coalesce(moment, clock_timestamp()))
+    into subscriptions, present_subscriptions, open_subscriptions
+    from subscription s where s.origin = for_origin and s.sink = for_sink and s.endedat is null;
+    if open_subscriptions = 0 and (permit.basis <> 'agreement' or present_subscriptions > 0) then
+      denial := case when present_subscriptions = 0 and subscriptions > 0 then 'ended' else 'suspended' end;
+      return;
+    end if;
+  end if;
   rate := permit.allowedrate;
   if permit.helduntil > coalesce(moment, clock_timestamp()) then
     held := permit.helduntil;

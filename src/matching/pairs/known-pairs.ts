@@ -19,8 +19,8 @@ export interface MatchedPair {
 }
 
 /**
- * Why an origin may not send: no grant, a grant that is over, only suspended subscriptions (an agreement needs none),
- * or a hold.
+ * Why an origin may not send: no grant, a grant that is over, only subscriptions that are suspended or have ended (an
+ * agreement needs none), or a hold.
  */
 export type Denial = 'no_grant' | 'expired' | 'revoked' | 'ended' | 'suspended' | 'held';
 
@@ -47,6 +47,11 @@ const basisOf = (ofGrant: number) => bases[ofGrant >>> 2] ?? 'response';
  */
 export class KnownPairs {
   readonly #table = new PairTable();
+  /**
+   * The ends of the subscriptions of a pair that have one, in milliseconds since 1970, and negative if the subscription
+   * is suspended. Most pairs have none, and nearly all others have one, which needs no array.
+   */
+  readonly #ends = new Map<number, number | number[]>();
 
   get size(): number {
     return this.#table.size;
@@ -56,15 +61,17 @@ export class KnownPairs {
     return this.#table.bytes;
   }
 
-  /** Adds a subscription to a pair and returns the pair. */
-  join(origin: number, sink: string, isSuspended: boolean): number {
+  /** Adds a subscription to a pair and returns the pair. `end` is absent if it has none. */
+  join(origin: number, sink: string, isSuspended: boolean, end?: number): number {
     const pair = this.#table.acquire(origin, Buffer.from(sink));
-    this.#count(pair, 1, isSuspended);
+    this.#count(pair, 1, isSuspended || end !== undefined);
+    if (end !== undefined) this.#addEnd(pair, isSuspended ? -end : end);
     return pair;
   }
 
-  leave(pair: number, wasSuspended: boolean): void {
-    this.#count(pair, -1, wasSuspended);
+  leave(pair: number, wasSuspended: boolean, end?: number): void {
+    this.#count(pair, -1, wasSuspended || end !== undefined);
+    if (end !== undefined) this.#removeEnd(pair, wasSuspended ? -end : end);
     this.#releaseEmpty(pair);
   }
 
@@ -85,10 +92,11 @@ export class KnownPairs {
 
   /** Removes an origin. */
   releaseOrigin(origin: number): void {
+    for (const pair of this.#ends.keys()) if (this.#table.origin(pair) === origin) this.#ends.delete(pair);
     this.#table.releaseOrigin(origin);
   }
 
-  /** Whether the grant of a pair is live. For a pair with an active subscription, this is the only condition. */
+  /** Whether the grant of a pair is live. For a subscription that is active and has not ended, nothing else counts. */
   isLive(pair: number, time: number): boolean {
     const ofGrant = this.#table.small(pair, word.grant);
     return stateOf(ofGrant) === 'live' && this.#table.large(pair, word.expiresAt) > time;
@@ -132,9 +140,11 @@ export class KnownPairs {
     const state = stateOf(ofGrant);
     if (state !== 'live') return state;
     if (table.large(pair, word.expiresAt) <= time) return 'expired';
-    const all = table.small(pair, word.subscriptions);
-    const isSuspended = all === table.small(pair, word.suspended) && (all > 0 || basisOf(ofGrant) !== 'agreement');
-    if (isSuspended) return 'suspended';
+    // Nearly every pair has a subscription that is neither suspended nor has an end.
+    if (table.small(pair, word.subscriptions) === table.small(pair, word.conditional)) {
+      const closed = this.#closed(pair, time, basisOf(ofGrant) === 'agreement');
+      if (closed !== undefined) return closed;
+    }
     return table.large(pair, word.heldUntil) > time ? 'held' : undefined;
   }
 
@@ -165,10 +175,40 @@ export class KnownPairs {
     };
   }
 
-  #count(pair: number, change: 1 | -1, isSuspended: boolean): void {
+  /** For a pair whose subscriptions are all suspended or have an end: why none of them counts now, if none does. */
+  #closed(pair: number, time: number, isAgreement: boolean): 'suspended' | 'ended' | undefined {
+    const all = this.#table.small(pair, word.subscriptions);
+    const known = this.#ends.get(pair) ?? [];
+    const ends = typeof known === 'number' ? [known] : known;
+    if (ends.some((end) => end > time)) return undefined;
+    // An active one whose end has not passed would have been found, so those that count are suspended.
+    const counted = all - ends.filter((end) => Math.abs(end) <= time).length;
+    if (counted === 0 && isAgreement) return undefined;
+    return counted === 0 && all > 0 ? 'ended' : 'suspended';
+  }
+
+  #addEnd(pair: number, end: number): void {
+    const known = this.#ends.get(pair);
+    if (known === undefined) this.#ends.set(pair, end);
+    else if (typeof known === 'number') this.#ends.set(pair, [known, end]);
+    else known.push(end);
+  }
+
+  #removeEnd(pair: number, end: number): void {
+    const known = this.#ends.get(pair);
+    if (!Array.isArray(known)) {
+      this.#ends.delete(pair);
+      return;
+    }
+    known[known.indexOf(end)] = known.at(-1)!;
+    known.pop();
+    if (known.length === 1) this.#ends.set(pair, known[0]!);
+  }
+
+  #count(pair: number, change: 1 | -1, isConditional: boolean): void {
     const table = this.#table;
     table.setSmall(pair, word.subscriptions, table.small(pair, word.subscriptions) + change);
-    if (isSuspended) table.setSmall(pair, word.suspended, table.small(pair, word.suspended) + change);
+    if (isConditional) table.setSmall(pair, word.conditional, table.small(pair, word.conditional) + change);
   }
 
   #releaseEmpty(pair: number): void {

@@ -16,7 +16,8 @@ export const word = {
   /** The owner defines its meaning; 0 is none. */
   grant: 2,
   subscriptions: 3,
-  suspended: 4,
+  /** Of the subscriptions: those that are suspended or have an end. */
+  conditional: 4,
   /** Two words each: rates have up to 15 digits, and times are milliseconds since 1970. */
   rate: 5,
   expiresAt: 7,
@@ -28,7 +29,7 @@ export const word = {
 const highPart = 2 ** 31;
 
 /** Offsets as constants: a lookup by name would cost time with every read. */
-export type SmallNumber = (typeof word)['grant' | 'subscriptions' | 'suspended'];
+export type SmallNumber = (typeof word)['grant' | 'subscriptions' | 'conditional'];
 export type LargeNumber = (typeof word)['rate' | 'expiresAt' | 'heldUntil'];
 
 /** Parallel arrays. */
