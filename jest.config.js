@@ -67,16 +67,29 @@ const serverOnly = [
   'storage/tls',
 ];
 
-/** Tests that use a registry only over HTTP, such as those of the kit: they run once, whatever the database. */
+/**
+ * Tests of what clients and webhooks see over HTTP, whatever the database: texts, parsing, the judgement of responses,
+ * pages, the kit for senders, foreign software. They run once. All else runs on both databases.
+ */
 const overHttp = [
   'examples/examples',
   'generators/generators',
+  'handshake/answers',
+  'handshake/callback-page',
+  'handshake/languages',
+  'handshake/receivers',
+  'http/contract',
+  'http/languages',
+  'http/requests',
   'pages/browser',
+  'pages/pages',
   'receivers/receivers',
+  'sender/credentials',
   'sender/deliver',
   'sender/outcomes',
   'sender/permits',
   'sender/replica',
+  'subscriptions/validation',
 ];
 
 /** These run on the embedded database in `npm test`. All others run on Postgres, which needs half the CPU time. */

@@ -237,6 +237,6 @@ test('when the queue is full the oldest outcomes are dropped, and the host is in
   await sender.close();
   expect(told.slice(0, 1)).toMatchObject([{ sink: 'https://2.example.com/' }]);
   expect(told.slice(-2)).toMatchObject(sinks.map((sink) => ({ sink, count: 6 })));
-  expect(faults.filter((fault) => fault.includes('forgotten'))).toHaveLength(1);
+  expect(faults.filter((fault) => fault.includes('dropped'))).toHaveLength(1);
   await stop();
 });

@@ -18,6 +18,7 @@ const longest = [
   'outage',
   'storage/outage',
   'examples/examples',
+  'pages/browser',
   'stop',
 ];
 
