@@ -65,23 +65,30 @@ export function placeOf({ at, id }: AuditEntry): AuditPlace {
 
 /**
  * The newest entries of each tenant and action that may match, merged. Each of them is a range of an index in order, so
- * neither the age of the record matters, nor how rare an entry is. Only the keys are merged, and then looked up.
+ * neither the age of the record matters, nor how rare an entry is. A page has entries of the ranges whose newest ones are
+ * the newest, at most one range for each entry. Only the keys are merged, and then looked up.
  */
 function merged(filter: AuditFilter, before: AuditPlace | undefined, limit: number): Prisma.Sql {
   const { tenants, action, actor, target, subscriber } = filter;
   const isNarrow = action !== undefined || actor !== undefined || subscriber !== undefined;
   if (tenants === undefined && !isNarrow && target === undefined) return inOrder(filter, before, limit);
   const byAction = isNarrow && target === undefined;
+  const newest = (range: string, most: number) => Prisma.sql`
+    select a.tenant, a.at, a.id from audit a
+    where a.tenant = ${Prisma.raw(range)}.tenant
+      ${byAction ? Prisma.sql`and a.action = ${Prisma.raw(range)}.action` : Prisma.empty}
+      and ${conditions(filter, before)}
+    order by a.at desc, a.id desc limit ${most}::int`;
   return Prisma.sql`
     select a.* from (
-      select e.* from ${tenants === undefined ? allTenants : Prisma.sql`unnest(${[...tenants]}::text[]) as t (tenant)`}
-      ${byAction ? Prisma.sql`cross join lateral (${actionsOf(filter)}) k` : Prisma.empty}
-      cross join lateral (
-        select a.tenant, a.at, a.id from audit a
-        where a.tenant = t.tenant ${byAction ? Prisma.sql`and a.action = k.action` : Prisma.empty}
-          and ${conditions(filter, before)}
-        order by a.at desc, a.id desc limit ${limit}::int
-      ) e
+      select e.* from (
+        select k.* from (
+          select t.tenant ${byAction ? Prisma.sql`, each.action` : Prisma.empty}
+          from ${tenants === undefined ? allTenants : Prisma.sql`unnest(${[...tenants]}::text[]) as t (tenant)`}
+          ${byAction ? Prisma.sql`cross join lateral (${actionsOf(filter)}) each` : Prisma.empty}
+        ) k cross join lateral (${newest('k', 1)}) head
+        order by head.at desc, head.id desc limit ${limit}::int
+      ) r cross join lateral (${newest('r', limit)}) e
       order by e.at desc, e.id desc limit ${limit}::int
     ) found join audit a on a.tenant = found.tenant and a.at = found.at and a.id = found.id
     order by a.at desc, a.id desc`;

@@ -121,8 +121,8 @@ const cases: Array<[string, Case, en: string, nl: string]> = [
   [
     'a missing scope',
     { path: '/v1/audit' },
-    'This operation needs the scope assent:admin.',
-    'Voor deze bewerking is de scope assent:admin nodig.',
+    'This operation needs the scope assent:admin or assent:audit.',
+    'Voor deze bewerking is de scope assent:admin of assent:audit nodig.',
   ],
   [
     'an unknown address',
