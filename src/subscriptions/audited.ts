@@ -42,6 +42,7 @@ function membersOf(of: Audited | undefined, fingerprint: (value: string) => stri
     config,
     requestedrate: of.requestedRate,
     callback,
+    expiresat: of.expiresAt?.toISOString(),
     sinkcredential: credential && withoutTimeOfSetting(credential),
   };
 }

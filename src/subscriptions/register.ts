@@ -11,7 +11,7 @@ import { uuidv7 } from '../storage/ids.js';
 import type { Sql } from '../storage/sql.js';
 import { databaseTime, type Actor, type Transaction } from '../storage/transaction.js';
 import { findAskedOrigins, lint } from './asked-origin.js';
-import { changedSubscription } from './audited.js';
+import { changedSubscription, changedSuspension } from './audited.js';
 import { sealCredential, type SealedCredential } from './credential.js';
 import type { CredentialVault } from './credential-vault.js';
 import { columnsOf, nothingToKeep, type Requested } from './definition.js';
@@ -160,7 +160,11 @@ async function create(
   for (const { id, caller, origin, requested, sealed } of accepted) {
     const { sink } = requested.definition;
     const after = { ...requested.definition, origin: origin.name, credential: sealed?.info };
-    const changed = changedSubscription(vault, { id, tenant: origin.tenant }, undefined, after);
+    const suspension = requested.isSuspended ? { by: 'subscriber' as const, reason: undefined } : undefined;
+    const changed = {
+      ...changedSubscription(vault, { id, tenant: origin.tenant }, undefined, after),
+      ...changedSuspension(undefined, suspension),
+    };
     tx.audit(caller.actor, 'subscription.created', `subscription:${id}`, { origin: origin.name, sink, changed });
     tx.change({ kind: 'subscription.created', tenant: origin.tenant, origin: origin.name, sink, subscription: id });
   }

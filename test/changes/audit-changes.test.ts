@@ -62,6 +62,17 @@ describe('an entry about a subscription has the members that changed, before and
     });
   });
 
+  test('a draft and its end, and an end that is moved', async () => {
+    const [first, second] = [30, 60].map((days) => new Date(Date.now() + days * 86_400_000).toISOString());
+    const body = { sink: newSink(), protocol: 'HTTP', suspended: true, expiresat: first };
+    const { id } = (await tenant.subscriber.post('/v1/subscriptions').send(body).expect(201)).body;
+    expect((await latest(id, 'subscription.created')).changed).toMatchObject({
+      expiresat: { before: null, after: first },
+      suspended: { before: null, after: { by: 'subscriber' } },
+    });
+    expect((await patch(id, { expiresat: second })).changed).toEqual({ expiresat: { before: first, after: second } });
+  });
+
   test('two filter changes and two rotations leave four different entries', async () => {
     const { id } = await tenant.register(newSink(), { sinkcredential: secret('planted-0') });
     const before = (await entries(`subscription:${id}`)).length;
