@@ -76,8 +76,7 @@ function searchFor(query: GrantQuery): Search {
   const until = expiresuntil?.toISOString();
   const expiring = (end: Prisma.Sql) => Prisma.sql`
     select g.id from "grant" g
-    where (g.tenant, g.expiresat) >= (${tenant}, '-infinity'::timestamptz) and (g.tenant, g.expiresat) < (${tenant}, ${end})
-    order by g.tenant, g.expiresat`;
+    where g.tenant = ${tenant} and g.expiresat < ${end} order by g.expiresat`;
   const ways: Array<Way | undefined> = [
     given(sink, (uri) => ({
       few: Prisma.sql`
@@ -87,12 +86,8 @@ function searchFor(query: GrantQuery): Search {
     })),
     given(host, (name) => ({ key: [ofTenant, [Prisma.sql`sink_host(t.sink)`, name]] })),
     given(subscriber, (name) => ({
-      few: firstOf(Prisma.sql`select s.origin, s.sink from subscription s`, {
-        key: [
-          [Prisma.sql`s.tenant`, tenant],
-          [Prisma.sql`s.subscriber`, name],
-        ],
-      }),
+      few: Prisma.sql`
+        select s.origin, s.sink from subscription s where s.tenant = ${tenant} and s.subscriber = ${name}`,
       ids: Prisma.sql`
         select g.id from few, lateral (
           select p.id from "grant" p where p.origin = few.origin and p.sink = few.sink offset 0) g`,

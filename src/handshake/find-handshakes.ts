@@ -69,12 +69,8 @@ export function handshakeSearch(query: HandshakeQuery): Search {
     })),
     given(host, (name) => ({ key: [ofTenant, [Prisma.sql`t.sinkhost`, name]] })),
     given(subscriber, (name) => ({
-      few: firstOf(Prisma.sql`select s.id, s.origin, s.sink from subscription s`, {
-        key: [
-          [Prisma.sql`s.tenant`, tenant],
-          [Prisma.sql`s.subscriber`, name],
-        ],
-      }),
+      few: Prisma.sql`
+        select s.id, s.origin, s.sink from subscription s where s.tenant = ${tenant} and s.subscriber = ${name}`,
       ids: Prisma.sql`
         select h.id from few, lateral (
           select own.id from handshake own where own.subscription = few.id

@@ -122,8 +122,8 @@ async function* walk<Found>(
   const { table, ways, whole, newestFirst } = search;
   const { first, chunk, most } = search.isCostly ? costly : simple;
   const way = await chooseWay(sql, search, after);
-  const parts = [...ways, whole].filter((each) => 'key' in each && each !== way) as Part[];
-  const test = allOf([...parts.map(conditionOf), search.test]);
+  const parts = [...ways, whole].filter((each) => 'key' in each);
+  const test = allOf([search.test, ...parts.map(conditionOf), isIn(search.span)]);
   let span = spanAfter(search, after);
   let size = first;
   for (let examined = 0; ;) {
@@ -136,7 +136,9 @@ async function* walk<Found>(
     } else {
       const rows = rowsOf(way, span, newestFirst);
       candidates = Prisma.sql`(select * from ${table} ${rows} limit ${size}) t`;
-      last = Prisma.sql`(select t.id::text from ${table} ${rows} offset ${size - 1} limit 1)`;
+      last = Prisma.sql`(
+        select t.id::text from (select * from ${table} ${rows} offset ${size - 1} limit 1) t
+        where ${conditionOf(way)} and ${isIn(search.span)})`;
     }
     const [found] = await sql.$queryRaw<Array<Found & { last: string | null }>>`
       select ${last} as last, ${ask(candidates, test)}`;
@@ -161,10 +163,15 @@ async function chooseWay(sql: Sql, search: Search, after: string | undefined): P
   for (const way of all) {
     if ('key' in way) {
       const most = Math.min(best.count, mostCandidates.usually + 1);
-      const [row] = await sql.$queryRaw<Array<{ n: number }>>`
-        select count(*)::int as n from (
-          select 1 from ${table} ${rowsOf(way, span, newestFirst)} limit ${most}) f`;
-      const { n = most } = row ?? {};
+      const firstRows = async (limit: number) => {
+        const [row] = await sql.$queryRaw<Array<{ n: number }>>`
+          select count(*)::int as n from (select * from ${table} ${rowsOf(way, span, newestFirst)} limit ${limit}) t
+          where ${conditionOf(way)} and ${isIn(span)}`;
+        return row?.n ?? 0;
+      };
+      // The rows behind the part are read, too, hence not many at first.
+      let n = await firstRows(Math.min(most, simple.first));
+      if (n === simple.first) n = await firstRows(most);
       if (n < best.count) best = { way, count: n };
     } else {
       const { usually, ifUsuallyMany } = mostCandidates;
@@ -187,16 +194,21 @@ async function chooseWay(sql: Sql, search: Search, after: string | undefined): P
 }
 
 /**
- * The rows of a part of an index, in the order of their ids. Rows are compared, not columns: with equal columns the
- * planner could take another index in the order of ids, such as the primary key, and pass by millions of other rows.
+ * The rows of a part of an index, in the order of their ids, and then those behind it: pass a limit, and leave them out
+ * by `conditionOf`. Rows are compared, not columns. With equal columns the planner could take another index in the order
+ * of ids, such as the primary key, and pass by millions of other rows. With an end of the part, Postgres before 18 would
+ * look for it in the rest of the index.
  */
 function rowsOf({ key, only }: Part, { from, until }: Span, newestFirst: boolean): Prisma.Sql {
   const columns = [...key.map(([column]) => column), Prisma.sql`t.id`];
   const at = (id: string) => row([...key.map(([, value]) => Prisma.sql`${value}`), Prisma.sql`${id}::uuid`]);
+  const isBehind = newestFirst ? Prisma.sql`${row(columns)} < ${at(until)}` : Prisma.sql`${row(columns)} > ${at(from)}`;
   const order = newestFirst ? Prisma.sql`desc` : Prisma.sql`asc`;
-  return Prisma.sql`where ${only ?? Prisma.sql`true`} and ${row(columns)} > ${at(from)} and ${row(columns)} < ${at(until)}
+  return Prisma.sql`where ${only ?? Prisma.sql`true`} and ${isBehind}
     order by ${Prisma.join(columns.map((column) => Prisma.sql`${column} ${order}`))}`;
 }
+
+const isIn = ({ from, until }: Span) => Prisma.sql`t.id > ${from}::uuid and t.id < ${until}::uuid`;
 
 const row = (values: readonly Prisma.Sql[]) => Prisma.sql`(${Prisma.join([...values])})`;
 
@@ -204,7 +216,10 @@ function conditionOf({ key, only }: Part): Prisma.Sql {
   return allOf([...key.map(([column, value]) => Prisma.sql`${column} = ${value}`), only]);
 }
 
-/** A query for a way: the first rows of a part of an index, of which `select` says what is wanted. */
+/**
+ * A query for a way: the first rows of a part of an index, of which `select` says what is wanted. For indexes that have
+ * few rows, or of one column: see `rowsOf`.
+ */
 export function firstOf(select: Prisma.Sql, { key, only }: Part): Prisma.Sql {
   const columns = key.map(([column]) => column);
   const values = row(key.map(([, value]) => Prisma.sql`${value}`));
