@@ -378,8 +378,8 @@ export const verdictTexts = {
   },
   blocked: {
     title: {
-      en: 'An admin blocks this webhook. Assent asks it again when the block is lifted.',
-      nl: 'Een beheerder blokkeert deze webhook. Assent vraagt opnieuw om toestemming zodra de blokkade is opgeheven.',
+      en: 'An admin blocks this webhook, so Assent asks it again when the block is lifted.',
+      nl: 'Een beheerder blokkeert deze webhook, dus Assent vraagt pas om toestemming als de blokkade is opgeheven.',
     },
   },
   held_by_budget: {
