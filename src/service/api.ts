@@ -123,6 +123,7 @@ function pageSettings({ config, contract }: Context): PageSettings {
       development: developmentIssuer ? { command: `${data}npx assent token` } : undefined,
       issuers: config.issuers.map(({ issuer }) => issuer),
     },
+    consoleCommand: developmentIssuer ? `${data}npx assent console` : undefined,
     operationsUrl: isShown ? httpUrlOf(operationsHost, operationsPort) : undefined,
     contact: config.contact,
     hasSecurityText: config.securityContacts.length > 0,
