@@ -655,6 +655,39 @@ export interface paths {
         patch: operations["patchOrigin"];
         trace?: never;
     };
+    "/origins/{name}/subscriptionrules/check": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
+            path: {
+                /** @description The DNS name of the origin. */
+                name: components["parameters"]["OriginName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check subscriptions against subscription rules
+         * @description Returns which subscriptions of the origin the given rules would refuse, or the present rules if you send none. For
+         *     admins (`assent:admin`). It changes nothing. It leaves out subscriptions that have ended.
+         *
+         *     Claims are in tokens, so Assent cannot know them here. A subscription that a rule allows for some clients with the
+         *     right claims is `undecided`.
+         */
+        post: operations["checkSubscriptionRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/grants": {
         parameters: {
             query?: never;
@@ -1874,6 +1907,31 @@ export interface components {
         /** @description A JSON merge patch (RFC 7396) for the policy. `null` restores the default of a member. */
         OriginPatch: {
             [key: string]: unknown;
+        };
+        /** @description Subscription rules to check. The present rules of the origin if absent. */
+        RuleCheck: {
+            subscriptionrules?: components["schemas"]["SubscriptionRule"][];
+        };
+        /** @description A subscription that rules refuse, or may refuse. */
+        CheckedSubscription: {
+            id: string;
+            subscriber: string;
+            /** @enum {string} */
+            verdict: "refused" | "undecided";
+            faults: components["schemas"]["Fault"][];
+        };
+        /** @description What subscription rules say about the subscriptions of an origin. */
+        RuleCheckResult: {
+            /** @description The number of subscriptions that were examined. */
+            examined: number;
+            /** @description Whether these are all subscriptions of the origin. */
+            complete: boolean;
+            /** @description The number of subscriptions that the rules refuse. */
+            refused: number;
+            /** @description The number of subscriptions that depend on the claims of a token. */
+            undecided: number;
+            /** @description The first 100 of those that are refused or undecided, oldest first. */
+            subscriptions: components["schemas"]["CheckedSubscription"][];
         };
         /** @description The stored record that an origin may send to a sink, or no longer may. */
         Grant: {
@@ -3758,6 +3816,47 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    checkSubscriptionRules: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
+            path: {
+                /** @description The DNS name of the origin. */
+                name: components["parameters"]["OriginName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleCheck"];
+            };
+        };
+        responses: {
+            /** @description The subscriptions that the rules refuse. */
+            200: {
+                headers: {
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleCheckResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             default: components["responses"]["Problem"];
         };
     };

@@ -27,14 +27,24 @@ export interface Applicant {
 }
 
 /**
- * Whether the values of a rule allow all of these texts. A value that ends with `*` allows every text with this
- * beginning, and any other only itself. Texts are compared as matching compares them: by character, without any folding.
+ * Tests texts that an attribute can have: whether the values of a rule allow all of them. A value that ends with `*`
+ * allows every text that begins so, and any other only itself. Texts are compared as matching compares them: by
+ * character, without any folding. Looks values up, because a rule can have thousands, and a subscription as many types.
  */
-export function allows(values: readonly string[], texts: { exact: string } | { prefix: string }): boolean {
-  return values.some((value) => {
-    if (!value.endsWith('*')) return 'exact' in texts && texts.exact === value;
-    return ('exact' in texts ? texts.exact : texts.prefix).startsWith(value.slice(0, -1));
-  });
+export function allowing(values: readonly string[]): (texts: { exact: string } | { prefix: string }) => boolean {
+  const whole = new Set<string>();
+  const beginnings = new Map<number, Set<string>>();
+  for (const value of values) {
+    const length = value.length - 1;
+    if (!value.endsWith('*')) whole.add(value);
+    else beginnings.set(length, (beginnings.get(length) ?? new Set()).add(value.slice(0, length)));
+  }
+  return (texts) => {
+    if ('exact' in texts && whole.has(texts.exact)) return true;
+    const text = 'exact' in texts ? texts.exact : texts.prefix;
+    for (const [length, ofLength] of beginnings) if (ofLength.has(text.slice(0, length))) return true;
+    return false;
+  };
 }
 
 /** Decodes the token once at most, and only if a rule names claims. */

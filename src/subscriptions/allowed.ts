@@ -4,8 +4,9 @@ import type { Principal } from '../http/principal.js';
 import { limits } from '../limits.js';
 import { isConfined, unconfinedPlace, type Allows } from '../matching/confined.js';
 import type { Origin } from '../origins/origin.js';
-import { allows, rulesAbout, type Applicant, type SubscriptionRule } from '../origins/subscription-rule.js';
+import { allowing, rulesAbout, type Applicant, type SubscriptionRule } from '../origins/subscription-rule.js';
 import { ruleTexts } from '../texts/subscription-rules.js';
+import type { Text } from '../texts/text.js';
 import type { Definition, Subscription } from './subscription.js';
 
 // The subscription rules of an origin. Every event that a subscription could match must be one that a rule about the
@@ -31,12 +32,9 @@ export function refuseUnallowed(
       faults: [{ pointer: '/origin', rule: 'subscriber_not_allowed', detail: ruleTexts.notAbout }],
     });
   }
-  const ofTypes = missed.filter((place) => closest.missing.has(place));
+  const ofTypes = missed.flatMap((place) => closest.missing.get(place) ?? []);
   return new RegistryError('subscription_not_allowed', ruleTexts.closest(name, closest.rule.name), {
-    faults: [...closest.faults, ...ofTypes.map((place) => faultOfType(closest.rule, wishes, place))].slice(
-      0,
-      limits.faults,
-    ),
+    faults: [...closest.faults, ...ofTypes].slice(0, limits.faults),
   });
 }
 
@@ -63,9 +61,9 @@ function received({ sink, source, types, subject, filters }: Definition) {
 
 interface Comparison {
   rule: SubscriptionRule;
-  /** The places of the types that the rule does not allow. */
-  missing: ReadonlySet<number>;
-  /** Of source and subject. */
+  /** The faults of the types that the rule does not allow, by their place. */
+  missing: ReadonlyMap<number, Fault>;
+  /** The faults of source and subject. */
   faults: Fault[];
   /** How many of source and subject the rule limits, and allows. */
   met: number;
@@ -84,71 +82,68 @@ function placesOf({ types = [] }: Wishes): number[] {
 
 function compare(rule: SubscriptionRule, wishes: Wishes): Comparison {
   const { types, sources, subjects } = rule;
-  const isEveryAllowed = types === undefined || areConfined(wishes, 'type', types);
-  const isMissing = (place: number) => {
-    const exact = wishes.types?.[place];
-    return exact === undefined || types === undefined || !allows(types, { exact });
-  };
-  const faults = [...faultOf(rule, wishes, 'source', sources), ...faultOf(rule, wishes, 'subject', subjects)];
-  const limited = [sources, subjects].filter((values) => values !== undefined).length;
+  const others = [
+    sources && faultsOf(limitOf(rule, 'source', sources), wishes, wishes.source, '/source'),
+    subjects && faultsOf(limitOf(rule, 'subject', subjects), wishes, wishes.subject, '/subject'),
+  ].filter((faults) => faults !== undefined);
   return {
     rule,
-    missing: new Set(isEveryAllowed ? [] : placesOf(wishes).filter(isMissing)),
-    faults,
-    met: limited - faults.length,
+    missing: types === undefined ? new Map() : missingTypes(limitOf(rule, 'type', types), wishes),
+    faults: others.flat(),
+    met: others.filter((faults) => faults.length === 0).length,
   };
 }
 
-function areConfined({ filters = [] }: Wishes, attribute: string, values: readonly string[]): boolean {
-  return filters.some((filter) => isConfined(filter, attribute, allowedBy(values)));
-}
-
-const allowedBy =
-  (values: readonly string[]): Allows =>
-  (texts) =>
-    allows(values, texts);
-
-function faultOf(
-  rule: SubscriptionRule,
-  wishes: Wishes,
-  attribute: 'source' | 'subject',
-  values: readonly string[] | undefined,
-): Fault[] {
-  if (values === undefined || areConfined(wishes, attribute, values)) return [];
-  const exact = wishes[attribute];
-  if (exact === undefined) return [faultOfAbsent(rule, wishes, attribute, `/${attribute}`, values)];
-  if (allows(values, { exact })) return [];
-  return [faultAt(`/${attribute}`, rule, attribute, values)];
-}
-
-function faultOfType(rule: SubscriptionRule, wishes: Wishes, place: number): Fault {
-  const values = rule.types ?? [];
-  if (place === everyType) return faultOfAbsent(rule, wishes, 'type', '/types', values);
-  return faultAt(`/types/${place}`, rule, 'type', values);
-}
-
-/** At the filter that comes closest, or at the member that could name a value. */
-function faultOfAbsent(
-  rule: SubscriptionRule,
-  { filters = [] }: Wishes,
-  attribute: Attribute,
-  member: string,
-  values: readonly string[],
-): Fault {
-  for (const [place, filter] of filters.entries()) {
-    const inside = unconfinedPlace(filter, attribute, allowedBy(values));
-    if (inside !== undefined) return faultAt(`/filters/${place}${inside}`, rule, attribute, values);
-  }
-  return faultAt(member, rule, attribute, values);
-}
-
-const ruleNames = {
+const faultRules = {
   type: 'type_not_allowed',
   source: 'source_not_allowed',
   subject: 'subject_not_allowed',
 } as const satisfies Record<string, FaultRule>;
-type Attribute = keyof typeof ruleNames;
+type Attribute = keyof typeof faultRules;
 
-function faultAt(pointer: string, rule: SubscriptionRule, attribute: Attribute, values: readonly string[]): Fault {
-  return { pointer, rule: ruleNames[attribute], detail: ruleTexts.allowedOnly(rule.name, attribute, values) };
+/** What a rule says about one attribute. */
+interface Limit {
+  attribute: Attribute;
+  allows: Allows;
+  faultAt: (pointer: string) => Fault;
+}
+
+function limitOf({ name }: SubscriptionRule, attribute: Attribute, values: readonly string[]): Limit {
+  // A thousand types can have the same fault.
+  let detail: Text | undefined;
+  const faultAt = (pointer: string): Fault => {
+    detail ??= ruleTexts.allowedOnly(name, attribute, values);
+    return { pointer, rule: faultRules[attribute], detail };
+  };
+  return { attribute, allows: allowing(values), faultAt };
+}
+
+function missingTypes(limit: Limit, wishes: Wishes): Map<number, Fault> {
+  if (isConfinedByFilters(limit, wishes)) return new Map();
+  return new Map(
+    placesOf(wishes).flatMap((place): Array<[number, Fault]> => {
+      const exact = wishes.types?.[place];
+      if (exact === undefined) return [[place, faultOfAbsent(limit, wishes, '/types')]];
+      return limit.allows({ exact }) ? [] : [[place, limit.faultAt(`/types/${place}`)]];
+    }),
+  );
+}
+
+function faultsOf(limit: Limit, wishes: Wishes, exact: string | undefined, member: string): Fault[] {
+  if (isConfinedByFilters(limit, wishes)) return [];
+  if (exact === undefined) return [faultOfAbsent(limit, wishes, member)];
+  return limit.allows({ exact }) ? [] : [limit.faultAt(member)];
+}
+
+function isConfinedByFilters({ attribute, allows }: Limit, { filters = [] }: Wishes): boolean {
+  return filters.some((filter) => isConfined(filter, attribute, allows));
+}
+
+/** At the filter that comes closest, or at the member that could name a value. */
+function faultOfAbsent({ attribute, allows, faultAt }: Limit, { filters = [] }: Wishes, member: string): Fault {
+  for (const [place, filter] of filters.entries()) {
+    const inside = unconfinedPlace(filter, attribute, allows);
+    if (inside !== undefined) return faultAt(`/filters/${place}${inside}`);
+  }
+  return faultAt(member);
 }

@@ -505,3 +505,61 @@ describe('the rules', () => {
     await mergePatch(consumer, `/origins/${origin}`, { subscriptionrules: null }).expect(403);
   });
 });
+
+describe('a check of rules', () => {
+  const check = (client: Client, name: string, body: object) =>
+    client.post(`/v1/origins/${name}/subscriptionrules/check`).send(body);
+
+  test('says which subscriptions they would refuse, and which depend on a token, and changes nothing', async () => {
+    const free = await createOrigin();
+    const draft = { origin: free, suspended: true };
+    const inspector = await registry.as('assent:subscribe', { subscriber: 'inspecteur' });
+    const all = await register(consumer, draft).expect(201);
+    await register(consumer, { ...draft, ...fits }).expect(201);
+    const byClaim = await register(inspector, { ...draft, types: ['nl.toezicht.x'] }).expect(201);
+    const before = await stored();
+    expect((await check(admin, free, { subscriptionrules: rules }).expect(200)).body).toEqual({
+      examined: 3,
+      complete: true,
+      refused: 1,
+      undecided: 1,
+      subscriptions: [
+        {
+          id: all.body.id,
+          subscriber: 'zaaksysteem',
+          verdict: 'refused',
+          faults: [expect.objectContaining({ pointer: '/types', rule: 'type_not_allowed' })],
+        },
+        {
+          id: byClaim.body.id,
+          subscriber: 'inspecteur',
+          verdict: 'undecided',
+          faults: [expect.objectContaining({ pointer: '/types/0', rule: 'type_not_allowed' })],
+        },
+      ],
+    });
+    expect(await stored()).toEqual(before);
+    expect((await check(admin, free, {}).expect(200)).body).toMatchObject({ examined: 3, refused: 0, undecided: 0 });
+    await setRules(free, []);
+    expect((await check(admin, free, {}).expect(200)).body).toMatchObject({ examined: 3, refused: 3, undecided: 0 });
+  });
+
+  test('examines all subscriptions and lists a hundred', async () => {
+    const free = await createOrigin();
+    await registry.sql(`
+      insert into subscription (id, tenant, subscriber, origin, sink, protocol, types)
+      select gen_random_uuid(), 'gemeente', 'zaaksysteem', '${free}', 'https://a.example/' || n, 'HTTP', '{}'
+      from generate_series(1, 2500) n`);
+    const { body } = await check(admin, free, { subscriptionrules: [] }).expect(200);
+    expect(body).toMatchObject({ examined: 2_500, complete: true, refused: 2_500, undecided: 0 });
+    expect(body.subscriptions).toHaveLength(100);
+  });
+
+  test('is for admins of the tenant, and names the faults of the rules', async () => {
+    const other = await registry.as('assent:admin', { tenant: 'provincie' });
+    await check(other, origin, {}).expect(404);
+    await check(consumer, origin, {}).expect(403);
+    const invalid = await check(admin, origin, { subscriptionrules: [{ name: 'r', types: ['*'] }] }).expect(400);
+    expect(placesOf(invalid)).toEqual(['/subscriptionrules/0/types/0 wildcard_alone']);
+  });
+});
