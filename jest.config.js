@@ -89,6 +89,7 @@ const overHttp = [
   'sender/outcomes',
   'sender/permits',
   'sender/replica',
+  'subscriptions/allowed',
   'subscriptions/validation',
 ];
 
