@@ -19,6 +19,7 @@ const rooms = [
   ['changes'],
   ['matching'],
   ['events'],
+  ['blocks'],
   ['origins'],
   ['pages'],
   ['http'],

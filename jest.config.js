@@ -12,6 +12,7 @@ const isNamed = process.argv.slice(2).some((argument) => /^(\.\/)?test\/|\.test\
 
 /** Long tests, which wait, kill or race. Each area also has quick tests of the same guarantees. */
 const long = [
+  'blocks/race',
   'changes/feed-outage',
   'changes/feed-writers',
   'changes/follower',

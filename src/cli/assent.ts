@@ -58,7 +58,8 @@ const commands: Record<string, Command> = {
   token: {
     usage: `  token --scope SCOPE [--tenant NAME] [--subscriber NAME] [--minutes N] [--claim NAME=VALUE]
       Prints a token for development. The key that signs it is in the data folder (ASSENT_DATA, by default .assent).
-      Scopes: assent:subscribe, assent:admin, assent:deliver, assent:credentials, assent:audit.
+      Scopes: assent:subscribe, assent:admin, assent:deliver, assent:credentials, assent:audit,
+      assent:block.
       Separate several with commas, or repeat the option. Defaults: --tenant demo --subscriber developer --minutes 60.
       --claim adds a claim that subscription rules can name. Repeat a name to make an array.
 `,

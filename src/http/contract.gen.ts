@@ -533,7 +533,7 @@ export interface paths {
          *     (`assent:deliver`) and admins (`assent:admin`). The last line (`kind: end`) has the cursor to follow with
          *     `GET /changes?after=`. **A stream without that line is incomplete:** take another snapshot.
          *
-         *     Subscriptions and grants in every state are included. Deliver to a subscription if it is not suspended, and the
+         *     Subscriptions and grants in every state are included. Deliver to a subscription if its origin is not blocked, it is not suspended, and the
          *     grant of its origin and sink is live and has not expired. The first line arrives after everything was read, which
          *     may take two minutes. A client that stops reading for a while is disconnected.
          */
@@ -713,7 +713,7 @@ export interface paths {
          * @description Records consent that organisations settled on paper, without a handshake. For admins (`assent:admin`). It replaces the
          *     current grant of the origin and sink, also a revoked one. Assent does not renew it; it ends at `expiresat`.
          *
-         *     Errors: `origin_not_found` (404).
+         *     Errors: `origin_not_found` (404); `blocked` (403).
          */
         post: operations["createGrant"];
         delete?: never;
@@ -794,6 +794,73 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/blocks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List blocks
+         * @description Lists the blocks that are in force, oldest first. For admins (`assent:admin`): those of the tenant, and those of every
+         *     tenant. For operators (`assent:block`): those of every tenant that the issuer of the token may name.
+         */
+        get: operations["getBlocks"];
+        put?: never;
+        /**
+         * Block an origin, a sink, a subscriber or a tenant
+         * @description Stops everything under the block, in one call. From then on Assent asks no webhook under it, records no consent, and
+         *     matches and permits nothing. New registrations return `blocked` (403), and so do agreements and callbacks. Senders
+         *     learn of it through the feed. For admins (`assent:admin`) and operators (`assent:block`).
+         *
+         *     A block stands above grants and changes none of them. If you lift it, everything is as before. A grant that expired
+         *     meanwhile is asked for again. A request that was already on its way to a webhook is not called back, but its response
+         *     grants nothing.
+         *
+         *     With `dryrun=true` nothing is stored. The response is 200, with the effect that the block would have.
+         *
+         *     Errors: `scope_missing` (403) for another tenant without `assent:block`; `quota_exceeded` (403) at 1,000 blocks.
+         */
+        post: operations["createBlock"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/blocks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a block. */
+                id: components["parameters"]["BlockId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a block
+         * @description Returns a block with what is under it now. For admins (`assent:admin`) and operators (`assent:block`).
+         *
+         *     Errors: `block_not_found` (404), also after it was lifted.
+         */
+        get: operations["getBlock"];
+        put?: never;
+        post?: never;
+        /**
+         * Lift a block
+         * @description Ends a block and returns it as it was. What it stopped continues at once, unless another block stops it. No webhook is
+         *     asked anew, except for grants that expired meanwhile. For admins (`assent:admin`) and operators (`assent:block`).
+         *
+         *     Errors: `block_not_found` (404); `scope_missing` (403) for a block that an operator created, without `assent:block`.
+         */
+        delete: operations["liftBlock"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/handshakes": {
         parameters: {
             query?: never;
@@ -864,10 +931,10 @@ export interface components {
         /**
          * @description `active`: events may be delivered. `pending`: there is no outcome yet. `refused`: the webhook gave no consent, or an
          *     admin revoked the grant. `unreachable`: every attempt to ask failed. `suspended`: the subscriber or an admin suspended
-         *     it, or it was registered as suspended. `expired`: the grant expired, or the subscription ended. `retired`: the webhook returned 410.
+         *     it, or it was registered as suspended. `blocked`: an admin blocks its origin, sink, subscriber or tenant. `expired`: the grant expired, or the subscription ended. `retired`: the webhook returned 410.
          * @enum {string}
          */
-        SubscriptionStatus: "pending" | "active" | "refused" | "unreachable" | "suspended" | "expired" | "retired";
+        SubscriptionStatus: "pending" | "active" | "refused" | "unreachable" | "suspended" | "blocked" | "expired" | "retired";
         /** @description A place in the request that breaks a rule. */
         Fault: {
             /** @description The place: a JSON pointer into the body (`/sink`), or `query/limit`, `header/prefer`, `path/id`. */
@@ -950,10 +1017,10 @@ export interface components {
             /**
              * @description `origin_mismatch`: it named another origin. `origin_repeated`: it named several. `rate_malformed`: its rate is
              *     malformed. `callback_expired`: the URL had expired. `callback_closed`: the question was closed by a refusal, a
-             *     revocation, a deletion, or another sink, origin or rate.
+             *     revocation, a deletion, or another sink, origin or rate. `blocked`: an admin blocks the origin, the sink or the subscriber.
              * @enum {string}
              */
-            reason: "origin_mismatch" | "origin_repeated" | "rate_malformed" | "callback_expired" | "callback_closed";
+            reason: "origin_mismatch" | "origin_repeated" | "rate_malformed" | "callback_expired" | "callback_closed" | "blocked";
             /** @description What the call sent and why it did not count. */
             message: string;
             /** @description What to send instead. */
@@ -1533,7 +1600,7 @@ export interface components {
             subscription: string;
             sink: string;
             matched: boolean;
-            /** @description `matched`, `filter` (a part does not match), `suspended`, `no_grant`, `expired`, `revoked` or `ended` (the grant or the subscription). */
+            /** @description `matched`, `filter` (a part does not match), `blocked`, `suspended`, `no_grant`, `expired`, `revoked` or `ended` (the grant or the subscription). */
             reason: string;
             /** @description The first part of the subscription that does not match. */
             pointer?: string;
@@ -1611,7 +1678,8 @@ export interface components {
             /** @description The end of a hold. The webhook asked senders to wait until then. */
             helduntil?: components["schemas"]["Time"];
             /**
-             * @description Why not: `no_grant`, `expired`, `revoked`, `ended`, `suspended` (every subscription to this sink is suspended), or
+             * @description Why not: `no_grant`, `expired`, `revoked`, `ended`, `blocked` (an admin blocks the origin or the
+             *     sink), `suspended` (every subscription to this sink is suspended, or its subscriber blocked), or
              *     `held` (the webhook asked senders to wait until `helduntil`; the consent stands, so send later).
              */
             reason?: string;
@@ -1715,6 +1783,8 @@ export interface components {
             /** @description Events without another origin belong to this one. */
             isdefault: boolean;
             profile: components["schemas"]["Profile"];
+            /** @description An admin blocks it: it may send nothing, whatever its grants say. */
+            blocked: boolean;
         };
         /**
          * @description A subscription. Deliver to it if it is not suspended, `expiresat` has not passed, and its origin may send to its
@@ -1734,6 +1804,7 @@ export interface components {
             protocolsettings?: Record<string, never> | null;
             /** @description Whether it has a credential. `POST /match` returns it. */
             hascredential: boolean;
+            /** @description It is suspended, or its subscriber is blocked. */
             suspended: boolean;
             /**
              * Format: date-time
@@ -1742,7 +1813,7 @@ export interface components {
             expiresat?: string | null;
         };
         /**
-         * @description A grant. The origin may send to the sink while `state` is `live`, `expiresat` is in the future, and `helduntil` is in
+         * @description A grant. The origin may send to the sink while it is not `blocked`, `state` is `live`, `expiresat` is in the future, and `helduntil` is in
          *     the past or null.
          */
         FeedGrant: {
@@ -1750,7 +1821,7 @@ export interface components {
             origin: string;
             sink: string;
             /** @enum {string} */
-            state: "live" | "ended" | "revoked";
+            state: "live" | "ended" | "revoked" | "blocked";
             basis: components["schemas"]["GrantBasis"];
             /** @description Requests per minute, as a string, or `*`. */
             allowedrate: string;
@@ -1786,7 +1857,7 @@ export interface components {
              *     readers of the old origin that the subscription now belongs to another one.
              * @enum {string}
              */
-            kind: "subscription.created" | "subscription.replaced" | "subscription.moved" | "subscription.deleted" | "subscription.suspended" | "subscription.resumed" | "subscription.expired" | "origin.changed" | "grant.live" | "grant.ended" | "grant.revoked" | "grant.held" | "grant.released";
+            kind: "subscription.created" | "subscription.replaced" | "subscription.moved" | "subscription.deleted" | "subscription.suspended" | "subscription.resumed" | "subscription.expired" | "subscription.blocked" | "subscription.unblocked" | "origin.changed" | "origin.blocked" | "origin.unblocked" | "grant.live" | "grant.ended" | "grant.revoked" | "grant.held" | "grant.released" | "grant.blocked" | "grant.unblocked";
             origin: string;
             sink?: string;
             subscription?: string;
@@ -1939,11 +2010,12 @@ export interface components {
             origin: string;
             sink: string;
             /**
-             * @description `live`: the origin may send. `expired`: `expiresat` is in the past. `ended`: see `endreason`. `revoked`: an admin
+             * @description `live`: the origin may send. `expired`: `expiresat` is in the past. `blocked`: a block stops
+             *     it; it is live again when that is lifted. `ended`: see `endreason`. `revoked`: an admin
              *     revoked it.
              * @enum {string}
              */
-            state: "live" | "expired" | "ended" | "revoked";
+            state: "live" | "expired" | "blocked" | "ended" | "revoked";
             /**
              * @description Why it ended: `renewal_refused`, `target_gone` (410), `no_subscription` (the last one was deleted), `reopened`
              *     (an admin asked again), or the reason that the admin gave for revoking it.
@@ -1987,6 +2059,72 @@ export interface components {
             expiresat: string;
             /** @description The agreement, for example its file number. */
             reference: string;
+        };
+        /**
+         * @description What is blocked. `origin`: one system that sends events. `sink`: one URL. `host`: every URL of a host name or address.
+         *     `domain`: a domain and all names below it. `network`: webhooks whose address was in this network when they gave consent;
+         *     Assent does not connect to any other address in it either. `subscriber`: the subscriptions of one client. `tenant`: everything of one
+         *     organisation.
+         * @enum {string}
+         */
+        BlockKind: "origin" | "sink" | "host" | "domain" | "network" | "subscriber" | "tenant";
+        /** @description What is under the block now, whether or not another block stops it as well. */
+        BlockEffect: {
+            /** @description The first 20 of their origins. */
+            origins: string[];
+            /** @description Subscriptions that have not ended. */
+            subscriptions: number;
+            /** @description The first 20 of their subscribers. */
+            subscribers: string[];
+            /** @description Live grants. For a subscriber, those that no other subscriber needs. */
+            grants: number;
+            /** @description Handshakes that are due, in progress or waiting for a callback. */
+            handshakes: number;
+        };
+        /** @description Something that an admin stopped. It is in force until it is lifted, or until `expiresat`. */
+        Block: {
+            id: string;
+            /** @description Whose deliveries are stopped. `*` is every tenant. */
+            tenant: string;
+            kind: components["schemas"]["BlockKind"];
+            value: string;
+            reason: string;
+            /** @description When the block ends. */
+            expiresat?: components["schemas"]["Time"];
+            /** @description When it began. */
+            createdat: components["schemas"]["Time"];
+            /** @description The client of the admin or operator. */
+            createdby: string;
+            /** @description Only an operator may lift it. */
+            byoperator: boolean;
+            effect?: components["schemas"]["BlockEffect"];
+        };
+        /** @description What to stop, and why. */
+        BlockRequest: {
+            kind: components["schemas"]["BlockKind"];
+            /**
+             * @description For `origin` its name, for `sink` the URL as its subscriptions have it, for `host` a name or an address without port, for
+             *     `domain` as `example.com`, for `network` as `203.0.113.0/24`, for `subscriber` a client, for `tenant` its name.
+             */
+            value: string;
+            /** @description Consumers read it in the status of their subscriptions. */
+            reason: string;
+            /**
+             * Format: date-time
+             * @description When the block ends, in the future. Without it, when you lift it.
+             */
+            expiresat?: string;
+            /** @description Whose deliveries to stop. Your own tenant by default; another one, or `*` for every tenant, needs `assent:block`. */
+            tenant?: string;
+        };
+        /** @description The effect that a block would have. */
+        BlockPreview: {
+            tenant: string;
+            kind: components["schemas"]["BlockKind"];
+            value: string;
+            reason: string;
+            expiresat?: components["schemas"]["Time"];
+            effect: components["schemas"]["BlockEffect"];
         };
         /** @description One change, who made it, and when. */
         AuditEntry: {
@@ -2328,6 +2466,8 @@ export interface components {
         OriginName: string;
         /** @description The id of a grant. */
         GrantId: string;
+        /** @description The id of a block. */
+        BlockId: string;
     };
     requestBodies: never;
     headers: {
@@ -3877,7 +4017,7 @@ export interface operations {
                 /** @description Only grants whose origin and sink a subscription of this client has. For admins. */
                 subscriber?: string;
                 /** @description Only grants that are in this state now. */
-                state?: "live" | "expired" | "ended" | "revoked";
+                state?: "live" | "expired" | "blocked" | "ended" | "revoked";
                 /** @description Only grants on this basis. */
                 basis?: components["schemas"]["GrantBasis"];
                 /** @description Only grants whose `expiresat` is before this time. Combine it with `state=live` for grants that expire soon. */
@@ -4074,6 +4214,153 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getBlocks: {
+        parameters: {
+            query?: {
+                /** @description Only blocks of this kind. */
+                kind?: components["schemas"]["BlockKind"];
+                /** @description Only blocks with exactly this value. */
+                value?: string;
+                /** @description The maximum number of entries on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page starts. Take it from the `Link` header of the page before. Another list's cursor returns 400. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of blocks. */
+            200: {
+                headers: {
+                    Link: components["headers"]["Link"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Block"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createBlock: {
+        parameters: {
+            query?: {
+                /** @description Whether to return the effect without blocking anything. */
+                dryrun?: boolean;
+            };
+            header?: {
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BlockRequest"];
+            };
+        };
+        responses: {
+            /** @description What the block would stop, for `dryrun=true`. */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlockPreview"];
+                };
+            };
+            /** @description The block is in force. */
+            201: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Block"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getBlock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a block. */
+                id: components["parameters"]["BlockId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The block. */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Block"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    liftBlock: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
+            };
+            path: {
+                /** @description The id of a block. */
+                id: components["parameters"]["BlockId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The block that was lifted. */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Block"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             default: components["responses"]["Problem"];
         };
     };

@@ -1,7 +1,8 @@
 /**
  * What a token allows. Consumers manage their own subscriptions. Admins manage everything in their tenant. Senders read
  * the grants, matches and feed of their tenant, lease its rates and report deliveries; with the scope for credentials
- * they also read sink credentials. Operators read the audit record of every tenant, and nothing else.
+ * they also read sink credentials. Operators read the audit record of every tenant, or
+ * block across tenants, and nothing else.
  */
 export const scopes = [
   'assent:subscribe',
@@ -9,6 +10,7 @@ export const scopes = [
   'assent:deliver',
   'assent:credentials',
   'assent:audit',
+  'assent:block',
 ] as const;
 
 export type Scope = (typeof scopes)[number];

@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
 import type { RequestListener } from 'node:http';
 import { resolve } from 'node:path';
+import { createBlockHandlers } from '../blocks/routes.js';
+import { createBlockStore } from '../blocks/store.js';
 import { createAuditHandlers } from '../changes/audit-routes.js';
 import { RegistryError } from '../errors.js';
 import { createFeedHandlers } from '../changes/feed-routes.js';
@@ -175,6 +177,7 @@ function createHandlers(
   return {
     ...createSubscriptionHandlers({ reader, writer, attend, faultOfSink, checkBody }),
     ...createRuleHandlers({ database }),
+    ...createBlockHandlers({ blocks: createBlockStore(database), now: follower.now }),
     ...createHandshakeHandlers({
       reader,
       writer,

@@ -1,3 +1,4 @@
+import { blockedError, findBlocks } from '../blocks/find-blocks.js';
 import { RegistryError } from '../errors.js';
 import { lockPairs } from '../grants/write-grant.js';
 import type { Adopt, Question } from '../handshake/handshake.js';
@@ -101,6 +102,9 @@ export function createRegister(settings: RegisterSettings): Register {
       if (origin instanceof RegistryError) results.set(registration.id, origin);
       else fit.push({ ...registration, origin });
     }
+    const blocks = await findBlocks(tx.sql, fit.map(blockTargetOf));
+    blocks.forEach((block, place) => block && results.set(fit[place]!.id, blockedError(block)));
+    fit = fit.filter(({ id }) => !results.has(id));
     const refused = await refusePrices(tx.sql, fit.map(pricedOf), prices);
     for (const [id, error] of refused) results.set(id, error);
     fit = fit.filter(({ id }) => !refused.has(id));
@@ -135,6 +139,10 @@ export function createRegister(settings: RegisterSettings): Register {
 
 function pricedOf({ id, origin, caller, requested: { definition } }: Accepted) {
   return { id, tenant: origin.tenant, subscriber: caller.principal.subscriber, definition, before: 0 };
+}
+
+function blockTargetOf({ origin, caller, requested: { definition } }: Accepted) {
+  return { tenant: origin.tenant, origin: origin.name, sink: definition.sink, subscriber: caller.principal.subscriber };
 }
 
 function askedOriginOf({ caller, requested }: Registration) {

@@ -1,3 +1,4 @@
+import { blockedError, findBlocks, type BlockTarget } from '../blocks/find-blocks.js';
 import { RegistryError } from '../errors.js';
 import { findGrantOf } from '../grants/read-grant.js';
 import { lockPairs, reopenGrant } from '../grants/write-grant.js';
@@ -6,6 +7,7 @@ import { findOrigin } from '../origins/store.js';
 import type { Database } from '../storage/database.js';
 import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
 import { uuidv7 } from '../storage/ids.js';
+import type { Sql } from '../storage/sql.js';
 import { databaseTime, type Actor, type ChangeKind, type Transaction } from '../storage/transaction.js';
 import { credentialTexts } from '../texts/credentials.js';
 import { subscriptionTexts } from '../texts/subscriptions.js';
@@ -91,6 +93,7 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         const tooExpensive = (await refusePrices(sql, [priced], prices)).get(id);
         if (tooExpensive !== undefined) throw tooExpensive;
         const isOtherPair = origin.name !== present.origin || definition.sink !== present.sink;
+        if (isOtherPair) await refuseBlocked(sql, { ...present, origin: origin.name, sink: definition.sink });
         const generation = present.generation + (isOtherPair ? 1 : 0);
         const sealed = await sealCredential(vault, credential, { tenant: present.tenant, subscription: id });
         // A client that repeats a rotation because the response got lost must not lose the overlap.
@@ -216,6 +219,7 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         const earlier = await claimKey(sql, request, created);
         if (earlier !== undefined) return { id: earlier, handshake: undefined, replayed: true };
         if (present.isEnded) throw new RegistryError('conflict', subscriptionTexts.hasEnded);
+        await refuseBlocked(sql, present);
         await lockPairs(sql, [present]);
         if (principal.scopes.has('assent:admin')) await reopen(tx, actor, present);
         const origin = await findOrigin(sql, present.tenant, present.origin);
@@ -229,6 +233,12 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         return { id: handshake, handshake, replayed: false };
       }),
   };
+}
+
+/** What exists stays as it is under a block. Nothing new begins. */
+async function refuseBlocked(sql: Sql, target: BlockTarget): Promise<void> {
+  const [block] = await findBlocks(sql, [target]);
+  if (block !== undefined) throw blockedError(block);
 }
 
 /**
