@@ -90,6 +90,7 @@ const overHttp = [
   'sender/outcomes',
   'sender/permits',
   'sender/replica',
+  'subscriptions/allowed',
   'subscriptions/validation',
 ];
 

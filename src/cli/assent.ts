@@ -56,23 +56,26 @@ const commands: Record<string, Command> = {
     },
   },
   token: {
-    usage: `  token --scope SCOPE [--tenant NAME] [--subscriber NAME] [--minutes N]
+    usage: `  token --scope SCOPE [--tenant NAME] [--subscriber NAME] [--minutes N] [--claim NAME=VALUE]
       Prints a token for development. The key that signs it is in the data folder (ASSENT_DATA, by default .assent).
       Scopes: assent:subscribe, assent:admin, assent:deliver, assent:credentials, assent:audit,
       assent:block.
       Separate several with commas, or repeat the option. Defaults: --tenant demo --subscriber developer --minutes 60.
+      --claim adds a claim that subscription rules can name. Repeat a name to make an array.
 `,
     options: {
       scope: { type: 'string', multiple: true, default: [] },
       tenant: text('demo'),
       subscriber: text('developer'),
       minutes: text('60'),
+      claim: { type: 'string', multiple: true, default: [] },
     },
-    async run({ scope, tenant, subscriber, minutes }) {
+    async run({ scope, tenant, subscriber, minutes, claim }) {
       const scopes = (scope as string[]).flatMap((each) => each.split(/[ ,]+/));
       const who = { tenant: tenant as string, subscriber: subscriber as string };
-      const { createToken } = await import('./create-token.js');
-      process.stdout.write(`${await createToken({ ...who, scopes, minutes: Number(minutes) }, process.env)}\n`);
+      const { claimsOf, createToken } = await import('./create-token.js');
+      const request = { ...who, scopes, minutes: Number(minutes), claims: claimsOf(claim as string[]) };
+      process.stdout.write(`${await createToken(request, process.env)}\n`);
       return 0;
     },
   },

@@ -33,7 +33,8 @@ export interface paths {
          *     resume the subscription.
          *
          *     Errors: `invalid_subscription` (400) lists every fault with its place, for example `origin_missing` if the tenant
-         *     has no default origin. `quota_exceeded` and `filters_too_expensive` (403) name a limit. An `Idempotency-Key` of
+         *     has no default origin. `quota_exceeded` and `filters_too_expensive` (403) name a limit.
+         *     `subscription_not_allowed` (403) names what the rules of the origin allow you. An `Idempotency-Key` of
          *     another request returns `idempotency_key_reused` (409).
          */
         post: operations["createSubscription"];
@@ -75,6 +76,8 @@ export interface paths {
          *     Another `sink`, `origin` or `requestedrate` starts a new handshake; other members change at once. A suspended
          *     subscription starts it when you resume it. A later `expiresat`, or none, extends a subscription that has ended: it
          *     starts a handshake too if no grant is live. If `sinkcredential` has nothing but its type, the stored secret stays.
+         *
+         *     Errors: `subscription_not_allowed` (403) if the rules of the origin do not allow the result.
          */
         put: operations["updateSubscription"];
         post?: never;
@@ -151,7 +154,8 @@ export interface paths {
          *     asks the webhook if it never did, if the consent expired in the meantime, or if the sink, origin or requested rate
          *     changed. It does not ask for a subscription that has ended.
          *
-         *     Errors: `suspended_by_admin` (403) if an admin suspended it and you are not an admin.
+         *     Errors: `suspended_by_admin` (403) if an admin suspended it and you are not an admin, `subscription_not_allowed` (403)
+         *     if the rules of the origin no longer allow it.
          */
         post: operations["resumeSubscription"];
         delete?: never;
@@ -628,7 +632,7 @@ export interface paths {
         /**
          * Replace the policy of an origin
          * @description Replaces the policy. For admins (`assent:admin`). It applies to handshakes from now on. Grants stay as they are until
-         *     their renewal.
+         *     their renewal. `subscriptionrules` apply to registrations and changes of subscriptions from now on; they end none.
          *
          *     Errors: `default_origin_exists` (409), and `invalid_request` (400) with `name_changed` if you send another name.
          */
@@ -649,6 +653,39 @@ export interface paths {
          *     default.
          */
         patch: operations["patchOrigin"];
+        trace?: never;
+    };
+    "/origins/{name}/subscriptionrules/check": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
+            path: {
+                /** @description The DNS name of the origin. */
+                name: components["parameters"]["OriginName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check subscriptions against subscription rules
+         * @description Returns which subscriptions of the origin the given rules would refuse, or the present rules if you send none. For
+         *     admins (`assent:admin`). It changes nothing. It leaves out subscriptions that have ended.
+         *
+         *     Claims are in tokens, so Assent cannot know them here. A subscription that a rule allows for some clients with the
+         *     right claims is `undecided`.
+         */
+        post: operations["checkSubscriptionRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/grants": {
@@ -1838,6 +1875,30 @@ export interface components {
          * @enum {string}
          */
         Judgement: "strict" | "lenient";
+        /**
+         * @description Allows subscribers to subscribe to events. All members must apply, and an absent member limits nothing. Values are
+         *     compared exactly, with upper and lower case.
+         */
+        SubscriptionRule: {
+            /** @description A unique name for people. Subscribers that the rule is about can see it. */
+            name: string;
+            /** @description Only these clients. */
+            subscribers?: string[];
+            /**
+             * @description Only clients whose token has each of these claims, with the accepted value or one of several. If the token has an
+             *     array, one entry must be accepted. A name that begins with a slash is a JSON pointer, such as
+             *     `/realm_access/roles`.
+             */
+            claims?: {
+                [key: string]: string | number | boolean | (string | number | boolean)[];
+            };
+            /** @description Only events with one of these types. A value that ends with `*` stands for every type that begins so. */
+            types?: string[];
+            /** @description Only events from one of these sources. Written like `types`, and compared as text. */
+            sources?: string[];
+            /** @description Only events with one of these subjects. An event without a subject has none. Written like `types`. */
+            subjects?: string[];
+        };
         /** @description An origin and its policy. */
         Origin: {
             name: string;
@@ -1850,6 +1911,7 @@ export interface components {
             leaseseconds: number;
             profile: components["schemas"]["Profile"];
             goneafter: number;
+            subscriptionrules?: components["schemas"]["SubscriptionRule"][];
             createdat: components["schemas"]["Time"];
             updatedat: components["schemas"]["Time"];
         };
@@ -1874,6 +1936,12 @@ export interface components {
             profile?: components["schemas"]["Profile"];
             /** @description The number of 410 responses in a row, to deliveries, that retire a webhook. 1 if absent. */
             goneafter?: number;
+            /**
+             * @description Who may subscribe to what. A subscription is allowed if rules about its subscriber allow every event that it could
+             *     match. If absent, anyone of the tenant may subscribe to anything. An empty array allows no subscription. Only
+             *     admins see the rules. A change does not end subscriptions that exist.
+             */
+            subscriptionrules?: components["schemas"]["SubscriptionRule"][];
             readonly createdat?: unknown;
             readonly updatedat?: unknown;
         };
@@ -1898,12 +1966,43 @@ export interface components {
             profile?: components["schemas"]["Profile"];
             /** @description The number of 410 responses in a row, to deliveries, that retire a webhook. 1 if absent. */
             goneafter?: number;
+            /**
+             * @description Who may subscribe to what. A subscription is allowed if rules about its subscriber allow every event that it could
+             *     match. If absent, anyone of the tenant may subscribe to anything. An empty array allows no subscription. Only
+             *     admins see the rules. A change does not end subscriptions that exist.
+             */
+            subscriptionrules?: components["schemas"]["SubscriptionRule"][];
             readonly createdat?: unknown;
             readonly updatedat?: unknown;
         };
         /** @description A JSON merge patch (RFC 7396) for the policy. `null` restores the default of a member. */
         OriginPatch: {
             [key: string]: unknown;
+        };
+        /** @description Subscription rules to check. The present rules of the origin if absent. */
+        RuleCheck: {
+            subscriptionrules?: components["schemas"]["SubscriptionRule"][];
+        };
+        /** @description A subscription that rules refuse, or may refuse. */
+        CheckedSubscription: {
+            id: string;
+            subscriber: string;
+            /** @enum {string} */
+            verdict: "refused" | "undecided";
+            faults: components["schemas"]["Fault"][];
+        };
+        /** @description What subscription rules say about the subscriptions of an origin. */
+        RuleCheckResult: {
+            /** @description The number of subscriptions that were examined. */
+            examined: number;
+            /** @description Whether these are all subscriptions of the origin. */
+            complete: boolean;
+            /** @description The number of subscriptions that the rules refuse. */
+            refused: number;
+            /** @description The number of subscriptions that depend on the claims of a token. */
+            undecided: number;
+            /** @description The first 100 of those that are refused or undecided, oldest first. */
+            subscriptions: components["schemas"]["CheckedSubscription"][];
         };
         /** @description The stored record that an origin may send to a sink, or no longer may. */
         Grant: {
@@ -2550,8 +2649,9 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             /**
              * @description `scope_missing`: the token's scopes do not allow this. `quota_exceeded`: the tenant has reached its quota of
-             *     subscriptions. `filters_too_expensive`: the filters cost more than the subscriber or the tenant may use. A change
-             *     of filters can fail in the same way.
+             *     subscriptions. `filters_too_expensive`: the filters cost more than the subscriber or the tenant may use.
+             *     `subscription_not_allowed`: the rules of the origin do not allow the subscriber every event that the subscription
+             *     could match. A change can fail in the same way, and for the last reason so can resuming.
              */
             403: {
                 headers: {
@@ -2562,16 +2662,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:problem-type:assent:quota_exceeded",
-                     *       "title": "The tenant has reached its quota of subscriptions.",
-                     *       "status": 403,
-                     *       "detail": "The tenant already has 1000000 subscriptions, which is the maximum.",
-                     *       "code": "quota_exceeded",
-                     *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63"
-                     *     }
-                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -2875,8 +2965,8 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             /**
-             * @description The token's scopes do not allow this (`scope_missing`), or an admin suspended the subscription
-             *     (`suspended_by_admin`).
+             * @description The token's scopes do not allow this (`scope_missing`), an admin suspended the subscription
+             *     (`suspended_by_admin`), or the rules of the origin no longer allow it (`subscription_not_allowed`).
              */
             403: {
                 headers: {
@@ -3866,6 +3956,47 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    checkSubscriptionRules: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
+            path: {
+                /** @description The DNS name of the origin. */
+                name: components["parameters"]["OriginName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleCheck"];
+            };
+        };
+        responses: {
+            /** @description The subscriptions that the rules refuse. */
+            200: {
+                headers: {
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleCheckResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             default: components["responses"]["Problem"];
         };
     };

@@ -24,7 +24,14 @@ export interface Principal {
   tenants?: readonly string[] | undefined;
   /** Milliseconds since 1970. The token is refused after that, so no response based on it may last longer. */
   tokenExpiresAt: number;
+  /**
+   * The claims of the verified token. They are decoded on each call: few requests need them, and the cache of tokens has
+   * the token already, as its key.
+   */
+  claims?: (() => Claims) | undefined;
 }
+
+export type Claims = Readonly<Record<string, unknown>>;
 
 /** The caller of an operation without a token. */
 export const nobody: Principal = { tenant: '', subscriber: '', scopes: new Set(), tokenExpiresAt: 0 };

@@ -26,6 +26,7 @@ const statuses: Record<ErrorCode, number> = {
   origin_in_use: 409,
   no_default_origin: 409,
   quota_exceeded: 403,
+  subscription_not_allowed: 403,
   subscription_not_found: 404,
   handshake_not_found: 404,
   grant_not_found: 404,

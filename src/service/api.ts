@@ -42,6 +42,7 @@ import type { CredentialVault } from '../subscriptions/credential-vault.js';
 import { createCredentialReader } from '../subscriptions/read-credentials.js';
 import { createSubscriptionReader } from '../subscriptions/read-subscription.js';
 import type { QuotaError } from '../subscriptions/prices.js';
+import { createRuleHandlers } from '../subscriptions/check-rules.js';
 import { createRegister } from '../subscriptions/register.js';
 import { createHandshakeHandlers, createSubscriptionHandlers } from '../subscriptions/routes.js';
 import { createSubscriptionWriter } from '../subscriptions/write-subscription.js';
@@ -176,6 +177,7 @@ function createHandlers(
   });
   return {
     ...createSubscriptionHandlers({ reader, writer, attend, faultOfSink, checkBody }),
+    ...createRuleHandlers({ database }),
     ...createBlockHandlers({ blocks: createBlockStore(database), now: follower.now }),
     ...createHandshakeHandlers({
       reader,

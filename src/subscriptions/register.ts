@@ -11,6 +11,7 @@ import { claimKeys, keyOfRequest, type IdempotentRequest } from '../storage/idem
 import { uuidv7 } from '../storage/ids.js';
 import type { Sql } from '../storage/sql.js';
 import { databaseTime, type Actor, type Transaction } from '../storage/transaction.js';
+import { refuseUnallowed } from './allowed.js';
 import { findAskedOrigins, lint } from './asked-origin.js';
 import { changedSubscription, changedSuspension } from './audited.js';
 import { sealCredential, type SealedCredential } from './credential.js';
@@ -131,7 +132,8 @@ export function createRegister(settings: RegisterSettings): Register {
     if (origin instanceof RegistryError) return origin;
     const refused = now && refuseEnd(requested.definition.expiresAt, now);
     if (refused !== undefined) return refused;
-    return quotaError(caller.principal.tenant) ?? lint(origin, requested.definition) ?? origin;
+    const error = quotaError(caller.principal.tenant) ?? lint(origin, requested.definition);
+    return error ?? refuseUnallowed(origin, caller.principal, requested.definition) ?? origin;
   }
 }
 

@@ -11,6 +11,7 @@ import type { Sql } from '../storage/sql.js';
 import { databaseTime, type Actor, type ChangeKind, type Transaction } from '../storage/transaction.js';
 import { credentialTexts } from '../texts/credentials.js';
 import { subscriptionTexts } from '../texts/subscriptions.js';
+import { refuseChange } from './allowed.js';
 import { askForRate, askOnce, isCovered, releasePairs } from './ask-webhook.js';
 import { findAskedOrigin, lint } from './asked-origin.js';
 import { changedSubscription, changedSuspension, credentialAfter } from './audited.js';
@@ -38,7 +39,8 @@ export interface SubscriptionWriter {
   remove(caller: Caller, id: string, check: Check): Promise<Subscription>;
   suspend(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
   /**
-   * Throws RegistryError `suspended_by_admin` if only an admin may resume. Starts a handshake unless a live grant
+   * Throws RegistryError `suspended_by_admin` if only an admin may resume, `subscription_not_allowed` if the subscriber
+   * may not have it any more. Starts a handshake unless a live grant
    * covers the rate, or the subscription has ended.
    */
   resume(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
@@ -79,6 +81,8 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         const now = await databaseTime(sql);
         const refused = refuseEnd(definition.expiresAt, now, present.expiresAt) ?? lint(origin, definition);
         if (refused !== undefined) throw refused;
+        const notAllowed = refuseChange(origin, principal, present, definition);
+        if (notAllowed !== undefined) throw notAllowed;
         const staysEnded = present.isEnded && definition.expiresAt?.getTime() === present.expiresAt?.getTime();
         const isExtended = present.isEnded && !staysEnded;
         const isTooMany = isExtended ? quotaError(tenant) : undefined;
@@ -189,6 +193,9 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         if (present.suspended.by === 'admin' && !principal.scopes.has('assent:admin')) {
           throw new RegistryError('suspended_by_admin', subscriptionTexts.suspendedByAdmin);
         }
+        const origin = await findOrigin(sql, present.tenant, present.origin);
+        const notAllowed = refuseChange(origin, principal, present, present);
+        if (notAllowed !== undefined) throw notAllowed;
         await lockPairs(sql, [present]);
         // The handshake for this subscription replaces the renewal.
         await closeWaitingRenewal(sql, present);
@@ -196,7 +203,6 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
           update subscription set version = version + 1, updatedat = now(),
             suspendedat = null, suspendedby = null, suspendreason = null
           where id = ${id}::uuid`;
-        const origin = await findOrigin(sql, present.tenant, present.origin);
         const question = { id, generation: present.generation, definition: present, origin };
         const isAsked = !present.isEnded && !(await isCovered(sql, question));
         const handshake = isAsked ? await askForRate(sql, actor, question, 'request') : undefined;

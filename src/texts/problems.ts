@@ -42,6 +42,10 @@ export const problemTitles = {
     en: 'The tenant has reached its quota of subscriptions.',
     nl: 'De organisatie heeft het maximale aantal abonnementen bereikt.',
   },
+  subscription_not_allowed: {
+    en: 'The rules of the origin do not allow this subscription.',
+    nl: 'De regels van de afzender staan dit abonnement niet toe.',
+  },
   subscription_not_found: { en: 'This subscription does not exist.', nl: 'Dit abonnement bestaat niet.' },
   handshake_not_found: { en: 'This handshake does not exist.', nl: 'Deze handshake bestaat niet.' },
   block_not_found: { en: 'This block does not exist.', nl: 'Deze blokkade bestaat niet.' },

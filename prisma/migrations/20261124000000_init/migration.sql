@@ -24,6 +24,8 @@ create table origin (
   profile text not null,
   -- How often a webhook answers a delivery with 410 Gone before it counts as retired.
   goneafter integer not null default 1,
+  -- Who may subscribe to what, as the API has it. Null: anyone of the tenant, to anything.
+  subscriptionrules jsonb,
   version integer not null default 1,
   createdat timestamptz(3) not null default current_timestamp,
   updatedat timestamptz(3) not null default current_timestamp,
@@ -34,7 +36,8 @@ create table origin (
   constraint origin_callback_check check (callback in ('offer', 'never')),
   constraint origin_unsupportedrate_check check (unsupportedrate > 0),
   constraint origin_leaseseconds_check check (leaseseconds > 0),
-  constraint origin_goneafter_check check (goneafter > 0)
+  constraint origin_goneafter_check check (goneafter > 0),
+  constraint origin_subscriptionrules_check check (jsonb_typeof(subscriptionrules) = 'array')
 );
 create index origin_tenant_name_idx on origin (tenant, name);
 -- At most one default origin for a tenant.
