@@ -79,6 +79,31 @@ const commands: Record<string, Command> = {
       return 0;
     },
   },
+  console: {
+    usage: `  console [--scope SCOPE] [--tenant NAME] [--subscriber NAME] [--url URL]
+      Prints a link that opens the console of a development registry and signs you in for an hour, by default as an admin
+      who may also subscribe. Options are as for "token"; --url is where the registry is, http://127.0.0.1:3000 by default.
+`,
+    options: {
+      scope: { type: 'string', multiple: true, default: ['assent:admin,assent:subscribe,assent:deliver'] },
+      tenant: text('demo'),
+      subscriber: text('developer'),
+      url: text('http://127.0.0.1:3000'),
+    },
+    async run(values) {
+      const { createToken } = await import('./create-token.js');
+      const scopes = [values['scope']].flat().flatMap((each) => String(each).split(','));
+      const who = { tenant: String(values['tenant']), subscriber: String(values['subscriber']) };
+      const url = String(values['url']);
+      if (!URL.canParse(url)) throw new UsageError('--url must be a URL.');
+      const token = await createToken({ ...who, scopes, minutes: 60 }, process.env);
+      const address = new URL('console', url.endsWith('/') ? url : `${url}/`);
+      // A fragment never leaves the browser, and the console removes it at once.
+      address.hash = new URLSearchParams({ token }).toString();
+      process.stdout.write(`${address.href}\n`);
+      return 0;
+    },
+  },
   validate: {
     usage: `  validate FILE... [--profile NAME]
       Checks events against a profile: cloudevents (the default), nl-gov, intg-std-015 or belgif. A file is one event or

@@ -49,7 +49,10 @@ export function servePages(app: Express, setHeaders: RequestHandler, settings: P
   servePage('/docs', referencePage(settings.tokens));
   const shell = consolePage({ version: settings.version, developmentCommand: settings.consoleCommand });
   serve('/console', (_request, response) =>
-    response.set({ 'Content-Security-Policy': consolePolicy, 'Referrer-Policy': 'no-referrer' }).type('html').send(shell),
+    response
+      .set({ 'Content-Security-Policy': consolePolicy, 'Referrer-Policy': 'no-referrer' })
+      .type('html')
+      .send(shell),
   );
   serve('/console/', (_request, response) => response.redirect(308, '../console'));
   servePage('/guides/', guideIndex(guides));

@@ -39,7 +39,10 @@ function lost(): Response {
     code: 'connection_lost',
     requestid: '',
   };
-  return new Response(JSON.stringify(problem), { status: 503, headers: { 'Content-Type': 'application/problem+json' } });
+  return new Response(JSON.stringify(problem), {
+    status: 503,
+    headers: { 'Content-Type': 'application/problem+json' },
+  });
 }
 
 /** The data of an answer. Throws the problem, as `Failure`. */

@@ -75,7 +75,9 @@ async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Serve
     const parts = (text + value).split('\n\n');
     text = parts.pop() ?? '';
     for (const part of parts) {
-      const fields = new Map(part.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]));
+      const fields = new Map(
+        part.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
+      );
       if (fields.has('data')) {
         yield { id: fields.get('id'), event: fields.get('event') ?? 'message', data: fields.get('data') ?? '' };
       }

@@ -12,7 +12,15 @@ export interface Series {
 const [width, height] = [600, 120];
 
 /** Stacked bars over time, drawn small, with the same numbers as a table. `labels` name the bars. */
-export function BarChart({ title, labels, series }: { title: string; labels: readonly string[]; series: readonly Series[] }) {
+export function BarChart({
+  title,
+  labels,
+  series,
+}: {
+  title: string;
+  labels: readonly string[];
+  series: readonly Series[];
+}) {
   const id = useId();
   const totals = labels.map((_, place) => series.reduce((sum, { values }) => sum + (values[place] ?? 0), 0));
   const top = Math.max(1, ...totals);
@@ -29,7 +37,14 @@ export function BarChart({ title, labels, series }: { title: string; labels: rea
             from -= size;
             return (
               value > 0 && (
-                <rect key={name + label} class={`series-${look}`} x={place * step + 1} y={from} width={Math.max(1, step - 2)} height={size}>
+                <rect
+                  key={name + label}
+                  class={`series-${look}`}
+                  x={place * step + 1}
+                  y={from}
+                  width={Math.max(1, step - 2)}
+                  height={size}
+                >
                   <title>{`${label}: ${name} ${formatNumber(value)}`}</title>
                 </rect>
               )
@@ -40,7 +55,8 @@ export function BarChart({ title, labels, series }: { title: string; labels: rea
       <ul class="legend">
         {series.map(({ name, look, values }) => (
           <li key={name}>
-            <span class={`key series-${look}`} aria-hidden="true" /> {name}: {formatNumber(values.reduce((a, b) => a + b, 0))}
+            <span class={`key series-${look}`} aria-hidden="true" /> {name}:{' '}
+            {formatNumber(values.reduce((a, b) => a + b, 0))}
           </li>
         ))}
       </ul>
