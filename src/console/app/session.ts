@@ -36,15 +36,17 @@ export function readToken(token: string): Session | undefined {
     const scope = claims['scope'] ?? claims['scp'];
     return {
       token: token.trim(),
-      tenant: String(claims['tenant'] ?? ''),
-      client: String(claims['client_id'] ?? claims['sub'] ?? ''),
-      scopes: Array.isArray(scope) ? scope.map(String) : String(scope ?? '').split(' '),
+      tenant: textOf(claims['tenant']),
+      client: textOf(claims['client_id'] ?? claims['sub']),
+      scopes: Array.isArray(scope) ? scope.map(String) : textOf(scope).split(' '),
       expiresAt: Number(claims['exp']) * 1_000,
     };
   } catch {
     return undefined;
   }
 }
+
+const textOf = (claim: unknown) => (typeof claim === 'string' ? claim : '');
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
