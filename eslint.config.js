@@ -12,6 +12,7 @@ const rooms = [
   ['service.ts'],
   ['service'],
   ['config.ts'],
+  ['statistics'],
   ['deliveries'],
   ['subscriptions'],
   ['handshake'],

@@ -108,6 +108,7 @@ const onCitus = [
   'handshake/callback',
   'handshake/renewal',
   'origins/origins',
+  'statistics/statistics',
   'subscriptions/subscriptions',
 ];
 if (suite === 'citus' && !process.env.TEST_CITUS_URL) {
