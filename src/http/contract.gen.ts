@@ -552,7 +552,8 @@ export interface paths {
         /**
          * Follow the changes
          * @description Returns the changes after a cursor: complete, in order, and the same for every reader. For senders
-         *     (`assent:deliver`) and admins (`assent:admin`). You can read them in three ways:
+         *     (`assent:deliver`) and admins (`assent:admin`), and for consumers (`assent:subscribe`), which get only what is about
+         *     their own subscriptions. You can read them in three ways:
          *
          *     - as a page;
          *     - as a long poll, with `wait`;
@@ -568,10 +569,20 @@ export interface paths {
          *     apply a change twice. Store the cursor of every page and heartbeat. It advances also if something changes that you
          *     do not see, and a cursor older than the retention of changes returns 410.
          *
+         *     **Consumers** get changes of their own subscriptions, and of the grants and handshakes that these depend on. Instead
+         *     of the state for senders, each change carries the present status of each of your subscriptions that it is about; read
+         *     the rest with `GET /subscriptions/{id}`. To start, get a cursor with `GET /changes?limit=1`, then list your
+         *     subscriptions, then follow from the cursor. There is no snapshot for consumers. The cursor of a consumer is valid for
+         *     this consumer only, and that of a sender is not valid for a consumer.
+         *
+         *     Senders can ignore `handshake.*`, `grant.expiring` and `grant.expired`. They change no permission: a replica
+         *     compares `expiresat` with the clock.
+         *
          *     Every token with `assent:deliver` sees sinks and `protocolsettings`, including their headers, and they stay in the
          *     log as long as changes are kept. Put secrets in `sinkcredential`, which is not in the log.
          *
-         *     Errors: `cursor_of_other_origin` (a fault of a 400), `cursor_too_old` and `cursor_of_other_history` (410).
+         *     Errors: `cursor_of_other_origin` and `cursor_unknown` (faults of a 400), `cursor_too_old` and
+         *     `cursor_of_other_history` (410).
          */
         get: operations["getChanges"];
         put?: never;
@@ -1688,6 +1699,8 @@ export interface components {
          */
         FeedSubscription: {
             id: string;
+            /** @description The client that registered it. */
+            subscriber?: string;
             origin: string;
             sink: string;
             source?: string | null;
@@ -1703,6 +1716,9 @@ export interface components {
              * @description The end of the subscription; null if it has none. It matches nothing from then on.
              */
             expiresat?: string | null;
+            status?: components["schemas"]["SubscriptionStatus"];
+            /** @description The same as in `statusdetails`. Only in a snapshot with `status=true`. */
+            reason?: string;
         };
         /**
          * @description A grant. The origin may send to the sink while `state` is `live`, `expiresat` is in the future, and `helduntil` is in
@@ -1725,10 +1741,22 @@ export interface components {
             helduntil?: string | null;
         };
         /**
+         * @description For consumers: the present status of each of your subscriptions that the change is about, at most 1,000. It may be
+         *     newer than the change.
+         */
+        FeedStatus: {
+            subscriptions: {
+                id: string;
+                status: components["schemas"]["SubscriptionStatus"];
+                /** @description The same as in `statusdetails`. */
+                reason: string;
+            }[];
+        };
+        /**
          * @description The state of the origin, subscription or grant, as far as matching and permissions need it. A later version may add
          *     members.
          */
-        FeedState: components["schemas"]["FeedOrigin"] | components["schemas"]["FeedSubscription"] | components["schemas"]["FeedGrant"];
+        FeedState: components["schemas"]["FeedOrigin"] | components["schemas"]["FeedSubscription"] | components["schemas"]["FeedGrant"] | components["schemas"]["FeedStatus"];
         SnapshotLine: {
             /** @enum {string} */
             kind: "origin" | "subscription" | "grant" | "end";
@@ -1746,13 +1774,21 @@ export interface components {
             at: components["schemas"]["Time"];
             /**
              * @description What happened, for people and logs. The part before the dot is the kind of `state`. `subscription.moved` tells
-             *     readers of the old origin that the subscription now belongs to another one.
+             *     readers of the old origin that the subscription now belongs to another one. `handshake.*` is a handshake that ended
+             *     without consent; its `state` is null for senders. `grant.expiring` means that the grant was not renewed although it
+             *     expires soon: within the last tenth of its lifetime, and at most 7 days before its end. A later version may add
+             *     kinds: ignore those that you don't know.
              * @enum {string}
              */
-            kind: "subscription.created" | "subscription.replaced" | "subscription.moved" | "subscription.deleted" | "subscription.suspended" | "subscription.resumed" | "subscription.expired" | "origin.changed" | "grant.live" | "grant.ended" | "grant.revoked" | "grant.held" | "grant.released";
+            kind: "subscription.created" | "subscription.replaced" | "subscription.moved" | "subscription.deleted" | "subscription.suspended" | "subscription.resumed" | "subscription.expired" | "origin.changed" | "grant.live" | "grant.ended" | "grant.revoked" | "grant.held" | "grant.released" | "grant.expiring" | "grant.expired" | "handshake.refused" | "handshake.unreachable" | "handshake.retired";
             origin: string;
             sink?: string;
             subscription?: string;
+            /**
+             * @description Why, as a code: the verdict of a handshake without consent, or why a grant ended (`renewal_refused`,
+             *     `target_gone`, `no_subscription`, `reopened`, `origin_removed`). Absent otherwise.
+             */
+            reason?: string;
             state: components["schemas"]["FeedState"] | null;
         };
         ChangePage: {
@@ -3422,6 +3458,8 @@ export interface operations {
             query?: {
                 /** @description Return only what belongs to this origin. */
                 origin?: components["parameters"]["OnlyOrigin"];
+                /** @description Adds `status` and `reason` to each subscription, for programs that report them. It takes longer. */
+                status?: boolean;
             };
             header?: never;
             path?: never;
