@@ -832,7 +832,56 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    handshake: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        /**
+         * Answer the handshake
+         * @description Assent asks every sink for consent, before the first event and at each renewal (webhook specification, section 4.1).
+         *     Only the headers of your response count, not its status. Without them, nobody may send to you, unless you call the
+         *     callback URL later.
+         *
+         *     Whether the response gives consent is in `statusdetails` of the subscription.
+         */
+        options: operations["askWebhook"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    notice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive a notice about a subscription
+         * @description What a subscriber's own webhook gets, if the operator runs `assent notify` and the subscriber subscribed to the origin
+         *     of the notices: a CloudEvent about each change of the consent for its subscriptions. The registry sends nothing itself.
+         *
+         *     Notices arrive at least once: drop an `id` that you have seen. Those about one subscription arrive in order. A webhook
+         *     that does not accept a notice gets it again, for a day by default.
+         */
+        post: operations["receiveNotice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /**
@@ -1959,6 +2008,54 @@ export interface components {
             };
             /** @description The `X-Request-Id` of the request that made the change, if one did. */
             requestid?: string;
+        };
+        NoticeData: {
+            subscription: string;
+            origin: string;
+            sink: string;
+            /** @description The status right after the change; `deleted` if the subscription is gone. */
+            status: string;
+            /** @description The same code as in `statusdetails`. */
+            reason: string;
+            /** @description For people, in the language that the operator chose. */
+            message: string;
+            /** @description What the webhook owner can change. */
+            advice?: string;
+            /** @description What happens next. */
+            next?: string;
+            expiresat?: components["schemas"]["Time"];
+            helduntil?: components["schemas"]["Time"];
+        };
+        /** @description A CloudEvent about a subscription of the subscriber that receives it. */
+        Notice: {
+            /** @constant */
+            specversion: "1.0";
+            /** @description The same for each repetition of this notice. */
+            id: string;
+            /** @description The URL of the registry, or what its operator chose. */
+            source: string;
+            /**
+             * @description What happened, with a prefix if the operator chose one. `subscription.expiring`: the grant expires soon, and no
+             *     renewal has succeeded. `grant.held`: the webhook asked senders to wait. A later version may add types.
+             * @example subscription.active
+             * @example subscription.refused
+             * @example subscription.unreachable
+             * @example subscription.expiring
+             * @example subscription.expired
+             * @example subscription.retired
+             * @example subscription.suspended
+             * @example subscription.blocked
+             * @example subscription.deleted
+             * @example grant.held
+             * @example grant.released
+             */
+            type: string;
+            /** @description The id of the subscription. */
+            subject: string;
+            time: components["schemas"]["Time"];
+            /** @constant */
+            datacontenttype: "application/json";
+            data: components["schemas"]["NoticeData"];
         };
     };
     responses: {
@@ -4099,6 +4196,83 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             default: components["responses"]["Problem"];
+        };
+    };
+    askWebhook: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The origin that wants to send, as a DNS name.
+                 * @example eventemitter.example.com
+                 */
+                "WebHook-Request-Origin": string;
+                /**
+                 * @description How many requests per minute it wants to send.
+                 * @example 120
+                 */
+                "WebHook-Request-Rate"?: string;
+                /** @description Where you can give consent later, with GET or POST, if you do not decide now. */
+                "WebHook-Request-Callback"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Consent, if `WebHook-Allowed-Origin` names the origin or is `*`. Without it, no consent. */
+            200: {
+                headers: {
+                    /** @description The origin that may send, or `*` for every origin. */
+                    "WebHook-Allowed-Origin"?: string;
+                    /** @description Requests per minute that you allow, or `*` for no limit. Required if a rate was requested. */
+                    "WebHook-Allowed-Rate"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /**
+             * @description The same headers count with any other status. 410 means that the webhook is retired. After 429 and 503 Assent asks
+             *     again later, not before `Retry-After`.
+             */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveNotice: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The origin of the notices (webhook specification, section 2.1). */
+                "WebHook-Request-Origin": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/cloudevents+json": components["schemas"]["Notice"];
+            };
+        };
+        responses: {
+            /** @description You have it. Any other 2xx says the same. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description 410 ends the consent. Other 4xx, except 401, 408 and 429, and redirects drop this notice. Everything else is tried again. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
 }
