@@ -8,7 +8,7 @@ import tseslint from 'typescript-eslint';
  * order in which data passes them.
  */
 const rooms = [
-  ['main.ts', 'cli'],
+  ['main.ts', 'cli', 'console'],
   ['notify'],
   ['sender'],
   ['service.ts'],
@@ -21,6 +21,7 @@ const rooms = [
   ['changes'],
   ['matching'],
   ['events'],
+  ['blocks'],
   ['origins'],
   ['pages'],
   ['http'],
@@ -77,6 +78,14 @@ const outboundAlone = {
   message: 'The outbound door imports nothing more of the registry (eslint.config.js).',
 };
 
+/** The console runs in browsers: of the registry it knows the contract and the languages. */
+const consoleAlone = {
+  target: './src/console',
+  from: './src',
+  except: ['./console', './http/contract.gen.ts', './texts/text.ts'],
+  message: 'The console imports nothing more of the registry (eslint.config.js).',
+};
+
 export default tseslint.config(
   {
     ignores: [
@@ -91,11 +100,11 @@ export default tseslint.config(
   },
   js.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [...tseslint.configs.recommendedTypeChecked],
-    languageOptions: { parserOptions: { project: './test/tsconfig.json' } },
+    languageOptions: { parserOptions: { project: ['./test/tsconfig.json', './src/console/tsconfig.json'] } },
     plugins: { 'import-x': importX },
-    settings: { 'import-x/resolver-next': [createNodeResolver({ extensionAlias: { '.js': ['.ts', '.js'] } })] },
+    settings: { 'import-x/resolver-next': [createNodeResolver({ extensionAlias: { '.js': ['.ts', '.tsx', '.js'] } })] },
     rules: {
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
@@ -105,7 +114,10 @@ export default tseslint.config(
       'import-x/no-cycle': ['error', { ignoreExternal: true }],
       'import-x/no-restricted-paths': [
         'error',
-        { basePath: import.meta.dirname, zones: [...downwardOnly, senderAlone, notifyAlone, outboundAlone] },
+        {
+          basePath: import.meta.dirname,
+          zones: [...downwardOnly, senderAlone, notifyAlone, outboundAlone, consoleAlone],
+        },
       ],
       'no-restricted-properties': [
         'error',

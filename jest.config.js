@@ -12,6 +12,8 @@ const isNamed = process.argv.slice(2).some((argument) => /^(\.\/)?test\/|\.test\
 
 /** Long tests, which wait, kill or race. Each area also has quick tests of the same guarantees. */
 const long = [
+  'console/sign-in',
+  'blocks/race',
   'changes/feed-outage',
   'changes/feed-writers',
   'changes/follower',
@@ -73,6 +75,7 @@ const serverOnly = [
  * pages, the kit for senders, foreign software. They run once. All else runs on both databases.
  */
 const overHttp = [
+  'console/sign-in',
   'examples/examples',
   'generators/generators',
   'handshake/answers',
@@ -92,6 +95,7 @@ const overHttp = [
   'sender/outcomes',
   'sender/permits',
   'sender/replica',
+  'subscriptions/allowed',
   'subscriptions/validation',
 ];
 
@@ -123,7 +127,7 @@ for (const name of [...long, ...serverOnly, ...overHttp, ...embeddedFirst, ...on
 }
 
 const usesDatabase = (name) =>
-  /\/support\/(registry|senders)\.js'/.test(readFileSync(`${root}${name}.test.ts`, 'utf8'));
+  /\/support\/(registry|senders|console)\.js'/.test(readFileSync(`${root}${name}.test.ts`, 'utf8'));
 const databasesOf = (name) => {
   if (suite === 'citus' || name.startsWith('citus/'))
     return suite === 'citus' && onCitus.includes(name) ? ['citus'] : [];

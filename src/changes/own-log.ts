@@ -79,7 +79,7 @@ export interface OwnStatus {
 const mostListed = 1_000;
 
 /**
- * The present status of the subscriber's subscriptions that each change is about: one, or those of a pair. A change
+ * The present status of the subscriber's subscriptions that each change is about: one, those of a pair, or of an origin. A change
  * without any, because they are gone, has none.
  */
 export async function readOwnStatuses(
@@ -98,6 +98,11 @@ export async function readOwnStatuses(
        select a.place, p.id from asked a cross join lateral (
          select s.id from subscription s
          where a.subscription is null and s.origin = a.origin and s.sink = a.sink and s.tenant = $1 and s.subscriber = $2
+         order by s.id limit ${mostListed}) p
+       union all
+       select a.place, p.id from asked a cross join lateral (
+         select s.id from subscription s
+         where a.sink = '' and s.origin = a.origin and s.tenant = $1 and s.subscriber = $2
          order by s.id limit ${mostListed}) p
      ), known as materialized (
        select one.id, d.status, d.statusreason as reason from (select distinct id from own) one cross join lateral (

@@ -47,6 +47,8 @@ interface Standing {
 export interface Pair {
   grant: GrantState | undefined;
   isExpired: boolean;
+  /** A block of the sink is in force. The state of the grant says so only if it is live. */
+  isBlocked: boolean;
   /** The verdict of the latest renewal without consent. */
   renewal: string | undefined;
   members: Set<string>;
@@ -54,7 +56,6 @@ export interface Pair {
 
 /** A snapshot has the status if it was asked for. */
 type StatedSubscription = SubscriptionState & { subscriber?: string; status?: string; reason?: string };
-type StatedOrigin = OriginState & { blocked?: boolean };
 
 const pending: Standing = { status: 'pending', reason: 'not_asked_yet' };
 const outcomes: ReadonlySet<string> = new Set(['refused', 'unreachable', 'retired', 'expired']);
@@ -73,16 +74,17 @@ export function createStandings(): Standings {
     const key = `${origin} ${sink}`;
     let pair = pairs.get(key);
     if (pair === undefined) {
-      pair = { grant: undefined, isExpired: false, renewal: undefined, members: new Set() };
+      pair = { grant: undefined, isExpired: false, isBlocked: false, renewal: undefined, members: new Set() };
       pairs.set(key, pair);
     }
     return pair;
   }
 
   function standingOf({ origin, sink, suspended, blocked, outcome }: Known): Standing {
-    const { grant, isExpired } = pairOf(origin, sink);
-    const state: string | undefined = grant?.state;
-    if (blocked || state === 'blocked' || blockedOrigins.has(origin)) return { status: 'blocked', reason: 'blocked' };
+    const { grant, isExpired, isBlocked } = pairOf(origin, sink);
+    const state = grant?.state;
+    if (blocked || isBlocked || state === 'blocked' || blockedOrigins.has(origin))
+      return { status: 'blocked', reason: 'blocked' };
     if (suspended) return { status: 'suspended', reason: 'suspended' };
     if (grant !== undefined && state === 'live' && !isExpired) {
       return { status: 'active', reason: reasons[grant.basis] ?? grant.basis };
@@ -166,6 +168,10 @@ export function createStandings(): Standings {
         pair.isExpired = true;
         settle({ status: 'expired', reason: 'expired' });
         break;
+      case 'grant.blocked':
+      case 'grant.unblocked':
+        pair.isBlocked = kind === 'grant.blocked';
+        break;
       case 'grant.expiring':
         return held('subscription.expiring');
       case 'grant.held':
@@ -208,7 +214,7 @@ export function createStandings(): Standings {
   }
 
   function applyOrigin({ origin, state }: ChangeLine): Array<[string, NoticeType]> {
-    const isBlocked = (state as StatedOrigin | null)?.blocked === true;
+    const isBlocked = (state as OriginState | null)?.blocked === true;
     if (isBlocked === blockedOrigins.has(origin)) return [];
     if (isBlocked) blockedOrigins.add(origin);
     else blockedOrigins.delete(origin);
@@ -241,7 +247,7 @@ export function createStandings(): Standings {
     pairs,
 
     load(line) {
-      if (line.kind === 'origin' && (line.state as StatedOrigin).blocked) blockedOrigins.add(line.state.name);
+      if (line.kind === 'origin' && (line.state).blocked) blockedOrigins.add(line.state.name);
       if (line.kind === 'subscription') {
         const { status = 'pending', reason = '' } = line.state as StatedSubscription;
         const known = put(line.state);

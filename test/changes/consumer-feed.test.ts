@@ -157,6 +157,19 @@ describe('a consumer', () => {
     });
   });
 
+  test('learns that an admin blocked the origin, and its subscriptions there', async () => {
+    await tenant.admin.post('/v1/origins').send({ name: 'blocked.example.org' }).expect(201);
+    const { id } = await tenant.register(newSink(), { origin: 'blocked.example.org' });
+    const [after, afterOfOther] = [await end(own), await end(other)];
+    const block = { kind: 'origin', value: 'blocked.example.org', reason: 'Test.' };
+    await tenant.admin.post('/v1/blocks').send(block).expect(201);
+    await registry.service.follow();
+    expect((await own.page({ after })).changes).toMatchObject([
+      { kind: 'origin.blocked', state: { subscriptions: [{ id, status: 'blocked', reason: 'blocked' }] } },
+    ]);
+    expect((await other.page({ after: afterOfOther })).changes).toEqual([]);
+  });
+
   test('learns once that a grant is about to expire, and once that it has', async () => {
     const sink = newSink();
     const { id } = await tenant.register(sink);

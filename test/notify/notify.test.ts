@@ -174,6 +174,33 @@ test("a subscriber's webhook hears of its own subscriptions in order, and that o
   expect(faults).toEqual([]);
 });
 
+test('blocks are reported when they begin and when they are lifted, whatever they stop', async () => {
+  await during('blocks', async () => {
+    await warmUp();
+    const { id, sink } = await registerOwn();
+    await own.until(id, 1);
+    // Not one of the webhook for notices.
+    await tenant.admin.post('/v1/origins').send({ name: 'blocked.example.org' }).expect(201);
+    const { id: elsewhere } = await tenant.register(sink, { origin: 'blocked.example.org' });
+    await own.until(elsewhere, 1);
+    for (const block of [
+      { kind: 'sink', value: sink },
+      { kind: 'origin', value: 'blocked.example.org' },
+    ]) {
+      const { body } = await tenant.admin
+        .post('/v1/blocks')
+        .send({ ...block, reason: 'Test.' })
+        .expect(201);
+      await own.until(elsewhere, own.about(elsewhere).length + 1);
+      await tenant.admin.delete(`/v1/blocks/${body.id}`).expect(200);
+      await own.until(elsewhere, own.about(elsewhere).length + 1);
+    }
+    const block = ['subscription.blocked blocked', 'subscription.active granted'];
+    expect(own.about(elsewhere)).toEqual(['subscription.active granted', ...block, ...block]);
+    expect(own.about(id)).toEqual(['subscription.active granted', ...block]);
+  });
+});
+
 test('a webhook that is away holds back no other, gets everything once it is back, and what it rejects is dropped', async () => {
   let status = 500;
   const away = await subscribeToNotices(registry, other, '/away', {}, () => status);
