@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createToken } from '../../src/cli/create-token.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { SetupError } from '../../src/errors.js';
+import { loadContract } from '../../src/http/contract.js';
 import { runNotifier, type NotifierSettings } from '../../src/notify/notifier.js';
 import { noticeOrigin, subscribeToNotices, type NoticeWebhook } from '../support/notices.js';
 import { passCallbacks } from '../support/pass-time.js';
@@ -12,6 +14,11 @@ import { startRegistry, type Client, type Registry } from '../support/registry.j
 import { createTenant, type Tenant } from '../support/tenant.js';
 import { until } from '../support/until.js';
 
+const { document } = loadContract();
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+ajv.addSchema(document, 'contract');
+/** Whether an event is what the contract says of notices. */
+const described = ajv.compile({ $ref: 'contract#/components/schemas/Notice' });
 let registry: Registry;
 let tenant: Tenant;
 let other: Client;
@@ -169,6 +176,7 @@ test("a subscriber's webhook hears of its own subscriptions in order, and that o
         .set('Content-Type', 'application/cloudevents+json')
         .send(JSON.stringify(event));
       expect(body).toMatchObject({ valid: true });
+      expect([event, described(event)]).toEqual([event, true]);
     }
   });
   expect(faults).toEqual([]);
