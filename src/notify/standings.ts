@@ -247,7 +247,7 @@ export function createStandings(): Standings {
     pairs,
 
     load(line) {
-      if (line.kind === 'origin' && (line.state).blocked) blockedOrigins.add(line.state.name);
+      if (line.kind === 'origin' && line.state.blocked) blockedOrigins.add(line.state.name);
       if (line.kind === 'subscription') {
         const { status = 'pending', reason = '' } = line.state as StatedSubscription;
         const known = put(line.state);
