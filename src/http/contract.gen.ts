@@ -2296,8 +2296,8 @@ export interface components {
         /** @enum {string} */
         StatisticStep: "minute" | "hour" | "day";
         /**
-         * @description `handshake`: attempts to ask a webhook. `delivery`: deliveries that senders reported. `lease`: requests that senders
-         *     leased.
+         * @description `handshake`: attempts to ask a webhook, and decisions by callback. `delivery`: deliveries that senders reported.
+         *     `lease`: requests that senders leased.
          * @enum {string}
          */
         StatisticKind: "handshake" | "delivery" | "lease";

@@ -190,7 +190,14 @@ function createHandlers(
       attend,
       handshakes: createHandshakeReader(database, config.handshakeDeadlineMs, follower.now),
     }),
-    ...createCallbackHandlers(createCallbacks({ database, random: Math.random })),
+    ...createCallbackHandlers(
+      createCallbacks({
+        database,
+        random: Math.random,
+        onDecided: ({ tenant, origin, verdict }) =>
+          counter.count(tenant, origin, { kind: 'handshake', code: verdict }, 1),
+      }),
+    ),
     ...createGrantHandlers({
       database,
       faultOfSink,

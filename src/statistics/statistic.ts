@@ -4,7 +4,7 @@ import type { Verdict } from '../handshake/verdicts.js';
 /**
  * What is counted, for each origin:
  *
- *   handshake   attempts to ask a webhook, by verdict
+ *   handshake   attempts to ask a webhook, and decisions by callback, by verdict
  *   delivery    deliveries that senders reported, by kind of outcome
  *   lease       `leased`: requests that leases allowed. `allowed`: the rates of the pairs, once for each minute in which a
  *               sender asked for a lease. So the two can be compared. Pairs without a limit have no leases.

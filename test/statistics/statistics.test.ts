@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startRegistry, type Client, type Registry } from '../support/registry.js';
+import supertest from 'supertest';
+import { offeredBy } from '../support/offer.js';
+import { isServer, startRegistry, type Client, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
 let registry: Registry;
@@ -75,6 +77,32 @@ test('the counts are what happened: handshakes by verdict, deliveries by outcome
     'delivery delivered',
   ]);
   expect(await totals({ origin: 'other.example.com' })).toEqual({});
+});
+
+test('a decision by callback counts once, however often the URL is called', async () => {
+  const { receiver } = registry;
+  let callback = '';
+  receiver.on('/calls-back', (request, response) => {
+    callback = offeredBy(request)[0] ?? callback;
+    response.writeHead(200).end();
+  });
+  await tenant.register(receiver.sink('/calls-back'), {}, 'wait=1');
+  const path = callback.slice(callback.indexOf('/v1/'));
+  for (let call = 0; call < 3; call += 1) await supertest(registry.url).post(path).expect(200);
+  expect(await totals({ kind: 'handshake' })).toMatchObject({ 'handshake callback_granted': 1 });
+});
+
+// Two processes cannot share an embedded database.
+(isServer ? test : test.skip)('a stop writes the last counts', async () => {
+  const other = await startRegistry({ beside: registry });
+  const { sink } = (await tenant.admin.get('/v1/grants?state=live&limit=1').expect(200)).body[0];
+  const sender = await other.as('assent:deliver', { subscriber: 'mailroom' });
+  await sender
+    .post('/v1/deliveries/outcomes')
+    .send([{ origin: tenant.origin, sink, status: 301, count: 17 }])
+    .expect(200);
+  await other.stopService();
+  expect(await totals({ kind: 'delivery' })).toMatchObject({ 'delivery redirected': 17 });
 });
 
 test('the rate of a webhook counts once for each minute, however many leases there are', async () => {
