@@ -104,6 +104,7 @@ const embeddedFirst = ['grants/grants', 'restart', 'storage/stream-rows', 'stora
 
 /** Tests in schemas of a Citus cluster: those about Citus, and those of a registry's daily work. */
 const onCitus = [
+  'blocks/blocks',
   'citus/schemas',
   'deliveries/leases',
   'deliveries/outcomes',
