@@ -8,7 +8,7 @@ import tseslint from 'typescript-eslint';
  * order in which data passes them.
  */
 const rooms = [
-  ['main.ts', 'cli', 'sender'],
+  ['main.ts', 'cli', 'sender', 'console'],
   ['service.ts'],
   ['service'],
   ['config.ts'],
@@ -19,6 +19,7 @@ const rooms = [
   ['changes'],
   ['matching'],
   ['events'],
+  ['blocks'],
   ['origins'],
   ['pages'],
   ['http'],
@@ -68,6 +69,14 @@ const outboundAlone = {
   message: 'The outbound door imports nothing more of the registry (eslint.config.js).',
 };
 
+/** The console runs in browsers: of the registry it knows the contract and the languages. */
+const consoleAlone = {
+  target: './src/console',
+  from: './src',
+  except: ['./console', './http/contract.gen.ts', './texts/text.ts'],
+  message: 'The console imports nothing more of the registry (eslint.config.js).',
+};
+
 export default tseslint.config(
   {
     ignores: [
@@ -82,11 +91,11 @@ export default tseslint.config(
   },
   js.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [...tseslint.configs.recommendedTypeChecked],
-    languageOptions: { parserOptions: { project: './test/tsconfig.json' } },
+    languageOptions: { parserOptions: { project: ['./test/tsconfig.json', './src/console/tsconfig.json'] } },
     plugins: { 'import-x': importX },
-    settings: { 'import-x/resolver-next': [createNodeResolver({ extensionAlias: { '.js': ['.ts', '.js'] } })] },
+    settings: { 'import-x/resolver-next': [createNodeResolver({ extensionAlias: { '.js': ['.ts', '.tsx', '.js'] } })] },
     rules: {
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
@@ -96,7 +105,7 @@ export default tseslint.config(
       'import-x/no-cycle': ['error', { ignoreExternal: true }],
       'import-x/no-restricted-paths': [
         'error',
-        { basePath: import.meta.dirname, zones: [...downwardOnly, senderAlone, outboundAlone] },
+        { basePath: import.meta.dirname, zones: [...downwardOnly, senderAlone, outboundAlone, consoleAlone] },
       ],
       'no-restricted-properties': [
         'error',

@@ -12,6 +12,8 @@ const isNamed = process.argv.slice(2).some((argument) => /^(\.\/)?test\/|\.test\
 
 /** Long tests, which wait, kill or race. Each area also has quick tests of the same guarantees. */
 const long = [
+  'console/sign-in',
+  'blocks/race',
   'changes/feed-outage',
   'changes/feed-writers',
   'changes/follower',
@@ -52,11 +54,12 @@ const long = [
 ];
 
 /**
- * Each file that uses a database runs on Postgres. These run on the embedded database, too: they are about what that does
- * differently (one session, recovery, notifications, batches, its own files), or their SQL is what other files use less of.
- * Together they execute nearly every statement of the registry on it. The others see what clients see, whatever the database.
+ * Each file that uses a database runs on Postgres. These run on the embedded database, too. They are about what it does
+ * differently: one session, recovery, notifications, batches, its own files. Or they execute SQL that others of the list
+ * don't, so that it has parsed nearly every statement. All others see what clients see, whatever the database.
  */
 const onEmbedded = [
+  'blocks/blocks',
   'changes/audit-queries',
   'changes/feed',
   'changes/snapshot',
@@ -112,7 +115,7 @@ for (const name of [...long, ...onEmbedded, ...embeddedFirst, ...onCitus]) {
 }
 
 const usesDatabase = (name) =>
-  /\/support\/(registry|senders)\.js'/.test(readFileSync(`${root}${name}.test.ts`, 'utf8'));
+  /\/support\/(registry|senders|console)\.js'/.test(readFileSync(`${root}${name}.test.ts`, 'utf8'));
 const databasesOf = (name) => {
   if (suite === 'citus' || name.startsWith('citus/'))
     return suite === 'citus' && onCitus.includes(name) ? ['citus'] : [];

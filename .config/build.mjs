@@ -1,5 +1,5 @@
 // Builds dist/ from src/. The database client and the contract are generated only if what they depend on has changed;
-// then swc strips the types of every file, and pages.mjs renders the pages. `npm run types` checks types, `npm run
+// then swc strips the types of every file, esbuild bundles the console, and pages.mjs renders the pages. `npm run types` checks types, `npm run
 // build:types` writes declarations.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -8,9 +8,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { transform } from '@swc/core';
+import { build, transform as transformStyle } from 'esbuild';
 import { buildPages } from './pages.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+
+/** Runs in browsers, so that it is one bundle. */
+const consoleSource = join('src', 'console');
 
 const readIfThere = (path) => readFile(path, 'utf8').catch(() => undefined);
 
@@ -63,6 +67,29 @@ async function removeWithoutSource(sources) {
   await Promise.all(built.filter(isOld).map((path) => rm(path)));
 }
 
+/** The script and the style of the console, as files that pages load. */
+async function bundleConsole() {
+  const { outputFiles } = await build({
+    entryPoints: { console: join(consoleSource, 'main.tsx') },
+    bundle: true,
+    write: false,
+    outdir: join('dist', 'pages', 'assets'),
+    format: 'esm',
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'silent',
+  });
+  const style = await readFile(join(consoleSource, 'console.css'));
+  const { code } = await transformStyle(style.toString(), { loader: 'css', minify: true });
+  return new Map([
+    ['console.js', outputFiles[0].text],
+    ['console.css', code],
+  ]);
+}
+
 try {
   await Promise.all([
     generate({
@@ -78,11 +105,11 @@ try {
       outputs: async () => ['openapi/openapi.json', 'src/http/contract.gen.ts'],
     }),
   ]);
-  const sources = await filesIn('src', '.ts');
+  const sources = (await filesIn('src', '.ts')).filter((path) => !path.startsWith(consoleSource));
   await Promise.all(sources.map(strip));
   await removeWithoutSource(sources);
   await chmod('dist/cli/assent.js', 0o755);
-  await buildPages((await import('../dist/pages/reference.js')).renderReference);
+  await buildPages((await import('../dist/pages/reference.js')).renderReference, await bundleConsole());
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;

@@ -80,7 +80,7 @@ const namesIn = async (folder) =>
     .sort();
 
 /** `renderReference` is that of src/pages/, built. */
-export async function buildPages(renderReference) {
+export async function buildPages(renderReference, bundles) {
   const guides = (await namesIn('docs')).filter((name) => name.endsWith('.md'));
   const pages = guides.map(async (name) => {
     const markdown = createMarkdown((href) => guideAddress(guides, name, href));
@@ -90,6 +90,7 @@ export async function buildPages(renderReference) {
     `${target}/assets/${name}`,
     await readFile(`src/pages/assets/${name}`, 'utf8'),
   ]);
+  for (const [name, text] of bundles) assets.push([`${target}/assets/${name}`, text]);
   const contract = JSON.parse(await readFile('openapi/openapi.json', 'utf8'));
   const reference = JSON.stringify(renderReference(contract, createMarkdown()));
   const files = await Promise.all([...pages, ...assets, [`${target}/reference.json`, reference]]);

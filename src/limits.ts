@@ -19,6 +19,8 @@ export const limits = {
   filterDepth: 32,
   /** A CESQL expression. `depth` counts nested parentheses, unary operators, arguments and sets. */
   expression: { characters: 32_768, tokens: 512, depth: 32 },
+  /** The subscription rules of one origin, as JSON. */
+  rulesBytes: 32_768,
   headers: 50,
   headerBytes: 4_096,
   configBytes: 8_192,

@@ -157,7 +157,13 @@ async function execute(url: string, statement: string) {
 
 test('of the operations besides GET only these change nothing, and a read-only process refuses all others', () => {
   const asking = loadContract().operations.filter(({ isSafe, method }) => isSafe && method !== 'get');
-  expect(asking.map(({ id }) => id).sort()).toEqual(['getPermissions', 'matchEvent', 'testFilter', 'validateEvent']);
+  expect(asking.map(({ id }) => id).sort()).toEqual([
+    'checkSubscriptionRules',
+    'getPermissions',
+    'matchEvent',
+    'testFilter',
+    'validateEvent',
+  ]);
 });
 
 const unsafe = loadContract()

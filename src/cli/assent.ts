@@ -56,22 +56,51 @@ const commands: Record<string, Command> = {
     },
   },
   token: {
-    usage: `  token --scope SCOPE [--tenant NAME] [--subscriber NAME] [--minutes N]
+    usage: `  token --scope SCOPE [--tenant NAME] [--subscriber NAME] [--minutes N] [--claim NAME=VALUE]
       Prints a token for development. The key that signs it is in the data folder (ASSENT_DATA, by default .assent).
-      Scopes: assent:subscribe, assent:admin, assent:deliver, assent:credentials, assent:audit.
+      Scopes: assent:subscribe, assent:admin, assent:deliver, assent:credentials, assent:audit,
+      assent:block.
       Separate several with commas, or repeat the option. Defaults: --tenant demo --subscriber developer --minutes 60.
+      --claim adds a claim that subscription rules can name. Repeat a name to make an array.
 `,
     options: {
       scope: { type: 'string', multiple: true, default: [] },
       tenant: text('demo'),
       subscriber: text('developer'),
       minutes: text('60'),
+      claim: { type: 'string', multiple: true, default: [] },
     },
-    async run({ scope, tenant, subscriber, minutes }) {
+    async run({ scope, tenant, subscriber, minutes, claim }) {
       const scopes = (scope as string[]).flatMap((each) => each.split(/[ ,]+/));
       const who = { tenant: tenant as string, subscriber: subscriber as string };
+      const { claimsOf, createToken } = await import('./create-token.js');
+      const request = { ...who, scopes, minutes: Number(minutes), claims: claimsOf(claim as string[]) };
+      process.stdout.write(`${await createToken(request, process.env)}\n`);
+      return 0;
+    },
+  },
+  console: {
+    usage: `  console [--scope SCOPE] [--tenant NAME] [--subscriber NAME] [--url URL]
+      Prints a link that opens the console of a development registry and signs you in for an hour, by default as an admin
+      who may also subscribe. Options are as for "token"; --url is where the registry is, http://127.0.0.1:3000 by default.
+`,
+    options: {
+      scope: { type: 'string', multiple: true, default: ['assent:admin,assent:subscribe,assent:deliver'] },
+      tenant: text('demo'),
+      subscriber: text('developer'),
+      url: text('http://127.0.0.1:3000'),
+    },
+    async run(values) {
       const { createToken } = await import('./create-token.js');
-      process.stdout.write(`${await createToken({ ...who, scopes, minutes: Number(minutes) }, process.env)}\n`);
+      const scopes = [values['scope']].flat().flatMap((each) => String(each).split(','));
+      const who = { tenant: String(values['tenant']), subscriber: String(values['subscriber']) };
+      const url = String(values['url']);
+      if (!URL.canParse(url)) throw new UsageError('--url must be a URL.');
+      const token = await createToken({ ...who, scopes, minutes: 60 }, process.env);
+      const address = new URL('console', url.endsWith('/') ? url : `${url}/`);
+      // A fragment never leaves the browser, and the console removes it at once.
+      address.hash = new URLSearchParams({ token }).toString();
+      process.stdout.write(`${address.href}\n`);
       return 0;
     },
   },

@@ -8,6 +8,7 @@ export interface TokenRequest {
   subscriber: string;
   scopes: readonly string[];
   minutes: number;
+  claims?: Readonly<Record<string, unknown>>;
 }
 
 /** Throws an Error for people: a UsageError for a wrong argument, or if the development issuer is off. */
@@ -30,6 +31,18 @@ export async function createToken(request: TokenRequest, env: NodeJS.ProcessEnv)
     );
   }
   const issuer = await openDevelopmentIssuer(config.dataFolder);
-  const { tenant, subscriber } = request;
-  return issuer.sign({ tenant, subscriber, scopes, lifetimeSeconds: Math.ceil(request.minutes * 60) });
+  const { tenant, subscriber, claims } = request;
+  return issuer.sign({ tenant, subscriber, scopes, lifetimeSeconds: Math.ceil(request.minutes * 60), claims });
+}
+
+/** From `name=value`. A repeated name makes an array. Throws UsageError. */
+export function claimsOf(pairs: readonly string[]): Record<string, string | string[]> {
+  const claims = new Map<string, string | string[]>();
+  for (const pair of pairs) {
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
+    if (name === undefined || value === undefined) throw new UsageError('--claim must be NAME=VALUE.');
+    const earlier = claims.get(name);
+    claims.set(name, earlier === undefined ? value : [earlier, value].flat());
+  }
+  return Object.fromEntries(claims);
 }

@@ -7,7 +7,8 @@ export const denials: Record<Denial, string> = {
   expired: 'The grant expired and was not renewed.',
   revoked: 'An admin revoked this grant.',
   ended: 'The grant, or every subscription to this sink, has ended.',
-  suspended: 'Every subscription to this sink is suspended.',
+  suspended: 'Every subscription to this sink is suspended, or its subscriber is blocked.',
+  blocked: 'An admin blocks this origin or this sink.',
   held: 'The webhook asked senders to wait. The grant stays valid, so send later.',
 };
 

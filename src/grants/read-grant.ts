@@ -1,3 +1,4 @@
+import { isBlockedPair } from '../blocks/find-blocks.js';
 import { RegistryError } from '../errors.js';
 import type { FoundPage } from '../http/page.js';
 import type { Database } from '../storage/database.js';
@@ -20,8 +21,8 @@ import type { Sql } from '../storage/sql.js';
 import { grantTexts } from '../texts/grants.js';
 import { grantOf, type Basis, type Grant, type Pair } from './grant.js';
 
-/** A grant as it is now: after its expiry it is expired, whatever its row says. */
-export type PresentState = Grant['state'] | 'expired';
+/** A grant as it is now: after its expiry it is expired, and under a block it is blocked, whatever its row says. */
+export type PresentState = Grant['state'] | 'expired' | 'blocked';
 export type PresentGrant = Omit<Grant, 'state'> & { state: PresentState };
 
 export interface GrantQuery {
@@ -50,7 +51,8 @@ export interface GrantReader {
 
 type Row = GrantRow & { present: PresentState };
 // By the database's clock, like every expiry.
-const present = Prisma.sql`case when state = 'live' and expiresat <= now() then 'expired' else state end`;
+const present = Prisma.sql`case when t.state <> 'live' then t.state when t.expiresat <= now() then 'expired'
+  when ${isBlockedPair(Prisma.sql`t`)} then 'blocked' else t.state end`;
 
 export function createGrantReader(database: Database): GrantReader {
   const { sql } = database;
@@ -63,7 +65,7 @@ export function createGrantReader(database: Database): GrantReader {
       const wanted = searchFor(query);
       const { ids, next, examined } = await findPage(sql, wanted, query.after, query.limit);
       const rows = await sql.$queryRaw<Row[]>`
-        select *, ${present} as present from "grant" where id = any (${ids}::uuid[]) order by id`;
+        select t.*, ${present} as present from "grant" t where t.id = any (${ids}::uuid[]) order by t.id`;
       const total = query.count ? await countMatches(sql, wanted) : undefined;
       return { entries: rows.map(presentGrant), next, examined, total };
     },
@@ -163,7 +165,7 @@ export async function findGrantOf(sql: Sql, { origin, sink }: Omit<Pair, 'tenant
 export async function findGrant(sql: Sql, tenant: string, id: string): Promise<Row> {
   const rows = isUuid(id)
     ? await sql.$queryRaw<Row[]>`
-        select *, ${present} as present from "grant" where id = ${id}::uuid and tenant = ${tenant}`
+        select t.*, ${present} as present from "grant" t where t.id = ${id}::uuid and t.tenant = ${tenant}`
     : [];
   if (rows[0] === undefined) throw new RegistryError('grant_not_found', grantTexts.notFound);
   return rows[0];

@@ -1,3 +1,4 @@
+import { blockedError, findBlocks } from '../blocks/find-blocks.js';
 import { RegistryError, type Fault } from '../errors.js';
 import type { components } from '../http/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
@@ -108,6 +109,8 @@ async function recordAgreement(
   const origin = call.body.origin.toLowerCase();
   // No grant may outlive its origin: another tenant may register the name.
   await sql.$queryRaw`select 1 from origin where name = ${origin} and tenant = ${tenant} for key share`;
+  const [block] = await findBlocks(sql, [{ tenant, origin, sink }]);
+  if (block !== undefined) throw blockedError(block);
   await findOrigin(sql, tenant, origin);
   const key = call.header['idempotency-key'];
   const request = { tenant, subscriber, key, operation: 'createGrant', content: call.body };

@@ -1,3 +1,4 @@
+import { blockedError, findBlocks, type BlockTarget } from '../blocks/find-blocks.js';
 import { RegistryError, type FaultRule } from '../errors.js';
 import { endGrants, putGrant } from '../grants/write-grant.js';
 import type { Origin } from '../origins/origin.js';
@@ -44,7 +45,7 @@ export interface Callbacks {
   read(key: CallbackKey): Promise<OwnerQuestion | CallbackOutcome>;
   /**
    * RegistryError `callback_rate_malformed` for a malformed rate, `invalid_request` for a consent that names another
-   * origin (a receiver that compares by prefix posts the name that it knows). Such calls grant nothing and leave the key
+   * origin (a receiver that compares by prefix posts the name that it knows), `blocked` under a block. Such calls grant nothing and leave the key
    * valid. They are recorded, like calls with an expired or closed key.
    */
   grant(request: CallbackRequest): Promise<CallbackOutcome>;
@@ -68,6 +69,11 @@ export function createCallbacks({ database, random }: { database: Database; rand
     if ('error' in consent) {
       await keepRejected(tx, actor, called, request, consent.reason);
       return (await refusalBefore(sql, called)) ?? consent;
+    }
+    const [block] = await findBlocks(sql, [await blockTargetOf(sql, called)]);
+    if (block !== undefined && called.state !== 'granted') {
+      await keepRejected(tx, actor, called, request, 'blocked');
+      return { reason: 'blocked', error: blockedError(block) };
     }
     const granted = await sql.$executeRaw`
       update handshake set state = 'granted', verdict = 'callback_granted', finishedat = now(),
@@ -133,6 +139,13 @@ export function createCallbacks({ database, random }: { database: Database; rand
       });
     },
   };
+}
+
+async function blockTargetOf(sql: Sql, { tenant, origin, sink, subscription }: Called): Promise<BlockTarget> {
+  if (subscription === null) return { tenant, origin, sink };
+  const [row] = await sql.$queryRaw<Array<{ subscriber: string }>>`
+    select subscriber from subscription where id = ${subscription}::uuid`;
+  return { tenant, origin, sink, ...row };
 }
 
 /** Why a call grants nothing, and the error that its caller gets. */

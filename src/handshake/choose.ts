@@ -1,3 +1,4 @@
+import { isBlockedPair, isBlockedSubscriber } from '../blocks/find-blocks.js';
 import { Prisma, type handshake as HandshakeRow } from '../storage/generated/client.js';
 import type { Sql } from '../storage/sql.js';
 import { silentVerdicts } from './judgement.js';
@@ -11,24 +12,26 @@ export interface Places {
 }
 
 /** A row with the rate to request, and whether to leave out the callback. */
-export type Candidate = HandshakeRow & { askedrate: number | null; offersnone: boolean };
+export type Candidate = HandshakeRow & { askedrate: number | null; offersnone: boolean; blockednetworks: string[] };
 
 /** It is due, or the process that claimed it died. */
 const isReady = Prisma.sql`(
   (h.state = 'due' and h.dueat <= statement_timestamp())
   or (h.state = 'asking' and h.leaseduntil <= statement_timestamp()))`;
 
-/** The subscription `s` wants events now: it is not suspended, and has not ended. */
+/** The subscription `s` wants events now: it is not suspended, has not ended, and its subscriber is not blocked. */
 export const isOpen = Prisma.sql`(
-  s.endedat is null and s.suspendedat is null and (s.endsat is null or s.endsat > statement_timestamp()))`;
+  s.endedat is null and s.suspendedat is null and (s.endsat is null or s.endsat > statement_timestamp())
+  and not ${isBlockedSubscriber(Prisma.sql`s`)})`;
 
 /**
- * No handshake is sent for a subscription that is suspended or has ended, nor to renew a grant that only such ones need, nor to
- * a webhook that cools down: a handshake that was queued or claimed at the moment of its response does not know that.
+ * No handshake is sent for a subscription that is suspended or has ended, nor to renew a grant that only such ones need, nor
+ * under a block, nor to a webhook that cools down: a handshake that was queued or claimed at the moment of its response does not know that.
  * Values instead of "exists", which the planner may turn into a scan of all subscriptions.
  */
 export const isWanted = Prisma.sql`(
   coalesce((select ${isOpen} from subscription s where s.id = h.subscription), true)
+  and not ${isBlockedPair(Prisma.sql`h`)}
   and (h.reason <> 'renewal' or (
     select true from subscription s where s.origin = h.origin and s.sink = h.sink and ${isOpen} limit 1))
   and coalesce((
@@ -87,7 +90,8 @@ export function choose(
     -- A renewal requests the rate of the grant that it renews, which may be newer than the renewal.
     select h.*, case when h.reason <> 'renewal' then h.requestedrate else (
       select g.requestedrate from "grant" g where g.origin = h.origin and g.sink = h.sink) end as askedrate,
-      ${offersNone} as offersnone
+      ${offersNone} as offersnone,
+      array(select b.value from block b where b.tenant in (h.tenant, '*') and b.kind = 'network') as blockednetworks
     from chosen join handshake h on h.id = chosen.id
     -- Checked again: it may have been cancelled, or granted by the callback, since it was chosen.
     where ${isReady} order by h.dueat, h.id for update of h skip locked`;

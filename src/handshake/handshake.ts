@@ -6,7 +6,7 @@ import type { Verdict } from './verdicts.js';
  * works on it has claimed it, and every transition is one statement that applies only in its state and under its claim.
  *
  *   due        to be sent at `dueat`: new, or retried after a failure that may pass; not while the subscription (for a
- *              renewal: every subscription of the pair) is suspended
+ *              renewal: every subscription of the pair) is suspended, nor under a block
  *   asking     claimed by a process until `leaseduntil`; after that any process may claim it (the owner died)
  *   waiting    the response gave no consent, and the callback can still be called until `waitinguntil`
  *   granted    the response or the callback gave consent
@@ -56,6 +56,8 @@ export interface Claim extends Question {
   sinkHost: string;
   /** By the database's clock. A refused renewal does not end a newer grant. */
   createdAt: Date;
+  /** CIDR: no address in them is asked (src/blocks/block.ts). */
+  blockedNetworks: readonly string[];
 }
 
 /** One OPTIONS request that is about to be sent. */

@@ -25,7 +25,12 @@ export interface Judged extends Begun {
   silentVerdict: Verdict | undefined;
   /** The live grant that a renewal is for. */
   renewed: Pick<Grant, 'basis' | 'expiresAt'> | undefined;
+  /** A block was created while the webhook was asked. */
+  isBlocked: boolean;
 }
+
+/** When to look again whether the block on an address was lifted. */
+export const blockedMs = 60_000;
 
 export interface RetrySettings {
   /** The most attempts for a webhook that does not respond. */
@@ -43,6 +48,10 @@ export interface RetrySettings {
 export function nextMove(judged: Judged, now: Date, settings: RetrySettings): Move {
   const { claim, attempt, judgement, callbackUntil, silentVerdict } = judged;
   const { kind, verdict } = judgement;
+  // Asked again once the block is lifted: a consent under a block does not count, and a refusal does.
+  if (judged.isBlocked && (kind === 'granted' || givenBy(judged) !== undefined)) {
+    return { state: 'due', verdict: 'blocked', afterMs: 0, afterCooldown: false };
+  }
   if (kind === 'granted') return { state: 'granted', verdict };
   if (kind === 'retired') return { state: 'retired', verdict };
   if (isClearRefusal(judgement)) return { state: 'refused', verdict };

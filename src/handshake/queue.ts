@@ -22,7 +22,7 @@ export interface Queue {
    */
   claimIn(sql: Sql, limit: number, only?: readonly string[]): Promise<Claimed>;
   /** asking -> due: hands it back, to be sent later. Nothing was sent, so its attempt does not count. */
-  handBack(begun: Begun, afterMs: number, verdict: 'held_by_budget' | 'aborted'): Promise<void>;
+  handBack(begun: Begun, afterMs: number, verdict: 'held_by_budget' | 'aborted' | 'blocked'): Promise<void>;
   /**
    * How late, in seconds, the oldest due handshake is that could be sent now, because its tenant and its host have a
    * free place. Handshakes that wait for their own tenant or host say nothing about the registry.
@@ -218,5 +218,6 @@ function claimOf(row: Candidate, lease: string): Claim {
     requestedRate: row.askedrate ?? undefined,
     traceparent: row.traceparent ?? undefined,
     createdAt: row.createdat,
+    blockedNetworks: row.blockednetworks,
   };
 }

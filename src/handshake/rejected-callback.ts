@@ -7,7 +7,7 @@ import { targetOf, type Called } from './callback-key.js';
 import { quoted } from './verdicts.js';
 
 export type RejectionReason =
-  'origin_mismatch' | 'origin_repeated' | 'rate_malformed' | 'callback_expired' | 'callback_closed';
+  'origin_mismatch' | 'origin_repeated' | 'rate_malformed' | 'callback_expired' | 'callback_closed' | 'blocked';
 
 /** The latest call of a callback URL that granted nothing, as the row of the handshake keeps it. */
 export interface RejectedCallback {

@@ -1,10 +1,11 @@
+import { isBlockedPair, isBlockedSubscriber } from '../blocks/find-blocks.js';
 import { grantOf, keyOfPair, type Grant } from '../grants/grant.js';
 import { endGrants, lockPairs, putGrants, renewUnreached, type Consent } from '../grants/write-grant.js';
 import type { Origin } from '../origins/origin.js';
 import { originOf } from '../origins/store.js';
 import { createBatcher } from '../storage/batch.js';
 import type { Database } from '../storage/database.js';
-import type { grant as GrantRow, origin as OriginRow } from '../storage/generated/client.js';
+import { Prisma, type grant as GrantRow, type origin as OriginRow } from '../storage/generated/client.js';
 import type { Sql } from '../storage/sql.js';
 import { databaseTime, service, type Transaction } from '../storage/transaction.js';
 import { answerColumns } from './attempt.js';
@@ -144,11 +145,23 @@ async function judgedWith(sql: Sql, judged: readonly Read[]): Promise<Judged[]> 
   const without = judged.filter(({ judgement: { kind } }) => kind !== 'granted' && kind !== 'retired');
   const attempts = await readAttempts(sql, without);
   const grants = await readRenewed(sql, without);
+  const blocked = await readBlocked(sql, judged);
   return judged.flatMap(({ origin, ...each }) => {
     if (origin === undefined) return [];
     const { failures = 0, callbackUntil, silentVerdict } = attempts.get(each.claim.id) ?? {};
-    return [{ ...each, origin, failures, callbackUntil, silentVerdict, renewed: grants.get(keyOfPair(each.claim)) }];
+    const renewed = grants.get(keyOfPair(each.claim));
+    const isBlocked = blocked.has(each.claim.id);
+    return [{ ...each, origin, failures, callbackUntil, silentVerdict, renewed, isBlocked }];
   });
+}
+
+/** The handshakes that a block stops, although they were sent. */
+async function readBlocked(sql: Sql, judged: readonly Read[]): Promise<Set<string>> {
+  const rows = await sql.$queryRaw<Array<{ id: string }>>`
+    select h.id from handshake h
+    where h.id = any (${judged.map(({ claim }) => claim.id)}::uuid[]) and (${isBlockedPair(Prisma.sql`h`)}
+      or coalesce((select ${isBlockedSubscriber(Prisma.sql`s`)} from subscription s where s.id = h.subscription), false))`;
+  return new Set(rows.map(({ id }) => id));
 }
 
 /**

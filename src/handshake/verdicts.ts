@@ -19,6 +19,7 @@ export type RegistryVerdict =
   | 'revoked'
   | 'interrupted'
   | 'held_by_budget'
+  | 'blocked'
   | 'name_not_public';
 
 export type Verdict = Judgement['verdict'] | RegistryVerdict;

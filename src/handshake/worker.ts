@@ -1,7 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Adopt, Begun, Claim, Settled } from './handshake.js';
+import { isInNetworks } from '../outbound/address.js';
 import type { SafeRequest } from '../outbound/safe-request.js';
+import { blockedMs } from './next-move.js';
 import type { Queue } from './queue.js';
 import type { Settle } from './settle.js';
 
@@ -54,15 +56,19 @@ export function createWorker(settings: WorkerSettings): Worker {
       await queue.handBack(begun, 0, 'aborted');
       return undefined;
     }
+    let isBlocked = false;
     const reply = await request({
       url: claim.sink,
       method: 'OPTIONS',
       headers: attempt.headers,
       signal: giveUp.signal,
-      admit: admitNetwork,
+      admit: async (network, address) => {
+        isBlocked = isInNetworks(address, claim.blockedNetworks);
+        return isBlocked ? blockedMs : admitNetwork(network);
+      },
     });
     if (reply.kind === 'held') {
-      await queue.handBack(begun, reply.retryAfterMs, 'held_by_budget');
+      await queue.handBack(begun, reply.retryAfterMs, isBlocked ? 'blocked' : 'held_by_budget');
       return undefined;
     }
     const settled = await settle(begun, reply);

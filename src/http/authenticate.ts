@@ -91,6 +91,7 @@ export function createAuthenticate(settings: AuthenticateSettings): Authenticate
         scopes: new Set(scopes.filter((scope) => granted.includes(scope))),
         tenants: entry.tenant === undefined ? entry.tenants : [entry.tenant],
         tokenExpiresAt: Math.min(payload.exp!, payload.iat! + maxTokenAgeSeconds) * 1000,
+        claims: () => decodeJwt(token),
       };
     } catch (error) {
       throw error instanceof errors.JOSEError ? explained(error) : error;

@@ -33,7 +33,8 @@ export interface paths {
          *     resume the subscription.
          *
          *     Errors: `invalid_subscription` (400) lists every fault with its place, for example `origin_missing` if the tenant
-         *     has no default origin. `quota_exceeded` and `filters_too_expensive` (403) name a limit. An `Idempotency-Key` of
+         *     has no default origin. `quota_exceeded` and `filters_too_expensive` (403) name a limit.
+         *     `subscription_not_allowed` (403) names what the rules of the origin allow you. An `Idempotency-Key` of
          *     another request returns `idempotency_key_reused` (409).
          */
         post: operations["createSubscription"];
@@ -75,6 +76,8 @@ export interface paths {
          *     Another `sink`, `origin` or `requestedrate` starts a new handshake; other members change at once. A suspended
          *     subscription starts it when you resume it. A later `expiresat`, or none, extends a subscription that has ended: it
          *     starts a handshake too if no grant is live. If `sinkcredential` has nothing but its type, the stored secret stays.
+         *
+         *     Errors: `subscription_not_allowed` (403) if the rules of the origin do not allow the result.
          */
         put: operations["updateSubscription"];
         post?: never;
@@ -151,7 +154,8 @@ export interface paths {
          *     asks the webhook if it never did, if the consent expired in the meantime, or if the sink, origin or requested rate
          *     changed. It does not ask for a subscription that has ended.
          *
-         *     Errors: `suspended_by_admin` (403) if an admin suspended it and you are not an admin.
+         *     Errors: `suspended_by_admin` (403) if an admin suspended it and you are not an admin, `subscription_not_allowed` (403)
+         *     if the rules of the origin no longer allow it.
          */
         post: operations["resumeSubscription"];
         delete?: never;
@@ -529,7 +533,7 @@ export interface paths {
          *     (`assent:deliver`) and admins (`assent:admin`). The last line (`kind: end`) has the cursor to follow with
          *     `GET /changes?after=`. **A stream without that line is incomplete:** take another snapshot.
          *
-         *     Subscriptions and grants in every state are included. Deliver to a subscription if it is not suspended, and the
+         *     Subscriptions and grants in every state are included. Deliver to a subscription if its origin is not blocked, it is not suspended, and the
          *     grant of its origin and sink is live and has not expired. The first line arrives after everything was read, which
          *     may take two minutes. A client that stops reading for a while is disconnected.
          */
@@ -628,7 +632,7 @@ export interface paths {
         /**
          * Replace the policy of an origin
          * @description Replaces the policy. For admins (`assent:admin`). It applies to handshakes from now on. Grants stay as they are until
-         *     their renewal.
+         *     their renewal. `subscriptionrules` apply to registrations and changes of subscriptions from now on; they end none.
          *
          *     Errors: `default_origin_exists` (409), and `invalid_request` (400) with `name_changed` if you send another name.
          */
@@ -649,6 +653,39 @@ export interface paths {
          *     default.
          */
         patch: operations["patchOrigin"];
+        trace?: never;
+    };
+    "/origins/{name}/subscriptionrules/check": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
+            path: {
+                /** @description The DNS name of the origin. */
+                name: components["parameters"]["OriginName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check subscriptions against subscription rules
+         * @description Returns which subscriptions of the origin the given rules would refuse, or the present rules if you send none. For
+         *     admins (`assent:admin`). It changes nothing. It leaves out subscriptions that have ended.
+         *
+         *     Claims are in tokens, so Assent cannot know them here. A subscription that a rule allows for some clients with the
+         *     right claims is `undecided`.
+         */
+        post: operations["checkSubscriptionRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/grants": {
@@ -676,7 +713,7 @@ export interface paths {
          * @description Records consent that organisations settled on paper, without a handshake. For admins (`assent:admin`). It replaces the
          *     current grant of the origin and sink, also a revoked one. Assent does not renew it; it ends at `expiresat`.
          *
-         *     Errors: `origin_not_found` (404).
+         *     Errors: `origin_not_found` (404); `blocked` (403).
          */
         post: operations["createGrant"];
         delete?: never;
@@ -757,6 +794,73 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/blocks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List blocks
+         * @description Lists the blocks that are in force, oldest first. For admins (`assent:admin`): those of the tenant, and those of every
+         *     tenant. For operators (`assent:block`): those of every tenant that the issuer of the token may name.
+         */
+        get: operations["getBlocks"];
+        put?: never;
+        /**
+         * Block an origin, a sink, a subscriber or a tenant
+         * @description Stops everything under the block, in one call. From then on Assent asks no webhook under it, records no consent, and
+         *     matches and permits nothing. New registrations return `blocked` (403), and so do agreements and callbacks. Senders
+         *     learn of it through the feed. For admins (`assent:admin`) and operators (`assent:block`).
+         *
+         *     A block stands above grants and changes none of them. If you lift it, everything is as before. A grant that expired
+         *     meanwhile is asked for again. A request that was already on its way to a webhook is not called back, but its response
+         *     grants nothing.
+         *
+         *     With `dryrun=true` nothing is stored. The response is 200, with the effect that the block would have.
+         *
+         *     Errors: `scope_missing` (403) for another tenant without `assent:block`; `quota_exceeded` (403) at 1,000 blocks.
+         */
+        post: operations["createBlock"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/blocks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a block. */
+                id: components["parameters"]["BlockId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a block
+         * @description Returns a block with what is under it now. For admins (`assent:admin`) and operators (`assent:block`).
+         *
+         *     Errors: `block_not_found` (404), also after it was lifted.
+         */
+        get: operations["getBlock"];
+        put?: never;
+        post?: never;
+        /**
+         * Lift a block
+         * @description Ends a block and returns it as it was. What it stopped continues at once, unless another block stops it. No webhook is
+         *     asked anew, except for grants that expired meanwhile. For admins (`assent:admin`) and operators (`assent:block`).
+         *
+         *     Errors: `block_not_found` (404); `scope_missing` (403) for a block that an operator created, without `assent:block`.
+         */
+        delete: operations["liftBlock"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/handshakes": {
         parameters: {
             query?: never;
@@ -827,10 +931,10 @@ export interface components {
         /**
          * @description `active`: events may be delivered. `pending`: there is no outcome yet. `refused`: the webhook gave no consent, or an
          *     admin revoked the grant. `unreachable`: every attempt to ask failed. `suspended`: the subscriber or an admin suspended
-         *     it, or it was registered as suspended. `expired`: the grant expired, or the subscription ended. `retired`: the webhook returned 410.
+         *     it, or it was registered as suspended. `blocked`: an admin blocks its origin, sink, subscriber or tenant. `expired`: the grant expired, or the subscription ended. `retired`: the webhook returned 410.
          * @enum {string}
          */
-        SubscriptionStatus: "pending" | "active" | "refused" | "unreachable" | "suspended" | "expired" | "retired";
+        SubscriptionStatus: "pending" | "active" | "refused" | "unreachable" | "suspended" | "blocked" | "expired" | "retired";
         /** @description A place in the request that breaks a rule. */
         Fault: {
             /** @description The place: a JSON pointer into the body (`/sink`), or `query/limit`, `header/prefer`, `path/id`. */
@@ -913,10 +1017,10 @@ export interface components {
             /**
              * @description `origin_mismatch`: it named another origin. `origin_repeated`: it named several. `rate_malformed`: its rate is
              *     malformed. `callback_expired`: the URL had expired. `callback_closed`: the question was closed by a refusal, a
-             *     revocation, a deletion, or another sink, origin or rate.
+             *     revocation, a deletion, or another sink, origin or rate. `blocked`: an admin blocks the origin, the sink or the subscriber.
              * @enum {string}
              */
-            reason: "origin_mismatch" | "origin_repeated" | "rate_malformed" | "callback_expired" | "callback_closed";
+            reason: "origin_mismatch" | "origin_repeated" | "rate_malformed" | "callback_expired" | "callback_closed" | "blocked";
             /** @description What the call sent and why it did not count. */
             message: string;
             /** @description What to send instead. */
@@ -1496,7 +1600,7 @@ export interface components {
             subscription: string;
             sink: string;
             matched: boolean;
-            /** @description `matched`, `filter` (a part does not match), `suspended`, `no_grant`, `expired`, `revoked` or `ended` (the grant or the subscription). */
+            /** @description `matched`, `filter` (a part does not match), `blocked`, `suspended`, `no_grant`, `expired`, `revoked` or `ended` (the grant or the subscription). */
             reason: string;
             /** @description The first part of the subscription that does not match. */
             pointer?: string;
@@ -1574,7 +1678,8 @@ export interface components {
             /** @description The end of a hold. The webhook asked senders to wait until then. */
             helduntil?: components["schemas"]["Time"];
             /**
-             * @description Why not: `no_grant`, `expired`, `revoked`, `ended`, `suspended` (every subscription to this sink is suspended), or
+             * @description Why not: `no_grant`, `expired`, `revoked`, `ended`, `blocked` (an admin blocks the origin or the
+             *     sink), `suspended` (every subscription to this sink is suspended, or its subscriber blocked), or
              *     `held` (the webhook asked senders to wait until `helduntil`; the consent stands, so send later).
              */
             reason?: string;
@@ -1678,6 +1783,8 @@ export interface components {
             /** @description Events without another origin belong to this one. */
             isdefault: boolean;
             profile: components["schemas"]["Profile"];
+            /** @description An admin blocks it: it may send nothing, whatever its grants say. */
+            blocked: boolean;
         };
         /**
          * @description A subscription. Deliver to it if it is not suspended, `expiresat` has not passed, and its origin may send to its
@@ -1697,6 +1804,7 @@ export interface components {
             protocolsettings?: Record<string, never> | null;
             /** @description Whether it has a credential. `POST /match` returns it. */
             hascredential: boolean;
+            /** @description It is suspended, or its subscriber is blocked. */
             suspended: boolean;
             /**
              * Format: date-time
@@ -1705,7 +1813,7 @@ export interface components {
             expiresat?: string | null;
         };
         /**
-         * @description A grant. The origin may send to the sink while `state` is `live`, `expiresat` is in the future, and `helduntil` is in
+         * @description A grant. The origin may send to the sink while it is not `blocked`, `state` is `live`, `expiresat` is in the future, and `helduntil` is in
          *     the past or null.
          */
         FeedGrant: {
@@ -1713,7 +1821,7 @@ export interface components {
             origin: string;
             sink: string;
             /** @enum {string} */
-            state: "live" | "ended" | "revoked";
+            state: "live" | "ended" | "revoked" | "blocked";
             basis: components["schemas"]["GrantBasis"];
             /** @description Requests per minute, as a string, or `*`. */
             allowedrate: string;
@@ -1749,7 +1857,7 @@ export interface components {
              *     readers of the old origin that the subscription now belongs to another one.
              * @enum {string}
              */
-            kind: "subscription.created" | "subscription.replaced" | "subscription.moved" | "subscription.deleted" | "subscription.suspended" | "subscription.resumed" | "subscription.expired" | "origin.changed" | "grant.live" | "grant.ended" | "grant.revoked" | "grant.held" | "grant.released";
+            kind: "subscription.created" | "subscription.replaced" | "subscription.moved" | "subscription.deleted" | "subscription.suspended" | "subscription.resumed" | "subscription.expired" | "subscription.blocked" | "subscription.unblocked" | "origin.changed" | "origin.blocked" | "origin.unblocked" | "grant.live" | "grant.ended" | "grant.revoked" | "grant.held" | "grant.released" | "grant.blocked" | "grant.unblocked";
             origin: string;
             sink?: string;
             subscription?: string;
@@ -1767,6 +1875,30 @@ export interface components {
          * @enum {string}
          */
         Judgement: "strict" | "lenient";
+        /**
+         * @description Allows subscribers to subscribe to events. All members must apply, and an absent member limits nothing. Values are
+         *     compared exactly, with upper and lower case.
+         */
+        SubscriptionRule: {
+            /** @description A unique name for people. Subscribers that the rule is about can see it. */
+            name: string;
+            /** @description Only these clients. */
+            subscribers?: string[];
+            /**
+             * @description Only clients whose token has each of these claims, with the accepted value or one of several. If the token has an
+             *     array, one entry must be accepted. A name that begins with a slash is a JSON pointer, such as
+             *     `/realm_access/roles`.
+             */
+            claims?: {
+                [key: string]: string | number | boolean | (string | number | boolean)[];
+            };
+            /** @description Only events with one of these types. A value that ends with `*` stands for every type that begins so. */
+            types?: string[];
+            /** @description Only events from one of these sources. Written like `types`, and compared as text. */
+            sources?: string[];
+            /** @description Only events with one of these subjects. An event without a subject has none. Written like `types`. */
+            subjects?: string[];
+        };
         /** @description An origin and its policy. */
         Origin: {
             name: string;
@@ -1779,6 +1911,7 @@ export interface components {
             leaseseconds: number;
             profile: components["schemas"]["Profile"];
             goneafter: number;
+            subscriptionrules?: components["schemas"]["SubscriptionRule"][];
             createdat: components["schemas"]["Time"];
             updatedat: components["schemas"]["Time"];
         };
@@ -1803,6 +1936,12 @@ export interface components {
             profile?: components["schemas"]["Profile"];
             /** @description The number of 410 responses in a row, to deliveries, that retire a webhook. 1 if absent. */
             goneafter?: number;
+            /**
+             * @description Who may subscribe to what. A subscription is allowed if rules about its subscriber allow every event that it could
+             *     match. If absent, anyone of the tenant may subscribe to anything. An empty array allows no subscription. Only
+             *     admins see the rules. A change does not end subscriptions that exist.
+             */
+            subscriptionrules?: components["schemas"]["SubscriptionRule"][];
             readonly createdat?: unknown;
             readonly updatedat?: unknown;
         };
@@ -1827,6 +1966,12 @@ export interface components {
             profile?: components["schemas"]["Profile"];
             /** @description The number of 410 responses in a row, to deliveries, that retire a webhook. 1 if absent. */
             goneafter?: number;
+            /**
+             * @description Who may subscribe to what. A subscription is allowed if rules about its subscriber allow every event that it could
+             *     match. If absent, anyone of the tenant may subscribe to anything. An empty array allows no subscription. Only
+             *     admins see the rules. A change does not end subscriptions that exist.
+             */
+            subscriptionrules?: components["schemas"]["SubscriptionRule"][];
             readonly createdat?: unknown;
             readonly updatedat?: unknown;
         };
@@ -1834,17 +1979,43 @@ export interface components {
         OriginPatch: {
             [key: string]: unknown;
         };
+        /** @description Subscription rules to check. The present rules of the origin if absent. */
+        RuleCheck: {
+            subscriptionrules?: components["schemas"]["SubscriptionRule"][];
+        };
+        /** @description A subscription that rules refuse, or may refuse. */
+        CheckedSubscription: {
+            id: string;
+            subscriber: string;
+            /** @enum {string} */
+            verdict: "refused" | "undecided";
+            faults: components["schemas"]["Fault"][];
+        };
+        /** @description What subscription rules say about the subscriptions of an origin. */
+        RuleCheckResult: {
+            /** @description The number of subscriptions that were examined. */
+            examined: number;
+            /** @description Whether these are all subscriptions of the origin. */
+            complete: boolean;
+            /** @description The number of subscriptions that the rules refuse. */
+            refused: number;
+            /** @description The number of subscriptions that depend on the claims of a token. */
+            undecided: number;
+            /** @description The first 100 of those that are refused or undecided, oldest first. */
+            subscriptions: components["schemas"]["CheckedSubscription"][];
+        };
         /** @description The stored record that an origin may send to a sink, or no longer may. */
         Grant: {
             id: string;
             origin: string;
             sink: string;
             /**
-             * @description `live`: the origin may send. `expired`: `expiresat` is in the past. `ended`: see `endreason`. `revoked`: an admin
+             * @description `live`: the origin may send. `expired`: `expiresat` is in the past. `blocked`: a block stops
+             *     it; it is live again when that is lifted. `ended`: see `endreason`. `revoked`: an admin
              *     revoked it.
              * @enum {string}
              */
-            state: "live" | "expired" | "ended" | "revoked";
+            state: "live" | "expired" | "blocked" | "ended" | "revoked";
             /**
              * @description Why it ended: `renewal_refused`, `target_gone` (410), `no_subscription` (the last one was deleted), `reopened`
              *     (an admin asked again), or the reason that the admin gave for revoking it.
@@ -1888,6 +2059,72 @@ export interface components {
             expiresat: string;
             /** @description The agreement, for example its file number. */
             reference: string;
+        };
+        /**
+         * @description What is blocked. `origin`: one system that sends events. `sink`: one URL. `host`: every URL of a host name or address.
+         *     `domain`: a domain and all names below it. `network`: webhooks whose address was in this network when they gave consent;
+         *     Assent does not connect to any other address in it either. `subscriber`: the subscriptions of one client. `tenant`: everything of one
+         *     organisation.
+         * @enum {string}
+         */
+        BlockKind: "origin" | "sink" | "host" | "domain" | "network" | "subscriber" | "tenant";
+        /** @description What is under the block now, whether or not another block stops it as well. */
+        BlockEffect: {
+            /** @description The first 20 of their origins. */
+            origins: string[];
+            /** @description Subscriptions that have not ended. */
+            subscriptions: number;
+            /** @description The first 20 of their subscribers. */
+            subscribers: string[];
+            /** @description Live grants. For a subscriber, those that no other subscriber needs. */
+            grants: number;
+            /** @description Handshakes that are due, in progress or waiting for a callback. */
+            handshakes: number;
+        };
+        /** @description Something that an admin stopped. It is in force until it is lifted, or until `expiresat`. */
+        Block: {
+            id: string;
+            /** @description Whose deliveries are stopped. `*` is every tenant. */
+            tenant: string;
+            kind: components["schemas"]["BlockKind"];
+            value: string;
+            reason: string;
+            /** @description When the block ends. */
+            expiresat?: components["schemas"]["Time"];
+            /** @description When it began. */
+            createdat: components["schemas"]["Time"];
+            /** @description The client of the admin or operator. */
+            createdby: string;
+            /** @description Only an operator may lift it. */
+            byoperator: boolean;
+            effect?: components["schemas"]["BlockEffect"];
+        };
+        /** @description What to stop, and why. */
+        BlockRequest: {
+            kind: components["schemas"]["BlockKind"];
+            /**
+             * @description For `origin` its name, for `sink` the URL as its subscriptions have it, for `host` a name or an address without port, for
+             *     `domain` as `example.com`, for `network` as `203.0.113.0/24`, for `subscriber` a client, for `tenant` its name.
+             */
+            value: string;
+            /** @description Consumers read it in the status of their subscriptions. */
+            reason: string;
+            /**
+             * Format: date-time
+             * @description When the block ends, in the future. Without it, when you lift it.
+             */
+            expiresat?: string;
+            /** @description Whose deliveries to stop. Your own tenant by default; another one, or `*` for every tenant, needs `assent:block`. */
+            tenant?: string;
+        };
+        /** @description The effect that a block would have. */
+        BlockPreview: {
+            tenant: string;
+            kind: components["schemas"]["BlockKind"];
+            value: string;
+            reason: string;
+            expiresat?: components["schemas"]["Time"];
+            effect: components["schemas"]["BlockEffect"];
         };
         /** @description One change, who made it, and when. */
         AuditEntry: {
@@ -2229,6 +2466,8 @@ export interface components {
         OriginName: string;
         /** @description The id of a grant. */
         GrantId: string;
+        /** @description The id of a block. */
+        BlockId: string;
     };
     requestBodies: never;
     headers: {
@@ -2410,8 +2649,9 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             /**
              * @description `scope_missing`: the token's scopes do not allow this. `quota_exceeded`: the tenant has reached its quota of
-             *     subscriptions. `filters_too_expensive`: the filters cost more than the subscriber or the tenant may use. A change
-             *     of filters can fail in the same way.
+             *     subscriptions. `filters_too_expensive`: the filters cost more than the subscriber or the tenant may use.
+             *     `subscription_not_allowed`: the rules of the origin do not allow the subscriber every event that the subscription
+             *     could match. A change can fail in the same way, and for the last reason so can resuming.
              */
             403: {
                 headers: {
@@ -2422,16 +2662,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:problem-type:assent:quota_exceeded",
-                     *       "title": "The tenant has reached its quota of subscriptions.",
-                     *       "status": 403,
-                     *       "detail": "The tenant already has 1000000 subscriptions, which is the maximum.",
-                     *       "code": "quota_exceeded",
-                     *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63"
-                     *     }
-                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -2735,8 +2965,8 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             /**
-             * @description The token's scopes do not allow this (`scope_missing`), or an admin suspended the subscription
-             *     (`suspended_by_admin`).
+             * @description The token's scopes do not allow this (`scope_missing`), an admin suspended the subscription
+             *     (`suspended_by_admin`), or the rules of the origin no longer allow it (`subscription_not_allowed`).
              */
             403: {
                 headers: {
@@ -3729,6 +3959,47 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    checkSubscriptionRules: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The language of verdicts, messages and advice (RFC 9110 section 12.5.4): English or Dutch. English if you prefer
+                 *     neither.
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
+            path: {
+                /** @description The DNS name of the origin. */
+                name: components["parameters"]["OriginName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleCheck"];
+            };
+        };
+        responses: {
+            /** @description The subscriptions that the rules refuse. */
+            200: {
+                headers: {
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleCheckResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
     getGrants: {
         parameters: {
             query?: {
@@ -3746,7 +4017,7 @@ export interface operations {
                 /** @description Only grants whose origin and sink a subscription of this client has. For admins. */
                 subscriber?: string;
                 /** @description Only grants that are in this state now. */
-                state?: "live" | "expired" | "ended" | "revoked";
+                state?: "live" | "expired" | "blocked" | "ended" | "revoked";
                 /** @description Only grants on this basis. */
                 basis?: components["schemas"]["GrantBasis"];
                 /** @description Only grants whose `expiresat` is before this time. Combine it with `state=live` for grants that expire soon. */
@@ -3943,6 +4214,153 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getBlocks: {
+        parameters: {
+            query?: {
+                /** @description Only blocks of this kind. */
+                kind?: components["schemas"]["BlockKind"];
+                /** @description Only blocks with exactly this value. */
+                value?: string;
+                /** @description The maximum number of entries on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page starts. Take it from the `Link` header of the page before. Another list's cursor returns 400. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of blocks. */
+            200: {
+                headers: {
+                    Link: components["headers"]["Link"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Block"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    createBlock: {
+        parameters: {
+            query?: {
+                /** @description Whether to return the effect without blocking anything. */
+                dryrun?: boolean;
+            };
+            header?: {
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BlockRequest"];
+            };
+        };
+        responses: {
+            /** @description What the block would stop, for `dryrun=true`. */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlockPreview"];
+                };
+            };
+            /** @description The block is in force. */
+            201: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Block"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getBlock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a block. */
+                id: components["parameters"]["BlockId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The block. */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Block"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    liftBlock: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description What the change belongs to, such as the number of a ticket. It is the `reference` of its entries in the audit record. */
+                "Audit-Reference"?: components["parameters"]["AuditReference"];
+            };
+            path: {
+                /** @description The id of a block. */
+                id: components["parameters"]["BlockId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The block that was lifted. */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Block"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             default: components["responses"]["Problem"];
         };
     };

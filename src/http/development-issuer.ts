@@ -19,6 +19,8 @@ export interface DevelopmentToken {
   subscriber: string;
   scopes: Iterable<Scope>;
   lifetimeSeconds: number;
+  /** Further claims. They cannot replace one that the service reads. */
+  claims?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface DevelopmentIssuer {
@@ -58,8 +60,8 @@ export async function openDevelopmentIssuer(dataFolder: string): Promise<Develop
     issuer: developmentIssuer,
     jwks,
     keySource: createLocalJWKSet(jwks),
-    sign: ({ tenant, subscriber, scopes, lifetimeSeconds }) =>
-      new SignJWT({ tenant, client_id: subscriber, scope: [...scopes].join(' ') })
+    sign: ({ tenant, subscriber, scopes, lifetimeSeconds, claims }) =>
+      new SignJWT({ ...claims, tenant, client_id: subscriber, scope: [...scopes].join(' ') })
         .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid })
         .setIssuer(developmentIssuer)
         .setAudience(developmentAudience)

@@ -1,7 +1,8 @@
 /**
  * What a token allows. Consumers manage their own subscriptions. Admins manage everything in their tenant. Senders read
  * the grants, matches and feed of their tenant, lease its rates and report deliveries; with the scope for credentials
- * they also read sink credentials. Operators read the audit record of every tenant, and nothing else.
+ * they also read sink credentials. Operators read the audit record of every tenant, or
+ * block across tenants, and nothing else.
  */
 export const scopes = [
   'assent:subscribe',
@@ -9,6 +10,7 @@ export const scopes = [
   'assent:deliver',
   'assent:credentials',
   'assent:audit',
+  'assent:block',
 ] as const;
 
 export type Scope = (typeof scopes)[number];
@@ -22,7 +24,14 @@ export interface Principal {
   tenants?: readonly string[] | undefined;
   /** Milliseconds since 1970. The token is refused after that, so no response based on it may last longer. */
   tokenExpiresAt: number;
+  /**
+   * The claims of the verified token. They are decoded on each call: few requests need them, and the cache of tokens has
+   * the token already, as its key.
+   */
+  claims?: (() => Claims) | undefined;
 }
+
+export type Claims = Readonly<Record<string, unknown>>;
 
 /** The caller of an operation without a token. */
 export const nobody: Principal = { tenant: '', subscriber: '', scopes: new Set(), tokenExpiresAt: 0 };

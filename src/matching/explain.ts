@@ -1,7 +1,9 @@
+import { isBlockedPair, isBlockedSubscriber } from '../blocks/find-blocks.js';
 import type { ContextAttributes } from '../events/context-attributes.js';
 import type { components } from '../http/contract.gen.js';
 import type { Principal } from '../http/principal.js';
 import type { Database } from '../storage/database.js';
+import { Prisma } from '../storage/generated/client.js';
 import { beforeAllIds } from '../storage/ids.js';
 import { cesqlErrorTexts, filterTestTexts } from '../texts/filters.js';
 import type { Language, Text } from '../texts/text.js';
@@ -43,6 +45,7 @@ interface Row {
   filters: Filter[] | null;
   suspended: boolean;
   ended: boolean;
+  blocked: boolean;
   grantstate: 'live' | 'expired' | 'ended' | 'revoked' | null;
 }
 
@@ -65,6 +68,7 @@ export function createExplain({ database: { client }, turns, budget }: ExplainSe
       const rows = await client.$queryRaw<Row[]>`
         select s.id, s.sink, s.source, s.types, s.subject, s.filters, s.suspendedat is not null as suspended,
           s.endedat is not null or coalesce(s.endsat <= now(), false) as ended,
+          ${isBlockedPair(Prisma.sql`s`)} or ${isBlockedSubscriber(Prisma.sql`s`)} as blocked,
           case when g.state = 'live' and g.expiresat <= now() then 'expired' else g.state end as grantstate
         from subscription s left join "grant" g on g.origin = s.origin and g.sink = s.sink
         where s.tenant = ${tenant} and s.origin = ${origin} and (${isAdmin} or s.subscriber = ${subscriber})
@@ -97,7 +101,7 @@ export function createExplain({ database: { client }, turns, budget }: ExplainSe
 }
 
 function explainRow(row: Row, work: Work): (event: ContextAttributes) => Explanation {
-  const { id, sink, suspended, ended, grantstate } = row;
+  const { id, sink, suspended, ended, blocked, grantstate } = row;
   const failureOf = compileFailure(
     {
       id,
@@ -113,6 +117,7 @@ function explainRow(row: Row, work: Work): (event: ContextAttributes) => Explana
     const failure = failureOf(event);
     if (failure) return { ...base, matched: false, reason: 'filter', ...presentFailure(failure, () => 'en') };
     if (ended) return { ...base, matched: false, reason: 'ended' };
+    if (blocked) return { ...base, matched: false, reason: 'blocked' };
     if (suspended) return { ...base, matched: false, reason: 'suspended' };
     if (grantstate !== 'live') return { ...base, matched: false, reason: grantstate ?? 'no_grant' };
     return { ...base, matched: true, reason: 'matched' };

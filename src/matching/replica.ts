@@ -101,6 +101,7 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
       entry.origin = { ...state, tenant };
       count(tenant, sizeOf(entry));
     }
+    if (state !== null) pairs.blockOrigin(indexed.get(name)?.number ?? 0, state.blocked === true);
     if (state?.isdefault) defaults.set(tenant, name);
     else if (defaults.get(tenant) === name) defaults.delete(tenant);
   }
@@ -185,7 +186,7 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
   function match(origin: KnownOrigin, event: ContextAttributes, work?: Work): MatchedPair[] | undefined;
   function match({ name }: KnownOrigin, event: ContextAttributes, work?: Work): MatchedPair[] | undefined {
     const entry = indexed.get(name);
-    if (entry === undefined) {
+    if (entry === undefined || entry.origin.blocked) {
       work?.endEvent();
       return [];
     }

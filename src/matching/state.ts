@@ -48,6 +48,8 @@ export interface OriginState {
   name: string;
   isdefault: boolean;
   profile: Profile;
+  /** It may send nothing, and nothing matches. */
+  blocked?: boolean;
 }
 
 export interface SubscriptionState {
@@ -60,6 +62,7 @@ export interface SubscriptionState {
   filters?: Filter[] | null;
   protocolsettings?: Record<string, unknown> | null;
   hascredential: boolean;
+  /** Or its subscriber is blocked. */
   suspended: boolean;
   /** RFC 3339: the end that its consumer named. */
   expiresat?: string | null;
@@ -77,5 +80,5 @@ export interface GrantState {
   helduntil?: string | null;
 }
 
-export const grantStates = ['live', 'ended', 'revoked'] as const;
+export const grantStates = ['live', 'ended', 'revoked', 'blocked'] as const;
 export const bases = ['response', 'callback', 'agreement', 'policy'] as const;

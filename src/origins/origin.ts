@@ -1,4 +1,5 @@
 import type { Rate } from './rate.js';
+import type { SubscriptionRule } from './subscription-rule.js';
 
 /** How responses to OPTIONS are judged: by the MUSTs of the specification, or with the documented exceptions. */
 export type JudgementPolicy = 'strict' | 'lenient';
@@ -28,6 +29,8 @@ export interface Origin {
   profile: Profile;
   /** How often a webhook must respond 410 Gone before it counts as retired. */
   goneAfter: number;
+  /** Who may subscribe to what. Undefined means no limit; with an empty array no client may subscribe. */
+  subscriptionRules: readonly SubscriptionRule[] | undefined;
   version: number;
   createdAt: Date;
   updatedAt: Date;

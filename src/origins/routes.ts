@@ -4,9 +4,11 @@ import type { components } from '../http/contract.gen.js';
 import { requireConditions, versionTag } from '../http/entity-tag.js';
 import { actorOf, type Call, type Handlers } from '../http/handler.js';
 import { pageHeaders, readListCursor } from '../http/page.js';
+import type { Principal } from '../http/principal.js';
 import { parseOriginName } from './origin-name.js';
 import type { Origin, OriginPolicy } from './origin.js';
 import type { OriginStore } from './store.js';
+import { checkSubscriptionRules } from './subscription-rule.js';
 
 type Settings = components['schemas']['OriginSettings'];
 type OriginOperation = 'getOrigins' | 'createOrigin' | 'getOrigin' | 'updateOrigin' | 'patchOrigin' | 'deleteOrigin';
@@ -24,12 +26,18 @@ export function createOriginHandlers({ origins, checkBody }: OriginRoutes): Hand
     getOrigins: async ({ query, principal, address }) => {
       const after = readListCursor(query.cursor, address, (key) => parseOriginName(key).ok);
       const page = await origins.list(principal.tenant, after, query.limit ?? 50);
-      return { status: 200, headers: pageHeaders(address, query, page.next), body: page.entries.map(present) };
+      return {
+        status: 200,
+        headers: pageHeaders(address, query, page.next),
+        body: page.entries.map((origin) => presentTo(principal, origin)),
+      };
     },
 
     createOrigin: async (call) => {
       const name = parseOriginName(call.body.name);
-      if (!name.ok) throw invalid([{ pointer: '/name', rule: name.rule, detail: name.detail }]);
+      const faults = checkSubscriptionRules(call.body.subscriptionrules, '/subscriptionrules');
+      if (!name.ok) throw invalid([{ pointer: '/name', rule: name.rule, detail: name.detail }, ...faults]);
+      if (faults.length > 0) throw invalid(faults);
       const { origin, replayed } = await origins.create(actorOf(call), name.name, policyOf(call.body), {
         tenant: call.principal.tenant,
         subscriber: call.principal.subscriber,
@@ -48,7 +56,10 @@ export function createOriginHandlers({ origins, checkBody }: OriginRoutes): Hand
       };
     },
 
-    getOrigin: async (call) => answer(await origins.read(call.principal.tenant, nameOf(call))),
+    getOrigin: async (call) => {
+      const origin = await origins.read(call.principal.tenant, nameOf(call));
+      return { ...answer(origin), body: presentTo(call.principal, origin) };
+    },
 
     updateOrigin: async (call) => answer(await replace(call, () => call.body)),
 
@@ -76,6 +87,8 @@ export function createOriginHandlers({ origins, checkBody }: OriginRoutes): Hand
         const detail = 'The name of an origin cannot change. Register another origin.';
         throw invalid([{ pointer: '/name', rule: 'name_changed', detail }]);
       }
+      const faults = checkSubscriptionRules(settings.subscriptionrules, '/subscriptionrules');
+      if (faults.length > 0) throw invalid(faults);
       return policyOf(settings);
     });
   }
@@ -96,11 +109,18 @@ function policyOf(settings: Settings): OriginPolicy {
     leaseSeconds: settings.leaseseconds ?? 864_000,
     profile: settings.profile ?? 'cloudevents',
     goneAfter: settings.goneafter ?? 1,
+    subscriptionRules: settings.subscriptionrules,
   };
 }
 
 function answer(origin: Origin) {
   return { status: 200 as const, headers: { ETag: versionTag(origin.version) }, body: present(origin) };
+}
+
+/** Rules name other clients, so only admins see them. */
+function presentTo({ scopes }: Principal, origin: Origin): components['schemas']['Origin'] {
+  const { subscriptionrules: rules, ...rest } = present(origin);
+  return rules !== undefined && scopes.has('assent:admin') ? { ...rest, subscriptionrules: rules } : rest;
 }
 
 function present(origin: Origin): components['schemas']['Origin'] {
@@ -115,6 +135,7 @@ function present(origin: Origin): components['schemas']['Origin'] {
     leaseseconds: origin.leaseSeconds,
     profile: origin.profile,
     goneafter: origin.goneAfter,
+    ...(origin.subscriptionRules === undefined ? {} : { subscriptionrules: [...origin.subscriptionRules] }),
     createdat: origin.createdAt.toISOString(),
     updatedat: origin.updatedAt.toISOString(),
   };

@@ -12,6 +12,7 @@ import type { Actor, Transaction } from '../storage/transaction.js';
 import { originTexts } from '../texts/origins.js';
 import type { CallbackPolicy, JudgementPolicy, Origin, OriginPolicy, Profile } from './origin.js';
 import { formatRate, storedRate } from './rate.js';
+import type { SubscriptionRule } from './subscription-rule.js';
 
 export interface OriginStore {
   create(actor: Actor, name: string, policy: OriginPolicy, request: IdempotentRequest): Promise<Created>;
@@ -64,11 +65,12 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
           if (earlier !== undefined) return { origin: await findOrigin(sql, actor.tenant, earlier), replayed: true };
           const [row] = await sql.$queryRaw<[OriginRow]>`
             insert into origin (name, tenant, isdefault, requestedrate, defaultrate, judgement, callback, unsupportedrate,
-              leaseseconds, profile, goneafter)
+              leaseseconds, profile, goneafter, subscriptionrules)
             select ${name}, ${actor.tenant}, isdefault, requestedrate, defaultrate, judgement, callback, unsupportedrate,
-              leaseseconds, profile, goneafter
+              leaseseconds, profile, goneafter, subscriptionrules
             from jsonb_to_recordset(${JSON.stringify([columnsOf(policy)])}::jsonb) as p (isdefault boolean, requestedrate int,
-              defaultrate text, judgement text, callback text, unsupportedrate int, leaseseconds int, profile text, goneafter int)
+              defaultrate text, judgement text, callback text, unsupportedrate int, leaseseconds int, profile text, goneafter int,
+              subscriptionrules jsonb)
             returning *`;
           record(tx, actor, 'origin.created', name, { before: undefined, after: policy });
           return { origin: originOf(row), replayed: false };
@@ -95,9 +97,11 @@ export function createOriginStore({ database, removeDependents }: OriginStoreSet
           const [row] = await sql.$queryRaw<[OriginRow]>`
             update origin o set isdefault = p.isdefault, requestedrate = p.requestedrate, defaultrate = p.defaultrate,
               judgement = p.judgement, callback = p.callback, unsupportedrate = p.unsupportedrate, leaseseconds = p.leaseseconds,
-              profile = p.profile, goneafter = p.goneafter, version = o.version + 1, updatedat = now()
+              profile = p.profile, goneafter = p.goneafter, subscriptionrules = p.subscriptionrules,
+              version = o.version + 1, updatedat = now()
             from jsonb_to_recordset(${JSON.stringify([columnsOf(policy)])}::jsonb) as p (isdefault boolean, requestedrate int,
-              defaultrate text, judgement text, callback text, unsupportedrate int, leaseseconds int, profile text, goneafter int)
+              defaultrate text, judgement text, callback text, unsupportedrate int, leaseseconds int, profile text, goneafter int,
+              subscriptionrules jsonb)
             where o.name = ${name} returning o.*`;
           record(tx, actor, 'origin.replaced', name, { before, after: policy });
           return originOf(row);
@@ -132,7 +136,9 @@ interface PolicyChange {
 
 function record(tx: Transaction, actor: Actor, action: string, name: string, { before, after }: PolicyChange): void {
   const [was, is] = [auditedMembers(before), auditedMembers(after)];
-  tx.audit(actor, action, `origin:${name}`, { ...is, changed: changedMembers(was, is) });
+  // The rules can be long, so an entry has them only if they changed.
+  const { subscriptionrules: _, ...detail } = is;
+  tx.audit(actor, action, `origin:${name}`, { ...detail, changed: changedMembers(was, is) });
   tx.change({ kind: 'origin.changed', tenant: actor.tenant, origin: name, sink: '' });
 }
 
@@ -169,6 +175,7 @@ function columnsOf(policy: OriginPolicy) {
     leaseseconds: policy.leaseSeconds,
     profile: policy.profile,
     goneafter: policy.goneAfter,
+    subscriptionrules: policy.subscriptionRules ?? null,
   };
 }
 
@@ -185,6 +192,7 @@ export function originOf(row: OriginRow): Origin {
     leaseSeconds: row.leaseseconds,
     profile: row.profile as Profile,
     goneAfter: row.goneafter,
+    subscriptionRules: (row.subscriptionrules as SubscriptionRule[] | null) ?? undefined,
     version: row.version,
     createdAt: row.createdat,
     updatedAt: row.updatedat,

@@ -84,6 +84,25 @@ export function networkOf(address: string): string {
     : `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/48`).toString()}/48`;
 }
 
+/** A network in the form in which it is stored (`203.0.113.0/24`); undefined if it is none, or has bits after its prefix. */
+export function canonicalNetwork(text: string): string | undefined {
+  try {
+    const [address, prefix] = parseNetwork(text);
+    const family = address instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6;
+    const canonical = `${address.toString()}/${prefix}`;
+    return family.networkAddressFromCIDR(canonical).toString() === address.toString() ? canonical : undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** Whether an address is in one of these networks. */
+export function isInNetworks(address: string, networks: readonly string[]): boolean {
+  const parsed = parse(address);
+  return parsed !== undefined && networks.some((network) => isWithin(parsed, parseNetwork(network)));
+}
+
 function classify(address: Address): AddressVerdict {
   const range = address.range();
   if (address instanceof ipaddr.IPv4) {

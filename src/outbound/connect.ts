@@ -31,7 +31,7 @@ export type NotConnected =
  * Called once with each /24 or /48 before it is dialled; a number is how many milliseconds to wait instead. Usually
  * there is one network; a second one is dialled only if the first does not accept a connection.
  */
-export type Admit = (network: string) => Promise<number | undefined>;
+export type Admit = (network: string, address: string) => Promise<number | undefined>;
 
 export type Connect = (
   sink: Sink,

@@ -64,14 +64,14 @@ export function dial(destination: Destination, signal: AbortSignal): Promise<TLS
  */
 export async function dialFirst<Socket>(
   candidates: readonly string[],
-  admit: (network: string) => Promise<number | undefined>,
+  admit: (network: string, address: string) => Promise<number | undefined>,
   attempt: (address: string, candidatesLeft: number) => Promise<Socket>,
 ): Promise<Socket | number> {
   const admitted = new Set<string>();
   let failure: RequestFailure | undefined;
   for (const [index, address] of candidates.entries()) {
     const network = networkOf(address);
-    const waitMs = admitted.has(network) ? undefined : await admit(network);
+    const waitMs = admitted.has(network) ? undefined : await admit(network, address);
     if (waitMs !== undefined) {
       if (index === 0) return waitMs;
       break;

@@ -25,7 +25,7 @@ export interface Page {
 /** A page of the registry, with the menu that all of them have. */
 export function frame({ language, title, root, place, content, contents, script }: Page): Buffer {
   const { menu, skip, onThisPage } = landingTexts.frame;
-  const entries = (['docs', 'guides/'] as const).map(
+  const entries = (['console', 'docs', 'guides/'] as const).map(
     (address) =>
       `<a href="${root}${address}"${address === place ? ' aria-current="true"' : ''}>${textIn(menu[address], language)}</a>`,
   );

@@ -7,12 +7,16 @@ import { languageOf } from '../http/language.js';
 import { landingTexts } from '../texts/landing.js';
 import { languages, textIn } from '../texts/text.js';
 import { frame, framePolicy } from './frame.js';
+import { consolePage, consolePolicy } from './console.js';
 import { guideIndex, guidePage, loadGuides } from './guides.js';
 import { landingJson, landingPage, type LandingSettings } from './landing.js';
 import type { Reference } from './reference.js';
 import { tokenMarkup, type TokenSources } from './token.js';
 
-export type PageSettings = Omit<LandingSettings, 'guides'>;
+export type PageSettings = Omit<LandingSettings, 'guides'> & {
+  /** Prints a link to the console that signs in; undefined in production. */
+  consoleCommand?: string | undefined;
+};
 
 /** What the build made of the contract and of docs/, and the files that pages load. */
 const built = new URL('../../dist/pages/', import.meta.url);
@@ -43,6 +47,14 @@ export function servePages(app: Express, setHeaders: RequestHandler, settings: P
   });
 
   servePage('/docs', referencePage(settings.tokens));
+  const shell = consolePage({ version: settings.version, developmentCommand: settings.consoleCommand });
+  serve('/console', (_request, response) =>
+    response
+      .set({ 'Content-Security-Policy': consolePolicy, 'Referrer-Policy': 'no-referrer' })
+      .type('html')
+      .send(shell),
+  );
+  serve('/console/', (_request, response) => response.redirect(308, '../console'));
   servePage('/guides/', guideIndex(guides));
   for (const guide of guides) servePage(`/guides/${guide.path}`, guidePage(guides, guide));
   // Relative, because a proxy may have put a path in front.
@@ -52,7 +64,7 @@ export function servePages(app: Express, setHeaders: RequestHandler, settings: P
   const assets = new URL('assets/', built);
   for (const name of readdirSync(assets)) {
     const bytes = readFileSync(new URL(name, assets));
-    const sent = name === 'pages.css' ? Buffer.concat([Buffer.from(theme), bytes]) : bytes;
+    const sent = name.endsWith('.css') ? Buffer.concat([Buffer.from(theme), bytes]) : bytes;
     serve(`/assets/${name}`, (_request, response) => response.type(extname(name)).send(sent));
   }
 }

@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
 import type { RequestListener } from 'node:http';
 import { resolve } from 'node:path';
+import { createBlockHandlers } from '../blocks/routes.js';
+import { createBlockStore } from '../blocks/store.js';
 import { createAuditHandlers } from '../changes/audit-routes.js';
 import { RegistryError } from '../errors.js';
 import { createFeedHandlers } from '../changes/feed-routes.js';
@@ -40,6 +42,7 @@ import type { CredentialVault } from '../subscriptions/credential-vault.js';
 import { createCredentialReader } from '../subscriptions/read-credentials.js';
 import { createSubscriptionReader } from '../subscriptions/read-subscription.js';
 import type { QuotaError } from '../subscriptions/prices.js';
+import { createRuleHandlers } from '../subscriptions/check-rules.js';
 import { createRegister } from '../subscriptions/register.js';
 import { createHandshakeHandlers, createSubscriptionHandlers } from '../subscriptions/routes.js';
 import { createSubscriptionWriter } from '../subscriptions/write-subscription.js';
@@ -121,6 +124,7 @@ function pageSettings({ config, contract }: Context): PageSettings {
       development: developmentIssuer ? { command: `${data}npx assent token` } : undefined,
       issuers: config.issuers.map(({ issuer }) => issuer),
     },
+    consoleCommand: developmentIssuer ? `${data}npx assent console` : undefined,
     operationsUrl: isShown ? httpUrlOf(operationsHost, operationsPort) : undefined,
     contact: config.contact,
     hasSecurityText: config.securityContacts.length > 0,
@@ -173,6 +177,8 @@ function createHandlers(
   });
   return {
     ...createSubscriptionHandlers({ reader, writer, attend, faultOfSink, checkBody }),
+    ...createRuleHandlers({ database }),
+    ...createBlockHandlers({ blocks: createBlockStore(database), now: follower.now }),
     ...createHandshakeHandlers({
       reader,
       writer,

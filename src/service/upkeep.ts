@@ -1,3 +1,4 @@
+import { createBlockStore } from '../blocks/store.js';
 import { forgetLeases } from '../deliveries/lease.js';
 import { forget } from '../handshake/forget.js';
 import { sweep } from '../handshake/sweep.js';
@@ -29,6 +30,8 @@ export function createUpkeep({ database, config, log, stopping }: Context, vault
     return database.query(text, values);
   };
 
+  const blocks = createBlockStore(database);
+
   async function reseal(): Promise<void> {
     const { resealed, unopened, example } = await resealCredentials({ query }, vault);
     if (resealed > 0) log.info({ credentials: resealed }, 're-encrypted credentials with the current key');
@@ -37,8 +40,10 @@ export function createUpkeep({ database, config, log, stopping }: Context, vault
 
   const upkeep: Upkeep = {
     async sweep() {
-      // Neither may keep the other from its work.
-      await recordEnds(database).finally(() => sweep(database));
+      // None may keep the others from their work.
+      await recordEnds(database)
+        .finally(() => blocks.liftEnded())
+        .finally(() => sweep(database));
     },
     async forget() {
       await forgetEnded(query, config.retentionDays);

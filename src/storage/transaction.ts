@@ -25,12 +25,18 @@ export type ChangeKind =
   | 'subscription.suspended'
   | 'subscription.resumed'
   | 'subscription.expired'
+  | 'subscription.blocked'
+  | 'subscription.unblocked'
   | 'origin.changed'
+  | 'origin.blocked'
+  | 'origin.unblocked'
   | 'grant.live'
   | 'grant.ended'
   | 'grant.revoked'
   | 'grant.held'
-  | 'grant.released';
+  | 'grant.released'
+  | 'grant.blocked'
+  | 'grant.unblocked';
 
 export interface Change {
   kind: ChangeKind;

@@ -1,3 +1,5 @@
+import type { BlockKind } from '../blocks/block.js';
+import { isBlockedPair, isBlockedSubscriber } from '../blocks/find-blocks.js';
 import { RegistryError } from '../errors.js';
 import type { Basis, Grant } from '../grants/grant.js';
 import { grantsOnBasis, grantsOver } from '../grants/read-grant.js';
@@ -145,6 +147,11 @@ const reasonsOfActive: readonly string[] = ['granted', ...Object.keys(basesOfRea
  */
 function hasStatus(status: Status | undefined, reason: string | undefined): Prisma.Sql | undefined {
   if (status === undefined && reason === undefined) return undefined;
+  if (status === 'blocked' || reason === 'blocked') {
+    return Prisma.sql`(t.endedat is null and coalesce(t.endsat > now(), true)
+      and (${isBlockedPair(Prisma.sql`t`)} or ${isBlockedSubscriber(Prisma.sql`t`)})
+      and ${[undefined, 'blocked'].includes(status) && [undefined, 'blocked'].includes(reason)})`;
+  }
   const isSuspended = status === 'suspended' || reason === 'suspended';
   const isExpired = status === 'expired' || reason === 'expired' || reason === 'ended';
   const isActive = status === 'active' || (reason !== undefined && reasonsOfActive.includes(reason));
@@ -204,7 +211,15 @@ function candidatesOf(tenant: string, status: Status | undefined, reason: string
 }
 
 /** Reasons that are not the verdict of a handshake, and not those of `active`. */
-const otherReasons: readonly string[] = ['suspended', 'expired', 'ended', 'asking', 'not_asked_yet', 'revoked'];
+const otherReasons: readonly string[] = [
+  'blocked',
+  'suspended',
+  'expired',
+  'ended',
+  'asking',
+  'not_asked_yet',
+  'revoked',
+];
 
 /** Every reason that `statusdetails` can have. */
 export const statusReasons: readonly string[] = [
@@ -254,6 +269,7 @@ type Row = SubscriptionRow & {
   answerheaders: HeaderLine[] | null;
   callbackoffered: boolean | null;
   rejectedcallback: RejectedCallback | null;
+  block: { kind: BlockKind; value: string; reason: string; endsat: string | null } | null;
   grantstate: Grant['state'] | null;
   basis: Basis;
   allowedrate: string;
@@ -288,6 +304,10 @@ function subscriptionOf(row: Row): Subscription {
       row.suspendedat === null
         ? undefined
         : { at: row.suspendedat, by: row.suspendedby as SuspendedBy, reason: row.suspendreason ?? undefined },
+    block:
+      row.block === null
+        ? undefined
+        : { ...row.block, endsAt: row.block.endsat ? new Date(row.block.endsat) : undefined },
     expiresAt: row.endsat ?? undefined,
     isEnded: row.isended,
     createdAt: row.createdat,

@@ -1,3 +1,4 @@
+import { blockedError, findBlocks } from '../blocks/find-blocks.js';
 import { RegistryError } from '../errors.js';
 import { lockPairs } from '../grants/write-grant.js';
 import type { Adopt, Question } from '../handshake/handshake.js';
@@ -10,6 +11,7 @@ import { claimKeys, keyOfRequest, type IdempotentRequest } from '../storage/idem
 import { uuidv7 } from '../storage/ids.js';
 import type { Sql } from '../storage/sql.js';
 import { databaseTime, type Actor, type Transaction } from '../storage/transaction.js';
+import { refuseUnallowed } from './allowed.js';
 import { findAskedOrigins, lint } from './asked-origin.js';
 import { changedSubscription, changedSuspension } from './audited.js';
 import { sealCredential, type SealedCredential } from './credential.js';
@@ -100,6 +102,9 @@ export function createRegister(settings: RegisterSettings): Register {
       if (origin instanceof RegistryError) results.set(registration.id, origin);
       else fit.push({ ...registration, origin });
     }
+    const blocks = await findBlocks(tx.sql, fit.map(blockTargetOf));
+    blocks.forEach((block, place) => block && results.set(fit[place]!.id, blockedError(block)));
+    fit = fit.filter(({ id }) => !results.has(id));
     const refused = await refusePrices(tx.sql, fit.map(pricedOf), prices);
     for (const [id, error] of refused) results.set(id, error);
     fit = fit.filter(({ id }) => !refused.has(id));
@@ -127,12 +132,17 @@ export function createRegister(settings: RegisterSettings): Register {
     if (origin instanceof RegistryError) return origin;
     const refused = now && refuseEnd(requested.definition.expiresAt, now);
     if (refused !== undefined) return refused;
-    return quotaError(caller.principal.tenant) ?? lint(origin, requested.definition) ?? origin;
+    const error = quotaError(caller.principal.tenant) ?? lint(origin, requested.definition);
+    return error ?? refuseUnallowed(origin, caller.principal, requested.definition) ?? origin;
   }
 }
 
 function pricedOf({ id, origin, caller, requested: { definition } }: Accepted) {
   return { id, tenant: origin.tenant, subscriber: caller.principal.subscriber, definition, before: 0 };
+}
+
+function blockTargetOf({ origin, caller, requested: { definition } }: Accepted) {
+  return { tenant: origin.tenant, origin: origin.name, sink: definition.sink, subscriber: caller.principal.subscriber };
 }
 
 function askedOriginOf({ caller, requested }: Registration) {

@@ -3,6 +3,7 @@ import { explain, nextOf, observed } from '../handshake/presentation.js';
 import { presentRejected } from '../handshake/rejected-callback.js';
 import { verdicts, warnings as warningTexts, type Verdict } from '../handshake/verdicts.js';
 import type { components } from '../http/contract.gen.js';
+import { blockTexts } from '../texts/blocks.js';
 import { nextTexts } from '../texts/handshakes.js';
 import { statusNextTexts, statusTexts } from '../texts/status.js';
 import type { Language, Text } from '../texts/text.js';
@@ -14,7 +15,7 @@ type StatusDetails = components['schemas']['StatusDetails'];
 /** Why a subscription has its status: a stable code, a message, and what happens next and when. */
 export function statusDetails(subscription: Subscription, language: Language): StatusDetails {
   const say = (text: Text) => text[language];
-  const { origin, status, handshake, grant, suspended } = subscription;
+  const { origin, status, handshake, grant, suspended, block } = subscription;
   const rejected = handshake?.state === 'granted' ? undefined : handshake?.rejectedCallback;
   const base = {
     ...(handshake === undefined ? {} : { handshake: handshake.id }),
@@ -26,6 +27,16 @@ export function statusDetails(subscription: Subscription, language: Language): S
       reason: 'ended',
       message: say(statusTexts.ended),
       next: say(statusNextTexts.untilExtended),
+    };
+  }
+  if (block) {
+    const { kind, value, reason, endsAt } = block;
+    return {
+      ...base,
+      reason: 'blocked',
+      message: say(blockTexts.blocked(kind, value, reason)),
+      next: say(endsAt ? blockTexts.untilEnd : blockTexts.untilLifted),
+      ...(endsAt && { nextat: endsAt.toISOString() }),
     };
   }
   if (suspended) {
@@ -135,7 +146,7 @@ function renewalOf(subscription: Subscription, language: Language): StatusDetail
   };
 }
 
-const ownVerdicts: Verdict[] = ['held_by_budget', 'aborted'];
+const ownVerdicts: Verdict[] = ['held_by_budget', 'blocked', 'aborted'];
 
 const reasonOfBasis: Record<Basis, string> = {
   response: 'granted',

@@ -1,3 +1,4 @@
+import type { BlockKind } from '../blocks/block.js';
 import type { Grant } from '../grants/grant.js';
 import type { HandshakeReason, HandshakeState, HeaderLine } from '../handshake/handshake.js';
 import type { RejectedCallback } from '../handshake/rejected-callback.js';
@@ -42,6 +43,8 @@ export interface Subscription extends Definition, SubscriptionStatus {
   version: number;
   /** Without a reason if it was registered as suspended. */
   suspended: { at: Date; by: SuspendedBy; reason: string | undefined } | undefined;
+  /** What stops it, whatever else its state is. */
+  block: { kind: BlockKind; value: string; reason: string; endsAt: Date | undefined } | undefined;
   /** Its end has passed. */
   isEnded: boolean;
   createdAt: Date;
@@ -50,7 +53,7 @@ export interface Subscription extends Definition, SubscriptionStatus {
 
 export type SuspendedBy = 'subscriber' | 'admin';
 
-export type Status = 'pending' | 'active' | 'refused' | 'unreachable' | 'suspended' | 'expired' | 'retired';
+export type Status = 'pending' | 'active' | 'refused' | 'unreachable' | 'suspended' | 'blocked' | 'expired' | 'retired';
 
 /** The source of the status: the grant of the pair and the latest handshake. */
 export interface SubscriptionStatus {

@@ -1,3 +1,4 @@
+import { blockedError, findBlocks, type BlockTarget } from '../blocks/find-blocks.js';
 import { RegistryError } from '../errors.js';
 import { findGrantOf } from '../grants/read-grant.js';
 import { lockPairs, reopenGrant } from '../grants/write-grant.js';
@@ -6,9 +7,11 @@ import { findOrigin } from '../origins/store.js';
 import type { Database } from '../storage/database.js';
 import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
 import { uuidv7 } from '../storage/ids.js';
+import type { Sql } from '../storage/sql.js';
 import { databaseTime, type Actor, type ChangeKind, type Transaction } from '../storage/transaction.js';
 import { credentialTexts } from '../texts/credentials.js';
 import { subscriptionTexts } from '../texts/subscriptions.js';
+import { refuseChange } from './allowed.js';
 import { askForRate, askOnce, isCovered, releasePairs } from './ask-webhook.js';
 import { findAskedOrigin, lint } from './asked-origin.js';
 import { changedSubscription, changedSuspension, credentialAfter } from './audited.js';
@@ -36,7 +39,8 @@ export interface SubscriptionWriter {
   remove(caller: Caller, id: string, check: Check): Promise<Subscription>;
   suspend(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
   /**
-   * Throws RegistryError `suspended_by_admin` if only an admin may resume. Starts a handshake unless a live grant
+   * Throws RegistryError `suspended_by_admin` if only an admin may resume, `subscription_not_allowed` if the subscriber
+   * may not have it any more. Starts a handshake unless a live grant
    * covers the rate, or the subscription has ended.
    */
   resume(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
@@ -77,6 +81,8 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         const now = await databaseTime(sql);
         const refused = refuseEnd(definition.expiresAt, now, present.expiresAt) ?? lint(origin, definition);
         if (refused !== undefined) throw refused;
+        const notAllowed = refuseChange(origin, principal, present, definition);
+        if (notAllowed !== undefined) throw notAllowed;
         const staysEnded = present.isEnded && definition.expiresAt?.getTime() === present.expiresAt?.getTime();
         const isExtended = present.isEnded && !staysEnded;
         const isTooMany = isExtended ? quotaError(tenant) : undefined;
@@ -87,6 +93,7 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         const tooExpensive = (await refusePrices(sql, [priced], prices)).get(id);
         if (tooExpensive !== undefined) throw tooExpensive;
         const isOtherPair = origin.name !== present.origin || definition.sink !== present.sink;
+        if (isOtherPair) await refuseBlocked(sql, { ...present, origin: origin.name, sink: definition.sink });
         const generation = present.generation + (isOtherPair ? 1 : 0);
         const sealed = await sealCredential(vault, credential, { tenant: present.tenant, subscription: id });
         // A client that repeats a rotation because the response got lost must not lose the overlap.
@@ -186,6 +193,9 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         if (present.suspended.by === 'admin' && !principal.scopes.has('assent:admin')) {
           throw new RegistryError('suspended_by_admin', subscriptionTexts.suspendedByAdmin);
         }
+        const origin = await findOrigin(sql, present.tenant, present.origin);
+        const notAllowed = refuseChange(origin, principal, present, present);
+        if (notAllowed !== undefined) throw notAllowed;
         await lockPairs(sql, [present]);
         // The handshake for this subscription replaces the renewal.
         await closeWaitingRenewal(sql, present);
@@ -193,7 +203,6 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
           update subscription set version = version + 1, updatedat = now(),
             suspendedat = null, suspendedby = null, suspendreason = null
           where id = ${id}::uuid`;
-        const origin = await findOrigin(sql, present.tenant, present.origin);
         const question = { id, generation: present.generation, definition: present, origin };
         const isAsked = !present.isEnded && !(await isCovered(sql, question));
         const handshake = isAsked ? await askForRate(sql, actor, question, 'request') : undefined;
@@ -210,6 +219,7 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         const earlier = await claimKey(sql, request, created);
         if (earlier !== undefined) return { id: earlier, handshake: undefined, replayed: true };
         if (present.isEnded) throw new RegistryError('conflict', subscriptionTexts.hasEnded);
+        await refuseBlocked(sql, present);
         await lockPairs(sql, [present]);
         if (principal.scopes.has('assent:admin')) await reopen(tx, actor, present);
         const origin = await findOrigin(sql, present.tenant, present.origin);
@@ -223,6 +233,12 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         return { id: handshake, handshake, replayed: false };
       }),
   };
+}
+
+/** What exists stays as it is under a block. Nothing new begins. */
+async function refuseBlocked(sql: Sql, target: BlockTarget): Promise<void> {
+  const [block] = await findBlocks(sql, [target]);
+  if (block !== undefined) throw blockedError(block);
 }
 
 /**

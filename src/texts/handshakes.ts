@@ -60,6 +60,16 @@ export const rejectedCallbackTexts = {
     },
     advice: callNew,
   }),
+  blocked: () => ({
+    message: {
+      en: 'A callback arrived while an admin blocks this webhook, so it granted nothing.',
+      nl: 'Een callback kwam binnen terwijl een beheerder deze webhook blokkeert, en telt dus niet.',
+    },
+    advice: {
+      en: 'Nothing is wrong with the callback. Call it again when the block is lifted.',
+      nl: 'Er is niets mis met de callback. Roep de URL opnieuw aan zodra de blokkade is opgeheven.',
+    },
+  }),
   callback_closed: () => ({
     message: {
       en: 'A callback arrived for a handshake that is closed, so it granted nothing.',

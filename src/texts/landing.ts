@@ -2,8 +2,13 @@
 export const landingTexts = {
   frame: {
     menu: {
+      console: { en: 'Console', nl: 'Console' },
       docs: { en: 'API reference', nl: 'API-referentie' },
       'guides/': { en: 'Guides', nl: 'Handleidingen' },
+    },
+    needsScript: {
+      en: 'The console needs JavaScript. The API does everything that it does.',
+      nl: 'De console heeft JavaScript nodig. De API kan alles wat de console kan.',
     },
     skip: { en: 'Skip to content', nl: 'Naar de inhoud' },
     onThisPage: { en: 'On this page', nl: 'Op deze pagina' },

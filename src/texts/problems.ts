@@ -42,8 +42,13 @@ export const problemTitles = {
     en: 'The tenant has reached its quota of subscriptions.',
     nl: 'De organisatie heeft het maximale aantal abonnementen bereikt.',
   },
+  subscription_not_allowed: {
+    en: 'The rules of the origin do not allow this subscription.',
+    nl: 'De regels van de afzender staan dit abonnement niet toe.',
+  },
   subscription_not_found: { en: 'This subscription does not exist.', nl: 'Dit abonnement bestaat niet.' },
   handshake_not_found: { en: 'This handshake does not exist.', nl: 'Deze handshake bestaat niet.' },
+  block_not_found: { en: 'This block does not exist.', nl: 'Deze blokkade bestaat niet.' },
   grant_not_found: { en: 'This grant does not exist.', nl: 'Deze grant bestaat niet.' },
   not_permitted: {
     en: 'The origin has no permission to send to this sink.',
@@ -72,6 +77,7 @@ export const problemTitles = {
     en: 'An admin suspended this subscription.',
     nl: 'Een beheerder heeft dit abonnement onderbroken.',
   },
+  blocked: { en: 'An admin blocks this.', nl: 'Een beheerder blokkeert dit.' },
   grant_revoked: { en: 'An admin revoked this grant.', nl: 'Een beheerder heeft deze grant ingetrokken.' },
   conflict: { en: 'The current state does not allow this.', nl: 'De huidige toestand laat dit niet toe.' },
   database_unavailable: { en: 'The database is unavailable.', nl: 'De database is niet beschikbaar.' },

@@ -376,6 +376,12 @@ export const verdictTexts = {
       nl: 'Assent stopte voordat de uitkomst van deze poging was vastgelegd.',
     },
   },
+  blocked: {
+    title: {
+      en: 'An admin blocks this webhook, so Assent asks it again when the block is lifted.',
+      nl: 'Een beheerder blokkeert deze webhook, dus Assent vraagt pas om toestemming als de blokkade is opgeheven.',
+    },
+  },
   held_by_budget: {
     title: {
       en: 'The request is waiting: this host, its network or the tenant has reached its limit of handshakes for now.',

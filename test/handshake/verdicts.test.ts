@@ -67,7 +67,15 @@ test('no two verdicts say the same', () => {
 
 test('a verdict comes with advice if the webhook owner can change something', () => {
   const silent = known.filter((verdict) => verdicts[verdict].advice === undefined);
-  expect(silent).toEqual(['granted', 'aborted', 'callback_granted', 'revoked', 'interrupted', 'held_by_budget']);
+  expect(silent).toEqual([
+    'granted',
+    'aborted',
+    'callback_granted',
+    'revoked',
+    'interrupted',
+    'blocked',
+    'held_by_budget',
+  ]);
 });
 
 test('advice mentions a callback only if one was offered', () => {

@@ -95,13 +95,16 @@ beforeAll(async () => {
     },
   });
   nobody = supertest(registry.url);
-  const [subscribe, admin, deliver, credentials, audit] = await Promise.all(scopes.map((scope) => registry.as(scope)));
+  const [subscribe, admin, deliver, credentials, audit, block] = await Promise.all(
+    scopes.map((scope) => registry.as(scope)),
+  );
   clients = {
     'assent:subscribe': subscribe!,
     'assent:admin': admin!,
     'assent:deliver': deliver!,
     'assent:credentials': credentials!,
     'assent:audit': audit!,
+    'assent:block': block!,
   };
 });
 afterAll(() => registry.stop());

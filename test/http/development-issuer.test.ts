@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { claimsOf } from '../../src/cli/create-token.js';
 import { createAuthenticate } from '../../src/http/authenticate.js';
 import { developmentAudience, openDevelopmentIssuer } from '../../src/http/development-issuer.js';
 
@@ -64,4 +65,16 @@ test.each([
   expect(error.message).toContain(file);
   expect(`${error.stack} ${error.cause}`).not.toContain(JSON.parse(text).d.slice(0, 10));
   expect(await readFile(file, 'utf8')).toBe(damage(text));
+});
+
+test('further claims are in the token, but none replaces a claim that the service reads', async () => {
+  const { issuer, keySource, sign } = await openDevelopmentIssuer(folder);
+  const authenticate = createAuthenticate({
+    issuers: [{ issuer, audience: [developmentAudience], algorithms: ['ES256'], keys: keySource }],
+  });
+  const claims = { ...claimsOf(['role=a', 'role=b=c', 'team=']), tenant: 'other', client_id: 'other', aud: 'other' };
+  const principal = await authenticate(`Bearer ${await sign({ ...wanted, scopes: [], claims })}`);
+  expect(principal).toMatchObject({ tenant: 'demo', subscriber: 'me' });
+  expect(principal.claims?.()).toMatchObject({ role: ['a', 'b=c'], team: '', tenant: 'demo', aud: 'assent' });
+  expect(() => claimsOf(['role'])).toThrow('--claim must be NAME=VALUE.');
 });

@@ -1,40 +1,21 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { createToken } from '../../src/cli/create-token.js';
+import { expectAccessible, inBrowser, launch, looks, watch } from '../support/browser.js';
 import { offer } from '../support/offer.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
-const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const executablePath = places.find((place) => existsSync(place));
-if (executablePath === undefined) {
-  if (process.env['TEST_BROWSER'] === 'required') throw new Error(`There is no Chromium: ${places.join(', ')}.`);
-  console.log('There is no Chromium here, so the pages are not opened in a browser.');
-}
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const criteria = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-const looks = [
-  { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
-  { colorScheme: 'dark', viewport: { width: 320, height: 640 } },
-] as const;
-
-(executablePath === undefined ? describe.skip : describe)('in a browser', () => {
+inBrowser('in a browser', () => {
   let registry: Registry;
   let tenant: Tenant;
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
-  const requested: string[] = [];
+  let check: () => Promise<void>;
 
   beforeAll(async () => {
-    const args = ['--no-sandbox', '--disable-dev-shm-usage'];
-    [registry, browser] = await Promise.all([
-      startRegistry({ reachable: true }),
-      chromium.launch({ ...(executablePath === undefined ? {} : { executablePath }), args }),
-    ]);
+    [registry, browser] = await Promise.all([startRegistry({ reachable: true }), launch()]);
     tenant = await createTenant(registry);
   });
   afterAll(async () => {
@@ -43,36 +24,14 @@ const looks = [
   });
   beforeEach(async () => {
     context = await browser.newContext(looks[0]);
-    await context.addInitScript(`
-      window.violations = [];
-      addEventListener('securitypolicyviolation', (event) => violations.push(event.violatedDirective + ' ' + event.blockedURI));
-    `);
     page = await context.newPage();
-    requested.length = 0;
-    page.on('request', (request) => requested.push(request.url()));
+    check = await watch(page, registry.url);
   });
   /** Whatever a test did: no request left for another host, and the page did nothing that its policy forbids. */
   afterEach(async () => {
-    expect(await page.evaluate('violations')).toEqual([]);
-    expect(requested.length).toBeGreaterThan(0);
-    expect(requested.filter((url) => new URL(url).origin !== new URL(registry.url).origin)).toEqual([]);
+    await check();
     await context.close();
   });
-
-  /** In both looks. A page is never wider than the window. */
-  async function expectAccessible(): Promise<void> {
-    await page.evaluate(axe);
-    for (const { colorScheme, viewport } of looks) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize(viewport);
-      const settings = JSON.stringify({ runOnly: criteria, resultTypes: ['violations'] });
-      const { violations } = await page.evaluate<{ violations: Array<{ id: string; nodes: Array<{ html: string }> }> }>(
-        `axe.run(document, ${settings})`,
-      );
-      expect(violations.map(({ id, nodes }) => [id, nodes.length, nodes[0]?.html])).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-    }
-  }
 
   test.each([
     ['/', 'en'],
@@ -83,7 +42,7 @@ const looks = [
     await page.setExtraHTTPHeaders({ 'Accept-Language': language });
     await page.goto(`${registry.url}${path}`);
     expect(await page.getAttribute('html', 'lang')).toBe(language);
-    await expectAccessible();
+    await expectAccessible(page);
   });
 
   test('the reference is accessible, with what is folded in it too', async () => {
@@ -93,29 +52,29 @@ const looks = [
       for (const folded of document.querySelectorAll('#' + id + ' details')) folded.open = true;
       for (const folded of document.querySelectorAll('#type-Subscription, #response-BadRequest'))
         folded.closest('details').open = true;`);
-    await expectAccessible();
+    await expectAccessible(page);
   });
 
   test('the pages of a callback URL are accessible: the question, a wrong rate, permission, refusal, a broken link', async () => {
     const [first, second] = [await offer(registry, tenant), await offer(registry, tenant)];
     await page.goto(first.callback);
-    await expectAccessible();
+    await expectAccessible(page);
     await page.fill('#rate', '1.5');
     await page.click('button[value=allow]');
-    await expectAccessible();
+    await expectAccessible(page);
     await page.fill('#rate', '30');
     await page.click('button[value=allow]');
     expect(await page.textContent('dl')).toContain('30');
-    await expectAccessible();
+    await expectAccessible(page);
     // In Dutch from here on.
     await page.setExtraHTTPHeaders({ 'Accept-Language': 'nl' });
     await page.goto(second.callback);
     expect(await page.getAttribute('html', 'lang')).toBe('nl');
-    await expectAccessible();
+    await expectAccessible(page);
     await page.click('button[value=refuse]');
-    await expectAccessible();
+    await expectAccessible(page);
     await page.goto(`${second.callback}x`);
-    await expectAccessible();
+    await expectAccessible(page);
   });
 
   const focused = (selector: string) => page.evaluate<boolean>(`document.activeElement.matches('${selector}')`);

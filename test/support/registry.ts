@@ -29,7 +29,10 @@ export interface Registry {
   dns: DnsServer;
   /** Every log line, as written. */
   logs: string[];
-  as(scopes: Scope | Scope[], who?: { tenant?: string; subscriber?: string }): Promise<Client>;
+  as(
+    scopes: Scope | Scope[],
+    who?: { tenant?: string; subscriber?: string; claims?: Record<string, unknown> },
+  ): Promise<Client>;
   /** Rows of the database, for what the API does not show. */
   sql<T>(text: string, ...values: unknown[]): Promise<T[]>;
   /** Stops only the service, so that another one can start on its database. */
@@ -82,8 +85,8 @@ export async function startRegistry(settings: RegistrySettings = {}): Promise<Re
     receiver,
     dns,
     logs,
-    async as(scopes, { tenant = 'gemeente', subscriber = 'zaaksysteem' } = {}) {
-      const token = await createToken({ tenant, subscriber, scopes: [scopes].flat(), minutes: 60 }, env);
+    async as(scopes, { tenant = 'gemeente', subscriber = 'zaaksysteem', claims = {} } = {}) {
+      const token = await createToken({ tenant, subscriber, scopes: [scopes].flat(), minutes: 60, claims }, env);
       return supertest.agent(server).set('Authorization', `Bearer ${token}`);
     },
     sql: (text, ...values) => service.database.client.$queryRawUnsafe(text, ...values),

@@ -24,6 +24,8 @@ create table origin (
   profile text not null,
   -- How often a webhook answers a delivery with 410 Gone before it counts as retired.
   goneafter integer not null default 1,
+  -- Who may subscribe to what, as the API has it. Null: anyone of the tenant, to anything.
+  subscriptionrules jsonb,
   version integer not null default 1,
   createdat timestamptz(3) not null default current_timestamp,
   updatedat timestamptz(3) not null default current_timestamp,
@@ -34,7 +36,8 @@ create table origin (
   constraint origin_callback_check check (callback in ('offer', 'never')),
   constraint origin_unsupportedrate_check check (unsupportedrate > 0),
   constraint origin_leaseseconds_check check (leaseseconds > 0),
-  constraint origin_goneafter_check check (goneafter > 0)
+  constraint origin_goneafter_check check (goneafter > 0),
+  constraint origin_subscriptionrules_check check (jsonb_typeof(subscriptionrules) = 'array')
 );
 create index origin_tenant_name_idx on origin (tenant, name);
 -- At most one default origin for a tenant.
@@ -347,6 +350,49 @@ create table delivery (
   constraint delivery_origin_fkey foreign key (origin) references origin (name) on delete cascade on update restrict
 ) with (fillfactor = 70);
 
+-- What an admin stops, with reason and optional end (src/blocks/block.ts). A row is in force until it is deleted. `tenant` is
+-- whose deliveries are stopped; `*` is every tenant.
+create table block (
+  id uuid not null,
+  tenant text not null,
+  kind text not null,
+  -- In the form in which it is compared: an origin in lower case, a canonical sink, host or network.
+  value text not null,
+  reason text not null,
+  endsat timestamptz(3),
+  createdat timestamptz(3) not null default current_timestamp,
+  createdby text not null,
+  -- Only an operator may lift what an operator blocked.
+  byoperator boolean not null default false,
+  constraint block_pkey primary key (id),
+  constraint block_kind_check check (kind in ('origin', 'sink', 'host', 'domain', 'network', 'subscriber', 'tenant')),
+  constraint block_tenant_check check (kind <> 'tenant' or tenant <> '*')
+);
+create index block_tenant_id_idx on block (tenant, id);
+create index block_endsat_idx on block (endsat) where endsat is not null;
+
+-- The address of the webhook when it was last asked for the consent that counts.
+create function pair_address(origin text, sink text) returns inet language sql stable as $$
+  select a.remoteaddress::inet from "grant" g join attempt a on a.handshake = g.handshake
+  where g.origin = pair_address.origin and g.sink = pair_address.sink and a.remoteaddress is not null
+  order by a.number desc limit 1
+$$;
+
+-- Whether a block of this kind stops deliveries of an origin to a sink. Written so that Postgres inlines it.
+create function blocks_pair(kind text, value text, origin text, sink text) returns boolean language sql stable as $$
+  select case kind
+    when 'tenant' then true
+    when 'origin' then value = origin
+    when 'sink' then value = sink
+    when 'host' then value = sink_host(sink)
+    when 'domain' then right('.' || sink_host(sink), length(value) + 1) = '.' || value
+    when 'network' then
+      case when sink_host(sink) ~ '^(\[.*\]|[0-9.]+)$' then trim(both '[]' from sink_host(sink))::inet
+        else pair_address(origin, sink) end <<= value::inet
+    else false
+  end
+$$;
+
 -- 2 Views -----------------------------------------------------------------------------------------------------------
 
 -- Where a subscription stands, derived from its own state, the grant of its pair and its latest handshake. A renewal
@@ -358,7 +404,7 @@ select known.*,
   -- The same as the reasons that src/subscriptions/status-details.ts explains.
   case
     when isended then 'ended'
-    when status = 'suspended' then 'suspended'
+    when status in ('blocked', 'suspended') then status
     when status = 'active' then
       case basis when 'response' then 'granted' when 'callback' then 'callback_granted' when 'policy' then 'granted_by_policy' else basis end
     when grantstate = 'revoked' then 'revoked'
@@ -391,8 +437,10 @@ from (
     g.renewat,
     greatest(0, floor(extract(epoch from g.expiresat - now())))::float8 as secondsleft,
     s.endedat is not null or coalesce(s.endsat <= now(), false) as isended,
+    b.block,
     case
       when s.endedat is not null or s.endsat <= now() then 'expired'
+      when b.block is not null then 'blocked'
       when s.suspendedat is not null then 'suspended'
       when g.state = 'live' and g.expiresat > now() then 'active'
       when g.state = 'revoked' then 'refused'
@@ -418,19 +466,34 @@ from (
     order by createdat desc, id desc limit 1
   ) h on true
   left join attempt a on a.handshake = h.id and a.number = h.attempts
+  left join lateral (
+    select jsonb_build_object('kind', kind, 'value', value, 'reason', reason, 'endsat', endsat) as block from block
+    where block.tenant in (s.tenant, '*')
+      and (blocks_pair(kind, value, s.origin, s.sink) or (kind = 'subscriber' and value = s.subscriber))
+    order by block.id limit 1
+  ) b on true
 ) known;
 
 -- What the log tells about, as it is now: one line of a snapshot each, and what a change carries.
+-- A block is part of the state of what it stops: of the origin, for its name or its tenant; of the grant, for where the
+-- sink is; of the subscription, which then counts as suspended, for its subscriber.
 create view origin_state as
 select o.name as origin, o.tenant, row_to_json(known) as state
-from origin o, lateral (select o.name, o.isdefault, o.profile) known;
+from origin o, lateral (
+  select o.name, o.isdefault, o.profile, exists (
+    select from block b where b.tenant in (o.tenant, '*') and (b.kind = 'tenant' or (b.kind = 'origin' and b.value = o.name))
+  ) as blocked
+) known;
 
 -- A subscription whose end was recorded is gone, as if it had been deleted. Until then, readers compare `expiresat`.
 create view subscription_state as
 select s.id, s.tenant, s.origin, row_to_json(known) as state
 from subscription s, lateral (
   select s.id, s.origin, s.sink, s.source, s.types, s.subject, s.filters, s.protocolsettings,
-    s.sinkcredential is not null as hascredential, s.suspendedat is not null as suspended,
+    s.sinkcredential is not null as hascredential,
+    s.suspendedat is not null or exists (
+      select from block b where b.tenant in (s.tenant, '*') and b.kind = 'subscriber' and b.value = s.subscriber
+    ) as suspended,
     to_char(s.endsat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as expiresat
 ) known
 where s.endedat is null;
@@ -439,7 +502,12 @@ where s.endedat is null;
 create view grant_state as
 select g.id, g.origin, g.sink, g.tenant, row_to_json(known) as state
 from "grant" g, lateral (
-  select g.id, g.origin, g.sink, g.state, g.basis, g.allowedrate,
+  select g.id, g.origin, g.sink,
+    case when g.state = 'live' and exists (
+      select from block b where b.tenant in (g.tenant, '*') and b.kind in ('sink', 'host', 'domain', 'network')
+        and blocks_pair(b.kind, b.value, g.origin, g.sink)
+    ) then 'blocked' else g.state end as state,
+    g.basis, g.allowedrate,
     to_char(g.expiresat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as expiresat,
     to_char(g.helduntil at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as helduntil
 ) known;
@@ -468,7 +536,7 @@ declare
 begin
   perform lock_registry('changes');
   select array_agg((case
-      when c.kind = 'origin.changed' then (select s.state from origin_state s where s.origin = c.origin)
+      when c.kind like 'origin.%' then (select s.state from origin_state s where s.origin = c.origin)
       when c.subscription is not null
         then (select case when s.origin = c.origin then s.state end from subscription_state s where s.id = c.subscription)
       else (select s.state from grant_state s where s.origin = c.origin and s.sink = c.sink)
@@ -525,6 +593,7 @@ declare
   subscriptions bigint;
   present_subscriptions bigint;
   open_subscriptions bigint;
+  blocked_subscribers text[];
   -- Which history of the database this is, and when its server last began with what was on the disk.
   present_history uuid;
   begunat timestamptz;
@@ -533,13 +602,18 @@ begin
   select * into permit from "grant" g where g.origin = for_origin and g.sink = for_sink and g.tenant = by_tenant;
   if not found then denial := 'no_grant'; return; end if;
   if permit.state <> 'live' then denial := permit.state; return; end if;
+  if exists (select from block b where b.tenant in (by_tenant, '*') and blocks_pair(b.kind, b.value, for_origin, for_sink))
+  then denial := 'blocked'; return; end if;
   if permit.expiresat <= coalesce(moment, clock_timestamp()) then denial := 'expired'; return; end if;
+  select coalesce(array_agg(b.value), '{}') into blocked_subscribers
+  from block b where b.tenant in (by_tenant, '*') and b.kind = 'subscriber';
   if not exists (select from subscription s where s.origin = for_origin and s.sink = for_sink and s.suspendedat is null
-      and s.endsat is null and s.endedat is null)
+      and s.endsat is null and s.endedat is null and s.subscriber <> all (blocked_subscribers))
   then
     -- As KnownPairs.denial in src/matching/pairs/known-pairs.ts. A subscription whose end has passed counts no more.
     select count(*), count(*) filter (where s.endsat is null or s.endsat > coalesce(moment, clock_timestamp())),
-      count(*) filter (where s.suspendedat is null and s.endsat > coalesce(moment, clock_timestamp()))
+      count(*) filter (where s.suspendedat is null and s.subscriber <> all (blocked_subscribers)
+        and (s.endsat is null or s.endsat > coalesce(moment, clock_timestamp())))
     into subscriptions, present_subscriptions, open_subscriptions
     from subscription s where s.origin = for_origin and s.sink = for_sink and s.endedat is null;
     if open_subscriptions = 0 and (permit.basis <> 'agreement' or present_subscriptions > 0) then

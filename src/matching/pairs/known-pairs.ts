@@ -19,10 +19,10 @@ export interface MatchedPair {
 }
 
 /**
- * Why an origin may not send: no grant, a grant that is over, only subscriptions that are suspended or have ended (an
- * agreement needs none), or a hold.
+ * Why an origin may not send: no grant, a grant that is over, a block, only subscriptions that are suspended or have ended
+ * (an agreement needs none), or a hold.
  */
-export type Denial = 'no_grant' | 'expired' | 'revoked' | 'ended' | 'suspended' | 'held';
+export type Denial = 'no_grant' | 'expired' | 'revoked' | 'ended' | 'blocked' | 'suspended' | 'held';
 
 /** Whether an origin may send to a sink now. */
 export interface Decision {
@@ -36,10 +36,10 @@ export interface Decision {
 /** State and basis in one number, which is never 0. Throws for a state of a later version. */
 function wordOfGrant({ state, basis }: GrantState): number {
   if (!grantStates.includes(state)) throw new RangeError(`No grant is ${String(state)}.`);
-  return 1 + grantStates.indexOf(state) + 4 * bases.indexOf(basis);
+  return 1 + grantStates.indexOf(state) + 8 * bases.indexOf(basis);
 }
-const stateOf = (ofGrant: number) => grantStates[(ofGrant & 3) - 1];
-const basisOf = (ofGrant: number) => bases[ofGrant >>> 2] ?? 'response';
+const stateOf = (ofGrant: number) => grantStates[(ofGrant & 7) - 1];
+const basisOf = (ofGrant: number) => bases[ofGrant >>> 3] ?? 'response';
 
 /**
  * The state of pairs of origin and sink: the grant, and how many subscriptions use the pair. Origins and pairs are
@@ -52,6 +52,9 @@ export class KnownPairs {
    * is suspended. Most pairs have none, and nearly all others have one, which needs no array.
    */
   readonly #ends = new Map<number, number | number[]>();
+
+  /** The numbers of the origins under a block. */
+  readonly #blocked = new Set<number>();
 
   get size(): number {
     return this.#table.size;
@@ -90,8 +93,14 @@ export class KnownPairs {
     this.#releaseEmpty(pair);
   }
 
+  blockOrigin(origin: number, isBlocked: boolean): void {
+    if (isBlocked) this.#blocked.add(origin);
+    else this.#blocked.delete(origin);
+  }
+
   /** Removes an origin. */
   releaseOrigin(origin: number): void {
+    this.#blocked.delete(origin);
     for (const pair of this.#ends.keys()) if (this.#table.origin(pair) === origin) this.#ends.delete(pair);
     this.#table.releaseOrigin(origin);
   }
@@ -139,6 +148,7 @@ export class KnownPairs {
     if (ofGrant === 0) return 'no_grant';
     const state = stateOf(ofGrant);
     if (state !== 'live') return state;
+    if (this.#blocked.size > 0 && this.#blocked.has(table.origin(pair))) return 'blocked';
     if (table.large(pair, word.expiresAt) <= time) return 'expired';
     // Nearly every pair has a subscription that is neither suspended nor has an end.
     if (table.small(pair, word.subscriptions) === table.small(pair, word.conditional)) {

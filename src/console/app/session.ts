@@ -1,0 +1,79 @@
+import { computed, signal } from '@preact/signals';
+
+/** What the console knows of its user. The registry verifies the token with each request; this only reads it. */
+export interface Session {
+  token: string;
+  tenant: string;
+  client: string;
+  scopes: readonly string[];
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+}
+
+const stored = 'assent.token';
+
+/** In memory only, unless the user keeps it for this tab (`sessionStorage`). Undefined: signed out. */
+export const session = signal<Session | undefined>(undefined);
+/** The session ended by itself. What was typed stays on the page, below the form to sign in again. */
+export const isExpired = signal(false);
+
+export const isAdmin = computed(() => has('assent:admin'));
+export const isConsumer = computed(() => has('assent:subscribe'));
+export const isSender = computed(() => has('assent:deliver'));
+export const isOperator = computed(() => has('assent:block'));
+export const readsAudit = computed(() => has('assent:admin') || has('assent:audit'));
+
+function has(scope: string): boolean {
+  return session.value?.scopes.includes(scope) ?? false;
+}
+
+/** Undefined for a text that is no JWT. */
+export function readToken(token: string): Session | undefined {
+  try {
+    const [, body = ''] = token.trim().split('.');
+    const bytes = Uint8Array.from(atob(body.replaceAll('-', '+').replaceAll('_', '/')), (each) => each.charCodeAt(0));
+    const claims = JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
+    const scope = claims['scope'] ?? claims['scp'];
+    return {
+      token: token.trim(),
+      tenant: textOf(claims['tenant']),
+      client: textOf(claims['client_id'] ?? claims['sub']),
+      scopes: Array.isArray(scope) ? scope.map(String) : textOf(scope).split(' '),
+      expiresAt: Number(claims['exp']) * 1_000,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+const textOf = (claim: unknown) => (typeof claim === 'string' ? claim : '');
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+export function signIn(next: Session, isKept: boolean): void {
+  session.value = next;
+  isExpired.value = false;
+  if (isKept) sessionStorage.setItem(stored, next.token);
+  clearTimeout(timer);
+  timer = setTimeout(expire, Math.min(next.expiresAt - Date.now(), 2 ** 31 - 1));
+}
+
+export function signOut(): void {
+  clearTimeout(timer);
+  sessionStorage.removeItem(stored);
+  session.value = undefined;
+  isExpired.value = false;
+}
+
+/** Also when the registry refuses the token. */
+export function expire(): void {
+  if (session.value !== undefined) isExpired.value = true;
+}
+
+/** A link that `assent console` printed, or the token that this tab kept. The address loses the token at once. */
+export function restore(): void {
+  const { token } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+  if (token !== undefined) history.replaceState(null, '', `${location.pathname}${location.search}#/`);
+  const found = readToken(token ?? sessionStorage.getItem(stored) ?? '');
+  if (found !== undefined && found.expiresAt > Date.now()) signIn(found, token === undefined);
+}

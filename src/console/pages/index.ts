@@ -1,0 +1,16 @@
+import type { ComponentType } from 'preact';
+import type { Text } from '../app/text.js';
+import { commonMessages } from '../messages/common.js';
+import { Feed } from './feed.js';
+import { Subscriptions } from './subscriptions.js';
+
+const { menu } = commonMessages;
+
+/** A page by the first segment of its place. `id` is the second one. */
+export const pages: Readonly<
+  Record<string, { title: Text; Page: ComponentType<{ id?: string | undefined }> } | undefined>
+> = {
+  '': { title: menu[''], Page: Subscriptions },
+  subscriptions: { title: menu.subscriptions, Page: Subscriptions },
+  feed: { title: menu.feed, Page: Feed },
+};

@@ -1,0 +1,61 @@
+import { useState } from 'preact/hooks';
+import { isExpired, readToken, signIn } from '../app/session.js';
+import { settings } from '../app/settings.js';
+import { t } from '../app/text.js';
+import { signInMessages as messages } from '../messages/sign-in.js';
+import { Copyable } from '../ui/copy.js';
+import { Field } from '../ui/field.js';
+
+/** A pasted token. Issuers that the operator configured for the console come before it. */
+export function SignIn() {
+  const [text, setText] = useState('');
+  const [isKept, setIsKept] = useState(false);
+  const [fault, setFault] = useState('');
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const found = readToken(text);
+    if (found === undefined) return setFault(t(messages.malformed));
+    if (found.expiresAt <= Date.now()) return setFault(t(messages.past));
+    return signIn(found, isKept);
+  };
+  return (
+    <section class="sign-in" aria-labelledby="sign-in">
+      <h1 id="sign-in">{t(messages.title)}</h1>
+      {isExpired.value && <p role="alert">{t(messages.expired)}</p>}
+      <form onSubmit={submit}>
+        <Field label={t(messages.token)} hint={t(messages.tokenHint)}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              class="secret"
+              autocomplete="off"
+              spellcheck={false}
+              value={text}
+              onInput={(event) => setText(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        {fault !== '' && (
+          <p class="faults" role="alert">
+            {fault}
+          </p>
+        )}
+        <p>
+          <label class="choice">
+            <input type="checkbox" checked={isKept} onChange={(event) => setIsKept(event.currentTarget.checked)} />{' '}
+            {t(messages.keep)}
+          </label>
+        </p>
+        <button type="submit" class="first">
+          {t(messages.submit)}
+        </button>
+      </form>
+      {settings.developmentCommand !== undefined && (
+        <>
+          <p>{t(messages.development)}</p>
+          <Copyable text={settings.developmentCommand} label={t(messages.development)} />
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,99 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { announcement } from '../app/announce.js';
+import { connection } from '../app/live.js';
+import { href, route } from '../app/route.js';
+import { isAdmin, isConsumer, isOperator, isSender, readsAudit, session, signOut } from '../app/session.js';
+import { chooseLanguage, language, t } from '../app/text.js';
+import { commonMessages as messages } from '../messages/common.js';
+
+type Place = keyof typeof messages.menu;
+
+/** What the token may not see is not offered. The registry is the judge. */
+function placesOf(): Place[] {
+  const everything: Array<[Place, boolean]> = [
+    ['', isAdmin.value || isConsumer.value],
+    ['subscriptions', isAdmin.value || isConsumer.value],
+    ['register', isConsumer.value || isAdmin.value],
+    ['playground', isAdmin.value || isConsumer.value || isSender.value],
+    ['webhooks', isAdmin.value || isSender.value],
+    ['grants', isAdmin.value || isSender.value],
+    ['origins', isAdmin.value],
+    ['blocks', isAdmin.value || isOperator.value],
+    ['audit', readsAudit.value],
+    ['feed', isAdmin.value || isSender.value || isConsumer.value],
+  ];
+  return everything.filter(([, isOffered]) => isOffered).map(([place]) => place);
+}
+
+/** What stands around every page: name, menu, who is signed in, whether the page is live, and the latest message. */
+export function Layout({ children }: { children: ComponentChildren }) {
+  const main = useRef<HTMLElement>(null);
+  const { page, id } = route.value;
+  const isFirst = useRef(true);
+  // As after a click on a link of an ordinary page: a screen reader begins to read at the content.
+  useEffect(() => {
+    if (!isFirst.current) main.current?.focus();
+    isFirst.current = false;
+    scrollTo(0, 0);
+  }, [page, id]);
+  const { client, tenant } = session.value ?? { client: '', tenant: '' };
+  return (
+    <>
+      <a class="skip" href="#content" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
+        {t(messages.skip)}
+      </a>
+      <header class="banner">
+        <a class="name" href={href('')}>
+          <img src="assets/icon.svg" alt="" width="24" height="24" />
+          Assent
+        </a>
+        {session.value !== undefined && (
+          <p class={`connection ${connection.value}`} role="status">
+            {t(messages.connections[connection.value])}
+          </p>
+        )}
+        <div class="who">
+          {session.value !== undefined && (
+            <span class="soft">
+              {t(messages.signedInAs)} <bdi>{client}</bdi> · <bdi>{tenant}</bdi>
+            </span>
+          )}
+          <button
+            type="button"
+            lang={language.value === 'en' ? 'nl' : 'en'}
+            onClick={() => chooseLanguage(language.value === 'en' ? 'nl' : 'en')}
+          >
+            {t(messages.language)}
+          </button>
+          {session.value !== undefined && (
+            <button type="button" onClick={signOut}>
+              {t(messages.signOut)}
+            </button>
+          )}
+        </div>
+      </header>
+      <div class="frame">
+        {session.value !== undefined && (
+          <nav aria-label={t(messages.menuLabel)}>
+            <ul>
+              {placesOf().map((place) => (
+                <li key={place}>
+                  <a href={href(place)} aria-current={page === place ? 'page' : undefined}>
+                    {t(messages.menu[place])}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </nav>
+        )}
+        <main id="content" ref={main} tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+      <p class="announcement" role="status" aria-live="polite">
+        {announcement.value}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,29 @@
+import { signal } from '@preact/signals';
+import { language } from '../app/text.js';
+
+const now = signal(Date.now());
+setInterval(() => (now.value = Date.now()), 15_000);
+
+const units: Array<[Intl.RelativeTimeFormatUnit, number]> = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+];
+
+function relative(ms: number): string {
+  const format = new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' });
+  const [unit, size] = units.find(([, each]) => Math.abs(ms) >= each) ?? ['second', 1_000];
+  return format.format(Math.trunc(ms / size), unit);
+}
+
+/** A time as people say it, with the exact one as its title. */
+export function Time({ at, isExact = false }: { at: string | undefined; isExact?: boolean }) {
+  if (at === undefined) return null;
+  const time = Date.parse(at);
+  const exact = new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'medium' }).format(time);
+  return (
+    <time dateTime={at} title={exact}>
+      {isExact ? exact : relative(time - now.value)}
+    </time>
+  );
+}

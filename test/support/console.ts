@@ -1,0 +1,60 @@
+import type { Browser, Page } from 'playwright-core';
+import { createToken } from '../../src/cli/create-token.js';
+import type { Scope } from '../../src/http/principal.js';
+import { launch, looks, watch } from './browser.js';
+import { startRegistry, type Registry, type RegistrySettings } from './registry.js';
+import { createTenant, type Tenant } from './tenant.js';
+
+/** A registry with a tenant, and a browser. */
+export interface ConsoleStage {
+  registry: Registry;
+  tenant: Tenant;
+  browser: Browser;
+  /**
+   * Opens the console in a new context, signed in with these scopes, at a place (`#/subscriptions`). `check` expects that
+   * the page broke no policy, and closes it; call it at the end of each test.
+   */
+  open(
+    scopes: Scope[],
+    place: string,
+    who?: { subscriber?: string; tenant?: string; language?: string },
+  ): Promise<Opened>;
+  stop(): Promise<void>;
+}
+
+export interface Opened {
+  page: Page;
+  check(): Promise<void>;
+}
+
+export async function startConsole(settings: RegistrySettings = {}): Promise<ConsoleStage> {
+  const [registry, browser] = await Promise.all([startRegistry({ reachable: true, ...settings }), launch()]);
+  const tenant = await createTenant(registry);
+  return {
+    registry,
+    tenant,
+    browser,
+    async open(scopes, place, { subscriber = 'zaaksysteem', tenant: of = 'gemeente', language = 'en' } = {}) {
+      const token = await createToken({ tenant: of, subscriber, scopes, minutes: 60 }, registry.env);
+      const [{ colorScheme, viewport }] = looks;
+      const context = await browser.newContext({ colorScheme, viewport, locale: language });
+      const page = await context.newPage();
+      page.setDefaultTimeout(30_000);
+      const check = await watch(page, registry.url);
+      await page.goto(`${registry.url}/console#token=${token}`);
+      await page.waitForSelector('nav a');
+      await page.evaluate(`location.hash = ${JSON.stringify(place)}`);
+      return {
+        page,
+        check: async () => {
+          await check();
+          await context.close();
+        },
+      };
+    },
+    async stop() {
+      await browser.close();
+      await registry.stop();
+    },
+  };
+}
