@@ -72,7 +72,7 @@ onServer(
       );
       winners[status === 200 ? 'callback' : 'revocation'] += 1;
     });
-    expect(winners.callback + winners.revocation).toBe(100);
+    expect(winners.callback + winners.revocation).toBe(40);
   },
 );
 
