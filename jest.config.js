@@ -13,6 +13,7 @@ const isNamed = process.argv.slice(2).some((argument) => /^(\.\/)?test\/|\.test\
 /** Long tests, which wait, kill or race. Each area also has quick tests of the same guarantees. */
 const long = [
   'console/sign-in',
+  'console/today',
   'blocks/race',
   'changes/feed-outage',
   'changes/feed-writers',
@@ -102,6 +103,7 @@ const onCitus = [
   'handshake/callback',
   'handshake/renewal',
   'origins/origins',
+  'statistics/statistics',
   'subscriptions/subscriptions',
 ];
 if (suite === 'citus' && !process.env.TEST_CITUS_URL) {

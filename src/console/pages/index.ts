@@ -3,6 +3,7 @@ import type { Text } from '../app/text.js';
 import { commonMessages } from '../messages/common.js';
 import { Feed } from './feed.js';
 import { Subscriptions } from './subscriptions.js';
+import { Today } from './today.js';
 
 const { menu } = commonMessages;
 
@@ -10,7 +11,7 @@ const { menu } = commonMessages;
 export const pages: Readonly<
   Record<string, { title: Text; Page: ComponentType<{ id?: string | undefined }> } | undefined>
 > = {
-  '': { title: menu[''], Page: Subscriptions },
+  '': { title: menu[''], Page: Today },
   subscriptions: { title: menu.subscriptions, Page: Subscriptions },
   feed: { title: menu.feed, Page: Feed },
 };
