@@ -2348,54 +2348,6 @@ export interface components {
             /** @description Whether changes are possible. False while the database is read-only. */
             writable: boolean;
         };
-        NoticeData: {
-            subscription: string;
-            origin: string;
-            sink: string;
-            /** @description The status right after the change; `deleted` if the subscription is gone. */
-            status: string;
-            /** @description The same code as in `statusdetails`. */
-            reason: string;
-            /** @description For people, in the language that the operator chose. */
-            message: string;
-            /** @description What the webhook owner can change. */
-            advice?: string;
-            /** @description What happens next. */
-            next?: string;
-            expiresat?: components["schemas"]["Time"];
-            helduntil?: components["schemas"]["Time"];
-        };
-        /** @description A CloudEvent about a subscription of the subscriber that receives it. */
-        Notice: {
-            /** @constant */
-            specversion: "1.0";
-            /** @description The same for each repetition of this notice. */
-            id: string;
-            /** @description The URL of the registry, or what its operator chose. */
-            source: string;
-            /**
-             * @description What happened, with a prefix if the operator chose one. `subscription.expiring`: the grant expires soon, and no
-             *     renewal has succeeded. `grant.held`: the webhook asked senders to wait. A later version may add types.
-             * @example subscription.active
-             * @example subscription.refused
-             * @example subscription.unreachable
-             * @example subscription.expiring
-             * @example subscription.expired
-             * @example subscription.retired
-             * @example subscription.suspended
-             * @example subscription.blocked
-             * @example subscription.deleted
-             * @example grant.held
-             * @example grant.released
-             */
-            type: string;
-            /** @description The id of the subscription. */
-            subject: string;
-            time: components["schemas"]["Time"];
-            /** @constant */
-            datacontenttype: "application/json";
-            data: components["schemas"]["NoticeData"];
-        };
     };
     responses: {
         /** @description Any other problem. */
@@ -4848,7 +4800,52 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/cloudevents+json": components["schemas"]["Notice"];
+                "application/cloudevents+json": {
+                    /** @constant */
+                    specversion: "1.0";
+                    /** @description The same for each repetition of this notice. */
+                    id: string;
+                    /** @description The URL of the registry, or what its operator chose. */
+                    source: string;
+                    /**
+                     * @description What happened, with a prefix if the operator chose one. `subscription.expiring`: the grant expires soon, and no
+                     *     renewal has succeeded. `grant.held`: the webhook asked senders to wait. A later version may add types.
+                     * @example subscription.active
+                     * @example subscription.refused
+                     * @example subscription.unreachable
+                     * @example subscription.expiring
+                     * @example subscription.expired
+                     * @example subscription.retired
+                     * @example subscription.suspended
+                     * @example subscription.blocked
+                     * @example subscription.deleted
+                     * @example grant.held
+                     * @example grant.released
+                     */
+                    type: string;
+                    /** @description The id of the subscription. */
+                    subject: string;
+                    time: components["schemas"]["Time"];
+                    /** @constant */
+                    datacontenttype: "application/json";
+                    data: {
+                        subscription: string;
+                        origin: string;
+                        sink: string;
+                        /** @description The status right after the change; `deleted` if the subscription is gone. */
+                        status: string;
+                        /** @description The same code as in `statusdetails`. */
+                        reason: string;
+                        /** @description For people, in the language that the operator chose. */
+                        message: string;
+                        /** @description What the webhook owner can change. */
+                        advice?: string;
+                        /** @description What happens next. */
+                        next?: string;
+                        expiresat?: components["schemas"]["Time"];
+                        helduntil?: components["schemas"]["Time"];
+                    };
+                };
             };
         };
         responses: {
