@@ -13,6 +13,7 @@ const isNamed = process.argv.slice(2).some((argument) => /^(\.\/)?test\/|\.test\
 /** Long tests, which wait, kill or race. Each area also has quick tests of the same guarantees. */
 const long = [
   'console/sign-in',
+  'console/subscriptions',
   'blocks/race',
   'changes/feed-outage',
   'changes/feed-writers',
@@ -75,6 +76,7 @@ const serverOnly = [
  */
 const overHttp = [
   'console/sign-in',
+  'console/subscriptions',
   'examples/examples',
   'generators/generators',
   'handshake/answers',

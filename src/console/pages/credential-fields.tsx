@@ -23,7 +23,7 @@ export function readCredential(draft: CredentialDraft): Schemas['SinkCredential'
   if (draft.credentialtype === '') return undefined;
   const given = membersOf[draft.credentialtype].filter((member) => draft[member]);
   const members = Object.fromEntries(given.map((member) => [member, draft[member]]));
-  return { credentialtype: draft.credentialtype, ...members } as Schemas['SinkCredential'];
+  return { credentialtype: draft.credentialtype, ...members };
 }
 
 export function CredentialFields({
