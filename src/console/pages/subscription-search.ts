@@ -100,7 +100,7 @@ export function useSearch(query: Query): Search {
       for (const id of ids) {
         const { data, response } = await api.GET('/subscriptions/{id}', { params: { path: { id } } });
         setState((before) => ({ ...before, rows: patched(before, id, data, response.status === 404) }));
-        // The feed has no entry for a refusal.
+        // The feed has no entry for a response that leaves it pending.
         if (data?.status === 'pending' && data.statusdetails.nextat === undefined) changed.add(id);
       }
       if (changed.size > 0) schedule(3_000);
@@ -140,8 +140,8 @@ export function useSearch(query: Query): Search {
 }
 
 function idsOf({ kind, subscription, origin, sink }: Change, rows: readonly Row[]): string[] {
-  if (subscription !== undefined) return [subscription];
-  if (!kind.startsWith('grant.')) return [];
+  if (kind.startsWith('subscription.')) return subscription === undefined ? [] : [subscription];
+  // A grant or a handshake is about every subscription of its origin to its sink.
   return rows.filter((row) => row.sink === sink && row.origin === origin).map(({ id }) => id);
 }
 

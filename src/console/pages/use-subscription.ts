@@ -50,12 +50,12 @@ export function useSubscription(id: string): Resource<Read> {
 }
 
 function isAbout({ kind, subscription, origin, sink }: Change, id: string, read: Read | undefined): boolean {
-  if (subscription !== undefined) return subscription === id;
+  if (kind.startsWith('subscription.')) return subscription === id;
   if (origin !== read?.subscription.origin) return false;
   return sink === read.subscription.sink || kind.startsWith('origin.');
 }
 
-/** The feed has no entry for a refusal, and consumers may not follow it. */
+/** The feed has no entry for a response that leaves a subscription pending. */
 function pauseOf({ subscription: { status }, handshakes: [latest] }: Read): number | undefined {
   const isAsking =
     latest?.state === 'asking' || (latest?.state === 'due' && Date.parse(latest.nextat ?? '') - Date.now() < 2_000);
