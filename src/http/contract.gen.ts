@@ -1960,6 +1960,9 @@ export interface components {
          * @enum {string}
          */
         Judgement: "strict" | "lenient";
+        ClaimValue: string | number | boolean;
+        /** @description The accepted value of a claim, or several. */
+        ClaimValues: string | number | boolean | components["schemas"]["ClaimValue"][];
         /**
          * @description Allows subscribers to subscribe to events. All members must apply, and an absent member limits nothing. Values are
          *     compared exactly, with upper and lower case.
@@ -1975,7 +1978,7 @@ export interface components {
              *     `/realm_access/roles`.
              */
             claims?: {
-                [key: string]: string | number | boolean | (string | number | boolean)[];
+                [key: string]: components["schemas"]["ClaimValues"];
             };
             /** @description Only events with one of these types. A value that ends with `*` stands for every type that begins so. */
             types?: string[];
