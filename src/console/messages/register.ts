@@ -108,7 +108,7 @@ export const registerMessages = {
   },
   checking: { en: 'Checking…', nl: 'Controleren…' },
   mendFirst: {
-    en: 'Mend the faults above to see whether it matches.',
+    en: 'Fix the faults above to see whether it matches.',
     nl: 'Herstel eerst de fouten om te zien of het past.',
   },
 

@@ -14,7 +14,7 @@ import { Timeline } from './subscription-timeline.js';
 import { useSubscription, type Read, type Subscription } from './use-subscription.js';
 import { WebhookLines } from './webhook-lines.js';
 
-/** These are mended elsewhere than in the webhook's answer to OPTIONS. */
+/** The owner fixes these elsewhere than in the response to OPTIONS. */
 const notByHeaders =
   /^(granted|callback_granted|agreement|suspended|blocked|ended|revoked|refused_by_owner|not_asked_yet|asking|name_|address_|sink_|connection_|certificate_|tls_|not_http|server_error|throttled|unavailable|gone|held_by|deadline_)/;
 
