@@ -14,6 +14,7 @@ const isNamed = process.argv.slice(2).some((argument) => /^(\.\/)?test\/|\.test\
 const long = [
   'console/sign-in',
   'console/subscriptions',
+  'console/today',
   'blocks/race',
   'changes/feed-outage',
   'changes/feed-writers',
@@ -103,6 +104,7 @@ const onCitus = [
   'handshake/callback',
   'handshake/renewal',
   'origins/origins',
+  'statistics/statistics',
   'subscriptions/subscriptions',
 ];
 if (suite === 'citus' && !process.env.TEST_CITUS_URL) {

@@ -4,6 +4,7 @@ import { commonMessages } from '../messages/common.js';
 import { Feed } from './feed.js';
 import { Register } from './register.js';
 import { Subscriptions } from './subscriptions.js';
+import { Today } from './today.js';
 
 const { menu } = commonMessages;
 
@@ -11,7 +12,7 @@ const { menu } = commonMessages;
 export const pages: Readonly<
   Record<string, { title: Text; Page: ComponentType<{ id?: string | undefined }> } | undefined>
 > = {
-  '': { title: menu[''], Page: Subscriptions },
+  '': { title: menu[''], Page: Today },
   subscriptions: { title: menu.subscriptions, Page: Subscriptions },
   register: { title: menu.register, Page: Register },
   feed: { title: menu.feed, Page: Feed },
