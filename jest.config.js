@@ -13,6 +13,7 @@ const isNamed = process.argv.slice(2).some((argument) => /^(\.\/)?test\/|\.test\
 /** Long tests, which wait, kill or race. Each area also has quick tests of the same guarantees. */
 const long = [
   'console/sign-in',
+  'console/subscriptions',
   'console/today',
   'blocks/race',
   'changes/feed-outage',

@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact';
 import type { Text } from '../app/text.js';
 import { commonMessages } from '../messages/common.js';
 import { Feed } from './feed.js';
+import { Register } from './register.js';
 import { Subscriptions } from './subscriptions.js';
 import { Today } from './today.js';
 
@@ -13,5 +14,6 @@ export const pages: Readonly<
 > = {
   '': { title: menu[''], Page: Today },
   subscriptions: { title: menu.subscriptions, Page: Subscriptions },
+  register: { title: menu.register, Page: Register },
   feed: { title: menu.feed, Page: Feed },
 };
