@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact';
 import type { Text } from '../app/text.js';
 import { commonMessages } from '../messages/common.js';
 import { Feed } from './feed.js';
+import { Playground } from './playground.js';
 import { Subscriptions } from './subscriptions.js';
 
 const { menu } = commonMessages;
@@ -12,5 +13,6 @@ export const pages: Readonly<
 > = {
   '': { title: menu[''], Page: Subscriptions },
   subscriptions: { title: menu.subscriptions, Page: Subscriptions },
+  playground: { title: menu.playground, Page: Playground },
   feed: { title: menu.feed, Page: Feed },
 };
