@@ -12,6 +12,7 @@ const isNamed = process.argv.slice(2).some((argument) => /^(\.\/)?test\/|\.test\
 
 /** Long tests, which wait, kill or race. Each area also has quick tests of the same guarantees. */
 const long = [
+  'console/grants',
   'console/playground',
   'console/sign-in',
   'blocks/race',
@@ -75,6 +76,7 @@ const serverOnly = [
  * pages, the kit for senders, foreign software. They run once. All else runs on both databases.
  */
 const overHttp = [
+  'console/grants',
   'console/playground',
   'console/sign-in',
   'examples/examples',

@@ -2,8 +2,10 @@ import type { ComponentType } from 'preact';
 import type { Text } from '../app/text.js';
 import { commonMessages } from '../messages/common.js';
 import { Feed } from './feed.js';
+import { Grants } from './grants.js';
 import { Playground } from './playground.js';
 import { Subscriptions } from './subscriptions.js';
+import { Webhooks } from './webhooks.js';
 
 const { menu } = commonMessages;
 
@@ -14,5 +16,7 @@ export const pages: Readonly<
   '': { title: menu[''], Page: Subscriptions },
   subscriptions: { title: menu.subscriptions, Page: Subscriptions },
   playground: { title: menu.playground, Page: Playground },
+  webhooks: { title: menu.webhooks, Page: Webhooks },
+  grants: { title: menu.grants, Page: Grants },
   feed: { title: menu.feed, Page: Feed },
 };
