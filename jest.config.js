@@ -13,6 +13,7 @@ const isNamed = process.argv.slice(2).some((argument) => /^(\.\/)?test\/|\.test\
 /** Long tests, which wait, kill or race. Each area also has quick tests of the same guarantees. */
 const long = [
   'console/grants',
+  'console/issuer',
   'console/playground',
   'console/sign-in',
   'blocks/race',
@@ -77,6 +78,7 @@ const serverOnly = [
  */
 const overHttp = [
   'console/grants',
+  'console/issuer',
   'console/playground',
   'console/sign-in',
   'examples/examples',
