@@ -50,7 +50,7 @@ export const grantsMessages = {
   recordedBy: { en: 'Recorded by', nl: 'Vastgelegd door' },
   requestedRate: { en: 'Rate that was asked for', nl: 'Gevraagd tempo' },
   allowedOrigin: { en: 'WebHook-Allowed-Origin', nl: 'WebHook-Allowed-Origin' },
-  warnings: { en: 'Mistakes that were tolerated', nl: 'Getolereerde fouten' },
+  warnings: { en: 'Warnings', nl: 'Waarschuwingen' },
   renewal: { en: 'Renewal', nl: 'Verlenging' },
   renewsAt: { en: 'Assent asks the webhook again', nl: 'Assent vraagt het de webhook opnieuw' },
   renewsNever: { en: 'Assent does not renew it.', nl: 'Assent verlengt deze grant niet.' },
@@ -139,7 +139,7 @@ export const grantsMessages = {
   } as Record<string, Text>,
   lastDelivery: { en: 'Last delivery', nl: 'Laatste bezorging' },
   lastSuccess: { en: 'Last success', nl: 'Laatste geslaagde bezorging' },
-  failures: { en: 'Failures since then', nl: 'Mislukt sinds die tijd' },
+  failures: { en: 'Failures since the last success', nl: 'Mislukt sinds de laatste geslaagde' },
   subscriptions: { en: 'Subscriptions', nl: 'Abonnementen' },
   noSubscriptions: { en: 'No subscription uses this sink.', nl: 'Geen abonnement gebruikt deze sink.' },
   noGrant: {

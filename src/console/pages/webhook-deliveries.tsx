@@ -1,4 +1,5 @@
 import { api, ask } from '../app/api.js';
+import type { Change } from '../app/live.js';
 import { useResource } from '../app/resource.js';
 import { formatNumber, t } from '../app/text.js';
 import { grantsMessages as messages } from '../messages/grants.js';
@@ -7,11 +8,17 @@ import { Table } from '../ui/table.js';
 import { Time } from '../ui/time.js';
 
 /** What senders reported for the pair of a subscription. */
-export function WebhookDeliveries({ subscription: id }: { subscription: string }) {
+export function WebhookDeliveries({
+  subscription: id,
+  isOfPair,
+}: {
+  subscription: string;
+  isOfPair: (change: Change) => boolean;
+}) {
   const deliveries = useResource(
     `deliveries/${id}`,
     async (signal) => (await ask(api.GET('/subscriptions/{id}/deliveries', { params: { path: { id } }, signal }))).data,
-    ({ kind }) => kind.startsWith('grant.'),
+    isOfPair,
   );
   return (
     <>

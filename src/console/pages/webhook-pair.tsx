@@ -71,7 +71,7 @@ export function WebhookPair({ origin, sink }: { origin: string; sink: string }) 
           </a>
         </p>
       )}
-      {first !== undefined && <WebhookDeliveries subscription={first.id} />}
+      {first !== undefined && <WebhookDeliveries subscription={first.id} isOfPair={isOfPair} />}
       {isAdmin.value && (
         <>
           <h2>{t(messages.subscriptions)}</h2>
