@@ -24,6 +24,9 @@ export interface Consent extends Pair {
   jitter: number;
 }
 
+/** When a grant counts as about to expire: for this share of its lifetime, but not longer than these days. */
+const soon = { share: 0.1, days: 7 };
+
 /**
  * Any state but revoked -> live, for consents with distinct pairs. An agreement is an admin's decision and replaces a
  * revoked grant too. It keeps its expiry beside another consent. A trickle by policy does not replace a live consent.
@@ -36,15 +39,25 @@ export async function putGrants(
   if (consents.length === 0) return new Map();
   const columns = consents.map(({ actor, consent }) => columnsOf(actor, consent));
   const before = new Map((await lockGrants(tx.sql, columns)).map((row) => [keyOfPair(row), row]));
+  const handshakes = consents.flatMap(({ consent }) => consent.handshake ?? []);
+  // A query of its own: Citus cannot insert a join of rows and values.
   const rows = await tx.sql.$queryRaw<GrantRow[]>`
+    with asked as materialized (
+      select distinct on (a.handshake) a.handshake, a.remoteaddress from attempt a
+      where a.handshake = any (${handshakes}::uuid[]) and a.remoteaddress is not null order by a.handshake, a.number desc
+    )
     insert into "grant" as present (origin, sink, id, tenant, state, basis, allowedorigin, allowedrate, requestedrate,
-      warnings, handshake, reference, recordedby, grantedat, expiresat, renewat)
+      warnings, handshake, reference, recordedby, grantedat, expiresat, renewat, noteat, address)
     select origin, sink, id, tenant, 'live', basis, allowedorigin, allowedrate, requestedrate, warnings, handshake,
-      reference, recordedby, now(), greatest(until, now() + make_interval(secs => leaseseconds)),
-      now() + make_interval(secs => renewafter)
-    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c (origin text, sink text, id uuid, tenant text,
+      reference, recordedby, now(), over, now() + make_interval(secs => renewafter),
+      over - least((over - now()) * ${soon.share}::float8, make_interval(days => ${soon.days}::int)), address
+    from (
+      select c.*, asked.remoteaddress as address, greatest(until, now() + make_interval(secs => leaseseconds)) as over
+      from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c (origin text, sink text, id uuid, tenant text,
       basis text, allowedorigin text, allowedrate text, requestedrate int, warnings text[], handshake uuid,
-      reference text, recordedby text, until timestamptz, leaseseconds int, renewafter int)
+        reference text, recordedby text, until timestamptz, leaseseconds int, renewafter int)
+      left join asked on asked.handshake = c.handshake
+    ) c
     order by origin collate "C", sink collate "C"
     on conflict (origin, sink) do update set
       state = 'live', endreason = null, endedat = null, endedby = null,
@@ -57,10 +70,13 @@ export async function putGrants(
         and excluded.basis <> 'agreement' then present.basis else excluded.basis end,
       reference = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
         and excluded.basis <> 'agreement' then present.reference else excluded.reference end,
+      address = coalesce(excluded.address, present.address),
       expiresat = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
         and excluded.basis <> 'agreement' then present.expiresat else excluded.expiresat end,
       renewat = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
-        and excluded.basis <> 'agreement' then null else excluded.renewat end
+        and excluded.basis <> 'agreement' then null else excluded.renewat end,
+      noteat = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
+        and excluded.basis <> 'agreement' then present.noteat else excluded.noteat end
     where (present.state <> 'revoked' or excluded.basis = 'agreement')
       and not (excluded.basis = 'policy' and present.basis <> 'policy' and present.state = 'live'
         and present.expiresat > excluded.grantedat)
@@ -279,7 +295,13 @@ function record(
     const changed = before === undefined ? changedGrant(row, undefined, null) : changedGrant(before, row, now);
     const detail = { origin, sink, reason: reason ?? (kind === 'grant.released' ? undefined : endreason), changed };
     tx.audit({ ...actor, tenant }, kind, `grant:${id}`, detail);
-    tx.change({ kind, tenant, origin, sink });
+    tx.change({
+      kind,
+      tenant,
+      origin,
+      sink,
+      reason: reason ?? (kind === 'grant.ended' ? (endreason ?? undefined) : undefined),
+    });
   }
 }
 
