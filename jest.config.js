@@ -16,6 +16,7 @@ const long = [
   'console/issuer',
   'console/playground',
   'console/sign-in',
+  'console/today',
   'blocks/race',
   'changes/feed-outage',
   'changes/feed-writers',
@@ -105,6 +106,7 @@ const onCitus = [
   'handshake/callback',
   'handshake/renewal',
   'origins/origins',
+  'statistics/statistics',
   'subscriptions/subscriptions',
 ];
 if (suite === 'citus' && !process.env.TEST_CITUS_URL) {

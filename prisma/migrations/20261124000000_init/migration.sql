@@ -359,6 +359,19 @@ create table delivery (
   constraint delivery_origin_fkey foreign key (origin) references origin (name) on delete cascade on update restrict
 ) with (fillfactor = 70);
 
+-- How often something happened: a day by minute and a year by hour (src/statistics/). The primary key is the order in
+-- which rows are locked.
+create table statistic (
+  tenant text not null,
+  origin text not null,
+  step text not null,
+  startsat timestamptz(3) not null,
+  kind text not null,
+  code text not null,
+  count bigint not null,
+  constraint statistic_pkey primary key (tenant, step, startsat, origin, kind, code)
+) with (fillfactor = 50);
+
 -- What an admin stops, with reason and optional end (src/blocks/block.ts). A row is in force until it is deleted. `tenant` is
 -- whose deliveries are stopped; `*` is every tenant.
 create table block (
@@ -580,12 +593,12 @@ $$;
 
 -- A share of the rate of a pair for one instance. `handedback` are leases of the same pair and instance, of each of
 -- which `unused` requests were not sent; a lease is over once something of it was handed back. `moment` is for tests: a
--- clock that does not turn by itself.
+-- clock that does not turn by itself. `isfirst`: no instance has asked for this pair in this minute before.
 create function take_lease(
   by_tenant text, for_origin text, for_sink text, by_instance text, wanted integer,
   handedback text[], unused integer[], moment timestamptz default null,
   out denial text, out rate text, out granted integer, out lease text, out until timestamptz,
-  out retryafter float8, out held timestamptz
+  out retryafter float8, out held timestamptz, out isfirst boolean
 ) language plpgsql as $$
 declare
   permit record;
@@ -620,6 +633,7 @@ declare
   begunat timestamptz;
 begin
   granted := 0;
+  isfirst := false;
   select * into permit from "grant" g where g.origin = for_origin and g.sink = for_sink and g.tenant = by_tenant;
   if not found then denial := 'no_grant'; return; end if;
   if permit.state <> 'live' then denial := permit.state; return; end if;
@@ -672,6 +686,7 @@ begin
 
   filled := pool.slots;
   present := floor(extract(epoch from moment) * 2);
+  isfirst := present / 120 > pool.slot / 120;
   if present < pool.slot - 4 then
     -- The clock was put back. What stands in the window stays there, as if it were granted now.
     place := least(2000000000, (select sum(each) from unnest(filled) each));

@@ -5,6 +5,7 @@ import { Feed } from './feed.js';
 import { Grants } from './grants.js';
 import { Playground } from './playground.js';
 import { Subscriptions } from './subscriptions.js';
+import { Today } from './today.js';
 import { Webhooks } from './webhooks.js';
 
 const { menu } = commonMessages;
@@ -13,7 +14,7 @@ const { menu } = commonMessages;
 export const pages: Readonly<
   Record<string, { title: Text; Page: ComponentType<{ id?: string | undefined }> } | undefined>
 > = {
-  '': { title: menu[''], Page: Subscriptions },
+  '': { title: menu[''], Page: Today },
   subscriptions: { title: menu.subscriptions, Page: Subscriptions },
   playground: { title: menu.playground, Page: Playground },
   webhooks: { title: menu.webhooks, Page: Webhooks },
