@@ -12,6 +12,9 @@ const isNamed = process.argv.slice(2).some((argument) => /^(\.\/)?test\/|\.test\
 
 /** Long tests, which wait, kill or race. Each area also has quick tests of the same guarantees. */
 const long = [
+  'console/grants',
+  'console/issuer',
+  'console/playground',
   'console/sign-in',
   'console/subscriptions',
   'console/today',

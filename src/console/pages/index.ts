@@ -3,8 +3,11 @@ import type { Text } from '../app/text.js';
 import { commonMessages } from '../messages/common.js';
 import { Feed } from './feed.js';
 import { Register } from './register.js';
+import { Grants } from './grants.js';
+import { Playground } from './playground.js';
 import { Subscriptions } from './subscriptions.js';
 import { Today } from './today.js';
+import { Webhooks } from './webhooks.js';
 
 const { menu } = commonMessages;
 
@@ -15,5 +18,8 @@ export const pages: Readonly<
   '': { title: menu[''], Page: Today },
   subscriptions: { title: menu.subscriptions, Page: Subscriptions },
   register: { title: menu.register, Page: Register },
+  playground: { title: menu.playground, Page: Playground },
+  webhooks: { title: menu.webhooks, Page: Webhooks },
+  grants: { title: menu.grants, Page: Grants },
   feed: { title: menu.feed, Page: Feed },
 };
