@@ -1,7 +1,14 @@
 import type { ComponentType } from 'preact';
 import type { Text } from '../app/text.js';
+import { blocksMessages } from '../messages/blocks.js';
 import { commonMessages } from '../messages/common.js';
+import { originsMessages } from '../messages/origins.js';
+import { Audit } from './audit.js';
+import { Blocks } from './blocks.js';
 import { Feed } from './feed.js';
+import { NewBlock } from './new-block.js';
+import { NewOrigin } from './new-origin.js';
+import { Origins } from './origins.js';
 import { Subscriptions } from './subscriptions.js';
 
 const { menu } = commonMessages;
@@ -12,5 +19,10 @@ export const pages: Readonly<
 > = {
   '': { title: menu[''], Page: Subscriptions },
   subscriptions: { title: menu.subscriptions, Page: Subscriptions },
+  origins: { title: menu.origins, Page: Origins },
+  'new-origin': { title: originsMessages.create, Page: NewOrigin },
+  blocks: { title: menu.blocks, Page: Blocks },
+  'new-block': { title: blocksMessages.create, Page: NewBlock },
+  audit: { title: menu.audit, Page: Audit },
   feed: { title: menu.feed, Page: Feed },
 };
