@@ -12,6 +12,9 @@ const isNamed = process.argv.slice(2).some((argument) => /^(\.\/)?test\/|\.test\
 
 /** Long tests, which wait, kill or race. Each area also has quick tests of the same guarantees. */
 const long = [
+  'console/audit',
+  'console/blocks',
+  'console/origins',
   'console/sign-in',
   'blocks/race',
   'changes/feed-outage',
@@ -74,6 +77,9 @@ const serverOnly = [
  * pages, the kit for senders, foreign software. They run once. All else runs on both databases.
  */
 const overHttp = [
+  'console/audit',
+  'console/blocks',
+  'console/origins',
   'console/sign-in',
   'examples/examples',
   'generators/generators',

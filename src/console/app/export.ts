@@ -26,9 +26,7 @@ export async function exportAudit(
 ): Promise<Exported> {
   const isCsv = form === 'text/csv';
   const headers = { Accept: form };
-  const answer = await ask<unknown>(
-    api.GET('/audit', { params: { query }, headers, parseAs: 'stream', signal }),
-  );
+  const answer = await ask<unknown>(api.GET('/audit', { params: { query }, headers, parseAs: 'stream', signal }));
   // The first line of CSV names the columns.
   let [entries, bytes, isQuoted] = [isCsv ? -1 : 0, 0, false];
   let file = new Blob([], { type: form });

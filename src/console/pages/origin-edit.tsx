@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { announce } from '../app/announce.js';
-import { api, ask, type Schemas } from '../app/api.js';
+import { api, ask } from '../app/api.js';
 import { useAction } from '../app/resource.js';
 import { t } from '../app/text.js';
 import { commonMessages } from '../messages/common.js';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { announce } from '../app/announce.js';
-import { Failure, api, ask, type Problem, type Schemas } from '../app/api.js';
+import { Failure, api, ask, type Schemas } from '../app/api.js';
 import { useAction } from '../app/resource.js';
 import { href } from '../app/route.js';
 import { formatNumber, t } from '../app/text.js';
