@@ -159,7 +159,7 @@ line'), null from generate_series(1, 3000) n`,
     await expectAccessible(page);
     await page.getByText('State as JSON').first().click();
     await page.getByRole('button', { name: 'Pause' }).click();
-    await subscriber.post(`/v1/subscriptions/${id}/resume`).expect(200);
+    await subscriber.post(`/v1/subscriptions/${id}/resume`).send({ reason: markup }).expect(200);
     await page.getByRole('button', { name: 'Show 1 new' }).waitFor();
     expect(await page.getByRole('cell', { name: 'subscription.resumed' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Continue' }).click();

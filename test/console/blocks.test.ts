@@ -58,9 +58,9 @@ inBrowser('blocks in the console', () => {
     expect(audit[0].reference).toBe('INC-1042');
 
     await page.getByRole('link', { name: 'All blocks' }).click();
-    await page.getByRole('cell', { name: '<script>alert(1)</script>' }).waitFor();
-    await page.getByRole('cell').getByText('What it stops').click();
-    await page.getByRole('cell').getByText('Live grants').waitFor();
+    await page.getByRole('listitem').getByText('<script>alert(1)</script>').waitFor();
+    await page.getByRole('listitem').getByText('What it stops').click();
+    await page.getByRole('listitem').getByText('Live grants').waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: `Lift this block: ${host}` }).click();
     await expectAccessible(page);

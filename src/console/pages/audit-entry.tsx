@@ -112,14 +112,17 @@ function Target({ target }: { target: string }) {
 function Value({ value }: { value: unknown }) {
   if (value === null || value === undefined) return <span class="soft">–</span>;
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-  const whole = typeof value === 'object' ? <pre class="value">{text}</pre> : <bdi>{text}</bdi>;
-  if (text.length <= longValue) return whole;
+  if (text.length <= longValue) {
+    return typeof value === 'object' ? <pre class="value">{text}</pre> : <bdi>{text}</bdi>;
+  }
   return (
     <details>
       <summary>
         <bdi>{text.slice(0, 100)}…</bdi> {t(messages.long).replace('{n}', formatNumber(text.length))}
       </summary>
-      {whole}
+      <pre class="value" tabIndex={0}>
+        {text}
+      </pre>
     </details>
   );
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, ask } from '../app/api.js';
+import { api, ask, type Schemas } from '../app/api.js';
 import { useResource } from '../app/resource.js';
 import { go, href } from '../app/route.js';
 import { isAdmin } from '../app/session.js';
@@ -49,25 +49,7 @@ export function OneBlock({ id }: { id: string }) {
             <h1>
               {t(messages.kinds[block.kind])} <bdi>{block.value}</bdi>
             </h1>
-            <dl class="facts">
-              <dt>{t(commonMessages.reason)}</dt>
-              <dd>
-                <bdi>{block.reason}</bdi>
-              </dd>
-              <dt>{t(messages.by)}</dt>
-              <dd>
-                <bdi>{block.createdby}</bdi>
-                {block.byoperator && ` (${t(messages.operator)})`}
-              </dd>
-              <dt>{t(messages.tenant)}</dt>
-              <dd>{block.tenant === '*' ? t(messages.everyTenant) : <bdi>{block.tenant}</bdi>}</dd>
-              <dt>{t(messages.since)}</dt>
-              <dd>
-                <Time at={block.createdat} isExact />
-              </dd>
-              <dt>{t(messages.until)}</dt>
-              <dd>{block.expiresat === undefined ? t(messages.untilLifted) : <Time at={block.expiresat} isExact />}</dd>
-            </dl>
+            <BlockFacts block={block} />
             <h2>{t(messages.effectNow)}</h2>
             {block.effect !== undefined && <BlockEffect block={block} effect={block.effect} />}
             <div class="actions">
@@ -83,6 +65,31 @@ export function OneBlock({ id }: { id: string }) {
       </Loaded>
       {back}
     </>
+  );
+}
+
+/** Who, why, since when and until when. */
+export function BlockFacts({ block }: { block: Schemas['Block'] }) {
+  return (
+    <dl class="facts">
+      <dt>{t(commonMessages.reason)}</dt>
+      <dd>
+        <bdi>{block.reason}</bdi>
+      </dd>
+      <dt>{t(messages.by)}</dt>
+      <dd>
+        <bdi>{block.createdby}</bdi>
+        {block.byoperator && ` (${t(messages.operator)})`}
+      </dd>
+      <dt>{t(messages.tenant)}</dt>
+      <dd>{block.tenant === '*' ? t(messages.everyTenant) : <bdi>{block.tenant}</bdi>}</dd>
+      <dt>{t(messages.since)}</dt>
+      <dd>
+        <Time at={block.createdat} isExact />
+      </dd>
+      <dt>{t(messages.until)}</dt>
+      <dd>{block.expiresat === undefined ? t(messages.untilLifted) : <Time at={block.expiresat} isExact />}</dd>
+    </dl>
   );
 }
 

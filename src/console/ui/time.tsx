@@ -23,7 +23,7 @@ export function Time({ at, isExact = false }: { at: string | undefined; isExact?
   const exact = new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'medium' }).format(time);
   return (
     <time dateTime={at} title={exact}>
-      {isExact ? exact : relative(time - now.value)}
+      {isExact ? exact : relative(time - Math.max(now.value, Date.now()))}
     </time>
   );
 }
