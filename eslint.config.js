@@ -8,7 +8,9 @@ import tseslint from 'typescript-eslint';
  * order in which data passes them.
  */
 const rooms = [
-  ['main.ts', 'cli', 'sender', 'console'],
+  ['main.ts', 'cli', 'console'],
+  ['notify'],
+  ['sender'],
   ['service.ts'],
   ['service'],
   ['config.ts'],
@@ -61,6 +63,13 @@ const senderAlone = {
   except: ['./sender', ...sharedWithSender.map((path) => `./${path}`)],
   message: 'The kit for senders takes in nothing more of the registry (eslint.config.js).',
 };
+/** A sender of its own: it sees of the registry what any sender sees. */
+const notifyAlone = {
+  target: './src/notify',
+  from: './src',
+  except: ['./notify', './sender', ...sharedWithSender.map((path) => `./${path}`)],
+  message: 'The notifier takes in nothing more of the registry than the kit for senders (eslint.config.js).',
+};
 /** Only this decides the address of a request to a webhook. */
 const outboundAlone = {
   target: './src/outbound',
@@ -105,7 +114,10 @@ export default tseslint.config(
       'import-x/no-cycle': ['error', { ignoreExternal: true }],
       'import-x/no-restricted-paths': [
         'error',
-        { basePath: import.meta.dirname, zones: [...downwardOnly, senderAlone, outboundAlone, consoleAlone] },
+        {
+          basePath: import.meta.dirname,
+          zones: [...downwardOnly, senderAlone, notifyAlone, outboundAlone, consoleAlone],
+        },
       ],
       'no-restricted-properties': [
         'error',

@@ -24,7 +24,9 @@ const config = await createConfig({
   },
 });
 
-const problems = await lint({ ref: here('openapi.yaml'), config });
+// The key of a callback is an expression, not a path.
+const isOfCallback = ({ ruleId, message }) => ruleId === 'paths-kebab-case' && message.startsWith('`{$');
+const problems = (await lint({ ref: here('openapi.yaml'), config })).filter((problem) => !isOfCallback(problem));
 for (const problem of problems) {
   console.error(`${problem.severity}: ${problem.message} (${problem.location[0]?.pointer})`);
 }

@@ -33,16 +33,18 @@ const awayMs = 2_000;
 
 export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getChanges' | 'getSnapshot'> {
   const { feed, database, readers, stopping } = settings;
+  const admit = (kind: 'stream' | 'poll', { tenant, subscriber }: FeedScope, signal: AbortSignal) =>
+    readers.admit(subscriber === undefined ? kind : 'consumer', tenant, signal, subscriber);
   return {
     getChanges: async (call) => {
       const { query, header, principal, signal, preferred } = call;
-      const scope = scopeOf(call);
+      const scope = ownScopeOf(call);
       const isStream = preferred('application/json', 'text/event-stream') === 'text/event-stream';
       const lastEvent = isStream ? header['last-event-id'] || undefined : undefined;
       const place = lastEvent === undefined ? 'query/after' : 'header/last-event-id';
       const headers = { Vary: 'Accept' };
       if (isStream) {
-        readers.admit('stream', principal.tenant, signal);
+        admit('stream', scope, signal);
         const reader = await feed.open(scope, lastEvent ?? query.after, place);
         const over = endOf(signal, stopping, principal.tokenExpiresAt - Date.now());
         return {
@@ -53,7 +55,7 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
         };
       }
       const waitMs = Math.min((query.wait ?? 0) * 1_000, principal.tokenExpiresAt - Date.now());
-      if (waitMs > 0) readers.admit('poll', principal.tenant, signal);
+      if (waitMs > 0) admit('poll', scope, signal);
       const reader = await feed.open(scope, query.after, place);
       const page = await readWithin(reader, query.limit ?? defaultLimit, waitMs, endOf(signal, stopping));
       const changes = page.changes.map(({ json }) => json).join();
@@ -72,10 +74,17 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
         status: 200,
         mediaType: 'application/jsonl',
         headers: ageHeader(settings.ageOfDatabase()),
-        stream: (write) => writeSnapshot(database, scope, write, over),
+        stream: (write) => writeSnapshot(database, scope, write, over, call.query.status === true),
       };
     },
   };
+}
+
+/** A consumer, which is neither a sender nor an admin, reads only what concerns its own subscriptions. */
+function ownScopeOf(call: Call<'getChanges'>): FeedScope {
+  const { scopes, subscriber } = call.principal;
+  const seesAll = scopes.has('assent:deliver') || scopes.has('assent:admin');
+  return seesAll ? scopeOf(call) : { ...scopeOf(call), subscriber };
 }
 
 /** An origin with an invalid name is refused: it could never have a change. */

@@ -4,17 +4,21 @@ import type { Query } from '../storage/sql.js';
 import { readCursor, writeCursor } from './cursor.js';
 import type { Follower } from './follower.js';
 import { readLog, type LoggedChange, type FeedScope } from './log.js';
+import { readOwnLog, readOwnStatuses, type OwnScope, type OwnStatus } from './own-log.js';
 import { createRing, type RingLimits } from './ring.js';
 
 /**
  * The log as senders read it. The latest changes are in memory, as the follower applied them, and cost no query.
  * Readers that are further behind read pages of the log. A reader only moves forward, and never skips a change of its
  * scope.
+ *
+ * A subscriber reads the changes of its own subscriptions. Each carries their present status, from the database, instead
+ * of the state that senders get.
  */
 export interface Feed {
   /**
    * A reader that continues from a cursor, or from the current end. RegistryErrors: `invalid_request` with the place,
-   * for a cursor of another tenant or origin; `cursor_too_old`, `cursor_of_other_history`, `index_loading`;
+   * for a cursor of another tenant, subscriber or origin; `cursor_too_old`, `cursor_of_other_history`, `index_loading`;
    * `revision_not_reached` if a replica of the database is behind the cursor.
    */
   open(scope: FeedScope, cursor: string | undefined, place: string): Promise<Reader>;
@@ -70,7 +74,7 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
     tenant: new WeakMap<LoggedChange, TextOfChange>(),
     origin: new WeakMap<LoggedChange, TextOfChange>(),
   };
-  /** Readers that wait at the end, by tenant. Each is called with the position before the change that wakes it. */
+  /** Readers that wait at the end, by `audienceOf`. Each is called with the position before the change that wakes it. */
   const waiting = new Map<string, Set<(before: bigint) => void>>();
 
   follower.subscribe((changes, after) => {
@@ -80,10 +84,9 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
     if (isOther) ring.reset(after);
     ringEpoch = present;
     ring.append(changes);
-    const tenants = isOther ? [...waiting.keys()] : new Set(changes.map(({ tenant }) => tenant));
-    for (const tenant of tenants) {
-      const readers = waiting.get(tenant);
-      waiting.delete(tenant);
+    for (const audience of isOther ? [...waiting.keys()] : audiencesOf(changes)) {
+      const readers = waiting.get(audience);
+      waiting.delete(audience);
       readers?.forEach((wake) => wake(isOther ? 0n : after));
     }
   });
@@ -99,24 +102,25 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
     const known = made.get(change);
     if (known !== undefined) return known;
     const { epoch, secret } = bounds();
-    const { position, at, kind, origin, sink, subscription, state } = change;
-    const cursor = writeCursor(secret, scope, { epoch, position });
-    const members = {
-      cursor,
-      revision: String(position),
-      at,
-      kind,
-      origin,
-      ...(sink === '' ? {} : { sink }),
-      ...(subscription === null ? {} : { subscription }),
-    };
-    const text = { kind, cursor, json: `${JSON.stringify(members).slice(0, -1)},"state":${state ?? 'null'}}` };
+    const text = textWith(change, writeCursor(secret, scope, { epoch, position: change.position }), change.state);
     made.set(change, text);
     return text;
   }
 
+  /** Made for each reader: the status is the present one. */
+  async function ownTexts(changes: readonly LoggedChange[], scope: OwnScope): Promise<TextOfChange[]> {
+    const statuses = await readOwnStatuses(query, changes, scope);
+    const { epoch, secret } = bounds();
+    return changes.map((change, place) => {
+      const { position, kind } = change;
+      const own = kind === 'subscription.moved' ? [] : (statuses[place] as OwnStatus[]);
+      const state = own.length === 0 ? null : JSON.stringify({ subscriptions: own });
+      return textWith(change, writeCursor(secret, scope, { epoch, position }), state);
+    });
+  }
+
   function createReader(scope: FeedScope, own: { epoch: string; position: bigint }): Reader {
-    const { tenant } = scope;
+    const audience = audienceOf(scope);
     const known = setBacks;
     const goTo = (position: bigint) => {
       if (position > own.position) own.position = position;
@@ -125,8 +129,27 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
       if (now.epoch !== own.epoch || known !== setBacks) throw otherHistory();
       if (own.position < now.horizon) throw tooOld();
     };
+    async function readOwn(limit: number, whose: OwnScope): Promise<Page> {
+      check(bounds());
+      const { from, end } = ring;
+      const isInMemory = own.position >= from;
+      const most = Math.min(limit, mostOfLog.rows);
+      const page = isInMemory
+        ? { ...ring.read(whose, own.position, most), end }
+        : await readOwnLog(query, own.position, most, whose);
+      if ('bounds' in page) check(page.bounds);
+      if (page.end < from) throw otherHistory();
+      const changes = await ownTexts(page.changes, whose);
+      // Not before: if the query fails, the reader reads these changes again.
+      goTo(page.position);
+      onPage(isInMemory ? 'memory' : 'log', changes.length);
+      return { changes, isMore: own.position < page.end };
+    }
+
     return {
       async read(limit) {
+        const { subscriber } = scope;
+        if (subscriber !== undefined) return readOwn(limit, { ...scope, subscriber });
         check(bounds());
         if (own.position >= ring.from) {
           const page = ring.read(scope, own.position, limit);
@@ -152,16 +175,16 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
       wait: (milliseconds, signal) =>
         new Promise((resolve) => {
           if (own.position < ring.end || signal.aborted) return resolve(!signal.aborted);
-          const readers = waiting.get(tenant) ?? new Set();
-          waiting.set(tenant, readers.add(wake));
+          const readers = waiting.get(audience) ?? new Set();
+          waiting.set(audience, readers.add(wake));
           const timer = setTimeout(end, milliseconds, false);
           signal.addEventListener('abort', abort);
           function end(isThere: boolean) {
             clearTimeout(timer);
             signal.removeEventListener('abort', abort);
             readers.delete(wake);
-            if (readers.size === 0 && waiting.get(tenant) === readers) waiting.delete(tenant);
-            // Not called so far, so this tenant had no change.
+            if (readers.size === 0 && waiting.get(audience) === readers) waiting.delete(audience);
+            // Not called so far, so there was no change for it.
             if (!isThere && own.epoch === ringEpoch) goTo(ring.end);
             resolve(isThere);
           }
@@ -198,8 +221,37 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
   };
 }
 
+function textWith(change: LoggedChange, cursor: string, state: string | null): TextOfChange {
+  const { position, at, kind, origin, sink, subscription, reason } = change;
+  const members = {
+    cursor,
+    revision: String(position),
+    at,
+    kind,
+    origin,
+    ...(sink === '' ? {} : { sink }),
+    ...(subscription === null ? {} : { subscription }),
+    ...(reason === null ? {} : { reason }),
+  };
+  return { kind, cursor, json: `${JSON.stringify(members).slice(0, -1)},"state":${state ?? 'null'}}` };
+}
+
+/** Readers that the same changes wake. A tenant's name contains no NUL. */
+function audienceOf({ tenant, subscriber }: FeedScope): string {
+  return subscriber === undefined ? tenant : `${tenant}\0${subscriber}`;
+}
+
+function audiencesOf(changes: readonly LoggedChange[]): Set<string> {
+  const audiences = new Set<string>();
+  for (const { tenant, subscribers } of changes) {
+    audiences.add(tenant);
+    for (const subscriber of subscribers ?? []) audiences.add(audienceOf({ tenant, subscriber }));
+  }
+  return audiences;
+}
+
 function unknownCursor(place: string): RegistryError {
-  return new RegistryError('invalid_request', 'This cursor was not issued to this tenant.', {
+  return new RegistryError('invalid_request', 'This cursor was not issued to this caller.', {
     faults: [{ pointer: place, rule: 'cursor_unknown', detail: 'Use the cursor of a snapshot, a page or an event.' }],
   });
 }

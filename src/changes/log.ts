@@ -14,8 +14,12 @@ export interface LoggedChange {
   /** Empty for a change of the origin itself. */
   sink: string;
   subscription: string | null;
-  /** JSON; null if the subject no longer exists. */
+  /** JSON; null if the subject no longer exists, or if nothing changed for senders. */
   state: string | null;
+  /** A code. */
+  reason: string | null;
+  /** Whose subscriptions it is about; null for a change of the origin itself. */
+  subscribers: string[] | null;
 }
 
 /** The history that positions belong to, and the last deleted position. */
@@ -24,10 +28,11 @@ export interface LogBounds {
   horizon: bigint;
 }
 
-/** A tenant, or one of its origins. */
+/** A tenant, or one of its origins; of either, only what one subscriber may see. */
 export interface FeedScope {
   tenant: string;
   origin?: string | undefined;
+  subscriber?: string | undefined;
 }
 
 /** A page has at least one change, however large that is. */
@@ -59,7 +64,7 @@ export async function readLog(
   const { where, values } = conditions(of, 4);
   const rows = await query<LogRow>(
     `select f.epoch::text as epoch, f.horizon::text as horizon, c.position::text as position, c.tenant, c.origin, c.kind,
-       c.sink, c.subscription::text as subscription, c.state, c.found,
+       c.sink, c.subscription::text as subscription, c.state, c.reason, c.subscribers, c.found,
        greatest(f.horizon, (select max(position) from change))::text as end,
        (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
        to_char(c.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at
@@ -67,7 +72,7 @@ export async function readLog(
        select *, count(*) over () as found from (
          select *, sum(bytes) over (order by position rows unbounded preceding) as upto from (
            select *, ${changeOverhead} + octet_length(sink) + coalesce(octet_length(state), 0) as bytes from (
-             select position, at, tenant, origin, kind, sink, subscription, state::text as state
+             select position, at, tenant, origin, kind, sink, subscription, state::text as state, reason, subscribers
              from change where ${where}position > $1::bigint order by position limit $2::int
            ) page
          ) sized
@@ -78,9 +83,11 @@ export async function readLog(
   );
   const [first] = rows;
   if (first === undefined) throw new Error('The table feed_state has no row.');
-  const changes = rows.flatMap(({ position, at, tenant, origin, kind, sink, subscription, state }) =>
-    position === null ? [] : [{ position: BigInt(position), at, tenant, origin, kind, sink, subscription, state }],
-  );
+  const changes = rows.flatMap(({ position, at, tenant, origin, kind, sink, subscription, state, ...whom }) => {
+    if (position === null) return [];
+    const { reason, subscribers } = whom;
+    return [{ position: BigInt(position), at, tenant, origin, kind, sink, subscription, state, reason, subscribers }];
+  });
   const bounds = { epoch: first.epoch, horizon: BigInt(first.horizon) };
   const isMore = changes.length === limits.rows || changes.length < Number(first.found ?? 0);
   return { bounds, end: BigInt(first.end), now: first.now, changes, isMore };
@@ -109,14 +116,24 @@ export async function readEnd(query: Query): Promise<LogBounds & { secret: Buffe
   return { epoch, horizon: BigInt(horizon), secret: Buffer.from(secret, 'hex'), position: BigInt(position), now };
 }
 
-/** Everything that a replica contains, as JSON, in pages; origins first, because the rest depends on them. */
+/**
+ * Everything that a replica contains, as JSON, in pages; origins first, because the rest depends on them. The status of a
+ * subscription costs several look-ups.
+ */
 export async function* readStates(
   { stream }: Snapshot,
   of?: FeedScope,
+  withStatus = false,
 ): AsyncGenerator<{ kind: Subject['kind']; states: string[] }> {
   const { where, values } = conditions(of, 1);
   for (const kind of ['origin', 'subscription', 'grant'] as const) {
-    const statement = `select state::text as text from ${kind}_state where ${where}true`;
+    const statement =
+      withStatus && kind === 'subscription'
+        ? `select (s.state::jsonb || jsonb_build_object('status', d.status, 'reason', d.statusreason))::text as text
+           from subscription_state s cross join lateral (
+             select t.status, t.statusreason from subscription_status t where t.id = s.id offset 0) d
+           where ${where}true`
+        : `select state::text as text from ${kind}_state where ${where}true`;
     for await (const states of stream(statement, values)) yield { kind, states };
   }
 }

@@ -69,12 +69,13 @@ export function createRing(limits: RingLimits): Ring {
       [entries, gone, bytes] = [[], 0, 0];
       ring.from = ring.end = position;
     },
-    read({ tenant, origin }, after, limit) {
+    read({ tenant, origin, subscriber }, after, limit) {
       const changes: LoggedChange[] = [];
       let size = 0;
       for (let place = placeOf(after); place < entries.length; place += 1) {
         const entry = entries[place] as LoggedChange;
         if (entry.tenant !== tenant || (origin !== undefined && entry.origin !== origin)) continue;
+        if (subscriber !== undefined && entry.subscribers?.includes(subscriber) !== true) continue;
         size += changeOverhead + entry.sink.length + (entry.state?.length ?? 0);
         if (changes.length === limit || (size > pageBytes && changes.length > 0)) {
           return { changes, position: changes.at(-1)?.position ?? after };
@@ -88,6 +89,6 @@ export function createRing(limits: RingLimits): Ring {
 }
 
 /** Includes the text for readers, which is created once for all of them. */
-function sizeOf({ sink, state }: LoggedChange): number {
-  return 800 + 2 * (sink.length + (state?.length ?? 0));
+function sizeOf({ sink, state, subscribers }: LoggedChange): number {
+  return 800 + 2 * (sink.length + (state?.length ?? 0)) + 100 * (subscribers?.length ?? 0);
 }

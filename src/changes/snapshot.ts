@@ -28,6 +28,7 @@ export async function writeSnapshot(
   scope: FeedScope,
   write: Write,
   signal: AbortSignal,
+  withStatus = false,
 ): Promise<void> {
   const until = performance.now() + readingMs;
   const spool = createSpool(limits.memory);
@@ -39,7 +40,7 @@ export async function writeSnapshot(
     };
     await database.snapshot(async (snapshot) => {
       const { epoch, secret, position } = await readEnd(snapshot.query);
-      for await (const { kind, states } of readStates(snapshot, scope)) {
+      for await (const { kind, states } of readStates(snapshot, scope, withStatus)) {
         await append(states.map((state) => `{"kind":"${kind}","state":${state}}\n`).join(''));
       }
       const cursor = writeCursor(secret, scope, { epoch, position });

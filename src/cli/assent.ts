@@ -123,6 +123,33 @@ const commands: Record<string, Command> = {
       return unreadable.length > 0 ? 2 : faults > 0 ? 1 : 0;
     },
   },
+  notify: {
+    usage: `  notify --origin NAME [--registry URL] [--source URI] [--type-prefix TEXT] [--language en|nl]
+         [--hours N] [--data FOLDER] [--tenant NAME]
+      Sends notices: tells each subscriber what happens to its subscriptions, at the webhooks that it subscribed to this
+      origin. Defaults: --registry http://127.0.0.1:3000 --language en --hours 24, the registry's URL as source, and a
+      folder in ASSENT_DATA. Token: NOTIFY_TOKEN_FILE, or NOTIFY_TOKEN_URL with NOTIFY_CLIENT_ID and
+      NOTIFY_CLIENT_SECRET; in development it is made here, for --tenant demo. NOTIFY_REGISTRY_CA_FILE is the authority of
+      the registry's certificate. ASSENT_ALLOWED_NETWORKS, ASSENT_DENIED_NETWORKS, ASSENT_SINK_PORTS, ASSENT_SINK_CA_FILE,
+      ASSENT_DNS_SERVERS and ASSENT_LOG_LEVEL are those of the registry.
+`,
+    options: {
+      origin: text(''),
+      registry: text('http://127.0.0.1:3000'),
+      source: text(''),
+      'type-prefix': text(''),
+      language: text('en'),
+      hours: text('24'),
+      tenant: text('demo'),
+      data: text(''),
+    },
+    async run(values) {
+      const { notify } = await import('./notify.js');
+      const stop = new AbortController();
+      for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)));
+      return notify(values as unknown as Parameters<typeof notify>[0], process.env, stop.signal);
+    },
+  },
   receiver: {
     usage: `  receiver [--port N]
       Runs only the webhook of "try", on https://localhost:8443, for a registry that you start yourself, and prints what

@@ -24,6 +24,9 @@ export interface Consent extends Pair {
   jitter: number;
 }
 
+/** When a grant counts as about to expire: for this share of its lifetime, but not longer than these days. */
+const soon = { share: 0.1, days: 7 };
+
 /**
  * Any state but revoked -> live, for consents with distinct pairs. An agreement is an admin's decision and replaces a
  * revoked grant too. It keeps its expiry beside another consent. A trickle by policy does not replace a live consent.
@@ -38,13 +41,16 @@ export async function putGrants(
   const before = new Map((await lockGrants(tx.sql, columns)).map((row) => [keyOfPair(row), row]));
   const rows = await tx.sql.$queryRaw<GrantRow[]>`
     insert into "grant" as present (origin, sink, id, tenant, state, basis, allowedorigin, allowedrate, requestedrate,
-      warnings, handshake, reference, recordedby, grantedat, expiresat, renewat)
+      warnings, handshake, reference, recordedby, grantedat, expiresat, renewat, noteat)
     select origin, sink, id, tenant, 'live', basis, allowedorigin, allowedrate, requestedrate, warnings, handshake,
-      reference, recordedby, now(), greatest(until, now() + make_interval(secs => leaseseconds)),
-      now() + make_interval(secs => renewafter)
-    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c (origin text, sink text, id uuid, tenant text,
+      reference, recordedby, now(), over, now() + make_interval(secs => renewafter),
+      over - least((over - now()) * ${soon.share}::float8, make_interval(days => ${soon.days}::int))
+    from (
+      select *, greatest(until, now() + make_interval(secs => leaseseconds)) as over
+      from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c (origin text, sink text, id uuid, tenant text,
       basis text, allowedorigin text, allowedrate text, requestedrate int, warnings text[], handshake uuid,
-      reference text, recordedby text, until timestamptz, leaseseconds int, renewafter int)
+        reference text, recordedby text, until timestamptz, leaseseconds int, renewafter int)
+    ) c
     order by origin collate "C", sink collate "C"
     on conflict (origin, sink) do update set
       state = 'live', endreason = null, endedat = null, endedby = null,
@@ -60,7 +66,9 @@ export async function putGrants(
       expiresat = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
         and excluded.basis <> 'agreement' then present.expiresat else excluded.expiresat end,
       renewat = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
-        and excluded.basis <> 'agreement' then null else excluded.renewat end
+        and excluded.basis <> 'agreement' then null else excluded.renewat end,
+      noteat = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
+        and excluded.basis <> 'agreement' then present.noteat else excluded.noteat end
     where (present.state <> 'revoked' or excluded.basis = 'agreement')
       and not (excluded.basis = 'policy' and present.basis <> 'policy' and present.state = 'live'
         and present.expiresat > excluded.grantedat)
@@ -279,7 +287,13 @@ function record(
     const changed = before === undefined ? changedGrant(row, undefined, null) : changedGrant(before, row, now);
     const detail = { origin, sink, reason: reason ?? (kind === 'grant.released' ? undefined : endreason), changed };
     tx.audit({ ...actor, tenant }, kind, `grant:${id}`, detail);
-    tx.change({ kind, tenant, origin, sink });
+    tx.change({
+      kind,
+      tenant,
+      origin,
+      sink,
+      reason: reason ?? (kind === 'grant.ended' ? (endreason ?? undefined) : undefined),
+    });
   }
 }
 

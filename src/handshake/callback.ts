@@ -131,6 +131,8 @@ export function createCallbacks({ database, random }: { database: Database; rand
         const actor = callbackActor(called.tenant, requestId);
         const { id, tenant, origin, sink, createdat: grantedBefore } = called;
         tx.audit(actor, 'handshake.refused', targetOf(called), { handshake: id, verdict: 'refused_by_owner' });
+        const subscription = called.subscription ?? undefined;
+        tx.change({ kind: 'handshake.refused', tenant, origin, sink, subscription, reason: 'refused_by_owner' });
         if (called.reason === 'renewal') {
           await endGrants(tx, actor, [{ tenant, origin, sink, reason: 'renewal_refused', grantedBefore }]);
         }

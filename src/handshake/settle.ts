@@ -13,7 +13,7 @@ import { recordCooldowns } from './cooldown.js';
 import type { Begun, Settled } from './handshake.js';
 import { cooldownAfter, isSilent, judge, silentVerdicts, type FinalReply } from './judgement.js';
 import { givenBy, isClearRefusal, nextMove, type Judged, type Move, type RetrySettings } from './next-move.js';
-import type { Verdict } from './verdicts.js';
+import { publicVerdict, type Verdict } from './verdicts.js';
 
 export interface SettleSettings extends RetrySettings {
   database: Database;
@@ -71,6 +71,10 @@ export function createSettle({ database, ...retries }: SettleSettings): Settle {
       if (state === 'due' || state === 'waiting') continue;
       const target = claim.subscription === undefined ? `handshake:${claim.id}` : `subscription:${claim.subscription}`;
       tx.audit(service(claim.tenant), `handshake.${state}`, target, { handshake: claim.id, verdict });
+      if (state === 'granted') continue;
+      const { tenant, origin, sink, subscription } = claim;
+      const reason = publicVerdict(verdict);
+      tx.change({ kind: `handshake.${state}`, tenant, origin, sink, subscription, reason });
     }
     await settleRenewals(tx, moved, ends);
     return judged.map(({ claim, judgement }) => {

@@ -1,15 +1,17 @@
+import { noteExpiries } from '../grants/note-expiry.js';
 import type { Database } from '../storage/database.js';
 import type { grant as GrantRow, handshake as HandshakeRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../storage/ids.js';
 import { service, type Transaction } from '../storage/transaction.js';
 import { isOpen } from './choose.js';
 import { enqueue } from './queue.js';
+import { publicVerdict, type Verdict } from './verdicts.js';
 
 const most = 100;
 
-/** What time alone causes: callbacks expire and grants need renewal. Safe in several processes at once. */
+/** What time alone causes: callbacks and grants expire, and grants need renewal. Safe in several processes at once. */
 export async function sweep({ write }: Pick<Database, 'write'>): Promise<void> {
-  for (const step of [refuseUncalled, endOvertaken, renewDue]) while ((await write(step)) === most);
+  for (const step of [refuseUncalled, endOvertaken, renewDue, noteDue]) while ((await write(step)) === most);
 }
 
 /** waiting -> refused. */
@@ -45,10 +47,14 @@ async function endOvertaken(tx: Transaction): Promise<number> {
   return rows.length;
 }
 
+const noteDue = (tx: Transaction) => noteExpiries(tx, most);
+
 function recordRefusals(tx: Transaction, rows: readonly HandshakeRow[]): void {
-  for (const { id, tenant, subscription, verdict } of rows) {
+  for (const { id, tenant, origin, sink, subscription, verdict } of rows) {
     const target = subscription === null ? `handshake:${id}` : `subscription:${subscription}`;
     tx.audit(service(tenant), 'handshake.refused', target, { handshake: id, verdict });
+    const reason = verdict === null ? undefined : publicVerdict(verdict as Verdict);
+    tx.change({ kind: 'handshake.refused', tenant, origin, sink, subscription: subscription ?? undefined, reason });
   }
 }
 

@@ -556,7 +556,8 @@ export interface paths {
         /**
          * Follow the changes
          * @description Returns the changes after a cursor: complete, in order, and the same for every reader. For senders
-         *     (`assent:deliver`) and admins (`assent:admin`). You can read them in three ways:
+         *     (`assent:deliver`) and admins (`assent:admin`), and for consumers (`assent:subscribe`), which get only what is about
+         *     their own subscriptions. You can read them in three ways:
          *
          *     - as a page;
          *     - as a long poll, with `wait`;
@@ -572,10 +573,20 @@ export interface paths {
          *     apply a change twice. Store the cursor of every page and heartbeat. It advances also if something changes that you
          *     do not see, and a cursor older than the retention of changes returns 410.
          *
+         *     **Consumers** get changes of their own subscriptions, and of the grants and handshakes that these depend on. Instead
+         *     of the state for senders, each change carries the present status of each of your subscriptions that it is about; read
+         *     the rest with `GET /subscriptions/{id}`. To start, get a cursor with `GET /changes?limit=1`, then list your
+         *     subscriptions, then follow from the cursor. There is no snapshot for consumers. The cursor of a consumer is valid for
+         *     this consumer only, and that of a sender is not valid for a consumer.
+         *
+         *     Senders can ignore `handshake.*`, `grant.expiring` and `grant.expired`. They change no permission: a replica
+         *     compares `expiresat` with the clock.
+         *
          *     Every token with `assent:deliver` sees sinks and `protocolsettings`, including their headers, and they stay in the
          *     log as long as changes are kept. Put secrets in `sinkcredential`, which is not in the log.
          *
-         *     Errors: `cursor_of_other_origin` (a fault of a 400), `cursor_too_old` and `cursor_of_other_history` (410).
+         *     Errors: `cursor_of_other_origin` and `cursor_unknown` (faults of a 400), `cursor_too_old` and
+         *     `cursor_of_other_history` (410).
          */
         get: operations["getChanges"];
         put?: never;
@@ -925,7 +936,56 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    handshake: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        /**
+         * Answer the handshake
+         * @description Assent asks every sink for consent, before the first event and at each renewal (webhook specification, section 4.1).
+         *     Only the headers of your response count, not its status. Without them, nobody may send to you, unless you call the
+         *     callback URL later.
+         *
+         *     Whether the response gives consent is in `statusdetails` of the subscription.
+         */
+        options: operations["askWebhook"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    notice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive a notice about a subscription
+         * @description What a subscriber's own webhook gets, if the operator runs `assent notify` and the subscriber subscribed to the origin
+         *     of the notices: a CloudEvent about each change of the consent for its subscriptions. The registry sends nothing itself.
+         *
+         *     Notices arrive at least once: drop an `id` that you have seen. Those about one subscription arrive in order. A webhook
+         *     that does not accept a notice gets it again, for a day by default.
+         */
+        post: operations["receiveNotice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /**
@@ -1795,6 +1855,8 @@ export interface components {
          */
         FeedSubscription: {
             id: string;
+            /** @description The client that registered it. */
+            subscriber?: string;
             origin: string;
             sink: string;
             source?: string | null;
@@ -1811,6 +1873,9 @@ export interface components {
              * @description The end of the subscription; null if it has none. It matches nothing from then on.
              */
             expiresat?: string | null;
+            status?: components["schemas"]["SubscriptionStatus"];
+            /** @description The same as in `statusdetails`. Only in a snapshot with `status=true`. */
+            reason?: string;
         };
         /**
          * @description A grant. The origin may send to the sink while it is not `blocked`, `state` is `live`, `expiresat` is in the future, and `helduntil` is in
@@ -1833,10 +1898,22 @@ export interface components {
             helduntil?: string | null;
         };
         /**
+         * @description For consumers: the present status of each of your subscriptions that the change is about, at most 1,000. It may be
+         *     newer than the change.
+         */
+        FeedStatus: {
+            subscriptions: {
+                id: string;
+                status: components["schemas"]["SubscriptionStatus"];
+                /** @description The same as in `statusdetails`. */
+                reason: string;
+            }[];
+        };
+        /**
          * @description The state of the origin, subscription or grant, as far as matching and permissions need it. A later version may add
          *     members.
          */
-        FeedState: components["schemas"]["FeedOrigin"] | components["schemas"]["FeedSubscription"] | components["schemas"]["FeedGrant"];
+        FeedState: components["schemas"]["FeedOrigin"] | components["schemas"]["FeedSubscription"] | components["schemas"]["FeedGrant"] | components["schemas"]["FeedStatus"];
         SnapshotLine: {
             /** @enum {string} */
             kind: "origin" | "subscription" | "grant" | "end";
@@ -1854,13 +1931,21 @@ export interface components {
             at: components["schemas"]["Time"];
             /**
              * @description What happened, for people and logs. The part before the dot is the kind of `state`. `subscription.moved` tells
-             *     readers of the old origin that the subscription now belongs to another one.
+             *     readers of the old origin that the subscription now belongs to another one. `handshake.*` is a handshake that ended
+             *     without consent; its `state` is null for senders. `grant.expiring` means that the grant was not renewed although it
+             *     expires soon: within the last tenth of its lifetime, and at most 7 days before its end. A later version may add
+             *     kinds: ignore those that you don't know.
              * @enum {string}
              */
-            kind: "subscription.created" | "subscription.replaced" | "subscription.moved" | "subscription.deleted" | "subscription.suspended" | "subscription.resumed" | "subscription.expired" | "subscription.blocked" | "subscription.unblocked" | "origin.changed" | "origin.blocked" | "origin.unblocked" | "grant.live" | "grant.ended" | "grant.revoked" | "grant.held" | "grant.released" | "grant.blocked" | "grant.unblocked";
+            kind: "subscription.created" | "subscription.replaced" | "subscription.moved" | "subscription.deleted" | "subscription.suspended" | "subscription.resumed" | "subscription.expired" | "subscription.blocked" | "subscription.unblocked" | "origin.changed" | "origin.blocked" | "origin.unblocked" | "grant.live" | "grant.ended" | "grant.revoked" | "grant.held" | "grant.released" | "grant.expiring" | "grant.expired" | "handshake.refused" | "handshake.unreachable" | "handshake.retired" | "grant.blocked" | "grant.unblocked";
             origin: string;
             sink?: string;
             subscription?: string;
+            /**
+             * @description Why, as a code: the verdict of a handshake without consent, or why a grant ended (`renewal_refused`,
+             *     `target_gone`, `no_subscription`, `reopened`, `origin_removed`). Absent otherwise.
+             */
+            reason?: string;
             state: components["schemas"]["FeedState"] | null;
         };
         ChangePage: {
@@ -2160,6 +2245,54 @@ export interface components {
             };
             /** @description The `X-Request-Id` of the request that made the change, if one did. */
             requestid?: string;
+        };
+        NoticeData: {
+            subscription: string;
+            origin: string;
+            sink: string;
+            /** @description The status right after the change; `deleted` if the subscription is gone. */
+            status: string;
+            /** @description The same code as in `statusdetails`. */
+            reason: string;
+            /** @description For people, in the language that the operator chose. */
+            message: string;
+            /** @description What the webhook owner can change. */
+            advice?: string;
+            /** @description What happens next. */
+            next?: string;
+            expiresat?: components["schemas"]["Time"];
+            helduntil?: components["schemas"]["Time"];
+        };
+        /** @description A CloudEvent about a subscription of the subscriber that receives it. */
+        Notice: {
+            /** @constant */
+            specversion: "1.0";
+            /** @description The same for each repetition of this notice. */
+            id: string;
+            /** @description The URL of the registry, or what its operator chose. */
+            source: string;
+            /**
+             * @description What happened, with a prefix if the operator chose one. `subscription.expiring`: the grant expires soon, and no
+             *     renewal has succeeded. `grant.held`: the webhook asked senders to wait. A later version may add types.
+             * @example subscription.active
+             * @example subscription.refused
+             * @example subscription.unreachable
+             * @example subscription.expiring
+             * @example subscription.expired
+             * @example subscription.retired
+             * @example subscription.suspended
+             * @example subscription.blocked
+             * @example subscription.deleted
+             * @example grant.held
+             * @example grant.released
+             */
+            type: string;
+            /** @description The id of the subscription. */
+            subject: string;
+            time: components["schemas"]["Time"];
+            /** @constant */
+            datacontenttype: "application/json";
+            data: components["schemas"]["NoticeData"];
         };
     };
     responses: {
@@ -3652,6 +3785,8 @@ export interface operations {
             query?: {
                 /** @description Return only what belongs to this origin. */
                 origin?: components["parameters"]["OnlyOrigin"];
+                /** @description Adds `status` and `reason` to each subscription, for programs that report them. It takes longer. */
+                status?: boolean;
             };
             header?: never;
             path?: never;
@@ -4479,6 +4614,83 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             default: components["responses"]["Problem"];
+        };
+    };
+    askWebhook: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The origin that wants to send, as a DNS name.
+                 * @example eventemitter.example.com
+                 */
+                "WebHook-Request-Origin": string;
+                /**
+                 * @description How many requests per minute it wants to send.
+                 * @example 120
+                 */
+                "WebHook-Request-Rate"?: string;
+                /** @description Where you can give consent later, with GET or POST, if you do not decide now. */
+                "WebHook-Request-Callback"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Consent, if `WebHook-Allowed-Origin` names the origin or is `*`. Without it, no consent. */
+            200: {
+                headers: {
+                    /** @description The origin that may send, or `*` for every origin. */
+                    "WebHook-Allowed-Origin"?: string;
+                    /** @description Requests per minute that you allow, or `*` for no limit. Required if a rate was requested. */
+                    "WebHook-Allowed-Rate"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /**
+             * @description The same headers count with any other status. 410 means that the webhook is retired. After 429 and 503 Assent asks
+             *     again later, not before `Retry-After`.
+             */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveNotice: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The origin of the notices (webhook specification, section 2.1). */
+                "WebHook-Request-Origin": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/cloudevents+json": components["schemas"]["Notice"];
+            };
+        };
+        responses: {
+            /** @description You have it. Any other 2xx says the same. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description 410 ends the consent. Other 4xx, except 401, 408 and 429, and redirects drop this notice. Everything else is tried again. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
 }

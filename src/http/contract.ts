@@ -12,7 +12,8 @@ import { escapePointer, textFault } from './json.js';
 import type { Principal, Scope } from './principal.js';
 import { isTimestamp } from './timestamp.js';
 
-export type OperationId = keyof operations;
+/** Webhooks have the others: the registry does not serve those. */
+export type OperationId = Exclude<keyof operations, 'askWebhook' | 'receiveNotice'>;
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 export interface Operation {

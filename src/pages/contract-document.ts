@@ -4,6 +4,8 @@ export interface ContractDocument {
   servers: ReadonlyArray<{ url: string }>;
   tags: readonly TagObject[];
   paths: Readonly<Record<string, PathItemObject>>;
+  /** What others send, to the webhooks of the readers. */
+  webhooks?: Readonly<Record<string, PathItemObject>>;
   components: {
     schemas: Readonly<Record<string, Schema>>;
     responses: Readonly<Record<string, ResponseObject>>;
@@ -21,7 +23,7 @@ export type PathItemObject = Readonly<Partial<Record<Method, OperationObject>>> 
   'x-addition'?: boolean;
 };
 
-export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
+export const methods = ['get', 'post', 'put', 'patch', 'delete', 'options'] as const;
 export type Method = (typeof methods)[number];
 
 export interface OperationObject {

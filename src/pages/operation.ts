@@ -20,21 +20,26 @@ export interface Operation extends OperationObject {
   parameters: readonly ParameterObject[];
 }
 
+/** In place of a path: your webhook receives it. */
+export const yourWebhook = 'your webhook';
+
 export const titleOf = ({ summary, operationId }: Operation) => escapeHtml((summary ?? operationId).replace(/\.$/, ''));
 
 /** One operation: what it does first, and folded, what it takes, what it returns and a form to try it. */
 export function operationMarkup(document: ContractDocument, operation: Operation, markdown: Markdown): string {
   const { operationId, method, path, description = '' } = operation;
-  const prefix = document.servers[0]?.url ?? '';
+  const isReceived = path === yourWebhook;
+  const prefix = isReceived ? '' : (document.servers[0]?.url ?? '');
   return `<section class="operation" id="${operationId}" aria-labelledby="${operationId}-title">
 <h4 id="${operationId}-title">${titleOf(operation)}</h4>
 <p class="call"><span class="method ${method}">${method.toUpperCase()}</span> <code>${escapeHtml(prefix + path).replaceAll('/', '/<wbr>')}</code></p>
 ${markdown(description)}<p class="soft">${notesOf(operation).join(' ')}</p>
-${parametersMarkup(operation, markdown)}${bodyMarkup(document, operation, markdown)}${responsesMarkup(document, operation, markdown)}${formMarkup(document, operation)}</section>
+${parametersMarkup(operation, markdown)}${bodyMarkup(document, operation, markdown)}${responsesMarkup(document, operation, markdown)}${isReceived ? '' : formMarkup(document, operation)}</section>
 `;
 }
 
 function notesOf(operation: Operation): string[] {
+  if (operation.path === yourWebhook) return ['Your webhook receives this.'];
   const scopes = operation.security?.flatMap((each) => Object.values(each).flat()) ?? [];
   const limit = operation['x-body-limit'];
   return [

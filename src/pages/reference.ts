@@ -1,6 +1,6 @@
 import { escapeHtml } from '../http/html-page.js';
 import { methods, resolve, type ContractDocument, type ParameterObject, type TagObject } from './contract-document.js';
-import { operationMarkup, responseMarkup, titleOf, type Operation } from './operation.js';
+import { operationMarkup, responseMarkup, titleOf, yourWebhook, type Operation } from './operation.js';
 import { membersMarkup, typeMarkup, type Markdown } from './schema.js';
 
 /** Who reads a part of the reference; `x-role` of its tags says which part that is. */
@@ -94,7 +94,8 @@ function groupsOf(document: ContractDocument): Group[] {
 }
 
 function operationsOf(document: ContractDocument): Operation[] {
-  return Object.entries(document.paths).flatMap(([path, item]) =>
+  const received = Object.values(document.webhooks ?? {}).map((item) => [yourWebhook, item] as const);
+  return [...Object.entries(document.paths), ...received].flatMap(([path, item]) =>
     methods.flatMap((method) => {
       const operation = item[method];
       if (operation === undefined) return [];

@@ -23,6 +23,8 @@ export interface ChangeLine extends Checkpoint {
   origin: string;
   sink?: string;
   subscription?: string;
+  /** A code. */
+  reason?: string;
   state: State | null;
 }
 

@@ -16,7 +16,7 @@ export interface Actor {
 export const service = (tenant: string): Actor => ({ tenant, name: 'assent' });
 export const callback = (tenant: string, requestId: string): Actor => ({ tenant, name: 'callback', requestId });
 
-/** The changes that matter to a sender. */
+/** The changes that matter to a sender; those of handshakes, and what time alone does to a grant, only to consumers. */
 export type ChangeKind =
   | 'subscription.created'
   | 'subscription.replaced'
@@ -36,7 +36,12 @@ export type ChangeKind =
   | 'grant.held'
   | 'grant.released'
   | 'grant.blocked'
-  | 'grant.unblocked';
+  | 'grant.unblocked'
+  | 'grant.expiring'
+  | 'grant.expired'
+  | 'handshake.refused'
+  | 'handshake.unreachable'
+  | 'handshake.retired';
 
 export interface Change {
   kind: ChangeKind;
@@ -44,7 +49,11 @@ export interface Change {
   origin: string;
   /** Empty for a change of the origin itself. */
   sink: string;
-  subscription?: string;
+  subscription?: string | undefined;
+  /** Whose subscription it is. If absent, that of its row, or all subscribers of the pair. */
+  subscriber?: string;
+  /** A code: why a grant ended, or the public verdict of a handshake. */
+  reason?: string | undefined;
 }
 
 /** Wakes followers, with the schema and the new position. Only a hint: the log is the truth. */
@@ -80,10 +89,12 @@ export async function inTransaction<T>(
 }
 
 async function appendChanges(sql: Sql, changes: readonly Change[]): Promise<void> {
-  const list = (member: (change: Change) => string | null) => changes.map(member);
+  const list = (member: (change: Change) => string | null | undefined) =>
+    changes.map((change) => member(change) ?? null);
   await sql.$queryRaw`select append_changes(
     ${list(({ tenant }) => tenant)}::text[], ${list(({ origin }) => origin)}::text[], ${list(({ kind }) => kind)}::text[],
-    ${list(({ sink }) => sink)}::text[], ${list(({ subscription }) => subscription ?? null)}::uuid[])::text`;
+    ${list(({ sink }) => sink)}::text[], ${list(({ subscription }) => subscription)}::uuid[],
+    ${list(({ reason }) => reason)}::text[], ${list(({ subscriber }) => subscriber)}::text[])::text`;
 }
 
 /**

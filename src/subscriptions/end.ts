@@ -37,6 +37,7 @@ export async function recordEnds({ write }: Pick<Database, 'write'>): Promise<vo
 interface Ended {
   id: string;
   tenant: string;
+  subscriber: string;
   origin: string;
   sink: string;
   endsat: Date;
@@ -46,7 +47,7 @@ interface Ended {
 async function recordSome(tx: Transaction): Promise<number> {
   const { sql } = tx;
   const rows = await sql.$queryRaw<Ended[]>`
-    select id, tenant, origin, sink, endsat from subscription where endsat <= now() and endedat is null
+    select id, tenant, subscriber, origin, sink, endsat from subscription where endsat <= now() and endedat is null
     order by endsat limit ${most} for update skip locked`;
   if (rows.length === 0) return 0;
   const pairs = [...new Map(rows.map((row) => [keyOfPair(row), row])).values()];
@@ -55,9 +56,9 @@ async function recordSome(tx: Transaction): Promise<number> {
     update subscription set endedat = now() where id = any (${rows.map(({ id }) => id)}::uuid[])`;
   await closeHandshakesOf(sql, ...rows.map(({ id }) => id));
   await releasePairs(tx, { name: 'assent' }, pairs);
-  for (const { id, tenant, origin, sink, endsat } of rows) {
+  for (const { id, tenant, subscriber, origin, sink, endsat } of rows) {
     tx.audit(service(tenant), 'subscription.expired', `subscription:${id}`, { origin, sink, expiresat: endsat });
-    tx.change({ kind: 'subscription.expired', tenant, origin, sink, subscription: id });
+    tx.change({ kind: 'subscription.expired', tenant, origin, sink, subscription: id, subscriber, reason: 'ended' });
   }
   return rows.length;
 }

@@ -176,7 +176,8 @@ async function create(
       ...changedSuspension(undefined, suspension),
     };
     tx.audit(caller.actor, 'subscription.created', `subscription:${id}`, { origin: origin.name, sink, changed });
-    tx.change({ kind: 'subscription.created', tenant: origin.tenant, origin: origin.name, sink, subscription: id });
+    const whose = { subscription: id, subscriber: caller.principal.subscriber };
+    tx.change({ kind: 'subscription.created', tenant: origin.tenant, origin: origin.name, sink, ...whose });
   }
   return questions;
 }

@@ -141,12 +141,13 @@ export function createSubscriptionWriter(settings: WriterSettings): Subscription
         if (origin.name !== present.origin) {
           // A reader that follows only the old origin must see that the subscription moved.
           const { tenant, origin: left, sink } = present;
-          tx.change({ kind: 'subscription.moved', tenant, origin: left, sink, subscription: id });
+          tx.change({ kind: 'subscription.moved', tenant, origin: left, sink, subscription: id, subscriber });
         }
         const after = credentialAfter(present.credential, sealed, { isKept, keeps, overlaps, until });
         const written = { ...definition, origin: origin.name, credential: after };
         const changed = changedSubscription(vault, present, present, written);
-        record(tx, actor, 'subscription.replaced', { id, origin: origin.name, sink: definition.sink }, { changed });
+        const moved = { id, subscriber, origin: origin.name, sink: definition.sink };
+        record(tx, actor, 'subscription.replaced', moved, { changed });
         return { handshake };
       });
     },
@@ -255,11 +256,11 @@ function record(
   tx: Transaction,
   actor: Actor,
   kind: ChangeKind,
-  { id, origin, sink }: { id: string; origin: string; sink: string },
+  { id, subscriber, origin, sink }: Pick<Subscription, 'id' | 'subscriber' | 'origin' | 'sink'>,
   detail: object = {},
 ): void {
   tx.audit(actor, kind, `subscription:${id}`, { origin, sink, ...detail });
-  tx.change({ kind, tenant: actor.tenant, origin, sink, subscription: id });
+  tx.change({ kind, tenant: actor.tenant, origin, sink, subscription: id, subscriber });
 }
 
 /**

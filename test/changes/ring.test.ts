@@ -9,7 +9,16 @@ const collect = runInNewContext('gc') as () => void;
 
 test('nothing keeps a large change that the memory of the feed has dropped', async () => {
   const ring = createRing({ entries: 1_000, bytes: 10_000 });
-  const ofAll = { at: '', tenant: 'a', origin: 'a', kind: 'origin.changed', sink: '', subscription: null };
+  const ofAll = {
+    at: '',
+    tenant: 'a',
+    origin: 'a',
+    kind: 'origin.changed',
+    sink: '',
+    subscription: null,
+    reason: null,
+    subscribers: null,
+  };
   const appended = Array.from({ length: 10 }, (_, place) => {
     const change = { ...ofAll, position: BigInt(place + 1), state: 'x'.repeat(4_000) };
     ring.append([change]);

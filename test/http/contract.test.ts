@@ -33,6 +33,7 @@ const document = JSON.parse(readFileSync(new URL('../../openapi/openapi.json', i
   tags: Array<{ name: string; description: string; 'x-role': string }>;
   'x-tagGroups': Array<{ name: string; tags: string[] }>;
   paths: Record<string, Partial<Record<Method, OperationObject>>>;
+  webhooks: Record<string, Record<string, OperationObject>>;
   components: Record<'schemas' | 'parameters', Record<string, object>>;
 };
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
@@ -305,8 +306,9 @@ describe('documents', () => {
 
   test('every operation has one tag, and every tag a role and a group, in the same order', () => {
     const named = document.tags.map(({ name }) => name);
-    expect([...new Set(operations.flatMap(({ tags }) => tags))].sort()).toEqual([...named].sort());
-    for (const { tags } of operations) expect(tags).toHaveLength(1);
+    const received = Object.values(document.webhooks).flatMap((item) => Object.values(item));
+    expect([...new Set([...operations, ...received].flatMap(({ tags }) => tags))].sort()).toEqual([...named].sort());
+    for (const { tags } of [...operations, ...received]) expect(tags).toHaveLength(1);
     expect(document['x-tagGroups'].flatMap(({ tags }) => tags)).toEqual(named);
     for (const { 'x-role': role } of document.tags) {
       expect(['consumer', 'webhook-owner', 'sender', 'admin']).toContain(role);

@@ -1,4 +1,5 @@
 import { createToken } from '../../src/cli/create-token.js';
+import type { Scope } from '../../src/http/principal.js';
 import { openEventStream, type EventStream } from './event-stream.js';
 import type { Registry } from './registry.js';
 
@@ -6,7 +7,7 @@ import type { Registry } from './registry.js';
 type Body = any;
 type Query = Record<string, string | number | undefined>;
 
-/** A sender that reads the feed over real HTTP. */
+/** A sender, or a consumer, that reads the feed over real HTTP. */
 export interface FeedReader {
   headers: Record<string, string>;
   /** GET /v1/changes. */
@@ -20,9 +21,9 @@ export interface FeedReader {
 
 export async function createFeedReader(
   registry: Registry,
-  { tenant = 'gemeente', minutes = 60 } = {},
+  { tenant = 'gemeente', subscriber = 'mailroom', scopes = ['assent:deliver'] as Scope[], minutes = 60 } = {},
 ): Promise<FeedReader> {
-  const who = { tenant, subscriber: 'mailroom', scopes: ['assent:deliver' as const], minutes };
+  const who = { tenant, subscriber, scopes, minutes };
   const headers = { Authorization: `Bearer ${await createToken(who, registry.env)}` };
   const address = (path: string, query: Query) => {
     const given = Object.entries(query).flatMap(([name, value]) =>

@@ -24,7 +24,7 @@ export interface Tenant {
   revoke(sink: string): Promise<void>;
   /** A sender reports that the sink returned 410, for the default origin if none is named. */
   gone(sink: string, origin?: string): Promise<void>;
-  /** The kinds of the changes of a sink, in order. */
+  /** The kinds of the changes of a sink that matter to senders, in order. */
   changes(sink: string): Promise<string[]>;
 }
 
@@ -76,7 +76,7 @@ export async function createTenant(registry: Registry, policy: object = {}): Pro
     },
     async changes(sink) {
       const rows = await registry.sql<{ kind: string }>(
-        'select kind from change where sink = $1 order by position',
+        `select kind from change where sink = $1 and kind not like 'handshake.%' order by position`,
         sink,
       );
       return rows.map(({ kind }) => kind);

@@ -207,6 +207,8 @@ create table "grant" (
   version integer not null default 1,
   -- A webhook that asked senders to wait (429 with Retry-After) gets it from all of them.
   helduntil timestamptz(3),
+  -- When its next change by time alone is due: that it expires soon, then that it has (src/handshake/sweep.ts).
+  noteat timestamptz(3),
   constraint grant_pkey primary key (origin, sink),
   constraint grant_state_check check (state in ('live', 'ended', 'revoked')),
   constraint grant_basis_check check (basis in ('response', 'callback', 'agreement', 'policy')),
@@ -220,6 +222,7 @@ create index grant_tenant_expiresat_idx on "grant" (tenant, expiresat);
 create index grant_over_idx on "grant" (tenant, state, id) where state <> 'live';
 create index grant_basis_idx on "grant" (tenant, basis, id) where basis <> 'response';
 create index grant_renewat_idx on "grant" (renewat) where state = 'live';
+create index grant_noteat_idx on "grant" (noteat) where state = 'live';
 
 -- The ordered log of what became different for delivery systems. Positions become visible in their order, because
 -- append_changes alone writes here, under a lock.
@@ -233,6 +236,10 @@ create table change (
   subscription uuid,
   -- What became of the thing that the change is about; null where it is gone.
   state jsonb,
+  -- Why: the verdict of a handshake, or why a grant ended.
+  reason text,
+  -- Whose subscriptions it is about; null for a change of the origin that is no block.
+  subscribers text[],
   constraint change_pkey primary key (position)
 );
 create index change_tenant_position_idx on change (tenant, position);
@@ -489,7 +496,7 @@ from origin o, lateral (
 create view subscription_state as
 select s.id, s.tenant, s.origin, row_to_json(known) as state
 from subscription s, lateral (
-  select s.id, s.origin, s.sink, s.source, s.types, s.subject, s.filters, s.protocolsettings,
+  select s.id, s.subscriber, s.origin, s.sink, s.source, s.types, s.subject, s.filters, s.protocolsettings,
     s.sinkcredential is not null as hascredential,
     s.suspendedat is not null or exists (
       select from block b where b.tenant in (s.tenant, '*') and b.kind = 'subscriber' and b.value = s.subscriber
@@ -526,29 +533,47 @@ $$;
 -- positions become visible in their order: a sequence alone would let a reader pass a position that commits late, and
 -- miss it for ever. What a change is about is looked up by its key, whatever a plan that was made while a table was small
 -- would do. A plan of a forbidden kind costs so much that Postgres up to 17 would compile it at each call, hence no JIT.
+-- `subscribers` says whose subscription each is about, where the caller knows it: a deleted one can't be looked up.
 -- Whoever is notified is told which registry it is, and up to where.
-create function append_changes(tenants text[], origins text[], kinds text[], sinks text[], subscriptions uuid[])
+create function append_changes(tenants text[], origins text[], kinds text[], sinks text[], subscriptions uuid[],
+  reasons text[] default null, subscribers text[] default null)
 returns void language plpgsql
 set timezone = 'UTC' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
   states jsonb[];
+  -- Of each change, as JSON: an array of arrays must be rectangular.
+  concerned jsonb[];
   last bigint;
 begin
   perform lock_registry('changes');
   select array_agg((case
       when c.kind like 'origin.%' then (select s.state from origin_state s where s.origin = c.origin)
+      -- A handshake without consent: its subject has not changed.
+      when c.kind like 'handshake.%' then null
       when c.subscription is not null
         then (select case when s.origin = c.origin then s.state end from subscription_state s where s.id = c.subscription)
       else (select s.state from grant_state s where s.origin = c.origin and s.sink = c.sink)
-    end)::jsonb order by c.place)
-  into states
-  from unnest(tenants, origins, kinds, sinks, subscriptions)
-    with ordinality as c (tenant, origin, kind, sink, subscription, place);
+    end)::jsonb order by c.place),
+    array_agg(case
+      when c.kind in ('origin.blocked', 'origin.unblocked')
+        then (select jsonb_agg(distinct s.subscriber) from subscription s where s.origin = c.origin and s.endedat is null)
+      when c.kind like 'origin.%' then null
+      when c.subscriber is not null then jsonb_build_array(c.subscriber)
+      when c.subscription is not null
+        then (select jsonb_build_array(s.subscriber) from subscription s where s.id = c.subscription)
+      else (
+        select jsonb_agg(distinct s.subscriber) from subscription s
+        where s.origin = c.origin and s.sink = c.sink and s.endedat is null)
+    end order by c.place)
+  into states, concerned
+  from unnest(tenants, origins, kinds, sinks, subscriptions, subscribers)
+    with ordinality as c (tenant, origin, kind, sink, subscription, subscriber, place);
   with appended as (
-    insert into change (tenant, origin, kind, sink, subscription, state)
-    select c.tenant, c.origin, c.kind, c.sink, c.subscription, c.state
-    from unnest(tenants, origins, kinds, sinks, subscriptions, states)
-      with ordinality as c (tenant, origin, kind, sink, subscription, state, place)
+    insert into change (tenant, origin, kind, sink, subscription, state, reason, subscribers)
+    select c.tenant, c.origin, c.kind, c.sink, c.subscription, c.state, c.reason,
+      case when c.concerned is not null then array(select jsonb_array_elements_text(c.concerned)) end
+    from unnest(tenants, origins, kinds, sinks, subscriptions, states, reasons, concerned)
+      with ordinality as c (tenant, origin, kind, sink, subscription, state, reason, concerned, place)
     order by c.place
     returning position
   )

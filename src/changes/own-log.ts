@@ -1,0 +1,124 @@
+import type { Query } from '../storage/sql.js';
+import type { FeedScope, LogBounds, LoggedChange } from './log.js';
+
+/** What one subscriber may see. */
+export type OwnScope = FeedScope & { subscriber: string };
+
+/** How many changes of the tenant one read goes through: a subscriber may have none among millions. */
+const mostSearched = 5_000;
+
+interface OwnRow extends Omit<LoggedChange, 'position' | 'state' | 'subscribers'> {
+  epoch: string;
+  horizon: string;
+  end: string;
+  searched: string;
+  position: string | null;
+}
+
+/**
+ * The changes after a position that concern a subscriber, in order, and the position up to which they were searched. The
+ * states of senders are left out: they name a grant that other subscribers share.
+ */
+export async function readOwnLog(
+  query: Query,
+  after: bigint,
+  limit: number,
+  { tenant, origin, subscriber }: OwnScope,
+): Promise<{ bounds: LogBounds; end: bigint; position: bigint; changes: LoggedChange[] }> {
+  const rows = await query<OwnRow>(
+    `with searched as materialized (
+       select position, at, origin, kind, sink, subscription, reason, subscribers from change
+       where tenant = $1 and position > $2::bigint ${origin === undefined ? '' : 'and origin = $5 '}
+       order by position limit ${mostSearched}
+     ), own as (
+       select * from searched where $3 = any (subscribers) order by position limit $4::int
+     )
+     select f.epoch::text as epoch, f.horizon::text as horizon, own.position::text as position, own.origin, own.kind,
+       own.sink, own.subscription::text as subscription, own.reason,
+       to_char(own.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, known.end::text as end,
+       (case
+         when (select count(*) from own) = $4::int then (select max(position) from own)
+         when (select count(*) from searched) = ${mostSearched} then (select max(position) from searched)
+         else known.end
+       end)::text as searched
+     from feed_state f
+     cross join lateral (select greatest(f.horizon, (select max(position) from change)) as end) known
+     left join own on true order by own.position`,
+    [tenant, String(after), subscriber, limit, ...(origin === undefined ? [] : [origin])],
+  );
+  const [first] = rows;
+  if (first === undefined) throw new Error('The table feed_state has no row.');
+  const changes = rows.flatMap(({ position, at, origin: of, kind, sink, subscription, reason }) =>
+    position === null
+      ? []
+      : [
+          {
+            position: BigInt(position),
+            ...{ at, tenant, origin: of, kind, sink, subscription, reason },
+            state: null,
+            subscribers: [subscriber],
+          },
+        ],
+  );
+  return {
+    bounds: { epoch: first.epoch, horizon: BigInt(first.horizon) },
+    end: BigInt(first.end),
+    position: BigInt(first.searched),
+    changes,
+  };
+}
+
+/** Where a subscription of the reader stands now. */
+export interface OwnStatus {
+  id: string;
+  status: string;
+  reason: string;
+}
+
+/** Of one change. A client that has more to one sink lists them. */
+const mostListed = 1_000;
+
+/**
+ * The present status of the subscriber's subscriptions that each change is about: one, those of a pair, or of an origin. A change
+ * without any, because they are gone, has none.
+ */
+export async function readOwnStatuses(
+  query: Query,
+  changes: ReadonlyArray<Pick<LoggedChange, 'origin' | 'sink' | 'subscription'>>,
+  { tenant, subscriber }: OwnScope,
+): Promise<OwnStatus[][]> {
+  if (changes.length === 0) return [];
+  const rows = await query<OwnStatus & { place: number }>(
+    `with asked as (
+       select * from unnest($3::text[], $4::text[], $5::uuid[]) with ordinality as c (origin, sink, subscription, place)
+     ), own as materialized (
+       select a.place, s.id from asked a join subscription s on s.id = a.subscription and s.origin = a.origin
+       where s.tenant = $1 and s.subscriber = $2
+       union all
+       select a.place, p.id from asked a cross join lateral (
+         select s.id from subscription s
+         where a.subscription is null and s.origin = a.origin and s.sink = a.sink and s.tenant = $1 and s.subscriber = $2
+         order by s.id limit ${mostListed}) p
+       union all
+       select a.place, p.id from asked a cross join lateral (
+         select s.id from subscription s
+         where a.sink = '' and s.origin = a.origin and s.tenant = $1 and s.subscriber = $2
+         order by s.id limit ${mostListed}) p
+     ), known as materialized (
+       select one.id, d.status, d.statusreason as reason from (select distinct id from own) one cross join lateral (
+         select t.status, t.statusreason from subscription_status t where t.id = one.id offset 0) d
+     )
+     select own.place::int as place, known.id::text as id, known.status, known.reason
+     from own join known on known.id = own.id order by own.place, own.id`,
+    [
+      tenant,
+      subscriber,
+      changes.map(({ origin }) => origin),
+      changes.map(({ sink }) => sink),
+      changes.map(({ subscription }) => subscription),
+    ],
+  );
+  const found: OwnStatus[][] = changes.map(() => []);
+  for (const { place, id, status, reason } of rows) found[place - 1]?.push({ id, status, reason });
+  return found;
+}
