@@ -7,8 +7,8 @@ export const feedMessages = {
     nl: 'Wijzigingen verschijnen hier zodra ze gebeuren. Sinds u deze pagina opende, was er nog geen.',
   },
   off: {
-    en: 'Your token may not follow the feed. It needs assent:admin or assent:deliver.',
-    nl: 'Met uw token kunt u de feed niet volgen. Daarvoor is assent:admin of assent:deliver nodig.',
+    en: 'Your token may not follow the feed.',
+    nl: 'Met uw token kunt u de feed niet volgen.',
   },
   newestFirst: {
     en: 'Newest first, at most 300, since you opened this page. While you read further down or have a change open, new changes wait.',

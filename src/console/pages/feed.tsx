@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { connection, onChange, type Change } from '../app/live.js';
 import { href, replaceQuery, route } from '../app/route.js';
-import { isAdmin } from '../app/session.js';
+import { isAdmin, isConsumer } from '../app/session.js';
 import { formatNumber, t } from '../app/text.js';
 import { commonMessages } from '../messages/common.js';
 import { feedMessages as messages } from '../messages/feed.js';
@@ -15,8 +15,18 @@ const kinds = [
   ...['subscription.', 'subscription.created', 'subscription.replaced', 'subscription.moved', 'subscription.deleted'],
   ...['subscription.suspended', 'subscription.resumed', 'subscription.expired', 'subscription.blocked'],
   ...['subscription.unblocked', 'origin.', 'origin.changed', 'origin.blocked', 'origin.unblocked'],
-  ...['grant.', 'grant.live', 'grant.ended', 'grant.revoked', 'grant.held', 'grant.released', 'grant.blocked'],
-  'grant.unblocked',
+  ...[
+    'grant.',
+    'grant.live',
+    'grant.ended',
+    'grant.revoked',
+    'grant.held',
+    'grant.released',
+    'grant.expiring',
+    'grant.expired',
+    'grant.blocked',
+  ],
+  ...['grant.unblocked', 'handshake.', 'handshake.refused', 'handshake.unreachable', 'handshake.retired'],
 ];
 
 /**
@@ -112,7 +122,15 @@ export function Feed() {
 
 const columns = () => [
   { key: 'at', title: t(messages.at), cell: ({ at }: Change) => <Time at={at} isExact /> },
-  { key: 'kind', title: t(messages.kind), cell: ({ kind }: Change) => <code>{kind}</code> },
+  {
+    key: 'kind',
+    title: t(messages.kind),
+    cell: ({ kind, reason }: Change) => (
+      <>
+        <code>{kind}</code> {reason}
+      </>
+    ),
+  },
   {
     key: 'origin',
     title: t(messages.origin),
@@ -122,9 +140,13 @@ const columns = () => [
   {
     key: 'state',
     title: t(messages.state),
-    cell: ({ state }: Change) =>
+    cell: ({ kind, state }: Change) =>
       state === null ? (
-        t(messages.gone)
+        kind.startsWith('handshake.') ? (
+          '–'
+        ) : (
+          t(messages.gone)
+        )
       ) : (
         <details>
           <summary>{t(messages.showState)}</summary>
@@ -139,8 +161,8 @@ const columns = () => [
 function About({ change: { kind, origin, sink, subscription, state } }: { change: Change }) {
   const text = <bdi>{sink ?? origin}</bdi>;
   if (subscription !== undefined) {
-    return isAdmin.value ? <a href={href('subscriptions', subscription)}>{text}</a> : text;
+    return isAdmin.value || isConsumer.value ? <a href={href('subscriptions', subscription)}>{text}</a> : text;
   }
-  const grant = kind.startsWith('grant.') && state !== null && 'id' in state ? state.id : undefined;
+  const grant = isAdmin.value && kind.startsWith('grant.') && state !== null && 'id' in state ? state.id : undefined;
   return typeof grant === 'string' ? <a href={href('grants', grant)}>{text}</a> : text;
 }
