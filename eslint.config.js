@@ -14,6 +14,7 @@ const rooms = [
   ['service.ts'],
   ['service'],
   ['config.ts'],
+  ['statistics'],
   ['deliveries'],
   ['subscriptions'],
   ['handshake'],

@@ -16,10 +16,12 @@ const long = [
   'console/blocks',
   'console/origins',
   'console/sign-in',
+  'console/today',
   'blocks/race',
   'changes/feed-outage',
   'changes/feed-writers',
   'changes/follower',
+  'cli/commands',
   'cli/demo',
   'cli/try',
   'cli/validate-files',
@@ -56,53 +58,39 @@ const long = [
   'storage/tls',
 ];
 
-/** Tests with several sessions of a database, which the embedded one does not have. */
-const serverOnly = [
-  'changes/feed-outage',
-  'changes/feed-writers',
-  'changes/follower',
-  'changes/revocation',
-  'clocks',
-  'frozen-process',
-  'handshake/races',
-  'outage',
-  'read-only',
-  'storage/outage',
-  'storage/schema',
-  'storage/session',
-  'storage/tls',
-];
-
 /**
- * Tests of what clients and webhooks see over HTTP, whatever the database: texts, parsing, the judgement of responses,
- * pages, the kit for senders, foreign software. They run once. All else runs on both databases.
+ * Each file that uses a database runs on Postgres. These run on the embedded database, too. They are about what it does
+ * differently: one session, recovery, notifications, batches, its own files. Or they execute SQL that others of the list
+ * don't, so that it has parsed nearly every statement. All others see what clients see, whatever the database.
  */
-const overHttp = [
-  'console/audit',
-  'console/blocks',
-  'console/origins',
-  'console/sign-in',
-  'examples/examples',
-  'generators/generators',
-  'handshake/answers',
-  'handshake/callback-page',
-  'handshake/languages',
-  'handshake/receivers',
-  'http/contract',
-  'http/languages',
-  'http/requests',
-  'notify/kill',
-  'notify/notify',
-  'pages/browser',
-  'pages/pages',
-  'receivers/receivers',
-  'sender/credentials',
-  'sender/deliver',
-  'sender/outcomes',
-  'sender/permits',
-  'sender/replica',
-  'subscriptions/allowed',
-  'subscriptions/validation',
+const onEmbedded = [
+  'blocks/blocks',
+  'changes/audit-queries',
+  'changes/consumer-feed',
+  'changes/feed',
+  'changes/snapshot',
+  'deliveries/leases',
+  'deliveries/outcomes',
+  'deliveries/shared-rate',
+  'grants/grants',
+  'handshake/callback',
+  'handshake/forget',
+  'handshake/kill',
+  'handshake/renewal',
+  'handshake/worker',
+  'origins/origins',
+  'process',
+  'restart',
+  'stop',
+  'storage/migrate',
+  'storage/stream-rows',
+  'storage/tidy',
+  'subscriptions/batches',
+  'subscriptions/end',
+  'subscriptions/reseal',
+  'subscriptions/search',
+  'subscriptions/subscriptions',
+  'subscriptions/tenancy',
 ];
 
 /** These run on the embedded database in `npm test`. All others run on Postgres, which needs half the CPU time. */
@@ -110,6 +98,7 @@ const embeddedFirst = ['grants/grants', 'restart', 'storage/stream-rows', 'stora
 
 /** Tests in schemas of a Citus cluster: those about Citus, and those of a registry's daily work. */
 const onCitus = [
+  'blocks/blocks',
   'citus/schemas',
   'deliveries/leases',
   'deliveries/outcomes',
@@ -117,6 +106,7 @@ const onCitus = [
   'handshake/callback',
   'handshake/renewal',
   'origins/origins',
+  'statistics/statistics',
   'subscriptions/subscriptions',
 ];
 if (suite === 'citus' && !process.env.TEST_CITUS_URL) {
@@ -128,7 +118,7 @@ const root = fileURLToPath(new URL('test/', import.meta.url));
 const names = readdirSync(root, { recursive: true })
   .filter((path) => path.endsWith('.test.ts'))
   .map((path) => path.slice(0, -'.test.ts'.length).replaceAll('\\', '/'));
-for (const name of [...long, ...serverOnly, ...overHttp, ...embeddedFirst, ...onCitus]) {
+for (const name of [...long, ...onEmbedded, ...embeddedFirst, ...onCitus]) {
   if (!existsSync(`${root}${name}.test.ts`)) throw new Error(`jest.config.js: there is no test/${name}.test.ts`);
 }
 
@@ -138,7 +128,7 @@ const databasesOf = (name) => {
   if (suite === 'citus' || name.startsWith('citus/'))
     return suite === 'citus' && onCitus.includes(name) ? ['citus'] : [];
   if (!usesDatabase(name)) return ['none'];
-  if (serverOnly.includes(name) || overHttp.includes(name)) return ['postgres'];
+  if (!onEmbedded.includes(name)) return ['postgres'];
   return embeddedFirst.includes(name) ? ['embedded', 'postgres'] : ['postgres', 'embedded'];
 };
 const isFast = (name, database) =>
@@ -162,6 +152,8 @@ function project(displayName, more = {}) {
     moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
     transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } }] },
     setupFiles: ['<rootDir>/test/support/compile-less.mjs'],
+    // A test that fails leaves no clock of its own to the next one.
+    restoreMocks: true,
     ...more,
   };
 }

@@ -7,6 +7,9 @@ import { createStartingApp } from './http/operations.js';
 import { closeServer, serve } from './http/server.js';
 import { createService } from './service.js';
 
+/** What `assent console` makes a link for, if it is given no URL. */
+const usualUrl = 'http://127.0.0.1:3000';
+
 /** The process: reads the configuration, creates the service, starts it, and stops it on SIGTERM or SIGINT. */
 async function main(): Promise<void> {
   const config = readConfig(process.env);
@@ -45,10 +48,12 @@ async function main(): Promise<void> {
 
   const lines = {
     'Start page': `${url}/`,
+    Console: `${url}/console`,
     Health: `${operationsUrl}/readyz`,
     Metrics: `${operationsUrl}/metrics`,
     Data: service.database.place,
     ...(config.developmentIssuer && {
+      'Sign in': `${dataOf(config)}npx assent console${url === usualUrl ? '' : ` --url ${url}`}`,
       'Get a token': `${dataOf(config)}npx assent token --scope assent:admin`,
       Next: 'docs/quickstart.md; or stop this with Ctrl-C and see it work: npm run try',
     }),

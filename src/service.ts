@@ -17,6 +17,7 @@ import type { Context } from './service/context.js';
 import { createFollowing } from './service/following.js';
 import { createOperations } from './service/operations.js';
 import { createUpkeep } from './service/upkeep.js';
+import { createCounter } from './statistics/counter.js';
 import type { Database } from './storage/database.js';
 import { awaitMigrations, migrate } from './storage/migrate.js';
 import { openDatabase } from './storage/open-database.js';
@@ -97,7 +98,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     feedReaders: () => Object.fromEntries(readerKinds.map((kind) => [kind, readers.count(kind)])),
   });
   const context: Context = { config, log, contract: loadContract(), database, metrics, checkAnswers, stopping };
-  const asking: Asking = createAsking(context, follower);
+  const counter = createCounter({ query: database.query, now: follower.now });
+  const asking: Asking = createAsking(context, follower, counter);
   const { worker } = asking;
   const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);
   const vault = createCredentialVault(keys);
@@ -108,9 +110,10 @@ async function compose(database: Database, { config, log, checkAnswers = false }
     readers,
     vault,
     issuers: await openIssuers(config, log),
+    counter,
   });
   const operations = await createOperations(context, following, worker);
-  const upkeep = createUpkeep(context, vault);
+  const upkeep = createUpkeep(context, vault, counter);
   const servers: Server[] = [];
   const loops: Promise<void>[] = [];
   return {
@@ -153,6 +156,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       const [api, watch] = servers;
       await Promise.all([...(api ? [closeServer(api, config.stopMs)] : []), ...loops]);
       if (watch) await closeServer(watch, 0);
+      await counter.flush().catch((error: unknown) => log.warn({ err: error }, 'the last counts are lost'));
       await database.close();
     },
   };

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chown, mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,6 +25,10 @@ let occupied: Server;
 let database: Awaited<ReturnType<typeof copyDatabase>>;
 let env: Record<string, string>;
 const programs: Program[] = [];
+
+/** Also what is the same on both databases. */
+const onServer = isServer ? test : test.skip;
+const onEmbedded = isServer ? test.skip : test;
 
 /** Remembered, so that a failed test leaves nothing running. */
 function remembered<T extends Program>(program: T): T {
@@ -84,48 +88,18 @@ test('it ends with code 0 on SIGINT, even if npm sends a second one, and logs on
   expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(['stopping', 'stopped']);
 });
 
-test('configuration faults end it with code 1, all of them listed, before anything is opened', async () => {
-  const faults = { ASSENT_PORT: 'eighty', ASSENT_COLOUR: 'blue', ASSENT_POLL_MS: '0' };
-  const program = run('main.js', { ...env, ...faults, ASSENT_DATA: join(folder, 'new') });
-  expect(await program.ended).toBe(1);
-  expect(program.stderr).toMatch(/3 fault\(s\)/);
-  for (const name of Object.keys(faults)) expect(program.stderr).toContain(`  ${name} `);
-  expect(program.stderr).not.toContain('    at ');
-  expect(await readdir(folder)).not.toContain('new');
-});
-
-test('an unreachable database ends it with code 1, without revealing the password', async () => {
-  const program = run('main.js', { ...env, DATABASE_URL: 'postgres://assent:canary@127.0.0.1:1/assent' });
-  expect(await program.ended).toBe(1);
-  expect(program.stderr).toBe('DATABASE_URL: connect ECONNREFUSED 127.0.0.1:1\n');
-  expect(program.stderr + program.stdout).not.toContain('canary');
-});
-
-test('an impossible data folder ends it with code 1, and is named', async () => {
-  const file = join(folder, 'file');
-  await writeFile(file, '');
-  const program = run('main.js', { ...env, DATABASE_URL: '', ASSENT_DATA: file });
-  expect(await program.ended).toBe(1);
-  expect(program.stderr).toMatch(/^ASSENT_DATA: cannot open the database in .*ENOTDIR[^\n]*\n$/);
-  if (!existsSync('/proc/self')) return;
-  const nowhere = run('main.js', { ...env, DATABASE_URL: '', ASSENT_DATA: '/proc/assent' });
-  expect(await nowhere.ended).toBe(1);
-  expect(nowhere.stderr).toMatch(/^ASSENT_DATA: cannot open the database in .*ENOENT[^\n]*\n$/);
-});
-
-test('unreadable keys end it with code 1, and the setting is named', async () => {
+onServer('unreadable keys end it with code 1, and the setting is named', async () => {
   const own = join(folder, 'unreadable');
   await mkdir(join(own, 'development-issuer.json'), { recursive: true });
   const program = run('cli/assent.js', { ASSENT_DATA: own }, 'token', '--scope', 'assent:admin');
   expect(await program.ended).toBe(1);
   expect(program.stderr).toMatch(/^ASSENT_DATA: cannot read or create the key file .*EISDIR[^\n]*\n$/);
-  if (!isServer) return;
   const service = run('main.js', { ...env, ASSENT_DATA: own });
   expect(await service.ended).toBe(1);
   expect(service.stderr).toBe(program.stderr);
 });
 
-(existsSync('/dev/full') ? test : test.skip)(
+(existsSync('/dev/full') ? onServer : test.skip)(
   'if its log cannot be written, because a disk is full, it continues, and stops on a signal',
   async () => {
     const full = await open('/dev/full', 'w');
@@ -140,22 +114,23 @@ test('unreadable keys end it with code 1, and the setting is named', async () =>
   },
 );
 
-test.each(['ASSENT_PORT', 'ASSENT_OPERATIONS_PORT'])('a port that is in use (%s) ends it with code 1', async (name) => {
-  const { port } = occupied.address() as AddressInfo;
-  const program = run('main.js', { ...env, [name]: String(port) });
-  expect(await program.ended).toBe(1);
-  expect(program.stderr).toBe(`${name}: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`);
-});
+onServer.each(['ASSENT_PORT', 'ASSENT_OPERATIONS_PORT'])(
+  'a port that is in use (%s) ends it with code 1',
+  async (name) => {
+    const { port } = occupied.address() as AddressInfo;
+    const program = run('main.js', { ...env, [name]: String(port) });
+    expect(await program.ended).toBe(1);
+    expect(program.stderr).toBe(`${name}: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`);
+  },
+);
 
-test('hosts that do not belong to this machine are named, both at once', async () => {
+onServer('hosts that do not belong to this machine are named, both at once', async () => {
   const program = run('main.js', { ...env, ASSENT_HOST: '203.0.113.1', ASSENT_OPERATIONS_HOST: '203.0.113.2' });
   expect(await program.ended).toBe(1);
   expect(program.stderr).toMatch(
     /^ASSENT_HOST: .* 203\.0\.113\.1[^\n]*\nASSENT_OPERATIONS_HOST: .* 203\.0\.113\.2[^\n]*\n$/,
   );
 });
-
-const onServer = isServer ? test : test.skip;
 
 onServer('for a database that is missing or refuses the user, the message names the setting', async () => {
   const url = new URL(env['DATABASE_URL'] ?? '');
@@ -256,8 +231,6 @@ onServer('an unknown notification of another client does not end it', async () =
   expect(registry.stderr).not.toContain('SyntaxError');
 });
 
-const onEmbedded = isServer ? test.skip : test;
-
 onEmbedded('a second process on the same data folder refuses to start and names the owner', async () => {
   const first = await start();
   const second = run('main.js');
@@ -291,74 +264,6 @@ onEmbedded('the lock of a killed process is taken over, and a process that stops
   second.child.kill('SIGTERM');
   expect(await second.ended).toBe(0);
   expect((await readdir(folder)).filter((name) => name.includes('.lock'))).toEqual([]);
-});
-
-test('no token is created for an unknown scope, and invalid command lines have their own exit code', async () => {
-  for (const args of [
-    ['token', '--scope', 'assent:everything'],
-    ['token'],
-    ['token', '--colour', 'red'],
-    ['token', '--scope', 'assent:admin', '--tenant', ''],
-    ['token', '--scope', 'assent:admin', 'more'],
-    ['demo', '--scope', 'assent:admin'],
-    ['receiver', '--port', 'https'],
-    ['try', '--webhook-port', '70000'],
-    ['tokne'],
-    [],
-  ]) {
-    const program = run('cli/assent.js', env, ...args);
-    expect([args, await program.ended, program.stdout]).toEqual([args, 2, '']);
-    expect(program.stderr).not.toBe('');
-  }
-});
-
-test('every command prints its help, and the version can be printed', async () => {
-  const said = async (...args: string[]) => {
-    const program = run('cli/assent.js', {}, ...args);
-    expect([args, await program.ended, program.stderr]).toEqual([args, 0, '']);
-    return program.stdout;
-  };
-  const whole = await said('--help');
-  expect([await said('-h'), await said('help')]).toEqual([whole, whole]);
-  for (const command of ['try', 'token', 'validate', 'demo', 'receiver']) {
-    const own = await said(command, '--help');
-    expect(own).toContain(`\n  ${command}`);
-    expect(whole).toContain(own.replace('Usage: assent\n\n', ''));
-    expect(await said(command, '-h')).toBe(own);
-  }
-  expect(await said('--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
-});
-
-test('a reader that exits early, as `head` does, causes no error message, but a full disk does', async () => {
-  const events = join(folder, 'events.json');
-  await writeFile(events, JSON.stringify(Array.from({ length: 5_000 }, () => ({ specversion: '1.0' }))));
-  const read = run('cli/assent.js', {}, 'validate', events);
-  read.child.stdout?.once('data', () => read.child.stdout?.destroy());
-  expect([await read.ended, read.stderr]).toEqual([1, '']);
-  if (!existsSync('/dev/full')) return;
-  const full = await open('/dev/full', 'w');
-  const args = ['token', '--scope', 'assent:admin'];
-  const lost = remembered(startProgram('cli/assent.js', { env, args, stdout: full.fd }));
-  await full.close();
-  expect(await lost.ended).toBe(1);
-  expect(lost.stderr).toMatch(/^The output cannot be written: ENOSPC[^\n]*\n$/);
-});
-
-test('in production no tokens are created unless that is enabled', async () => {
-  const production = {
-    NODE_ENV: 'production',
-    ASSENT_DATA: folder,
-    ASSENT_EMBEDDED_DATABASE: 'true',
-    ASSENT_CREDENTIAL_KEYS: `a:${Buffer.alloc(32).toString('base64url')}`,
-    ASSENT_ISSUERS: JSON.stringify([{ issuer: 'https://a.example', audience: 'b', jwks: 'https://a.example/jwks' }]),
-  };
-  const args = ['token', '--scope', 'assent:admin'];
-  const refused = run('cli/assent.js', production, ...args);
-  expect([await refused.ended, refused.stdout]).toEqual([1, '']);
-  expect(refused.stderr).toContain('Get a token from your issuer');
-  const made = run('cli/assent.js', { ...production, ASSENT_DEVELOPMENT_ISSUER: 'true' }, ...args);
-  expect(await made.ended).toBe(0);
-  expect(made.stdout).toMatch(/^eyJ\S+\n$/);
 });
 
 (canRunAsNobody ? test : test.skip)(

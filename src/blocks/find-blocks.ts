@@ -29,7 +29,7 @@ export async function findBlocks(sql: Sql, targets: readonly BlockTarget[]): Pro
     from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb)
       as t (place int, tenant text, origin text, sink text, subscriber text)
     join block b on b.tenant in (t.tenant, '*')
-      and (blocks_pair(b.kind, b.value, t.origin, t.sink) or (b.kind = 'subscriber' and b.value = t.subscriber))
+      and (blocks_pair(b.kind, b.value, t.origin, t.sink, ${addressOf(Prisma.sql`t`)}) or (b.kind = 'subscriber' and b.value = t.subscriber))
     order by t.place, b.id`;
   const found = new Map(rows.map((row) => [row.place, row]));
   return targets.map((_, place) => found.get(place));
@@ -52,10 +52,16 @@ const pointers: Partial<Record<BlockKind, string>> = {
   network: '/sink',
 };
 
+/** The address of the webhook when it was last asked for the consent of this pair. */
+export function addressOf(row: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`(select p.address from "grant" p where p.origin = ${row}.origin and p.sink = ${row}.sink)`;
+}
+
 /** Whether a block stops the pair of a row, whose alias is given: a handshake, a grant or a subscription. */
 export function isBlockedPair(row: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`exists (
-    select from block b where b.tenant in (${row}.tenant, '*') and blocks_pair(b.kind, b.value, ${row}.origin, ${row}.sink))`;
+    select from block b where b.tenant in (${row}.tenant, '*')
+      and blocks_pair(b.kind, b.value, ${row}.origin, ${row}.sink, ${addressOf(row)}))`;
 }
 
 /** Whether a block stops the subscriber of a subscription, whose alias is given. */

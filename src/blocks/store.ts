@@ -6,6 +6,7 @@ import { Prisma, type block as BlockRow } from '../storage/generated/client.js';
 import { beforeAllIds, isUuid, uuidv7 } from '../storage/ids.js';
 import type { Sql } from '../storage/sql.js';
 import { lockRegistry, service, type Actor, type Transaction } from '../storage/transaction.js';
+import { addressOf } from './find-blocks.js';
 import { blockOf, everyTenant, type Block, type BlockKind } from './block.js';
 
 export interface BlockStore {
@@ -61,18 +62,21 @@ export function createBlockStore({ sql, write }: Pick<Database, 'sql' | 'write'>
   return {
     create: (actor, { tenant, kind, value, reason, endsAt, byOperator }) =>
       write(async (tx) => {
-        const id = uuidv7();
-        const [row] = await tx.sql.$queryRaw<BlockRow[]>`
-          insert into block (id, tenant, kind, value, reason, endsat, createdby, byoperator)
-          select ${id}::uuid, ${tenant}, ${kind}, ${value}, ${reason}, ${endsAt?.toISOString()}::timestamptz, ${actor.name},
-            ${byOperator} where (select count(*) from block where tenant = ${tenant}) < ${mostBlocks}
-          returning *`;
-        if (row === undefined) {
+        const [present] = await tx.sql.$queryRaw<Array<{ count: number }>>`
+          select count(*)::int as count from block where tenant = ${tenant}`;
+        if ((present?.count ?? 0) >= mostBlocks) {
           throw new RegistryError(
             'quota_exceeded',
             `There may be ${mostBlocks} blocks. Lift one, or block a domain or a network.`,
           );
         }
+        const id = uuidv7();
+        const [row] = await tx.sql.$queryRaw<BlockRow[]>`
+          insert into block (id, tenant, kind, value, reason, endsat, createdby, byoperator)
+          values (${id}::uuid, ${tenant}, ${kind}, ${value}, ${reason}, ${endsAt?.toISOString()}::timestamptz,
+            ${actor.name}, ${byOperator})
+          returning *`;
+        if (row === undefined) throw new Error('An inserted row was not returned.');
         const block = blockOf(row);
         const changed = changedMembers({}, audited(block));
         tx.audit(actorFor(actor, block), 'block.created', `block:${id}`, { ...audited(block), changed });
@@ -146,7 +150,7 @@ function under({ tenant, kind, value }: Pick<Block, 'tenant' | 'kind' | 'value'>
     case 'host':
       return Prisma.sql`${ofTenant} and sink_host(t.sink) = ${value}`;
     default:
-      return Prisma.sql`${ofTenant} and blocks_pair(${kind}, ${value}, t.origin, t.sink)`;
+      return Prisma.sql`${ofTenant} and blocks_pair(${kind}, ${value}, t.origin, t.sink, ${addressOf(Prisma.sql`t`)})`;
   }
 }
 

@@ -8,7 +8,7 @@ import { lockFolder } from '../storage/folder-lock.js';
 import { makeFolder } from '../storage/make-folder.js';
 import { play } from './play.js';
 import { describePaths } from './receiver.js';
-import { freePort, type Scene } from './scene.js';
+import { freePort, type Role, type Scene } from './scene.js';
 import { firstActs, origin, type SubscriptionBody } from './story.js';
 
 export interface TrySettings {
@@ -61,7 +61,7 @@ export function runTry({ port, webhookPort, env }: TrySettings): Promise<number>
     async stay(scene, signal) {
       const envFile = join(folder, 'env');
       const subscription = await writeEnvironment(envFile, scene);
-      process.stdout.write(nextSteps(scene, envFile, subscription));
+      process.stdout.write(nextSteps(scene, envFile, subscription, await consoleLinks(scene)));
       if (!signal.aborted) await once(signal, 'abort');
       // An interrupt ends it as it should; a closed output does not.
       if (process.stdout.errored) signal.throwIfAborted();
@@ -99,12 +99,24 @@ async function writeEnvironment(path: string, scene: Scene): Promise<string> {
   return subscription;
 }
 
-function nextSteps(scene: Scene, envFile: string, subscription: string): string {
+/** Links that sign in. A fragment never leaves the browser, and the console removes it at once. */
+async function consoleLinks({ url, token }: Scene): Promise<string> {
+  const linkFor = async (role: Role) => {
+    const fragment = new URLSearchParams({ token: await token(role, tokenHours * 3_600) });
+    return `  ${role}:\n  ${url}/console#${fragment.toString()}\n`;
+  };
+  return `${await linkFor('admin')}${await linkFor('consumer')}`;
+}
+
+function nextSteps(scene: Scene, envFile: string, subscription: string, links: string): string {
   return `
 Everything keeps running until you press Ctrl-C. What the webhook gets is printed here.
 
   ${scene.url}/          the registry: start page, API reference, links
 ${describePaths(scene.webhookUrl, shown(scene.callbackFile))}
+The console does everything in your browser. These links sign you in for ${tokenHours} hours:
+
+${links}
 Next: in a second terminal, in this folder, run
 
   . ${shown(envFile)}

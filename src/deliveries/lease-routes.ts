@@ -6,12 +6,22 @@ import { leaseSeconds, type LeaseAnswer, type Leases } from './lease.js';
 
 export interface LeaseRoutes {
   leases: Leases;
-  /** For the metrics. */
-  onLease: (outcome: LeaseOutcome, requests: number) => void;
+  /** For the metrics and the statistics. */
+  onLease: (lease: LeaseReport) => void;
 }
 
 /** Leases are not in the change log. */
 const isFollowed = true;
+
+export interface LeaseReport {
+  tenant: string;
+  origin: string;
+  outcome: LeaseOutcome;
+  /** Requests that the instance may send. */
+  requests: number;
+  /** Requests per minute, if this is the first lease of the pair in this minute; otherwise 0. */
+  allowed: number;
+}
 
 export type LeaseOutcome = 'granted' | 'empty' | 'held' | 'unlimited' | 'denied';
 
@@ -21,7 +31,7 @@ export function createLeaseHandlers({ leases, onLease }: LeaseRoutes): Handlers<
       const { sink, instance, requests, returns = [] } = body;
       const origin = body.origin.toLowerCase();
       const answer = await leases.take({ tenant: principal.tenant, origin, sink, instance, requests, returns });
-      onLease(outcomeOf(answer), answer.kind === 'counted' ? answer.requests : 0);
+      onLease({ tenant: principal.tenant, origin, outcome: outcomeOf(answer), ...sharesOf(answer) });
       if (answer.kind === 'denied') {
         const detail = denials[answer.denial];
         throw new RegistryError('not_permitted', detail, {
@@ -46,6 +56,11 @@ export function createLeaseHandlers({ leases, onLease }: LeaseRoutes): Handlers<
 function outcomeOf(answer: LeaseAnswer): LeaseOutcome {
   if (answer.kind !== 'counted') return answer.kind;
   return answer.requests > 0 ? 'granted' : 'empty';
+}
+
+function sharesOf(answer: LeaseAnswer): Pick<LeaseReport, 'requests' | 'allowed'> {
+  if (answer.kind !== 'counted') return { requests: 0, allowed: 0 };
+  return { requests: answer.requests, allowed: answer.isFirst && answer.rate !== '*' ? answer.rate : 0 };
 }
 
 type Presented = Omit<components['schemas']['Lease'], 'origin' | 'sink'>;

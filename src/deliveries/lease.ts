@@ -43,6 +43,8 @@ export type LeaseAnswer =
       rate: Rate;
       /** 0 if nothing is available now. */
       requests: number;
+      /** No instance has asked for this pair in this minute before. */
+      isFirst: boolean;
       lease: { id: string; until: Date } | undefined;
       /** Seconds until something is available, with fractions. */
       retryAfterSeconds: number;
@@ -68,6 +70,7 @@ interface Taken {
   until: Date;
   retryafter: number;
   held: Date | null;
+  isfirst: boolean;
 }
 
 export function createLeases({ query }: Pick<Database, 'query'>): Leases {
@@ -92,7 +95,7 @@ export function createLeases({ query }: Pick<Database, 'query'>): Leases {
       if (taken.held !== null) return { kind: 'held', rate, until: taken.held, retryAfterSeconds };
       if (rate === '*') return { kind: 'unlimited' };
       const lease = taken.lease === null ? undefined : { id: taken.lease, until: taken.until };
-      return { kind: 'counted', rate, requests: taken.granted, lease, retryAfterSeconds };
+      return { kind: 'counted', rate, requests: taken.granted, isFirst: taken.isfirst, lease, retryAfterSeconds };
     },
 
     async handBack(tenant, lease, unused) {

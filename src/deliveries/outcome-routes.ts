@@ -20,8 +20,8 @@ export interface OutcomeRoutes {
   readSubscription: (principal: Principal, id: string) => Promise<{ tenant: string; origin: string; sink: string }>;
   /** Checks a body against the contract of the operation. */
   checkBody: (operation: 'reportOutcomes', body: unknown) => Fault[];
-  /** For the metrics. */
-  onDelivery: (kind: string, count: number) => void;
+  /** For the metrics and the statistics. */
+  onDelivery: (tenant: string, outcome: Pick<Outcome, 'origin' | 'kind' | 'count'>) => void;
   onHeld: (grants: number) => void;
   /** Milliseconds since 1970, by the database's clock. */
   now: () => number;
@@ -64,7 +64,8 @@ export function createOutcomeHandlers(routes: OutcomeRoutes): Handlers<'reportOu
       for (const index of unknown)
         results[index] = { accepted: false, faults: faultsIn([withoutGrant(index)], call.language) };
       if (!replayed) {
-        for (const { index, kind, count } of outcomes) if (results[index]?.accepted) onDelivery(kind, count);
+        for (const outcome of outcomes)
+          if (results[outcome.index]?.accepted) onDelivery(call.principal.tenant, outcome);
         if (held > 0) onHeld(held);
       }
       const headers: Record<string, string> = replayed ? { 'Idempotency-Replayed': 'true' } : {};

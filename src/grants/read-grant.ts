@@ -37,6 +37,8 @@ export interface GrantQuery {
   state?: PresentState;
   basis?: Basis;
   expiresuntil?: Date;
+  renews?: boolean;
+  held?: boolean;
   /** Whether to count all that match. */
   count?: boolean;
   after: string | undefined;
@@ -73,7 +75,7 @@ export function createGrantReader(database: Database): GrantReader {
 }
 
 function searchFor(query: GrantQuery): Search {
-  const { tenant, origin, sink, host, sinkcontains, subscriber, state, basis, expiresuntil } = query;
+  const { tenant, origin, sink, host, sinkcontains, subscriber, state, basis, expiresuntil, renews, held } = query;
   const ofTenant: Key[number] = [Prisma.sql`t.tenant`, tenant];
   const until = expiresuntil?.toISOString();
   const expiring = (end: Prisma.Sql) => Prisma.sql`
@@ -117,6 +119,8 @@ function searchFor(query: GrantQuery): Search {
       given(state, (value) => Prisma.sql`${value} = ${present}`),
       given(basis, (value) => Prisma.sql`t.basis = ${value}`),
       given(until, (at) => Prisma.sql`t.expiresat < ${at}::timestamptz`),
+      given(renews, (value) => Prisma.sql`(t.renewat is not null) = ${value}`),
+      given(held, (value) => Prisma.sql`coalesce(t.helduntil > now(), false) = ${value}`),
       given(subscriber, (name) => usesPair(tenant, name)),
     ]),
     isCostly: subscriber !== undefined,

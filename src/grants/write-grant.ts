@@ -39,17 +39,24 @@ export async function putGrants(
   if (consents.length === 0) return new Map();
   const columns = consents.map(({ actor, consent }) => columnsOf(actor, consent));
   const before = new Map((await lockGrants(tx.sql, columns)).map((row) => [keyOfPair(row), row]));
+  const handshakes = consents.flatMap(({ consent }) => consent.handshake ?? []);
+  // A query of its own: Citus cannot insert a join of rows and values.
   const rows = await tx.sql.$queryRaw<GrantRow[]>`
+    with asked as materialized (
+      select distinct on (a.handshake) a.handshake, a.remoteaddress from attempt a
+      where a.handshake = any (${handshakes}::uuid[]) and a.remoteaddress is not null order by a.handshake, a.number desc
+    )
     insert into "grant" as present (origin, sink, id, tenant, state, basis, allowedorigin, allowedrate, requestedrate,
-      warnings, handshake, reference, recordedby, grantedat, expiresat, renewat, noteat)
+      warnings, handshake, reference, recordedby, grantedat, expiresat, renewat, noteat, address)
     select origin, sink, id, tenant, 'live', basis, allowedorigin, allowedrate, requestedrate, warnings, handshake,
       reference, recordedby, now(), over, now() + make_interval(secs => renewafter),
-      over - least((over - now()) * ${soon.share}::float8, make_interval(days => ${soon.days}::int))
+      over - least((over - now()) * ${soon.share}::float8, make_interval(days => ${soon.days}::int)), address
     from (
-      select *, greatest(until, now() + make_interval(secs => leaseseconds)) as over
+      select c.*, asked.remoteaddress as address, greatest(until, now() + make_interval(secs => leaseseconds)) as over
       from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c (origin text, sink text, id uuid, tenant text,
       basis text, allowedorigin text, allowedrate text, requestedrate int, warnings text[], handshake uuid,
         reference text, recordedby text, until timestamptz, leaseseconds int, renewafter int)
+      left join asked on asked.handshake = c.handshake
     ) c
     order by origin collate "C", sink collate "C"
     on conflict (origin, sink) do update set
@@ -63,6 +70,7 @@ export async function putGrants(
         and excluded.basis <> 'agreement' then present.basis else excluded.basis end,
       reference = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
         and excluded.basis <> 'agreement' then present.reference else excluded.reference end,
+      address = coalesce(excluded.address, present.address),
       expiresat = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
         and excluded.basis <> 'agreement' then present.expiresat else excluded.expiresat end,
       renewat = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat

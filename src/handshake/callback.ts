@@ -53,11 +53,29 @@ export interface Callbacks {
   refuse(key: CallbackKey, requestId: string): Promise<CallbackOutcome>;
 }
 
-export function createCallbacks({ database, random }: { database: Database; random: () => number }): Callbacks {
-  async function decide<T>(key: CallbackKey, work: (tx: Transaction, called: Called) => Promise<T>): Promise<T> {
+export interface CallbackSettings {
+  database: Database;
+  random: () => number;
+  /** For the statistics. */
+  onDecided: (decided: { tenant: string; origin: string; verdict: 'callback_granted' | 'refused_by_owner' }) => void;
+}
+
+export function createCallbacks({ database, random, onDecided }: CallbackSettings): Callbacks {
+  async function decide<T extends CallbackOutcome | Rejection>(
+    key: CallbackKey,
+    work: (tx: Transaction, called: Called) => Promise<T>,
+  ): Promise<T> {
     // Anyone may call this, and guesses must not delay requests that need a transaction.
     await findByKey(database.sql, key);
-    return database.write(async (tx) => work(tx, await findByKey(tx.sql, key, true)));
+    const { outcome, tenant } = await database.write(async (tx) => {
+      const called = await findByKey(tx.sql, key, true);
+      return { outcome: await work(tx, called), tenant: called.tenant };
+    });
+    if ('isFirst' in outcome && outcome.isFirst) {
+      const verdict = outcome.kind === 'granted' ? 'callback_granted' : 'refused_by_owner';
+      onDecided({ tenant, origin: outcome.origin, verdict });
+    }
+    return outcome;
   }
 
   async function give(tx: Transaction, called: Called, request: CallbackRequest): Promise<CallbackOutcome | Rejection> {

@@ -81,7 +81,9 @@ export function faultsOf(errors: readonly ErrorObject[], place?: 'path' | 'query
   const faults: Fault[] = [];
   for (const error of errors) {
     if (faults.length === limits.faults) break;
-    if (error.keyword === 'oneOf' || !isWithin(error.instancePath, whole)) faults.push(faultOf(error, place));
+    const { keyword, instancePath } = error;
+    const above = instancePath.slice(0, Math.max(0, instancePath.lastIndexOf('/')));
+    if (!isWithin(keyword === 'oneOf' ? above : instancePath, whole)) faults.push(faultOf(error, place));
   }
   return faults;
 }

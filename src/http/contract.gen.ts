@@ -935,6 +935,53 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how often something happened
+         * @description Counts what happened in the tenant, by minute, hour or day. For admins (`assent:admin`). It is made for charts: each
+         *     series has one number for each step, from `since` to `until`. What never happened in that time has no series.
+         *
+         *     Minutes are kept for a day, hours and days for a year. Days are in UTC.
+         *
+         *     Each process writes its counts every five seconds. So what another process counted appears within seconds, and a
+         *     process that is killed loses the counts of its last seconds. For evidence, read the handshakes and the audit record.
+         */
+        get: operations["getStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read whether the registry keeps up
+         * @description Reports how current the process is that responds, and how late handshakes are. For admins (`assent:admin`). Operators
+         *     find more on the operations listener, for every process: readiness and metrics.
+         */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     handshake: {
@@ -1960,6 +2007,9 @@ export interface components {
          * @enum {string}
          */
         Judgement: "strict" | "lenient";
+        ClaimValue: string | number | boolean;
+        /** @description The accepted value of a claim, or several. */
+        ClaimValues: string | number | boolean | components["schemas"]["ClaimValue"][];
         /**
          * @description Allows subscribers to subscribe to events. All members must apply, and an absent member limits nothing. Values are
          *     compared exactly, with upper and lower case.
@@ -1975,7 +2025,7 @@ export interface components {
              *     `/realm_access/roles`.
              */
             claims?: {
-                [key: string]: string | number | boolean | (string | number | boolean)[];
+                [key: string]: components["schemas"]["ClaimValues"];
             };
             /** @description Only events with one of these types. A value that ends with `*` stands for every type that begins so. */
             types?: string[];
@@ -2246,53 +2296,57 @@ export interface components {
             /** @description The `X-Request-Id` of the request that made the change, if one did. */
             requestid?: string;
         };
-        NoticeData: {
-            subscription: string;
-            origin: string;
-            sink: string;
-            /** @description The status right after the change; `deleted` if the subscription is gone. */
-            status: string;
-            /** @description The same code as in `statusdetails`. */
-            reason: string;
-            /** @description For people, in the language that the operator chose. */
-            message: string;
-            /** @description What the webhook owner can change. */
-            advice?: string;
-            /** @description What happens next. */
-            next?: string;
-            expiresat?: components["schemas"]["Time"];
-            helduntil?: components["schemas"]["Time"];
-        };
-        /** @description A CloudEvent about a subscription of the subscriber that receives it. */
-        Notice: {
-            /** @constant */
-            specversion: "1.0";
-            /** @description The same for each repetition of this notice. */
-            id: string;
-            /** @description The URL of the registry, or what its operator chose. */
-            source: string;
+        /** @enum {string} */
+        StatisticStep: "minute" | "hour" | "day";
+        /**
+         * @description `handshake`: attempts to ask a webhook, and decisions by callback. `delivery`: deliveries that senders reported.
+         *     `lease`: requests that senders leased.
+         * @enum {string}
+         */
+        StatisticKind: "handshake" | "delivery" | "lease";
+        /** @description How often one thing happened, step by step. */
+        StatisticSeries: {
+            kind: components["schemas"]["StatisticKind"];
             /**
-             * @description What happened, with a prefix if the operator chose one. `subscription.expiring`: the grant expires soon, and no
-             *     renewal has succeeded. `grant.held`: the webhook asked senders to wait. A later version may add types.
-             * @example subscription.active
-             * @example subscription.refused
-             * @example subscription.unreachable
-             * @example subscription.expiring
-             * @example subscription.expired
-             * @example subscription.retired
-             * @example subscription.suspended
-             * @example subscription.blocked
-             * @example subscription.deleted
-             * @example grant.held
-             * @example grant.released
+             * @description What is counted. A verdict for `handshake`, a kind of outcome for `delivery`. For `lease`: `leased`, the requests
+             *     that leases allowed, and `allowed`, the requests that the webhooks allowed in the minutes in which a sender asked
+             *     for a lease. Webhooks without a limit need no leases.
              */
-            type: string;
-            /** @description The id of the subscription. */
-            subject: string;
-            time: components["schemas"]["Time"];
-            /** @constant */
-            datacontenttype: "application/json";
-            data: components["schemas"]["NoticeData"];
+            code: string;
+            /**
+             * @description What the verdict means. `no_answer`: the webhook decided nothing, so Assent retries. `not_asked`: Assent itself did
+             *     not send the request, or did not wait for the response. Only for `handshake`.
+             * @enum {string}
+             */
+            outcome?: "granted" | "refused" | "no_answer" | "not_asked";
+            total: number;
+            /** @description One number for each step, in order. */
+            counts: number[];
+        };
+        /** @description How often something happened. */
+        Statistics: {
+            step: components["schemas"]["StatisticStep"];
+            /** @description The beginning of the first step. */
+            since: components["schemas"]["Time"];
+            /** @description The end of the last step. */
+            until: components["schemas"]["Time"];
+            series: components["schemas"]["StatisticSeries"][];
+        };
+        /** @description Whether a process of the registry keeps up. */
+        Health: {
+            /** @description The version of Assent. */
+            version: string;
+            /** @description The last change that this process has read. Absent while it is loading. */
+            revision?: string;
+            /**
+             * @description Since the memory of this process was last known to be current: the lag of its feed, matches and permissions. Below
+             *     the interval at which it polls, it is current. Absent while it is loading.
+             */
+            secondsbehind?: number;
+            /** @description How late the oldest due handshake is that could start now. Absent if the database does not respond. */
+            secondslate?: number;
+            /** @description Whether changes are possible. False while the database is read-only. */
+            writable: boolean;
         };
     };
     responses: {
@@ -4157,6 +4211,13 @@ export interface operations {
                 basis?: components["schemas"]["GrantBasis"];
                 /** @description Only grants whose `expiresat` is before this time. Combine it with `state=live` for grants that expire soon. */
                 expiresuntil?: string;
+                /** @description `false`: only grants that Assent will not renew, because they have no `renewat`. `true`: only the others. */
+                renews?: boolean;
+                /**
+                 * @description `true`: only grants on hold now, because a webhook asked senders to wait until `helduntil`. `false`: only the
+                 *     others.
+                 */
+                held?: boolean;
                 /**
                  * @description `true` adds `X-Total-Count`. Counting costs more than a page, so ask once. The `Link` to the next page does not ask
                  *     again.
@@ -4616,6 +4677,72 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getStatistics: {
+        parameters: {
+            query?: {
+                /** @description How much time one number covers. An hour by default. */
+                step?: components["schemas"]["StatisticStep"];
+                /**
+                 * @description From the beginning of the step that contains this time. By default an hour of minutes, a day of hours or 30 days
+                 *     before `until`. At most 1,500 steps.
+                 */
+                since?: string;
+                /** @description To the end of the step that contains this time. By default now. */
+                until?: string;
+                /** @description Only series of this kind. */
+                kind?: components["schemas"]["StatisticKind"];
+                /** @description Only what happened for this origin. */
+                origin?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The series. */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Statistics"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state of the process that responds. */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
     askWebhook: {
         parameters: {
             query?: never;
@@ -4673,7 +4800,52 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/cloudevents+json": components["schemas"]["Notice"];
+                "application/cloudevents+json": {
+                    /** @constant */
+                    specversion: "1.0";
+                    /** @description The same for each repetition of this notice. */
+                    id: string;
+                    /** @description The URL of the registry, or what its operator chose. */
+                    source: string;
+                    /**
+                     * @description What happened, with a prefix if the operator chose one. `subscription.expiring`: the grant expires soon, and no
+                     *     renewal has succeeded. `grant.held`: the webhook asked senders to wait. A later version may add types.
+                     * @example subscription.active
+                     * @example subscription.refused
+                     * @example subscription.unreachable
+                     * @example subscription.expiring
+                     * @example subscription.expired
+                     * @example subscription.retired
+                     * @example subscription.suspended
+                     * @example subscription.blocked
+                     * @example subscription.deleted
+                     * @example grant.held
+                     * @example grant.released
+                     */
+                    type: string;
+                    /** @description The id of the subscription. */
+                    subject: string;
+                    time: components["schemas"]["Time"];
+                    /** @constant */
+                    datacontenttype: "application/json";
+                    data: {
+                        subscription: string;
+                        origin: string;
+                        sink: string;
+                        /** @description The status right after the change; `deleted` if the subscription is gone. */
+                        status: string;
+                        /** @description The same code as in `statusdetails`. */
+                        reason: string;
+                        /** @description For people, in the language that the operator chose. */
+                        message: string;
+                        /** @description What the webhook owner can change. */
+                        advice?: string;
+                        /** @description What happens next. */
+                        next?: string;
+                        expiresat?: components["schemas"]["Time"];
+                        helduntil?: components["schemas"]["Time"];
+                    };
+                };
             };
         };
         responses: {

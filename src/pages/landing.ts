@@ -9,6 +9,8 @@ export interface LandingSettings {
   version: string;
   apiVersion: string;
   tokens: TokenSources;
+  /** Prints a link to the console that signs in; undefined in production. */
+  consoleCommand?: string | undefined;
   /** Where health and metrics are; undefined if strangers read this page. */
   operationsUrl?: string | undefined;
   contact?: string | undefined;
@@ -22,12 +24,22 @@ const guidesOf = { consumer: 'consumers/', sender: 'senders/', admin: 'admins/' 
 /** The page at `/`. */
 export function landingPage(settings: LandingSettings, language: Language): Buffer {
   const text = (value: Text) => textIn(value, language);
-  const { title, lead, token, health, links } = landingTexts;
-  const { version, apiVersion, operationsUrl, contact, hasSecurityText } = settings;
+  const { title, lead, console: place, token, health, links } = landingTexts;
+  const { version, apiVersion, consoleCommand, operationsUrl, contact, hasSecurityText } = settings;
   const listener = operationsUrl === undefined ? '' : escapeHtml(operationsUrl);
   const watched = ['/readyz', '/metrics'].map((path) => link(`${listener}${path}`, `${listener}${path}`)).join(', ');
   const content = `<h1>${text(title)}</h1>
 <p class="lead">${text(lead)}</p>
+<section class="door" aria-labelledby="console">
+<h2 id="console">${link('console', text(place.title))}</h2>
+<p>${text(place.does)}</p>
+${
+  consoleCommand === undefined
+    ? ''
+    : `<p>${text(place.development)}</p>
+<pre tabindex="0"><code>${escapeHtml(consoleCommand)}</code></pre>
+`
+}</section>
 <div class="doors">
 ${(['consumer', 'sender', 'admin'] as const).map((role) => doorMarkup(role, settings, text)).join('')}</div>
 <h2>${text(token.title)}</h2>
@@ -72,6 +84,7 @@ const link = (address: string, name: string) => `<a href="${address}">${name}</a
 /** What a program gets at `/`. The addresses are relative: a proxy may have put a path in front. */
 export function landingJson({ version, apiVersion, hasSecurityText }: LandingSettings): Buffer {
   const links = {
+    console: 'console',
     reference: 'docs',
     guides: 'guides/',
     contract: 'openapi.json',

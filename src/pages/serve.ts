@@ -13,10 +13,7 @@ import { landingJson, landingPage, type LandingSettings } from './landing.js';
 import type { Reference } from './reference.js';
 import { tokenMarkup, type TokenSources } from './token.js';
 
-export type PageSettings = Omit<LandingSettings, 'guides'> & {
-  /** Prints a link to the console that signs in; undefined in production. */
-  consoleCommand?: string | undefined;
-};
+export type PageSettings = Omit<LandingSettings, 'guides'>;
 
 /** What the build made of the contract and of docs/, and the files that pages load. */
 const built = new URL('../../dist/pages/', import.meta.url);

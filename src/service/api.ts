@@ -38,6 +38,10 @@ import { createTurns } from '../matching/turns.js';
 import { createOriginHandlers } from '../origins/routes.js';
 import { createOriginStore } from '../origins/store.js';
 import { servePages, type PageSettings } from '../pages/serve.js';
+import type { Counter } from '../statistics/counter.js';
+import { createHealth } from '../statistics/health.js';
+import { createReadStatistics } from '../statistics/read-statistics.js';
+import { createStatisticsHandlers } from '../statistics/routes.js';
 import type { CredentialVault } from '../subscriptions/credential-vault.js';
 import { createCredentialReader } from '../subscriptions/read-credentials.js';
 import { createSubscriptionReader } from '../subscriptions/read-subscription.js';
@@ -61,6 +65,7 @@ export interface ApiParts {
   readers: Readers;
   vault: CredentialVault;
   issuers: Issuers;
+  counter: Counter;
 }
 
 /** Bytes of a body, by default. */
@@ -142,7 +147,7 @@ function findOperations({ operations }: Contract): (id: OperationId) => Operatio
 
 function createHandlers(
   { database, config, log, metrics, stopping }: Context,
-  { following, asking, leases, readers, vault }: ApiParts,
+  { following, asking, leases, readers, vault, counter }: ApiParts,
   operationOf: (id: OperationId) => Operation,
 ): Handlers {
   const { faultOfSink, worker, queue } = asking;
@@ -185,7 +190,14 @@ function createHandlers(
       attend,
       handshakes: createHandshakeReader(database, config.handshakeDeadlineMs, follower.now),
     }),
-    ...createCallbackHandlers(createCallbacks({ database, random: Math.random })),
+    ...createCallbackHandlers(
+      createCallbacks({
+        database,
+        random: Math.random,
+        onDecided: ({ tenant, origin, verdict }) =>
+          counter.count(tenant, origin, { kind: 'handshake', code: verdict }, 1),
+      }),
+    ),
     ...createGrantHandlers({
       database,
       faultOfSink,
@@ -197,13 +209,23 @@ function createHandlers(
       origins: createOriginStore({ database, removeDependents: removeGrantsOf }),
       checkBody,
     }),
-    ...createLeaseHandlers({ leases, onLease: metrics.lease }),
+    ...createLeaseHandlers({
+      leases,
+      onLease({ tenant, origin, outcome, requests, allowed }) {
+        metrics.lease(outcome, requests);
+        counter.count(tenant, origin, { kind: 'lease', code: 'leased' }, requests);
+        counter.count(tenant, origin, { kind: 'lease', code: 'allowed' }, allowed);
+      },
+    }),
     ...createOutcomeHandlers({
       readSubscription: reader.read,
       checkBody,
       record: createRecordOutcomes(database),
       deliveries: createDeliveryReader(database),
-      onDelivery: metrics.delivery,
+      onDelivery(tenant, { origin, kind, count }) {
+        metrics.delivery(kind, count);
+        counter.count(tenant, origin, { kind: 'delivery', code: kind }, count);
+      },
       onHeld: metrics.held,
       now: follower.now,
     }),
@@ -230,5 +252,17 @@ function createHandlers(
       heartbeatMs: config.feedHeartbeatMs,
     }),
     ...createAuditHandlers({ audit: createAuditReader(database), readers, stopping }),
+    ...createStatisticsHandlers({
+      read: createReadStatistics(database),
+      counter,
+      now: follower.now,
+      health: createHealth({
+        version,
+        position: follower.position,
+        secondsBehind: following.secondsBehind,
+        lagSeconds: queue.lagSeconds,
+        isWritable: () => config.replicaUrl === undefined && database.refusesWrites() === undefined,
+      }),
+    }),
   };
 }

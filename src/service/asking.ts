@@ -8,6 +8,7 @@ import { createQueue, type Queue } from '../handshake/queue.js';
 import { createRateWindows } from '../handshake/rate-window.js';
 import { createSettle } from '../handshake/settle.js';
 import { createWorker, type Worker, type WorkerSettings } from '../handshake/worker.js';
+import type { Counter } from '../statistics/counter.js';
 import type { Context } from './context.js';
 
 /** Asks webhooks for consent, and records their responses. */
@@ -21,7 +22,11 @@ export interface Asking {
 const maxBackoffMs = 3_600_000;
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
 
-export function createAsking({ database, config, log, metrics }: Context, follower: Pick<Follower, 'wake'>): Asking {
+export function createAsking(
+  { database, config, log, metrics }: Context,
+  follower: Pick<Follower, 'wake'>,
+  counter: Pick<Counter, 'count'>,
+): Asking {
   const contact = config.contact ?? config.publicUrl;
   const ownAuthorities = config.publicUrl === undefined ? [] : [authorityOf(new URL(config.publicUrl))];
   const sinkRules = { addresses: createAddressRules(config), ports: config.sinkPorts, ownAuthorities };
@@ -37,6 +42,7 @@ export function createAsking({ database, config, log, metrics }: Context, follow
   const onOutcome: WorkerSettings['onOutcome'] = (claim, { verdict, state }, seconds) => {
     const { id, tenant, origin, sinkHost, reason, subscription } = claim;
     metrics.handshake({ verdict, reason, seconds });
+    counter.count(tenant, origin, { kind: 'handshake', code: verdict }, 1);
     follower.wake();
     const ms = Math.round(seconds * 1_000);
     log.info(

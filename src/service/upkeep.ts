@@ -2,6 +2,8 @@ import { createBlockStore } from '../blocks/store.js';
 import { forgetLeases } from '../deliveries/lease.js';
 import { forget } from '../handshake/forget.js';
 import { sweep } from '../handshake/sweep.js';
+import { flushMs, type Counter } from '../statistics/counter.js';
+import { forgetStatistics } from '../statistics/read-statistics.js';
 import type { Query } from '../storage/sql.js';
 import { forgetEnded, recordEnds } from '../subscriptions/end.js';
 import type { CredentialVault } from '../subscriptions/credential-vault.js';
@@ -23,7 +25,11 @@ const hourMs = 3_600_000;
 /** The interval of a server's checkpoints (checkpoint_timeout). */
 const tidyMs = 300_000;
 
-export function createUpkeep({ database, config, log, stopping }: Context, vault: CredentialVault): Upkeep {
+export function createUpkeep(
+  { database, config, log, stopping }: Context,
+  vault: CredentialVault,
+  counter: Pick<Counter, 'flush'>,
+): Upkeep {
   // There may be many statements, and a stop waits only for the one in progress.
   const query: Query = async (text, values) => {
     stopping.throwIfAborted();
@@ -50,12 +56,14 @@ export function createUpkeep({ database, config, log, stopping }: Context, vault
       await forget({ ...database, query }, config);
       await forgetLeases(query);
       await forgetEndedCredentials({ query });
+      await forgetStatistics(query);
     },
     run(signal) {
       const onFault = (error: unknown) => log.error({ err: error }, 'sweep fault');
       return [
         repeat(upkeep.sweep, config.pollMs * 2, signal, onFault),
         repeat(upkeep.forget, hourMs, signal, onFault),
+        repeat(counter.flush, flushMs, signal, onFault, flushMs),
         repeat(database.tidy, tidyMs, signal, onFault, tidyMs),
         // Not at startup: during a rolling restart, the other processes do not have a new key yet.
         repeat(reseal, hourMs, signal, onFault, hourMs),

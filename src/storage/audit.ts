@@ -44,7 +44,14 @@ export function withoutQuery(sink: string): string {
   return sink.replace(/\?.*/s, '?[secret]');
 }
 
-export function auditEntry(actor: Actor, action: string, target: string, all: AuditDetail): object {
+/** An entry as it is written. `subscription` is whose subscriber it gets if it names none. */
+export interface AuditRecord {
+  [column: string]: unknown;
+  subscriber: string | undefined;
+  subscription: string | undefined;
+}
+
+export function auditEntry(actor: Actor, action: string, target: string, all: AuditDetail): AuditRecord {
   const { changed, subscriber, ...detail } = all;
   return {
     id: uuidv7(),
@@ -61,13 +68,16 @@ export function auditEntry(actor: Actor, action: string, target: string, all: Au
   };
 }
 
-export async function writeAudit(sql: Sql, entries: readonly object[]): Promise<void> {
+/** A query of its own looks up the subscribers: Citus cannot insert a join of rows and values. */
+export async function writeAudit(sql: Sql, entries: readonly AuditRecord[]): Promise<void> {
+  const about = entries.flatMap(({ subscriber, subscription }) => (subscriber ? [] : (subscription ?? [])));
   await sql.$executeRaw`
+    with known as materialized (select id, subscriber from subscription where id = any (${about}::uuid[]))
     insert into audit (id, tenant, actor, action, target, subscriber, reference, changed, detail, requestid)
-    select a.id, a.tenant, a.actor, a.action, a.target, coalesce(a.subscriber, s.subscriber), a.reference, a.changed,
+    select a.id, a.tenant, a.actor, a.action, a.target, coalesce(a.subscriber, known.subscriber), a.reference, a.changed,
       a.detail, a.requestid
     from jsonb_to_recordset(${JSON.stringify(entries)}::jsonb)
       as a (id uuid, tenant text, actor text, action text, target text, subscriber text, subscription uuid,
         reference text, changed jsonb, detail jsonb, requestid text)
-    left join subscription s on s.id = a.subscription`;
+    left join known on known.id = a.subscription`;
 }

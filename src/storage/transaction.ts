@@ -1,4 +1,4 @@
-import { auditEntry, writeAudit, type AuditDetail } from './audit.js';
+import { auditEntry, writeAudit, type AuditDetail, type AuditRecord } from './audit.js';
 import { Prisma } from './generated/client.js';
 import type { Sql } from './sql.js';
 
@@ -76,7 +76,7 @@ export async function inTransaction<T>(
   sql: Sql,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<{ result: T; isRecorded: boolean }> {
-  const entries: object[] = [];
+  const entries: AuditRecord[] = [];
   const changes: Change[] = [];
   const result = await work({
     sql,

@@ -18,6 +18,17 @@ export const landingTexts = {
     en: 'Assent records which webhooks consent to receive events, from which origin and how fast. Senders ask it before they send; Assent never delivers events itself.',
     nl: 'Assent legt vast welke webhooks toestemming geven om gebeurtenissen te ontvangen, van welke afzender en hoe snel. Verzendende systemen vragen Assent of zij mogen sturen; Assent bezorgt zelf niets.',
   },
+  console: {
+    title: { en: 'Console', nl: 'Console' },
+    does: {
+      en: 'Do everything in your browser: see why a webhook refused, subscribe, try a filter, approve, revoke, block, and follow what changes.',
+      nl: 'Doe alles in uw browser: zien waarom een webhook weigert, abonneren, een filter proberen, goedkeuren, intrekken, blokkeren en wijzigingen volgen.',
+    },
+    development: {
+      en: 'This command prints a link that signs you in:',
+      nl: 'Deze opdracht print een link waarmee u zich aanmeldt:',
+    },
+  },
   doors: {
     consumer: {
       title: { en: 'I receive events', nl: 'Ik ontvang gebeurtenissen' },

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { story } from '../../src/cli/story.js';
+import { compileLess } from '../support/compile-less.mjs';
 
 const program = fileURLToPath(new URL('../../dist/cli/assent.js', import.meta.url));
 const limitMs = 60_000;
@@ -18,7 +19,9 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** The demo as a process of its own, whose temporary files are in a folder that nobody else uses. */
 async function play(env: Record<string, string> = {}, atOutput: (text: string, end: () => void) => void = () => {}) {
-  const child = spawn(process.execPath, [program, 'demo'], { env: { ...process.env, TMPDIR: folder, ...env } });
+  const child = spawn(process.execPath, [compileLess, program, 'demo'], {
+    env: { ...process.env, TMPDIR: folder, ...env },
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {

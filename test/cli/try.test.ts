@@ -42,6 +42,13 @@ test('try matches and delivers an event, works from a second terminal, keeps its
     output: expect.stringMatching(/> OPTIONS \/events[^]* sinks: \[[^]*> POST \/events[^]*< HTTP\/1\.1 204/),
   });
   expect((await stat(join(folder, 'try/env'))).mode & 0o777).toBe(0o600);
+  const links = [...program.stdout.matchAll(/(admin|consumer):\n {2}(http:\S+\/console)#token=(\S+)/g)];
+  expect(links.map(([, role]) => role)).toEqual(['admin', 'consumer']);
+  for (const [, role, page = '', token = ''] of links) {
+    expect((await fetch(page)).status).toBe(200);
+    const headers = { Authorization: `Bearer ${decodeURIComponent(token)}` };
+    expect((await fetch(new URL('v1/audit', page), { headers })).status).toBe(role === 'admin' ? 200 : 403);
+  }
 
   const permission = await shell(
     'curl -sf "$API/permissions?origin=eventemitter.example.com&sink=$WEBHOOK/events" -H "Authorization: Bearer $SENDER"',

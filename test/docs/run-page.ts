@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compileLess } from '../support/compile-less.mjs';
 import { until } from '../support/until.js';
 import { root } from './markdown.js';
 
@@ -44,7 +45,16 @@ export async function runPage(blocks: readonly string[]): Promise<PageRun> {
   const start = (command: string, ...args: string[]) =>
     spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const startedAt = Date.now();
-  const playground = start(process.execPath, 'dist/cli/assent.js', 'try', '--port', '0', '--webhook-port', '0');
+  const playground = start(
+    process.execPath,
+    compileLess,
+    'dist/cli/assent.js',
+    'try',
+    '--port',
+    '0',
+    '--webhook-port',
+    '0',
+  );
   let story = '';
   let complaint = '';
   playground.stdout.setEncoding('utf8').on('data', (text: string) => (story += text));

@@ -18,7 +18,9 @@ const { document } = loadContract();
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema(document, 'contract');
 /** Whether an event is what the contract says of notices. */
-const described = ajv.compile({ $ref: 'contract#/components/schemas/Notice' });
+const described = ajv.compile({
+  $ref: 'contract#/webhooks/notice/post/requestBody/content/application~1cloudevents+json/schema',
+});
 let registry: Registry;
 let tenant: Tenant;
 let other: Client;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,6 +30,8 @@ beforeAll(async () => {
   trusted = await senders.start({ registry: relay.url, token, folder });
   await trusted.ready();
 });
+// After a failed test, too: otherwise later ones wait for a registry that is cut off. The clock is restored by Jest.
+afterEach(() => relay.mend());
 afterAll(async () => {
   await senders.stop();
   await rm(folder, { recursive: true, force: true });
@@ -167,7 +169,6 @@ test('a sink whose credential the registry cannot decrypt is withheld, reported 
   expect(again.sinks).toHaveLength(2);
   expect(again).not.toHaveProperty('withheld');
   expect(complaints()).toHaveLength(2);
-  clock.restore();
 });
 
 test('each event of a batch gets the credential of its own subscriptions, even if they share a sink with others', async () => {

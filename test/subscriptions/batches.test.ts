@@ -4,6 +4,8 @@ import { isServer, startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 
 /** Concurrent registrations are written together, and each gets the response that it would get alone. */
+/** What does not depend on the database. */
+const onServer = isServer ? test : test.skip;
 let registry: Registry;
 let tenant: Tenant;
 afterEach(() => registry.stop());
@@ -99,7 +101,7 @@ test('concurrent registrations send a host at most two requests at the same time
   expect(most).toBeLessThanOrEqual(2);
 });
 
-test.each<[string, object, (place: number) => string | undefined, number]>([
+onServer.each<[string, object, (place: number) => string | undefined, number]>([
   ['host:localhost', { ASSENT_HANDSHAKES_PER_HOST: '3' }, () => undefined, 3],
   ['domain:hooks.test', { ASSENT_HANDSHAKES_PER_HOST: '2' }, (place) => `h${place}.hooks.test`, 4],
   ['tenant:gemeente', { ASSENT_HANDSHAKES_PER_TENANT: '3' }, () => undefined, 3],
@@ -125,7 +127,7 @@ test.each<[string, object, (place: number) => string | undefined, number]>([
 );
 
 describe('the current policy counts', () => {
-  test('when a registration is written, whatever was cached of its origin', async () => {
+  onServer('when a registration is written, whatever was cached of its origin', async () => {
     await start();
     registry.receiver.consent('/policy');
     const register = () =>
@@ -145,7 +147,7 @@ describe('the current policy counts', () => {
     expect(registry.receiver.asked.at(-1)?.headers['webhook-request-rate']).toBe('7');
   });
 
-  test('when a response is judged, in both directions', async () => {
+  onServer('when a response is judged, in both directions', async () => {
     await start();
     registry.receiver.consent('/judged');
     await tenant.register(registry.receiver.sink('/judged'));
@@ -161,7 +163,7 @@ describe('the current policy counts', () => {
     }
   });
 
-  (isServer ? test : test.skip)('also where another process has changed it (real server)', async () => {
+  onServer('also where another process has changed it (real server)', async () => {
     await start();
     const other = await startRegistry({ start: false, beside: registry });
     registry.receiver.consent('/other');
@@ -177,7 +179,7 @@ describe('the current policy counts', () => {
   });
 });
 
-test('a subscription that is suspended during its handshake is returned as suspended', async () => {
+onServer('a subscription that is suspended during its handshake is returned as suspended', async () => {
   await start();
   registry.receiver.on('/suspended', async (_request, response) => {
     const [{ id }] = (await tenant.admin.get('/v1/subscriptions').expect(200)).body;

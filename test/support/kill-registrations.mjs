@@ -13,6 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { generate } from 'selfsigned';
 import { createToken } from '../../dist/cli/create-token.js';
+import { compileLess } from './compile-less.mjs';
 import { freePort } from './postgres.mjs';
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -98,7 +99,7 @@ function createRegistry(port) {
     env: {},
     /** Resolves when it is listening, or has ended. */
     async start() {
-      child = spawn(process.execPath, [main], { env: this.env, stdio: ['ignore', 'ignore', 'pipe'] });
+      child = spawn(process.execPath, [compileLess, main], { env: this.env, stdio: ['ignore', 'ignore', 'pipe'] });
       const started = child;
       let said = '';
       await new Promise((resolve, reject) => {

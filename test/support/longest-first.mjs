@@ -1,25 +1,30 @@
 import Sequencer from '@jest/test-sequencer';
 
-/** Files that take long because they wait. Without earlier runs Jest sorts by size, and would run them last. */
+/**
+ * Files that take long, mostly because they wait. Without earlier runs Jest sorts by size, and would run them last. The
+ * Go programs of `receivers` are compiled before those of `examples` and `generators`, which use the same cache.
+ */
 const longest = [
   'receivers/receivers',
   'handshake/kill',
-  'handshake/races',
-  'changes/follower',
-  'sender/replica',
-  'deliveries/shared-rate',
-  'process',
-  'http/operations',
-  'changes/feed',
   'docs/blocks',
+  'sender/replica',
+  'process',
   'cli/demo',
+  'handshake/races',
+  'changes/feed',
+  'deliveries/shared-rate',
+  'stop',
   'sender/permits',
-  'read-only',
   'outage',
   'storage/outage',
+  'read-only',
   'examples/examples',
+  'http/operations',
+  'changes/follower',
   'pages/browser',
-  'stop',
+  'generators/generators',
+  'handshake/limits',
 ];
 
 export default class LongestFirst extends Sequencer {

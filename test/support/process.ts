@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { compileLess } from './compile-less.mjs';
 import { until } from './until.js';
 
 /** A program of dist/ in its own process, with its output so far. */
@@ -32,7 +33,7 @@ export interface RunningRegistry extends Program {
 /** Of the environment of the tests, it gets only PATH. */
 export function startProgram(file: string, { env, args = [], uid, through = [], stdout }: ProgramSettings): Program {
   const path = fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
-  const [command = '', ...rest] = [...through, process.execPath, path, ...args];
+  const [command = '', ...rest] = [...through, process.execPath, compileLess, path, ...args];
   const child = spawn(command, rest, {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', stdout ?? 'pipe', 'pipe'],

@@ -207,6 +207,8 @@ create table "grant" (
   version integer not null default 1,
   -- A webhook that asked senders to wait (429 with Retry-After) gets it from all of them.
   helduntil timestamptz(3),
+  -- Of the webhook, when it was last asked for this consent. Blocks on networks compare with it.
+  address text,
   -- When its next change by time alone is due: that it expires soon, then that it has (src/handshake/sweep.ts).
   noteat timestamptz(3),
   constraint grant_pkey primary key (origin, sink),
@@ -357,6 +359,19 @@ create table delivery (
   constraint delivery_origin_fkey foreign key (origin) references origin (name) on delete cascade on update restrict
 ) with (fillfactor = 70);
 
+-- How often something happened: a day by minute and a year by hour (src/statistics/). The primary key is the order in
+-- which rows are locked.
+create table statistic (
+  tenant text not null,
+  origin text not null,
+  step text not null,
+  startsat timestamptz(3) not null,
+  kind text not null,
+  code text not null,
+  count bigint not null,
+  constraint statistic_pkey primary key (tenant, step, startsat, origin, kind, code)
+) with (fillfactor = 50);
+
 -- What an admin stops, with reason and optional end (src/blocks/block.ts). A row is in force until it is deleted. `tenant` is
 -- whose deliveries are stopped; `*` is every tenant.
 create table block (
@@ -378,27 +393,21 @@ create table block (
 create index block_tenant_id_idx on block (tenant, id);
 create index block_endsat_idx on block (endsat) where endsat is not null;
 
--- The address of the webhook when it was last asked for the consent that counts.
-create function pair_address(origin text, sink text) returns inet language sql stable as $$
-  select a.remoteaddress::inet from "grant" g join attempt a on a.handshake = g.handshake
-  where g.origin = pair_address.origin and g.sink = pair_address.sink and a.remoteaddress is not null
-  order by a.number desc limit 1
-$$;
-
--- Whether a block of this kind stops deliveries of an origin to a sink. Written so that Postgres inlines it.
-create function blocks_pair(kind text, value text, origin text, sink text) returns boolean language sql stable as $$
-  select case kind
-    when 'tenant' then true
-    when 'origin' then value = origin
-    when 'sink' then value = sink
-    when 'host' then value = sink_host(sink)
-    when 'domain' then right('.' || sink_host(sink), length(value) + 1) = '.' || value
-    when 'network' then
-      case when sink_host(sink) ~ '^(\[.*\]|[0-9.]+)$' then trim(both '[]' from sink_host(sink))::inet
-        else pair_address(origin, sink) end <<= value::inet
-    else false
-  end
-$$;
+-- Whether a block of this kind stops deliveries of an origin to a sink, whose host had this address when it gave consent.
+-- Postgres inlines it; bound to what it calls, because the workers of a cluster have another search_path.
+create function blocks_pair(kind text, value text, origin text, sink text, address text) returns boolean
+language sql immutable
+return case kind
+  when 'tenant' then true
+  when 'origin' then value = origin
+  when 'sink' then value = sink
+  when 'host' then value = sink_host(sink)
+  when 'domain' then right('.' || sink_host(sink), length(value) + 1) = '.' || value
+  when 'network' then
+    case when sink_host(sink) ~ '^(\[.*\]|[0-9.]+)$' then trim(both '[]' from sink_host(sink)) else address end::inet
+      <<= value::inet
+  else false
+end;
 
 -- 2 Views -----------------------------------------------------------------------------------------------------------
 
@@ -476,7 +485,7 @@ from (
   left join lateral (
     select jsonb_build_object('kind', kind, 'value', value, 'reason', reason, 'endsat', endsat) as block from block
     where block.tenant in (s.tenant, '*')
-      and (blocks_pair(kind, value, s.origin, s.sink) or (kind = 'subscriber' and value = s.subscriber))
+      and (blocks_pair(kind, value, s.origin, s.sink, g.address) or (kind = 'subscriber' and value = s.subscriber))
     order by block.id limit 1
   ) b on true
 ) known;
@@ -512,7 +521,7 @@ from "grant" g, lateral (
   select g.id, g.origin, g.sink,
     case when g.state = 'live' and exists (
       select from block b where b.tenant in (g.tenant, '*') and b.kind in ('sink', 'host', 'domain', 'network')
-        and blocks_pair(b.kind, b.value, g.origin, g.sink)
+        and blocks_pair(b.kind, b.value, g.origin, g.sink, g.address)
     ) then 'blocked' else g.state end as state,
     g.basis, g.allowedrate,
     to_char(g.expiresat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as expiresat,
@@ -584,12 +593,12 @@ $$;
 
 -- A share of the rate of a pair for one instance. `handedback` are leases of the same pair and instance, of each of
 -- which `unused` requests were not sent; a lease is over once something of it was handed back. `moment` is for tests: a
--- clock that does not turn by itself.
+-- clock that does not turn by itself. `isfirst`: no instance has asked for this pair in this minute before.
 create function take_lease(
   by_tenant text, for_origin text, for_sink text, by_instance text, wanted integer,
   handedback text[], unused integer[], moment timestamptz default null,
   out denial text, out rate text, out granted integer, out lease text, out until timestamptz,
-  out retryafter float8, out held timestamptz
+  out retryafter float8, out held timestamptz, out isfirst boolean
 ) language plpgsql as $$
 declare
   permit record;
@@ -624,10 +633,11 @@ declare
   begunat timestamptz;
 begin
   granted := 0;
+  isfirst := false;
   select * into permit from "grant" g where g.origin = for_origin and g.sink = for_sink and g.tenant = by_tenant;
   if not found then denial := 'no_grant'; return; end if;
   if permit.state <> 'live' then denial := permit.state; return; end if;
-  if exists (select from block b where b.tenant in (by_tenant, '*') and blocks_pair(b.kind, b.value, for_origin, for_sink))
+  if exists (select from block b where b.tenant in (by_tenant, '*') and blocks_pair(b.kind, b.value, for_origin, for_sink, permit.address))
   then denial := 'blocked'; return; end if;
   if permit.expiresat <= coalesce(moment, clock_timestamp()) then denial := 'expired'; return; end if;
   select coalesce(array_agg(b.value), '{}') into blocked_subscribers
@@ -676,6 +686,7 @@ begin
 
   filled := pool.slots;
   present := floor(extract(epoch from moment) * 2);
+  isfirst := present / 120 > pool.slot / 120;
   if present < pool.slot - 4 then
     -- The clock was put back. What stands in the window stays there, as if it were granted now.
     place := least(2000000000, (select sum(each) from unnest(filled) each));

@@ -43,6 +43,11 @@ export function go(address: string): void {
 /** Changes the query of this place, without an entry in the history. */
 export function replaceQuery(query: Readonly<Record<string, string | undefined>>): void {
   const { page, id } = route.value;
-  history.replaceState(null, '', href(page, id, query));
+  replace(href(page, id, query));
+}
+
+/** Goes to a place, which takes that of the present one in the history. */
+export function replace(address: string): void {
+  history.replaceState(null, '', location.pathname + location.search + address);
   route.value = read();
 }

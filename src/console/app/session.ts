@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { href, replace } from './route.js';
 
 /** What the console knows of its user. The registry verifies the token with each request; this only reads it. */
 export interface Session {
@@ -74,7 +75,7 @@ export function expire(): void {
 /** A link that `assent console` printed, or the token that this tab kept. The address loses the token at once. */
 export function restore(): void {
   const { token } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-  if (token !== undefined) history.replaceState(null, '', `${location.pathname}${location.search}#/`);
+  if (token !== undefined) replace(href(''));
   const found = readToken(token ?? sessionStorage.getItem(stored) ?? '');
   if (found !== undefined && found.expiresAt > Date.now()) signIn(found, token === undefined);
 }

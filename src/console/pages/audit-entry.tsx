@@ -1,4 +1,5 @@
 import type { Schemas } from '../app/api.js';
+import { readableJson } from '../app/json.js';
 import { href } from '../app/route.js';
 import { isAdmin, readsEveryTenant } from '../app/session.js';
 import { formatNumber, t } from '../app/text.js';
@@ -111,7 +112,7 @@ function Target({ target }: { target: string }) {
 /** A text as it is, everything else as JSON over several lines. */
 function Value({ value }: { value: unknown }) {
   if (value === null || value === undefined) return <span class="soft">–</span>;
-  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  const text = typeof value === 'string' ? value : readableJson(value);
   if (text.length <= longValue) {
     return typeof value === 'object' ? <pre class="value">{text}</pre> : <bdi>{text}</bdi>;
   }

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { readableJson } from '../app/json.js';
 import { connection, onChange, type Change } from '../app/live.js';
 import { href, replaceQuery, route } from '../app/route.js';
 import { isAdmin, isConsumer } from '../app/session.js';
@@ -151,7 +152,7 @@ const columns = () => [
         <details>
           <summary>{t(messages.showState)}</summary>
           <pre>
-            <code>{JSON.stringify(state, null, 2)}</code>
+            <code>{readableJson(state)}</code>
           </pre>
         </details>
       ),

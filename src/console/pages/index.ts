@@ -10,6 +10,7 @@ import { NewBlock } from './new-block.js';
 import { NewOrigin } from './new-origin.js';
 import { Origins } from './origins.js';
 import { Subscriptions } from './subscriptions.js';
+import { Today } from './today.js';
 
 const { menu } = commonMessages;
 
@@ -17,7 +18,7 @@ const { menu } = commonMessages;
 export const pages: Readonly<
   Record<string, { title: Text; Page: ComponentType<{ id?: string | undefined }> } | undefined>
 > = {
-  '': { title: menu[''], Page: Subscriptions },
+  '': { title: menu[''], Page: Today },
   subscriptions: { title: menu.subscriptions, Page: Subscriptions },
   origins: { title: menu.origins, Page: Origins },
   'new-origin': { title: originsMessages.create, Page: NewOrigin },

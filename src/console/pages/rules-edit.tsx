@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { announce } from '../app/announce.js';
 import { Failure, api, ask, type Schemas } from '../app/api.js';
+import { readableJson } from '../app/json.js';
 import { useAction } from '../app/resource.js';
 import { href } from '../app/route.js';
 import { formatNumber, t } from '../app/text.js';
@@ -18,7 +19,7 @@ const place = '/subscriptionrules';
 
 /** Rules as JSON, with faults at their place. Whom they would refuse is shown before they are saved. */
 export function EditRules({ opened, onDone }: { opened: Versioned; onDone: () => void }) {
-  const present = (rules: Rules | undefined) => (rules === undefined ? '' : JSON.stringify(rules, null, 2));
+  const present = (rules: Rules | undefined) => (rules === undefined ? '' : readableJson(rules));
   const [base, setBase] = useState(opened);
   const [text, setText] = useState(() => present(opened.origin.subscriptionrules));
   const [other, setOther] = useState<string | undefined>(undefined);
