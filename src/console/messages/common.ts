@@ -46,6 +46,10 @@ export const commonMessages = {
     en: 'For example the number of a ticket. The audit record keeps it.',
     nl: 'Bijvoorbeeld het nummer van een melding. Het auditlog bewaart dit.',
   },
+  referenceRule: {
+    en: 'Letters, digits and punctuation of ASCII only.',
+    nl: 'Alleen letters, cijfers en leestekens van ASCII.',
+  },
   nothing: { en: 'Nothing found.', nl: 'Niets gevonden.' },
   notFound: {
     title: { en: 'This page does not exist', nl: 'Deze pagina bestaat niet' },

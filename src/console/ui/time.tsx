@@ -28,7 +28,7 @@ export function Time({ at, isExact = false }: { at: string | undefined; isExact?
   const exact = formats.value.exact.format(time);
   return (
     <time dateTime={at} title={exact}>
-      {isExact ? exact : relative(time - now.value)}
+      {isExact ? exact : relative(time - Math.max(now.value, Date.now()))}
     </time>
   );
 }

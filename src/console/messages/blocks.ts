@@ -1,0 +1,116 @@
+import type { Text } from '../app/text.js';
+
+export const blocksMessages = {
+  title: { en: 'Blocks', nl: 'Blokkades' },
+  lead: {
+    en: 'A block stops deliveries at once and changes nothing else. If you lift it, everything is as before.',
+    nl: 'Een blokkade stopt leveringen meteen en wijzigt verder niets. Als u die opheft, is alles weer als daarvoor.',
+  },
+  create: { en: 'Block something', nl: 'Iets blokkeren' },
+  none: { en: 'No block is in force.', nl: 'Er is geen blokkade van kracht.' },
+  first: {
+    en: 'These are the oldest {n}. Choose a kind to see fewer.',
+    nl: 'Dit zijn de oudste {n}. Kies een soort om er minder te zien.',
+  },
+  kind: { en: 'Kind', nl: 'Soort' },
+  value: { en: 'What', nl: 'Wat' },
+  kinds: {
+    origin: { en: 'Origin', nl: 'Afzender' },
+    sink: { en: 'Sink', nl: 'Sink' },
+    host: { en: 'Host', nl: 'Host' },
+    domain: { en: 'Domain', nl: 'Domein' },
+    network: { en: 'Network', nl: 'Netwerk' },
+    subscriber: { en: 'Subscriber', nl: 'Abonnee' },
+    tenant: { en: 'Tenant', nl: 'Organisatie' },
+  },
+  /** What it stops, and how to write it. */
+  hints: {
+    origin: {
+      en: 'One system that sends events. Write its name, such as eventemitter.example.com.',
+      nl: 'Eén systeem dat events verstuurt. Schrijf de naam, zoals eventemitter.example.com.',
+    },
+    sink: {
+      en: 'One webhook. Write the URL as its subscriptions have it.',
+      nl: 'Eén webhook. Schrijf de URL zoals die in de abonnementen staat.',
+    },
+    host: {
+      en: 'Every webhook of a host. Write a name or an address, without port.',
+      nl: 'Alle webhooks van een host. Schrijf een naam of een adres, zonder poort.',
+    },
+    domain: {
+      en: 'Every webhook of a domain and of all names below it, such as example.com.',
+      nl: 'Alle webhooks van een domein en van alle namen daaronder, zoals example.com.',
+    },
+    network: {
+      en: 'Webhooks whose address was in this network when they gave consent, such as 203.0.113.0/24.',
+      nl: 'Webhooks met een adres in dit netwerk toen ze toestemming gaven, zoals 203.0.113.0/24.',
+    },
+    subscriber: {
+      en: 'The subscriptions of one client. Write its client id.',
+      nl: 'De abonnementen van één client. Schrijf de client-id.',
+    },
+    tenant: {
+      en: 'Everything of one organisation. Write its name.',
+      nl: 'Alles van één organisatie. Schrijf de naam.',
+    },
+  },
+  tenant: { en: 'In tenant', nl: 'Bij organisatie' },
+  tenantHint: {
+    en: 'Whose deliveries to stop. * is every tenant.',
+    nl: 'Wiens leveringen stoppen. * betekent alle organisaties.',
+  },
+  everyTenant: { en: 'every tenant', nl: 'alle organisaties' },
+  reasonHint: {
+    en: 'Consumers read it in the status of their subscriptions. At most 500 characters.',
+    nl: 'Afnemers lezen de reden bij de status van hun abonnementen. Hoogstens 500 tekens.',
+  },
+  until: { en: 'Until', nl: 'Tot' },
+  untilOptional: { en: 'Until (optional)', nl: 'Tot (niet verplicht)' },
+  untilHint: {
+    en: 'In your time zone. Without it, the block stays until an admin lifts it.',
+    nl: 'In uw tijdzone. Zonder einde blijft de blokkade totdat een beheerder die opheft.',
+  },
+  untilLifted: { en: 'it is lifted', nl: 'die wordt opgeheven' },
+  by: { en: 'By', nl: 'Door' },
+  since: { en: 'Since', nl: 'Sinds' },
+  operator: { en: 'operator', nl: 'registerbeheerder' },
+  showEffect: { en: 'Show what it stops', nl: 'Laat zien wat stopt' },
+  effect: { en: 'What it stops', nl: 'Wat stopt' },
+  effectNow: { en: 'What it stops now', nl: 'Wat nu stopt' },
+  nothingStops: {
+    en: 'Nothing that exists is under it now. It also stops what comes later.',
+    nl: 'Er valt nu niets onder. De blokkade geldt ook voor wat later komt.',
+  },
+  notYet: { en: 'Nothing is blocked yet.', nl: 'Er is nog niets geblokkeerd.' },
+  subscriptions: { en: 'Subscriptions', nl: 'Abonnementen' },
+  subscribers: { en: 'Subscribers', nl: 'Abonnees' },
+  origins: { en: 'Origins', nl: 'Afzenders' },
+  grants: { en: 'Live grants', nl: 'Geldige grants' },
+  handshakes: { en: 'Handshakes in progress', nl: 'Lopende handshakes' },
+  firstNames: { en: 'the first 20', nl: 'de eerste 20' },
+  showSubscriptions: { en: 'Show these subscriptions', nl: 'Toon deze abonnementen' },
+  block: { en: 'Block now', nl: 'Nu blokkeren' },
+  blocking: {
+    en: 'Blocking. With thousands of subscriptions this takes a moment.',
+    nl: 'Bezig met blokkeren. Bij duizenden abonnementen duurt dit even.',
+  },
+  blocked: {
+    en: 'Blocked. Senders stop within a second.',
+    nl: 'Geblokkeerd. Verzendende systemen stoppen binnen een seconde.',
+  },
+  lift: { en: 'Lift', nl: 'Opheffen' },
+  liftThis: { en: 'Lift this block', nl: 'Deze blokkade opheffen' },
+  liftTitle: { en: 'Lift the block of {value}?', nl: 'De blokkade van {value} opheffen?' },
+  liftText: {
+    en: 'What it stopped continues at once, unless another block stops it. No webhook is asked again, except for grants that expired meanwhile.',
+    nl: 'Wat gestopt was, gaat meteen verder, tenzij een andere blokkade het stopt. Webhooks worden niet opnieuw gevraagd, behalve voor grants die intussen zijn verlopen.',
+  },
+  lifted: { en: 'The block is lifted.', nl: 'De blokkade is opgeheven.' },
+  operatorOnly: { en: 'Only an operator can lift it.', nl: 'Alleen een registerbeheerder kan die opheffen.' },
+  history: { en: 'Audit record', nl: 'Auditlog' },
+  gone: {
+    en: 'This block is not in force. It was lifted, or its end has passed.',
+    nl: 'Deze blokkade is niet van kracht. Die is opgeheven of verlopen.',
+  },
+  back: { en: 'All blocks', nl: 'Alle blokkades' },
+} satisfies Record<string, Text | Record<string, Text>>;

@@ -1,0 +1,26 @@
+import { t } from '../app/text.js';
+import { commonMessages } from '../messages/common.js';
+import { Field } from './field.js';
+
+/** The `Audit-Reference` of a change. */
+export function ReferenceField({ value, onInput }: { value: string; onInput: (value: string) => void }) {
+  return (
+    <Field label={t(commonMessages.reference)} hint={t(commonMessages.referenceHint)}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          value={value}
+          maxLength={200}
+          pattern="[ -~]*"
+          title={t(commonMessages.referenceRule)}
+          onInput={(event) => onInput(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** The header, if there is a reference. */
+export function referenceHeader(reference: string): { 'Audit-Reference'?: string } {
+  return reference.trim() === '' ? {} : { 'Audit-Reference': reference.trim() };
+}

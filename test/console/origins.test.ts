@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expectAccessible, inBrowser } from '../support/browser.js';
+import { startConsole, type ConsoleStage } from '../support/console.js';
+
+inBrowser('origins in the console', () => {
+  let stage: ConsoleStage;
+  const policyOf = async (name: string) => (await stage.tenant.admin.get(`/v1/origins/${name}`)).body;
+
+  beforeAll(async () => {
+    stage = await startConsole();
+    stage.registry.receiver.consent('/consents');
+    await stage.tenant.register(stage.registry.receiver.sink('/consents'), { types: ['nl.example.person'] });
+  });
+  afterAll(() => stage?.stop());
+
+  test('an admin registers an origin, reads its policy in words, makes it the default, and deletes it', async () => {
+    const { page, check } = await stage.open(['assent:admin'], '#/origins');
+    await page.getByRole('link', { name: stage.tenant.origin }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Register an origin' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('not a name');
+    await page.getByText('Policy', { exact: true }).click();
+    await page.getByLabel('Requested rate').fill('1200');
+    await page.getByLabel('Lifetime of a grant').fill('many');
+    await page.getByRole('button', { name: 'Register an origin' }).click();
+    await page.waitForSelector('[aria-invalid]');
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('not a name');
+    await page.getByLabel('Lifetime of a grant').fill('7200');
+    await page.getByLabel('Name', { exact: true }).fill('permits.example.com');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Register an origin' }).click();
+    await page.waitForSelector('h1:has-text("permits.example.com")');
+    await page.waitForSelector('text=Handshakes ask for 1,200 requests per minute');
+    await page.waitForSelector('text=A grant lasts 2 hours.');
+    await expectAccessible(page);
+
+    await page.getByRole('button', { name: 'Make it the default' }).click();
+    await page.waitForSelector(`dialog:has-text("The default is ${stage.tenant.origin} now")`);
+    await expectAccessible(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'Make it the default' }).click();
+    await page.waitForSelector('text=Subscriptions that name no origin use this one.');
+    expect((await policyOf(stage.tenant.origin)).isdefault).toBe(false);
+
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.waitForSelector('h1:has-text("Origins")');
+    await page.getByRole('link', { name: stage.tenant.origin }).waitFor();
+    expect(await page.getByRole('link', { name: 'permits.example.com' }).count()).toBe(0);
+    await check();
+  });
+
+  test('an origin that is used is not deleted, and its subscriptions are one link away', async () => {
+    const { page, check } = await stage.open(['assent:admin'], `#/origins/${stage.tenant.origin}`);
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('dialog').getByText('origin_in_use').waitFor();
+    const link = page.getByRole('link', { name: 'Show the subscriptions that use it' });
+    expect(await link.getAttribute('href')).toContain(`origin=${stage.tenant.origin}`);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await check();
+  });
+
+  test('two admins edit one policy: the second is told, keeps what was typed, and overwrites only that', async () => {
+    const { page, check } = await stage.open(['assent:admin'], `#/origins/${stage.tenant.origin}`);
+    await page.getByRole('button', { name: 'Edit the policy' }).click();
+    await page.getByLabel('Requested rate').fill('77');
+    await expectAccessible(page);
+    await stage.tenant.admin
+      .patch(`/v1/origins/${stage.tenant.origin}`)
+      .type('application/merge-patch+json')
+      .send(JSON.stringify({ judgement: 'lenient', requestedrate: 5 }))
+      .expect(200);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.waitForSelector('text=Somebody else changed this after you opened it');
+    expect(await page.getByLabel('Requested rate').inputValue()).toBe('77');
+    expect((await policyOf(stage.tenant.origin)).requestedrate).toBe(5);
+    await page.getByRole('button', { name: 'Keep mine' }).click();
+    await page.waitForSelector('text=Judgement: strict → lenient');
+    expect(await page.getByLabel('Requested rate').inputValue()).toBe('77');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.waitForSelector('text=Handshakes ask for 77 requests per minute');
+    expect(await policyOf(stage.tenant.origin)).toMatchObject({ requestedrate: 77, judgement: 'lenient' });
+    await check();
+  });
+
+  test('rules show their faults at their place, and whom they would refuse before they are saved', async () => {
+    const { page, check } = await stage.open(['assent:admin'], `#/origins/${stage.tenant.origin}`);
+    await page.getByRole('button', { name: 'Edit the rules' }).click();
+    const json = page.getByLabel('Rules as JSON');
+    await json.fill('[{]');
+    await page.getByRole('button', { name: 'Check whom they refuse' }).click();
+    await page.waitForSelector('text=This is not JSON');
+    await json.fill('[{"name":"one"}, {"name":"one", "types":[]}]');
+    await page.getByRole('button', { name: 'Check whom they refuse' }).click();
+    await page.waitForSelector('.faults code:has-text("/subscriptionrules/1/types")');
+    await expectAccessible(page);
+
+    const hostile = '<img src=x onerror=alert(1)>\u202E'.repeat(3);
+    await json.fill(JSON.stringify([{ name: hostile, subscribers: ['somebody-else'] }]));
+    await page.getByRole('button', { name: 'Check whom they refuse' }).click();
+    await page.waitForSelector('text=1 subscriptions examined: 1 refused');
+    await page.getByRole('cell', { name: 'zaaksysteem' }).waitFor();
+    expect((await policyOf(stage.tenant.origin)).subscriptionrules).toBeUndefined();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Save the rules' }).click();
+    await page.waitForSelector('summary:has-text("<img src=x onerror=alert(1)>")');
+    expect((await policyOf(stage.tenant.origin)).subscriptionrules).toHaveLength(1);
+    await expectAccessible(page);
+
+    await page.getByRole('button', { name: 'Edit the rules' }).click();
+    await json.fill('');
+    await page.getByRole('button', { name: 'Save the rules' }).click();
+    await page.getByRole('button', { name: 'Edit the rules' }).waitFor();
+    expect((await policyOf(stage.tenant.origin)).subscriptionrules).toBeUndefined();
+    await check();
+  });
+
+  test('an admin stops an origin, sees the effect first, and starts it again from its page', async () => {
+    const sink = stage.registry.receiver.sink('/consents');
+    const { page, check } = await stage.open(['assent:admin'], `#/origins/${stage.tenant.origin}`);
+    await page.getByRole('link', { name: 'Stop this origin' }).click();
+    await page.waitForSelector('text=Nothing is blocked yet.');
+    await page.getByRole('definition').getByText('zaaksysteem').waitFor();
+    await page.getByLabel('Reason').fill('The key of the sender leaked.');
+    await page.getByRole('button', { name: 'Block now' }).click();
+    await page.waitForSelector('h1:has-text("Origin")');
+    await page.getByRole('button', { name: 'Lift this block' }).waitFor();
+    expect((await stage.tenant.permission(sink)).reason).toBe('blocked');
+    await page.evaluate(`location.hash = '#/origins/${stage.tenant.origin}'`);
+    await page.waitForSelector('text=This origin is stopped.');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Lift this block' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Lift this block' }).click();
+    await page.getByRole('link', { name: 'Stop this origin' }).waitFor();
+    expect((await stage.tenant.permission(sink)).allowed).toBe(true);
+    await check();
+  });
+});
