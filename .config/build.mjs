@@ -4,7 +4,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { transform } from '@swc/core';
@@ -72,6 +72,8 @@ async function bundleConsole() {
   const { outputFiles } = await build({
     entryPoints: { console: join(consoleSource, 'main.tsx') },
     bundle: true,
+    splitting: true,
+    chunkNames: 'console-[name]-[hash]',
     write: false,
     outdir: join('dist', 'pages', 'assets'),
     format: 'esm',
@@ -84,10 +86,7 @@ async function bundleConsole() {
   });
   const style = await readFile(join(consoleSource, 'console.css'));
   const { code } = await transformStyle(style.toString(), { loader: 'css', minify: true });
-  return new Map([
-    ['console.js', outputFiles[0].text],
-    ['console.css', code],
-  ]);
+  return new Map([...outputFiles.map(({ path, text }) => [basename(path), text]), ['console.css', code]]);
 }
 
 try {

@@ -12,6 +12,7 @@ import { pages } from './pages/index.js';
 import { SignIn } from './pages/sign-in.js';
 import { EndsSoon } from './ui/issuers.js';
 import { Layout } from './ui/layout.js';
+import { LoadedPage } from './ui/loaded-page.js';
 
 function App() {
   const { page, id } = route.value;
@@ -33,7 +34,7 @@ function App() {
     <Layout>
       {isSignedIn && !isExpired.value && endsSoon.value && settings.issuers.length > 0 && <EndsSoon />}
       {(!isSignedIn || isExpired.value) && <SignIn />}
-      {isSignedIn && found !== undefined && <found.Page key={`${page}/${id ?? ''}`} id={id} />}
+      {isSignedIn && found !== undefined && <LoadedPage key={page} place={found} id={id} />}
       {isSignedIn && found === undefined && (
         <>
           <h1>{t(commonMessages.notFound.title)}</h1>

@@ -121,6 +121,7 @@ test('the table has every verdict on a response, once', () => {
       'granted_by_policy',
       'revoked',
       'interrupted',
+      'blocked',
       'held_by_budget',
     ],
     ...['name_not_public', ...ours],

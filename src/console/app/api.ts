@@ -30,19 +30,18 @@ async function send(request: Request): Promise<Response> {
 }
 
 /** In place of an answer that did not arrive, so that all failures are shown in one way. */
+export const lostConnection: Problem = {
+  type: 'about:blank',
+  title: '',
+  status: 503,
+  detail: '',
+  code: 'connection_lost',
+  requestid: '',
+};
+
 function lost(): Response {
-  const problem: Problem = {
-    type: 'about:blank',
-    title: '',
-    status: 503,
-    detail: '',
-    code: 'connection_lost',
-    requestid: '',
-  };
-  return new Response(JSON.stringify(problem), {
-    status: 503,
-    headers: { 'Content-Type': 'application/problem+json' },
-  });
+  const headers = { 'Content-Type': 'application/problem+json' };
+  return new Response(JSON.stringify(lostConnection), { status: 503, headers });
 }
 
 /** The data of an answer. Throws the problem, as `Failure`. */

@@ -1,37 +1,29 @@
 import type { ComponentType } from 'preact';
 import type { Text } from '../app/text.js';
-import { blocksMessages } from '../messages/blocks.js';
 import { commonMessages } from '../messages/common.js';
-import { originsMessages } from '../messages/origins.js';
-import { Audit } from './audit.js';
-import { Blocks } from './blocks.js';
-import { Feed } from './feed.js';
-import { Register } from './register.js';
-import { Grants } from './grants.js';
-import { Playground } from './playground.js';
-import { NewBlock } from './new-block.js';
-import { NewOrigin } from './new-origin.js';
-import { Origins } from './origins.js';
-import { Subscriptions } from './subscriptions.js';
-import { Today } from './today.js';
-import { Webhooks } from './webhooks.js';
+
+export type Page = ComponentType<{ id?: string | undefined }>;
+
+export interface Place {
+  title: Text;
+  /** Loads its part of the script: a visit gets only what it opens. */
+  load: () => Promise<Page>;
+}
 
 const { menu } = commonMessages;
 
 /** A page by the first segment of its place. `id` is the second one. */
-export const pages: Readonly<
-  Record<string, { title: Text; Page: ComponentType<{ id?: string | undefined }> } | undefined>
-> = {
-  '': { title: menu[''], Page: Today },
-  subscriptions: { title: menu.subscriptions, Page: Subscriptions },
-  register: { title: menu.register, Page: Register },
-  playground: { title: menu.playground, Page: Playground },
-  webhooks: { title: menu.webhooks, Page: Webhooks },
-  grants: { title: menu.grants, Page: Grants },
-  origins: { title: menu.origins, Page: Origins },
-  'new-origin': { title: originsMessages.create, Page: NewOrigin },
-  blocks: { title: menu.blocks, Page: Blocks },
-  'new-block': { title: blocksMessages.create, Page: NewBlock },
-  audit: { title: menu.audit, Page: Audit },
-  feed: { title: menu.feed, Page: Feed },
+export const pages: Readonly<Record<string, Place | undefined>> = {
+  '': { title: menu[''], load: async () => (await import('./today.js')).Today },
+  subscriptions: { title: menu.subscriptions, load: async () => (await import('./subscriptions.js')).Subscriptions },
+  register: { title: menu.register, load: async () => (await import('./register.js')).Register },
+  playground: { title: menu.playground, load: async () => (await import('./playground.js')).Playground },
+  webhooks: { title: menu.webhooks, load: async () => (await import('./webhooks.js')).Webhooks },
+  grants: { title: menu.grants, load: async () => (await import('./grants.js')).Grants },
+  origins: { title: menu.origins, load: async () => (await import('./origins.js')).Origins },
+  'new-origin': { title: menu.origins, load: async () => (await import('./new-origin.js')).NewOrigin },
+  blocks: { title: menu.blocks, load: async () => (await import('./blocks.js')).Blocks },
+  'new-block': { title: menu.blocks, load: async () => (await import('./new-block.js')).NewBlock },
+  audit: { title: menu.audit, load: async () => (await import('./audit.js')).Audit },
+  feed: { title: menu.feed, load: async () => (await import('./feed.js')).Feed },
 };
