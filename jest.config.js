@@ -12,10 +12,14 @@ const isNamed = process.argv.slice(2).some((argument) => /^(\.\/)?test\/|\.test\
 
 /** Long tests, which wait, kill or race. Each area also has quick tests of the same guarantees. */
 const long = [
+  'console/grants',
+  'console/issuer',
+  'console/playground',
   'console/audit',
   'console/blocks',
   'console/origins',
   'console/sign-in',
+  'console/subscriptions',
   'console/today',
   'blocks/race',
   'changes/feed-outage',
@@ -81,6 +85,7 @@ const onEmbedded = [
   'origins/origins',
   'process',
   'restart',
+  'statistics/statistics',
   'stop',
   'storage/migrate',
   'storage/stream-rows',

@@ -62,6 +62,9 @@ const tenantName = z
   .string('must be a text')
   .refine(isName, 'must be a name of 1 to 200 characters without control characters');
 
+/** The console never asks for sink credentials. */
+const consoleScope = 'openid assent:subscribe assent:deliver assent:admin assent:block assent:audit';
+
 const issuer = z.strictObject(
   {
     issuer: text,
@@ -76,6 +79,8 @@ const issuer = z.strictObject(
       .default(['PS256', 'ES256']),
     tenant: tenantName.optional(),
     tenants: z.array(tenantName, 'must be a list').min(1, 'must not be empty').optional(),
+    consoleclient: text.optional(),
+    consolescope: text.default(consoleScope),
   },
   {
     error: ({ code, keys }) =>

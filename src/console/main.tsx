@@ -2,11 +2,15 @@ import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { follow } from './app/live.js';
 import { href, route } from './app/route.js';
-import { isExpired, restore, session } from './app/session.js';
+import { isHandedOver, returnFromIssuer } from './app/issuer.js';
+import { endsSoon, isExpired, restore, session } from './app/session.js';
+import { settings } from './app/settings.js';
 import { language, t } from './app/text.js';
 import { commonMessages } from './messages/common.js';
+import { signInMessages } from './messages/sign-in.js';
 import { pages } from './pages/index.js';
 import { SignIn } from './pages/sign-in.js';
+import { EndsSoon } from './ui/issuers.js';
 import { Layout } from './ui/layout.js';
 
 function App() {
@@ -17,8 +21,17 @@ function App() {
     document.title = `${t(title)} - Assent`;
   }, [title, language.value]);
   const isSignedIn = session.value !== undefined;
+  if (isHandedOver.value) {
+    return (
+      <main>
+        <h1>{t(signInMessages.title)}</h1>
+        <p>{t(signInMessages.handedOver)}</p>
+      </main>
+    );
+  }
   return (
     <Layout>
+      {isSignedIn && !isExpired.value && endsSoon.value && settings.issuers.length > 0 && <EndsSoon />}
       {(!isSignedIn || isExpired.value) && <SignIn />}
       {isSignedIn && found !== undefined && <found.Page key={`${page}/${id ?? ''}`} id={id} />}
       {isSignedIn && found === undefined && (
@@ -33,7 +46,7 @@ function App() {
   );
 }
 
-restore();
+if (!returnFromIssuer()) restore();
 document.documentElement.lang = language.value;
 follow();
 const root = document.getElementById('console');

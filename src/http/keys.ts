@@ -1,8 +1,8 @@
 import { createPublicKey } from 'node:crypto';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWK, type JWTVerifyGetKey } from 'jose';
-import { request } from 'undici';
 import { RegistryError } from '../errors.js';
 import { tokenTexts } from '../texts/tokens.js';
+import { fetchJson } from './fetch-json.js';
 
 /**
  * Finds the public key of a token. Rejects with jose's `JWKSNoMatchingKey` if the issuer has no such key, and with a
@@ -29,7 +29,7 @@ const keepMs = 86_400_000;
 const cooldownMs = 30_000;
 const cooldownWithoutKeysMs = 5_000;
 const mostUnknown = 64;
-const maxBytes = 256 * 1024;
+const jsonTypes = 'application/jwk-set+json, application/json';
 
 /**
  * The keys at a JWK Set URL (RFC 7517, section 5).
@@ -62,7 +62,7 @@ export function createRemoteKeySource(settings: RemoteKeySettings): KeySource {
   async function fetchOnce() {
     attemptedAt = clock();
     try {
-      const keys = usableKeys(await fetchJson(url, timeoutMs));
+      const keys = usableKeys(await fetchJson(url, timeoutMs, jsonTypes));
       const text = JSON.stringify(keys);
       const isOther = kept !== undefined && kept.text !== text;
       if (isOther) unknown.clear();
@@ -114,23 +114,6 @@ export function createRemoteKeySource(settings: RemoteKeySettings): KeySource {
 const idOf = ({ kid = '' }: { kid?: string | undefined }) => kid;
 
 /** Follows no redirects and unpacks no compressed bodies, so the limits apply to the bytes that are read. */
-async function fetchJson(url: string, timeoutMs: number): Promise<unknown> {
-  const { statusCode, body } = await request(url, {
-    signal: AbortSignal.timeout(timeoutMs),
-    headers: { accept: 'application/jwk-set+json, application/json' },
-    reset: true,
-  });
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw new Error(`The JWK Set is larger than ${maxBytes} bytes.`);
-    chunks.push(chunk);
-  }
-  if (statusCode !== 200) throw new Error(`The JWK Set URL returned ${statusCode}.`);
-  return JSON.parse(Buffer.concat(chunks).toString());
-}
-
 /** Leaves out unusable keys, as section 5 requires. A set without any usable key is an error, not a set. */
 function usableKeys(set: unknown): JSONWebKeySet {
   const listed = (set as Partial<JSONWebKeySet> | null)?.keys;

@@ -1,18 +1,21 @@
 import { landingTexts } from '../texts/landing.js';
 import { textIn } from '../texts/text.js';
+import type { ConsoleIssuer } from './console-issuers.js';
 
 /**
  * The policy of the console: everything comes from this registry, no script can write markup, and no other page may
- * frame it.
+ * frame it. Only tokens come from elsewhere.
  */
-export const consolePolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+export const consolePolicy = (issuers: readonly ConsoleIssuer[]) =>
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
+  `connect-src ${["'self'", ...new Set(issuers.map((each) => new URL(each.token_endpoint).origin))].join(' ')}; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 export interface ConsolePageSettings {
   version: string;
   /** Prints a link that signs in; only a development registry has one. */
   developmentCommand?: string | undefined;
+  issuers: readonly ConsoleIssuer[];
 }
 
 /** The page that loads the console (src/console/). What it must know of the registry is in the page, as JSON. */

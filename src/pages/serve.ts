@@ -8,12 +8,13 @@ import { landingTexts } from '../texts/landing.js';
 import { languages, textIn } from '../texts/text.js';
 import { frame, framePolicy } from './frame.js';
 import { consolePage, consolePolicy } from './console.js';
+import type { ConsoleIssuer } from './console-issuers.js';
 import { guideIndex, guidePage, loadGuides } from './guides.js';
 import { landingJson, landingPage, type LandingSettings } from './landing.js';
 import type { Reference } from './reference.js';
 import { tokenMarkup, type TokenSources } from './token.js';
 
-export type PageSettings = Omit<LandingSettings, 'guides'>;
+export type PageSettings = Omit<LandingSettings, 'guides'> & { consoleIssuers: () => Promise<ConsoleIssuer[]> };
 
 /** What the build made of the contract and of docs/, and the files that pages load. */
 const built = new URL('../../dist/pages/', import.meta.url);
@@ -44,13 +45,13 @@ export function servePages(app: Express, setHeaders: RequestHandler, settings: P
   });
 
   servePage('/docs', referencePage(settings.tokens));
-  const shell = consolePage({ version: settings.version, developmentCommand: settings.consoleCommand });
-  serve('/console', (_request, response) =>
+  serve('/console', async (_request, response) => {
+    const issuers = await settings.consoleIssuers();
     response
-      .set({ 'Content-Security-Policy': consolePolicy, 'Referrer-Policy': 'no-referrer' })
+      .set({ 'Content-Security-Policy': consolePolicy(issuers), 'Referrer-Policy': 'no-referrer' })
       .type('html')
-      .send(shell),
-  );
+      .send(consolePage({ version: settings.version, developmentCommand: settings.consoleCommand, issuers }));
+  });
   serve('/console/', (_request, response) => response.redirect(308, '../console'));
   servePage('/guides/', guideIndex(guides));
   for (const guide of guides) servePage(`/guides/${guide.path}`, guidePage(guides, guide));

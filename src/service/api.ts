@@ -37,6 +37,7 @@ import { createMatchHandlers } from '../matching/routes.js';
 import { createTurns } from '../matching/turns.js';
 import { createOriginHandlers } from '../origins/routes.js';
 import { createOriginStore } from '../origins/store.js';
+import { createConsoleIssuers } from '../pages/console-issuers.js';
 import { servePages, type PageSettings } from '../pages/serve.js';
 import type { Counter } from '../statistics/counter.js';
 import { createHealth } from '../statistics/health.js';
@@ -118,7 +119,7 @@ export function createApi(context: Context, parts: ApiParts): RequestListener {
 }
 
 /** What the pages for people show of the configuration. Where operations are reached is shown in development only. */
-function pageSettings({ config, contract }: Context): PageSettings {
+function pageSettings({ config, contract, log }: Context): PageSettings {
   const { developmentIssuer, dataFolder, operationsHost, operationsPort } = config;
   const data = dataFolder === resolve('.assent') ? '' : `ASSENT_DATA=${dataFolder} `;
   const isShown = !config.production && operationsPort !== 0;
@@ -129,6 +130,12 @@ function pageSettings({ config, contract }: Context): PageSettings {
       development: developmentIssuer ? { command: `${data}npx assent token` } : undefined,
       issuers: config.issuers.map(({ issuer }) => issuer),
     },
+    consoleIssuers: createConsoleIssuers(
+      config.issuers.flatMap(({ issuer, consoleclient, consolescope }) =>
+        consoleclient === undefined ? [] : [{ issuer, clientid: consoleclient, scope: consolescope }],
+      ),
+      (issuer, cause) => log.warn({ issuer, err: cause }, 'cannot read the metadata of the issuer for the console'),
+    ),
     consoleCommand: developmentIssuer ? `${data}npx assent console` : undefined,
     operationsUrl: isShown ? httpUrlOf(operationsHost, operationsPort) : undefined,
     contact: config.contact,

@@ -73,19 +73,22 @@ export function createCounter({ query, now }: CounterSettings): Counter {
 
 /** In the order of the primary key, as in every process: two of them never wait for each other. */
 async function store(query: Database['query'], minutes: readonly Row[]): Promise<void> {
-  const columns = (['minute', 'hour'] satisfies StoredStep[]).flatMap((step) =>
-    minutes.map(({ minute, ...row }) => ({ ...row, step, startsat: new Date(startOf(minute, step)) })),
-  );
+  const columns = new Map<string, object & { count: number }>();
+  for (const { minute, count, ...row } of minutes) {
+    for (const step of ['minute', 'hour'] satisfies StoredStep[]) {
+      const column = { ...row, step, startsat: new Date(startOf(minute, step)).toISOString() };
+      const key = JSON.stringify(Object.values(column));
+      columns.set(key, { ...column, count: count + (columns.get(key)?.count ?? 0) });
+    }
+  }
   await query(
     `insert into statistic as present (tenant, step, startsat, origin, kind, code, count)
-     select r.tenant, r.step, r.startsat, r.origin, r.kind, r.code, sum(r.count)::bigint
+     select tenant, step, startsat, origin, kind, code, count
      from jsonb_to_recordset($1::jsonb) as r (
        tenant text, step text, startsat timestamptz, origin text, kind text, code text, count bigint)
-     group by r.tenant, r.step, r.startsat, r.origin, r.kind, r.code
-     order by r.tenant collate "C", r.step collate "C", r.startsat, r.origin collate "C", r.kind collate "C",
-       r.code collate "C"
+     order by tenant collate "C", step collate "C", startsat, origin collate "C", kind collate "C", code collate "C"
      on conflict (tenant, step, startsat, origin, kind, code) do update set count = present.count + excluded.count`,
-    [JSON.stringify(columns)],
+    [JSON.stringify([...columns.values()])],
   );
 }
 

@@ -17,7 +17,13 @@ beforeEach(async () => {
   const contact = 'beheer@gemeente.example (https://gemeente.example/webhooks)';
   const setHeaders: RequestHandler = (_request, _response, next) => next();
   serveDocuments(app, setHeaders, loadContract().document, { contact });
-  servePages(app, setHeaders, { version: '1', apiVersion: '1', tokens: { issuers: [] }, hasSecurityText: false });
+  servePages(app, setHeaders, {
+    version: '1',
+    apiVersion: '1',
+    tokens: { issuers: [] },
+    hasSecurityText: false,
+    consoleIssuers: () => Promise.resolve([]),
+  });
   server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });

@@ -180,7 +180,7 @@ test('during an outage known keys work for a day after the last good response an
   expect(await verdict(first)).toBe('verified');
   now = 36 * hour + 30 * second;
   expect(await verdict(first)).toBe('keys_unavailable');
-  expect(outages.map(String)).toContain('Error: The JWK Set URL returned 500.');
+  expect(outages.map(String)).toContain('Error: The URL returned 500.');
 });
 
 test('an unknown key during an outage gets keys_unavailable with the time to retry', async () => {

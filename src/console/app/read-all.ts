@@ -1,16 +1,22 @@
-import { ask, nextCursor } from './api.js';
+import { nextCursor, type Answered } from './api.js';
 
-/** The pages of a list, one after another, up to so many entries. `isAll` is false if there are more. */
-export async function readAll<Row>(
+export interface Everything<T> {
+  rows: T[];
+  /** There are more than `most`, and they were not read. */
+  isCut: boolean;
+}
+
+/** All pages of a list, but no further than `most` entries. */
+export async function readAll<T>(
   most: number,
-  read: (cursor: string | undefined) => Promise<{ data?: Row[]; error?: unknown; response: Response }>,
-): Promise<{ rows: Row[]; isAll: boolean }> {
-  const rows: Row[] = [];
+  readPage: (query: { limit: number; cursor?: string }) => Promise<Answered<T[]>>,
+): Promise<Everything<T>> {
+  const rows: T[] = [];
   let cursor: string | undefined;
   do {
-    const { data, headers } = await ask(read(cursor));
+    const { data, headers } = await readPage({ limit: 200, ...(cursor === undefined ? {} : { cursor }) });
     rows.push(...data);
     cursor = nextCursor(headers);
   } while (cursor !== undefined && rows.length < most);
-  return { rows, isAll: cursor === undefined };
+  return { rows, isCut: cursor !== undefined };
 }

@@ -18,6 +18,9 @@ export const session = signal<Session | undefined>(undefined);
 /** The session ended by itself. What was typed stays on the page, below the form to sign in again. */
 export const isExpired = signal(false);
 
+/** It ends within a minute, unless it is renewed. */
+export const endsSoon = signal(false);
+
 export const isAdmin = computed(() => has('assent:admin'));
 export const isConsumer = computed(() => has('assent:subscribe'));
 export const isSender = computed(() => has('assent:deliver'));
@@ -51,17 +54,26 @@ export function readToken(token: string): Session | undefined {
 const textOf = (claim: unknown) => (typeof claim === 'string' ? claim : '');
 
 let timer: ReturnType<typeof setTimeout> | undefined;
+let soonTimer: ReturnType<typeof setTimeout> | undefined;
+const soonMs = 50_000;
+const longestTimerMs = 2 ** 31 - 1;
 
 export function signIn(next: Session, isKept: boolean): void {
   session.value = next;
   isExpired.value = false;
   if (isKept) sessionStorage.setItem(stored, next.token);
+  endsSoon.value = false;
   clearTimeout(timer);
-  timer = setTimeout(expire, Math.min(next.expiresAt - Date.now(), 2 ** 31 - 1));
+  clearTimeout(soonTimer);
+  const leftMs = next.expiresAt - Date.now();
+  timer = setTimeout(expire, Math.min(leftMs, longestTimerMs));
+  soonTimer = setTimeout(() => (endsSoon.value = true), Math.min(leftMs - soonMs, longestTimerMs));
 }
 
 export function signOut(): void {
   clearTimeout(timer);
+  clearTimeout(soonTimer);
+  endsSoon.value = false;
   sessionStorage.removeItem(stored);
   session.value = undefined;
   isExpired.value = false;

@@ -19,5 +19,19 @@ export const signInMessages = {
     en: 'This is a development registry. On its machine, this command prints a link that signs you in:',
     nl: 'Dit is een ontwikkelregister. Op de machine ervan print deze opdracht een link waarmee u zich aanmeldt:',
   },
-  issuers: { en: 'Or sign in with your organisation:', nl: 'Of meld u aan bij uw organisatie:' },
+  with: { en: 'Sign in with', nl: 'Aanmelden bij' },
+  orToken: { en: 'Or paste a token', nl: 'Of plak een token' },
+  issuerFailed: { en: 'The issuer did not sign you in:', nl: 'De aanmelding bij de uitgever is niet gelukt:' },
+  windowBlocked: {
+    en: 'The browser blocked the window to sign in. Allow it for this site, then try again.',
+    nl: 'De browser blokkeerde het venster om aan te melden. Sta het toe voor deze site en probeer het opnieuw.',
+  },
+  handedOver: {
+    en: 'Close this window and continue in the other one.',
+    nl: 'Sluit dit venster en ga verder in het andere.',
+  },
+  endsSoon: {
+    en: 'Your session ends within a minute. Sign in again in a second window: this page stays as it is.',
+    nl: 'Uw sessie eindigt binnen een minuut. Meld u opnieuw aan in een tweede venster: deze pagina blijft zoals zij is.',
+  },
 } satisfies Record<string, Text>;

@@ -1,4 +1,4 @@
-import { api, type Schemas } from '../app/api.js';
+import { api, ask, type Schemas } from '../app/api.js';
 import { readAll } from '../app/read-all.js';
 import { useResource } from '../app/resource.js';
 import { href, replaceQuery, route } from '../app/route.js';
@@ -25,11 +25,8 @@ function BlockList() {
   const list = useResource(
     `blocks ${kind}`,
     (signal) =>
-      readAll<Block>(mostRows, (cursor) =>
-        api.GET('/blocks', {
-          params: { query: { limit: 200, ...(kind && { kind }), ...(cursor && { cursor }) } },
-          signal,
-        }),
+      readAll<Block>(mostRows, (query) =>
+        ask(api.GET('/blocks', { params: { query: { ...query, ...(kind && { kind }) } }, signal })),
       ),
     (change) => change.kind.endsWith('blocked'),
   );
@@ -61,10 +58,10 @@ function BlockList() {
         </Field>
       </div>
       <Loaded of={list}>
-        {({ rows, isAll }) => (
+        {({ rows, isCut }) => (
           <>
             {rows.length === 0 && <p>{t(kind === undefined ? messages.none : commonMessages.nothing)}</p>}
-            {!isAll && <p class="note">{t(messages.first).replace('{n}', formatNumber(rows.length))}</p>}
+            {isCut && <p class="note">{t(messages.first).replace('{n}', formatNumber(rows.length))}</p>}
             <ol class="entries">
               {rows.map((block) => (
                 <li key={block.id} class="card entry">

@@ -6,11 +6,15 @@ import { originsMessages } from '../messages/origins.js';
 import { Audit } from './audit.js';
 import { Blocks } from './blocks.js';
 import { Feed } from './feed.js';
+import { Register } from './register.js';
+import { Grants } from './grants.js';
+import { Playground } from './playground.js';
 import { NewBlock } from './new-block.js';
 import { NewOrigin } from './new-origin.js';
 import { Origins } from './origins.js';
 import { Subscriptions } from './subscriptions.js';
 import { Today } from './today.js';
+import { Webhooks } from './webhooks.js';
 
 const { menu } = commonMessages;
 
@@ -20,6 +24,10 @@ export const pages: Readonly<
 > = {
   '': { title: menu[''], Page: Today },
   subscriptions: { title: menu.subscriptions, Page: Subscriptions },
+  register: { title: menu.register, Page: Register },
+  playground: { title: menu.playground, Page: Playground },
+  webhooks: { title: menu.webhooks, Page: Webhooks },
+  grants: { title: menu.grants, Page: Grants },
   origins: { title: menu.origins, Page: Origins },
   'new-origin': { title: originsMessages.create, Page: NewOrigin },
   blocks: { title: menu.blocks, Page: Blocks },

@@ -13,9 +13,7 @@ import { readOrigin, type Versioned } from './origin.js';
 const most = 10_000;
 
 async function findDefault(): Promise<string | undefined> {
-  const { rows } = await readAll<Schemas['Origin']>(most, (cursor) =>
-    api.GET('/origins', { params: { query: { limit: 200, ...(cursor && { cursor }) } } }),
-  );
+  const { rows } = await readAll<Schemas['Origin']>(most, (query) => ask(api.GET('/origins', { params: { query } })));
   return rows.find(({ isdefault }) => isdefault)?.name;
 }
 

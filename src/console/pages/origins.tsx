@@ -1,4 +1,4 @@
-import { api, type Schemas } from '../app/api.js';
+import { api, ask, type Schemas } from '../app/api.js';
 import { readAll } from '../app/read-all.js';
 import { useResource } from '../app/resource.js';
 import { href } from '../app/route.js';
@@ -22,10 +22,7 @@ export function Origins({ id }: { id?: string | undefined }) {
 function OriginList() {
   const list = useResource(
     'origins',
-    (signal) =>
-      readAll<Origin>(mostRows, (cursor) =>
-        api.GET('/origins', { params: { query: { limit: 200, ...(cursor && { cursor }) } }, signal }),
-      ),
+    (signal) => readAll<Origin>(mostRows, (query) => ask(api.GET('/origins', { params: { query }, signal }))),
     ({ kind }) => kind.startsWith('origin.'),
   );
   const number = (value: string | number | undefined) => (typeof value === 'number' ? formatNumber(value) : value);
@@ -41,10 +38,10 @@ function OriginList() {
         </p>
       )}
       <Loaded of={list}>
-        {({ rows, isAll }) => (
+        {({ rows, isCut }) => (
           <>
             {rows.length === 0 && <p>{t(messages.none)}</p>}
-            {!isAll && <p class="note">{t(messages.first).replace('{n}', formatNumber(rows.length))}</p>}
+            {isCut && <p class="note">{t(messages.first).replace('{n}', formatNumber(rows.length))}</p>}
             {rows.length > 0 && (
               <Table
                 caption={t(messages.title)}

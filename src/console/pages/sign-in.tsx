@@ -5,6 +5,7 @@ import { t } from '../app/text.js';
 import { signInMessages as messages } from '../messages/sign-in.js';
 import { Copyable } from '../ui/copy.js';
 import { Field } from '../ui/field.js';
+import { Issuers } from '../ui/issuers.js';
 
 /** A pasted token. Issuers that the operator configured for the console come before it. */
 export function SignIn() {
@@ -22,6 +23,8 @@ export function SignIn() {
     <section class="sign-in" aria-labelledby="sign-in">
       <h1 id="sign-in">{t(messages.title)}</h1>
       {isExpired.value && <p role="alert">{t(messages.expired)}</p>}
+      <Issuers />
+      {settings.issuers.length > 0 && <h2>{t(messages.orToken)}</h2>}
       <form onSubmit={submit}>
         <Field label={t(messages.token)} hint={t(messages.tokenHint)}>
           {(attributes) => (

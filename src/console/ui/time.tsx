@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { language } from '../app/text.js';
 
 const now = signal(Date.now());
@@ -10,17 +10,22 @@ const units: Array<[Intl.RelativeTimeFormatUnit, number]> = [
   ['minute', 60_000],
 ];
 
+/** Made once for each language: making one takes longer than drawing a row. */
+const formats = computed(() => ({
+  relative: new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' }),
+  exact: new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'medium' }),
+}));
+
 function relative(ms: number): string {
-  const format = new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' });
   const [unit, size] = units.find(([, each]) => Math.abs(ms) >= each) ?? ['second', 1_000];
-  return format.format(Math.trunc(ms / size), unit);
+  return formats.value.relative.format(Math.trunc(ms / size), unit);
 }
 
 /** A time as people say it, with the exact one as its title. */
 export function Time({ at, isExact = false }: { at: string | undefined; isExact?: boolean }) {
   if (at === undefined) return null;
   const time = Date.parse(at);
-  const exact = new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'medium' }).format(time);
+  const exact = formats.value.exact.format(time);
   return (
     <time dateTime={at} title={exact}>
       {isExact ? exact : relative(time - Math.max(now.value, Date.now()))}

@@ -1,0 +1,86 @@
+import type { Text } from '../app/text.js';
+
+export const playgroundMessages = {
+  lead: {
+    en: 'Paste an event to see which webhooks get it, and why the others do not. Nothing is sent or stored.',
+    nl: 'Plak een gebeurtenis en zie welke webhooks die krijgen, en waarom de andere niet. Er wordt niets verstuurd of opgeslagen.',
+  },
+  origin: { en: 'Origin', nl: 'Afzender' },
+  defaultOrigin: { en: 'default', nl: 'standaard' },
+  example: { en: 'Start from an example', nl: 'Begin met een voorbeeld' },
+  chooseExample: { en: 'Choose an example', nl: 'Kies een voorbeeld' },
+  examples: {
+    least: { en: 'Only what every event has', nl: 'Alleen wat elke gebeurtenis heeft' },
+    nlGov: { en: 'A case changed (NL GOV)', nl: 'Een zaak is gewijzigd (NL GOV)' },
+    data: { en: 'An order, with data', nl: 'Een bestelling, met data' },
+    belgif: { en: 'An address changed (Belgif)', nl: 'Een adres is gewijzigd (Belgif)' },
+  },
+  attributes: { en: 'Context attributes', nl: 'Contextattributen' },
+  notJson: {
+    en: 'The fields return when the text beside them is a JSON object again.',
+    nl: 'U kunt de velden weer invullen zodra de tekst ernaast weer een JSON-object is.',
+  },
+  event: { en: 'Event as JSON', nl: 'Gebeurtenis als JSON' },
+  eventHint: {
+    en: 'Structured mode. Data does not count for the match, so you can leave it out.',
+    nl: 'Structured mode. Data telt niet mee, dus u kunt die weglaten.',
+  },
+  line: { en: 'Line', nl: 'Regel' },
+  faults: {
+    en: 'The registry would not accept this event:',
+    nl: 'Het register zou deze gebeurtenis niet accepteren:',
+  },
+  lastGood: {
+    en: 'Below is the result for the last event that was valid.',
+    nl: 'Hieronder staat het resultaat van de laatste geldige gebeurtenis.',
+  },
+  warnings: { en: 'Valid, but the profile advises otherwise:', nl: 'Geldig, maar het profiel raadt iets anders aan:' },
+  gets: { en: 'Webhooks that get it', nl: 'Webhooks die haar krijgen' },
+  getsNone: { en: 'No webhook gets this event.', nl: 'Geen enkele webhook krijgt deze gebeurtenis.' },
+  getsNot: { en: 'Subscriptions that do not get it', nl: 'Abonnementen die haar niet krijgen' },
+  getsNotNone: {
+    en: 'Every subscription that you may see gets this event.',
+    nl: 'Elk abonnement dat u mag zien, krijgt deze gebeurtenis.',
+  },
+  onlyOldest: {
+    en: 'This page explains the 1,000 oldest subscriptions of this origin.',
+    nl: 'Deze pagina geeft uitleg over de 1000 oudste abonnementen van deze afzender.',
+  },
+  sink: { en: 'Sink', nl: 'Sink' },
+  subscriptions: { en: 'Subscriptions', nl: 'Abonnementen' },
+  subscription: { en: 'Subscription', nl: 'Abonnement' },
+  rate: { en: 'Requests per minute', nl: 'Verzoeken per minuut' },
+  until: { en: 'Until', nl: 'Tot' },
+  held: { en: 'on hold until', nl: 'pauze tot' },
+  why: { en: 'Why not', nl: 'Waarom niet' },
+  wants: { en: 'It asks for', nl: 'Het vraagt om' },
+  has: { en: 'The event has', nl: 'De gebeurtenis heeft' },
+  absent: { en: 'nothing', nl: 'niets' },
+  reasons: {
+    matched: { en: 'It gets the event.', nl: 'Het krijgt de gebeurtenis.' },
+    filter: { en: 'The event does not match', nl: 'De gebeurtenis past niet bij' },
+    blocked: { en: 'An admin blocks it.', nl: 'Een beheerder blokkeert het.' },
+    suspended: { en: 'It matches, but it is suspended.', nl: 'Het past, maar het abonnement is onderbroken.' },
+    no_grant: {
+      en: 'It matches, but the webhook has not given consent.',
+      nl: 'Het past, maar de webhook heeft geen toestemming gegeven.',
+    },
+    expired: { en: 'It matches, but the grant has expired.', nl: 'Het past, maar de grant is verlopen.' },
+    revoked: {
+      en: 'It matches, but an admin revoked the grant.',
+      nl: 'Het past, maar een beheerder heeft de grant ingetrokken.',
+    },
+    ended: {
+      en: 'It matches, but the subscription or its grant has ended.',
+      nl: 'Het past, maar het abonnement of de grant is beëindigd.',
+    },
+  } as Record<string, Text>,
+  kinds: {
+    exact: { en: 'equal to', nl: 'gelijk aan' },
+    oneOf: { en: 'one of', nl: 'een van' },
+    prefix: { en: 'begins with', nl: 'begint met' },
+    suffix: { en: 'ends with', nl: 'eindigt op' },
+    sql: { en: 'true for', nl: 'waar voor' },
+    combined: { en: 'matches', nl: 'past bij' },
+  },
+} satisfies Record<string, Text | object>;
