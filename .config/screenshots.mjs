@@ -46,7 +46,7 @@ async function takeScreenshots() {
       const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 860 }, locale: 'en' });
       await page.goto(`${new URL('..', env.API)}console#token=${env.ADMIN}`);
       for (const [name, placeOf] of Object.entries(places)) {
-        await page.evaluate((place) => (location.hash = place), placeOf(ids));
+        await page.evaluate(`location.hash = ${JSON.stringify(placeOf(ids))}`);
         await page.waitForSelector('main h1');
         await page.waitForTimeout(1_500);
         await page.screenshot({ path: join(root, `docs/images/console-${name}-${colorScheme}.png`) });
