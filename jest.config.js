@@ -16,6 +16,7 @@ const long = [
   'console/issuer',
   'console/playground',
   'console/audit',
+  'console/everywhere',
   'console/blocks',
   'console/origins',
   'console/sign-in',

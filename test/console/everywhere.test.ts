@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expectAccessible, inBrowser } from '../support/browser.js';
+import { startConsole, type ConsoleStage, type Opened } from '../support/console.js';
+
+const places = [
+  '#/',
+  '#/subscriptions',
+  '#/register',
+  '#/playground',
+  '#/webhooks',
+  '#/grants',
+  '#/origins',
+  '#/new-origin',
+  '#/blocks',
+  '#/new-block',
+  '#/audit',
+  '#/feed',
+  '#/nowhere',
+];
+
+inBrowser('every page of the console', () => {
+  let stage: ConsoleStage;
+  let opened: Opened;
+  beforeAll(async () => {
+    stage = await startConsole();
+    stage.registry.receiver.consent('/everywhere');
+    await stage.tenant.register(stage.registry.receiver.sink('/everywhere'));
+    opened = await stage.open(['assent:admin', 'assent:subscribe', 'assent:deliver'], '#/');
+  });
+  afterAll(async () => {
+    await opened?.check();
+    await stage?.stop();
+  });
+
+  test.each(places)('%s works in forced colours, and at 200 percent in a window of 640 pixels', async (place) => {
+    const { page } = opened;
+    await page.evaluate(`location.hash = '${place}'`);
+    await page.waitForSelector('main h1');
+    await expectAccessible(page, [
+      { colorScheme: 'dark', forcedColors: 'active', viewport: { width: 1280, height: 900 } },
+      { colorScheme: 'light', forcedColors: 'none', viewport: { width: 320, height: 450 } },
+    ]);
+  });
+
+  test.each(places.slice(0, -1))(
+    'the first control of %s is reached with the keyboard, behind the menu',
+    async (place) => {
+      const { page } = opened;
+      await page.setViewportSize({ width: 1280, height: 900 });
+      await page.evaluate(`location.hash = '${place}'`);
+      await page.waitForSelector('main h1');
+      // The content has the focus after a change of the page, so the next stop is in it.
+      await page.evaluate(`document.getElementById('content').focus()`);
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate(`document.activeElement.closest('main') !== null`)).toBe(true);
+      expect(await page.evaluate(`document.activeElement.matches(':focus-visible')`)).toBe(true);
+    },
+  );
+});

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { inBrowser } from '../support/browser.js';
+import { startConsole, type ConsoleStage } from '../support/console.js';
+
+inBrowser('the console, in short', () => {
+  let stage: ConsoleStage;
+  beforeAll(async () => {
+    stage = await startConsole();
+  });
+  afterAll(() => stage?.stop());
+
+  test('with the keyboard alone, a consumer registers a webhook and sees that it is active', async () => {
+    const { page, check } = await stage.open(['assent:subscribe'], '#/register');
+    stage.registry.receiver.consent('/smoke');
+    await page.getByLabel('Sink', { exact: true }).focus();
+    await page.keyboard.type(stage.registry.receiver.sink('/smoke'));
+    await page.keyboard.press('Enter');
+    await page.getByText('active', { exact: true }).first().waitFor();
+    await check();
+  });
+
+  test('an admin blocks a host after seeing the effect, and lifts the block', async () => {
+    const sink = stage.registry.receiver.sink('/smoke');
+    const { page, check } = await stage.open(['assent:admin'], '#/new-block?kind=host&value=localhost');
+    await page.getByRole('definition').getByText('zaaksysteem').waitFor();
+    await page.getByLabel('Reason').fill('Incident.');
+    await page.getByRole('button', { name: 'Block now' }).click();
+    await page.getByRole('button', { name: 'Lift this block' }).click();
+    expect((await stage.tenant.permission(sink)).reason).toBe('blocked');
+    await page.getByRole('dialog').getByRole('button', { name: 'Lift this block' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect((await stage.tenant.permission(sink)).allowed).toBe(true);
+    await check();
+  });
+
+  test('the playground says who gets an event', async () => {
+    const { page, check } = await stage.open(['assent:admin'], '#/playground');
+    await page.getByText('/smoke').first().waitFor();
+    await check();
+  });
+});
