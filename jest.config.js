@@ -83,7 +83,6 @@ const onEmbedded = [
   'handshake/kill',
   'handshake/renewal',
   'handshake/worker',
-  'origins/origins',
   'process',
   'restart',
   'statistics/statistics',
@@ -94,9 +93,7 @@ const onEmbedded = [
   'subscriptions/batches',
   'subscriptions/end',
   'subscriptions/reseal',
-  'subscriptions/search',
   'subscriptions/subscriptions',
-  'subscriptions/tenancy',
 ];
 
 /** These run on the embedded database in `npm test`. All others run on Postgres, which needs half the CPU time. */
