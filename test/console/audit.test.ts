@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { expectAccessible, inBrowser } from '../support/browser.js';
 import { startConsole, type ConsoleStage } from '../support/console.js';
+import { until } from '../support/until.js';
 
 const markup = '<img src=x onerror=alert(1)>\u202E"';
 const hostile = `${markup}\n=1+1`;
@@ -20,6 +21,8 @@ inBrowser('the audit record and the feed in the console', () => {
       sink,
       filters: [{ any: [{ exact: { type: 'nl.example.after' } }, { prefix: { source: markup } }] }],
     });
+    // On a busy machine the first attempt may time out.
+    await until(async () => (await stage.tenant.read(id)).status === 'active');
     await stage.tenant.revoke(sink);
     // A record of many entries, and one with what no request may have.
     await stage.registry.sql(
