@@ -1,5 +1,5 @@
-import * as oauth from 'oauth4webapi';
 import { signal } from '@preact/signals';
+import type * as oauth from 'oauth4webapi';
 import { readToken, session, signIn } from './session.js';
 import { settings, type Issuer } from './settings.js';
 
@@ -31,12 +31,17 @@ const redirectUri = new URL('console', new URL('.', location.href.split('#')[0])
 
 const serverOf = (issuer: Issuer): oauth.AuthorizationServer => ({ ...issuer });
 const clientOf = ({ clientid }: Issuer): oauth.Client => ({ client_id: clientid });
-const optionsOf = ({ token_endpoint }: Issuer) => ({
+/** Loaded by those who sign in at an issuer. */
+const library = () => import('oauth4webapi');
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+const optionsOf = (oauth: Awaited<ReturnType<typeof library>>, { token_endpoint }: Issuer) => ({
   // The operator configured it so.
   [oauth.allowInsecureRequests]: token_endpoint.startsWith('http:'),
 });
 
 async function begin(issuer: Issuer): Promise<{ started: Started; url: string }> {
+  const oauth = await library();
   const started = {
     issuer: issuer.issuer,
     verifier: oauth.generateRandomCodeVerifier(),
@@ -62,9 +67,13 @@ async function begin(issuer: Issuer): Promise<{ started: Started; url: string }>
 
 /** Leaves the page. */
 export async function leaveToSignIn(issuer: Issuer): Promise<void> {
-  const { started, url } = await begin(issuer);
-  sessionStorage.setItem(stored, JSON.stringify(started));
-  location.assign(url);
+  try {
+    const { started, url } = await begin(issuer);
+    sessionStorage.setItem(stored, JSON.stringify(started));
+    location.assign(url);
+  } catch (error) {
+    signInFault.value = messageOf(error);
+  }
 }
 
 let waiting: BroadcastChannel | undefined;
@@ -73,7 +82,9 @@ let waiting: BroadcastChannel | undefined;
 export async function signInBeside(issuer: Issuer): Promise<void> {
   // Opened before anything is awaited, or the browser takes it for an advertisement.
   const opened = open('', 'assent-sign-in');
-  const { started, url } = await begin(issuer);
+  const begun = await begin(issuer).catch((error: unknown) => void (signInFault.value = messageOf(error)));
+  if (begun === undefined) return opened?.close();
+  const { started, url } = begun;
   waiting?.close();
   const channel = new BroadcastChannel(channelName);
   waiting = channel;
@@ -115,6 +126,7 @@ async function finish(started: Started, parameters: URLSearchParams): Promise<vo
   try {
     const issuer = settings.issuers.find((each) => each.issuer === started.issuer);
     if (issuer === undefined) throw new Error(started.issuer);
+    const oauth = await library();
     const [server, client] = [serverOf(issuer), clientOf(issuer)];
     const valid = oauth.validateAuthResponse(server, client, parameters, started.state);
     const response = await oauth.authorizationCodeGrantRequest(
@@ -124,7 +136,7 @@ async function finish(started: Started, parameters: URLSearchParams): Promise<vo
       valid,
       redirectUri,
       started.verifier,
-      optionsOf(issuer),
+      optionsOf(oauth, issuer),
     );
     const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, {
       ...(issuer.scope.split(' ').includes('openid') && { expectedNonce: started.nonce }),
@@ -132,7 +144,7 @@ async function finish(started: Started, parameters: URLSearchParams): Promise<vo
     use(issuer, tokens);
     if (location.hash.length < 3 && started.place !== '') location.hash = started.place;
   } catch (error) {
-    signInFault.value = error instanceof Error ? error.message : String(error);
+    signInFault.value = messageOf(error);
   }
 }
 
@@ -150,12 +162,13 @@ function use(issuer: Issuer, { access_token: token, refresh_token: refreshToken 
 async function refresh(issuer: Issuer, refreshToken: string): Promise<void> {
   const [server, client] = [serverOf(issuer), clientOf(issuer)];
   try {
+    const oauth = await library();
     const response = await oauth.refreshTokenGrantRequest(
       server,
       client,
       oauth.None(),
       refreshToken,
-      optionsOf(issuer),
+      optionsOf(oauth, issuer),
     );
     const tokens = await oauth.processRefreshTokenResponse(server, client, response);
     use(issuer, { ...tokens, refresh_token: tokens.refresh_token ?? refreshToken });
