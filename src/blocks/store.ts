@@ -156,7 +156,8 @@ function under({ tenant, kind, value }: Pick<Block, 'tenant' | 'kind' | 'value'>
 
 /**
  * Appends a change for everything whose state a block is part of (see the views): origins for their name or tenant, pairs for
- * where their sink is, subscriptions for their subscriber. Under the lock of the log: a grant that is committed at this
+ * where their sink is, subscriptions for their subscriber; but not for what another block of this sort still stops. Under
+ * the lock of the log: a grant that is committed at this
  * moment is either seen here, or sees the block when its own change is appended.
  */
 async function recordAffected(tx: Transaction, block: Block, what: 'blocked' | 'unblocked'): Promise<void> {
@@ -164,6 +165,8 @@ async function recordAffected(tx: Transaction, block: Block, what: 'blocked' | '
   const { tenant, kind, value } = block;
   await lockRegistry(sql, 'changes');
   const ofTenant = tenant === everyTenant ? Prisma.sql`true` : Prisma.sql`t.tenant = ${tenant}`;
+  const isFree = (isStopping: Prisma.Sql) => Prisma.sql`not exists (
+    select from block b where b.id <> ${block.id}::uuid and b.tenant in (t.tenant, '*') and ${isStopping})`;
   if (kind === 'origin' || kind === 'tenant') {
     const rows = await sql.$queryRaw<Array<{ name: string; tenant: string }>>`
       select t.name, t.tenant from origin t
@@ -174,13 +177,16 @@ async function recordAffected(tx: Transaction, block: Block, what: 'blocked' | '
   if (kind === 'subscriber') {
     const rows = await sql.$queryRaw<Array<{ id: string; tenant: string; origin: string; sink: string }>>`
       select id, tenant, origin, sink from subscription t
-      where ${ofTenant} and t.subscriber = ${value} and t.endedat is null order by id`;
+      where ${ofTenant} and t.subscriber = ${value} and t.endedat is null
+        and ${isFree(Prisma.sql`b.kind = 'subscriber' and b.value = t.subscriber`)} order by id`;
     for (const { id, ...pair } of rows) tx.change({ kind: `subscription.${what}`, ...pair, subscription: id });
     return;
   }
+  const isAffected = Prisma.sql`${under(block)} and ${isFree(Prisma.sql`b.kind in ('sink', 'host', 'domain', 'network')
+    and blocks_pair(b.kind, b.value, t.origin, t.sink, ${addressOf(Prisma.sql`t`)})`)}`;
   const pairs = await sql.$queryRaw<Array<{ tenant: string; origin: string; sink: string }>>`
-    select t.tenant, t.origin, t.sink from "grant" t where t.state = 'live' and ${under(block)}
-    union select t.tenant, t.origin, t.sink from subscription t where t.endedat is null and ${under(block)}
+    select t.tenant, t.origin, t.sink from "grant" t where t.state = 'live' and ${isAffected}
+    union select t.tenant, t.origin, t.sink from subscription t where t.endedat is null and ${isAffected}
     order by origin, sink`;
   for (const pair of pairs) tx.change({ kind: `grant.${what}`, ...pair });
 }

@@ -236,9 +236,12 @@ test('a host is not the domain, a domain has its subdomains and nothing that onl
 test('of two blocks on one thing, lifting one leaves the other in force', async () => {
   const { id } = await register();
   const [one, other] = [await block({ kind: 'host', value: host }), await block({ kind: 'sink', value: sink })];
+  const kindsOf = async () => (await tenant.changes(sink)).filter((kind) => kind.endsWith('blocked'));
   await lift(one);
   expect(await tenant.permission(sink)).toMatchObject({ allowed: false, reason: 'blocked' });
+  expect(await kindsOf()).toEqual(['grant.blocked']);
   await lift(other);
+  expect(await kindsOf()).toEqual(['grant.blocked', 'grant.unblocked']);
   expect(await tenant.read(id)).toMatchObject({ status: 'active' });
 });
 
