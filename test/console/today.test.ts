@@ -16,15 +16,15 @@ inBrowser('Today in the console', () => {
     return stage.tenant.register(receiver.sink(path), { callback: 'never' });
   }
 
-  test('says that nothing needs a person, and shows a refusal as soon as there is one', async () => {
+  test('says that nothing needs attention, and shows a refusal as soon as there is one', async () => {
     const { page, check } = await stage.open(['assent:admin', 'assent:subscribe'], '#/');
-    await page.waitForSelector('text=Nothing needs a person.');
+    await page.waitForSelector('text=Nothing needs attention.');
     await expectAccessible(page);
     const { id, sink } = await refuse('/first');
     // If the feed announced it while the webhook was still being asked, the next look finds it.
     const card = page.locator('section.card', { has: page.getByRole('heading', { name: 'Refused: 1' }) });
     await card.waitFor({ timeout: 60_000 });
-    expect(await page.locator('text=Nothing needs a person.').count()).toBe(0);
+    expect(await page.locator('text=Nothing needs attention.').count()).toBe(0);
     await card.getByRole('link', { name: sink }).click();
     await page.waitForURL(`**#/subscriptions/${id}`);
     await check();
@@ -136,7 +136,7 @@ inBrowser('Today in the console', () => {
     await expectAccessible(page);
     await check();
     const other = await stage.open(['assent:subscribe'], '#/', { subscriber: 'ander' });
-    await other.page.waitForSelector('text=Nothing needs a person.');
+    await other.page.waitForSelector('text=Nothing needs attention.');
     await other.check();
   });
 });

@@ -15,7 +15,7 @@ const stored = 'assent.token';
 
 /** In memory only, unless the user keeps it for this tab (`sessionStorage`). Undefined: signed out. */
 export const session = signal<Session | undefined>(undefined);
-/** The session ended by itself. What was typed stays on the page, below the form to sign in again. */
+/** The token expired or was refused. What was typed stays on the page, below the form to sign in again. */
 export const isExpired = signal(false);
 
 /** It ends within a minute, unless it is renewed. */

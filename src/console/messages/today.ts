@@ -1,9 +1,9 @@
 import type { Text } from '../app/text.js';
 
 export const todayMessages = {
-  lead: { en: 'What needs a person', nl: 'Wat aandacht nodig heeft' },
+  lead: { en: 'Needs attention', nl: 'Wat aandacht nodig heeft' },
   nothing: {
-    en: 'Nothing needs a person. Assent asks, retries and renews by itself, and this page changes when that is not enough.',
+    en: 'Nothing needs attention. Assent asks, retries and renews on its own. If that is not enough, you see it here.',
     nl: 'Niets heeft aandacht nodig. Assent vraagt, probeert opnieuw en verlengt vanzelf. Als dat niet genoeg is, verandert deze pagina.',
   },
   elsewhere: {

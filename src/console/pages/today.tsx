@@ -7,7 +7,7 @@ import { Activity } from './today-activity.js';
 import { Attention } from './today-attention.js';
 import { Health } from './today-health.js';
 
-/** What needs a person, for consumers of their own; and for admins how much happens, and whether the registry keeps up. */
+/** What needs attention, for consumers among their own; and for admins how much happens, and whether the registry keeps up. */
 export function Today() {
   const maySee = isAdmin.value || isConsumer.value;
   return (
