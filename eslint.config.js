@@ -9,12 +9,14 @@ import tseslint from 'typescript-eslint';
  */
 const rooms = [
   ['main.ts', 'cli', 'console'],
+  ['conformance'],
   ['notify'],
-  ['sender'],
+  ['sender', 'webhook', 'client'],
   ['service.ts'],
   ['service'],
   ['config.ts'],
   ['statistics'],
+  ['gateways'],
   ['deliveries'],
   ['subscriptions'],
   ['handshake'],
@@ -71,6 +73,29 @@ const notifyAlone = {
   except: ['./notify', './sender', ...sharedWithSender.map((path) => `./${path}`)],
   message: 'The notifier takes in nothing more of the registry than the kit for senders (eslint.config.js).',
 };
+/** The kit for receivers: applications that have nothing of the registry, and need nothing but Node. */
+const webhookAlone = {
+  target: './src/webhook',
+  from: './src',
+  except: [
+    './webhook',
+    './events',
+    './origins/rate.ts',
+    './origins/origin-name.ts',
+    './http/json-text.ts',
+    './errors.ts',
+    './limits.ts',
+    './texts',
+  ],
+  message: 'The kit for receivers takes in nothing more of the registry (eslint.config.js).',
+};
+/** A typed client: of the registry it knows the contract. */
+const clientAlone = {
+  target: './src/client',
+  from: './src',
+  except: ['./client', './http/contract.gen.ts'],
+  message: 'The client imports nothing more of the registry (eslint.config.js).',
+};
 /** Only this decides the address of a request to a webhook. */
 const outboundAlone = {
   target: './src/outbound',
@@ -83,7 +108,7 @@ const outboundAlone = {
 const consoleAlone = {
   target: './src/console',
   from: './src',
-  except: ['./console', './http/contract.gen.ts', './texts/text.ts'],
+  except: ['./console', './client', './http/contract.gen.ts', './texts/text.ts'],
   message: 'The console imports nothing more of the registry (eslint.config.js).',
 };
 
@@ -117,7 +142,7 @@ export default tseslint.config(
         'error',
         {
           basePath: import.meta.dirname,
-          zones: [...downwardOnly, senderAlone, notifyAlone, outboundAlone, consoleAlone],
+          zones: [...downwardOnly, senderAlone, notifyAlone, webhookAlone, clientAlone, outboundAlone, consoleAlone],
         },
       ],
       'no-restricted-properties': [

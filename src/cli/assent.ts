@@ -3,33 +3,13 @@ import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 import { UsageError } from '../errors.js';
 import { profileNames } from '../origins/origin.js';
+import { portOf, text, type Command } from './command.js';
 
 /**
  * The command line. Arguments are parsed here and passed to one command. It returns the exit code; a UsageError becomes
  * exit code 2. Commands load what they need themselves: `try` and `demo` run a whole registry, `receiver` a webhook;
  * `token` and `validate` use a single part of the registry without a database.
  */
-
-type Options = Record<string, { type: 'string'; default: string | string[]; multiple?: true }>;
-type Values = Record<string, string | string[] | boolean | undefined>;
-
-interface Command {
-  usage: string;
-  options: Options;
-  takesFiles?: true;
-  /** Resolves to the exit code. Imports what it needs when it runs: other commands and the help need none of it. */
-  run(values: Values, files: string[]): Promise<number>;
-}
-
-const text = (value: string) => ({ type: 'string' as const, default: value });
-
-function portOf(values: Values, name: string): number {
-  const value = String(values[name]);
-  if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535) {
-    throw new UsageError(`--${name} must be a number from 0 to 65535; 0 means a free port.`);
-  }
-  return Number(value);
-}
 
 const commands: Record<string, Command> = {
   try: {
