@@ -180,6 +180,6 @@ export default {
   testSequencer: '<rootDir>/test/support/longest-first.mjs',
   // The modules of a test file are never freed, and each garbage collection scans them again.
   workerIdleMemoryLimit: '700MB',
-  // Tests wait much of the time.
-  maxWorkers: availableParallelism() + 2,
+  // Tests wait some of the time; the long ones, most of it.
+  maxWorkers: suite === 'fast' ? availableParallelism() + 2 : availableParallelism() * 4,
 };
