@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 import { UsageError } from '../errors.js';
 import { profileNames } from '../origins/origin.js';
 import { portOf, text, type Command } from './command.js';
+import { conformanceCommand } from './conformance-command.js';
+import { version } from './version.js';
 
 /**
  * The command line. Arguments are parsed here and passed to one command. It returns the exit code; a UsageError becomes
@@ -103,6 +104,7 @@ const commands: Record<string, Command> = {
       return unreadable.length > 0 ? 2 : faults > 0 ? 1 : 0;
     },
   },
+  conformance: conformanceCommand,
   notify: {
     usage: `  notify --origin NAME [--registry URL] [--source URI] [--type-prefix TEXT] [--language en|nl]
          [--hours N] [--data FOLDER] [--tenant NAME]
@@ -172,7 +174,6 @@ async function main([name, ...rest]: string[]): Promise<number> {
     return 0;
   }
   if (name === '--version') {
-    const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
     process.stdout.write(`${version}\n`);
     return 0;
   }

@@ -1,6 +1,9 @@
 import { UsageError } from '../errors.js';
 
-export type Options = Record<string, { type: 'string'; default: string | string[]; multiple?: true }>;
+export type Options = Record<
+  string,
+  { type: 'string'; default: string | string[]; multiple?: true } | { type: 'boolean'; default: boolean }
+>;
 export type Values = Record<string, string | string[] | boolean | undefined>;
 
 export interface Command {
@@ -12,6 +15,8 @@ export interface Command {
 }
 
 export const text = (value: string) => ({ type: 'string' as const, default: value });
+
+export const flag = { type: 'boolean' as const, default: false };
 
 export function portOf(values: Values, name: string): number {
   const value = String(values[name]);

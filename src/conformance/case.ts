@@ -50,5 +50,7 @@ export interface Report {
   duration: number;
   /** Of the kit. */
   version: string;
+  /** Ids of cases that are known to fail. */
+  baseline: string[];
   results: CaseResult[];
 }
