@@ -2,8 +2,10 @@
 import { parseArgs } from 'node:util';
 import { UsageError } from '../errors.js';
 import { profileNames } from '../origins/origin.js';
+import { checkCommand } from './check-command.js';
 import { portOf, text, type Command } from './command.js';
 import { conformanceCommand } from './conformance-command.js';
+import { listenCommand } from './listen-command.js';
 import { version } from './version.js';
 
 /**
@@ -85,6 +87,8 @@ const commands: Record<string, Command> = {
       return 0;
     },
   },
+  check: checkCommand,
+  listen: listenCommand,
   validate: {
     usage: `  validate FILE... [--profile NAME]
       Checks events against a profile: cloudevents (the default), nl-gov, intg-std-015 or belgif. A file is one event or

@@ -18,10 +18,11 @@ export const text = (value: string) => ({ type: 'string' as const, default: valu
 
 export const flag = { type: 'boolean' as const, default: false };
 
-export function portOf(values: Values, name: string): number {
+/** `shown` is what the message calls it. */
+export function portOf(values: Values, name: string, shown = `--${name}`): number {
   const value = String(values[name]);
   if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535) {
-    throw new UsageError(`--${name} must be a number from 0 to 65535; 0 means a free port.`);
+    throw new UsageError(`${shown} must be a number from 0 to 65535; 0 means a free port.`);
   }
   return Number(value);
 }

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { printable } from './printable.js';
 import type { WireExchange } from './webhook.js';
 
 /** Writes a story in plain text. Every function writes whole lines. */
@@ -59,11 +60,6 @@ export function createNarrator({ write, coloured }: NarratorSettings): Narrator 
     kept: (text) => line(`    ${paint('green', 'ok')}  ${text}`),
     failed: (text) => line(`\n    ${paint('red', 'failed')}  ${text}\n`),
   };
-}
-
-/** Bytes from a socket must not control a terminal. */
-export function printable(text: string): string {
-  return text.replace(/[^\x20-\x7e]/g, '?');
 }
 
 function wrapped(text: string, columns: number): string {

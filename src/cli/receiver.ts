@@ -3,8 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { openKeyFile } from '../storage/key-file.js';
-import { printable } from './narrate.js';
-import { consenting, createAuthority, hangingUp, startWebhook, withholding, type WireExchange } from './webhook.js';
+import { createAuthority } from './authority.js';
+import { exchangeLines, printable } from './printable.js';
+import { consenting, hangingUp, startWebhook, withholding, type WireExchange } from './webhook.js';
 
 export interface ReceiverSettings {
   port: number;
@@ -36,9 +37,7 @@ const paths = {
  * folder gets the certificate of that authority, and the last callback URL.
  */
 export async function startReceiver({ port, folder, files, onExchange }: ReceiverSettings): Promise<Receiver> {
-  const { ca, ...certificate } = await openKeyFile(join(folder, 'receiver.json'), createIdentity, (content) =>
-    identity.parse(content),
-  );
+  const { ca, ...certificate } = await openIdentity(folder);
   const caFile = join(folder, files?.ca ?? 'receiver-ca.pem');
   await writeFile(caFile, ca);
   if (files?.cert) await writeFile(join(folder, files.cert), certificate.cert);
@@ -54,6 +53,11 @@ export async function startReceiver({ port, folder, files, onExchange }: Receive
     },
   });
   return { url: `https://localhost:${webhook.port}`, caFile, callbackFile, stop: webhook.stop };
+}
+
+/** The certificate for webhooks on this machine, and its authority. */
+export function openIdentity(folder: string) {
+  return openKeyFile(join(folder, 'receiver.json'), createIdentity, (content) => identity.parse(content));
 }
 
 /** What each path of the receiver does. */
@@ -78,12 +82,8 @@ function isWithheld(exchange: WireExchange): exchange is WireExchange & { callba
 
 /** An exchange for people. */
 export function report(exchange: WireExchange): string {
-  const lines = (text: string, mark: string) => text.split('\n').map((line) => `${mark} ${printable(line)}`.trimEnd());
   return [
-    ...lines(exchange.asked, '>'),
-    '>',
-    ...(exchange.body === '' ? [] : lines(exchange.body, '>')),
-    ...lines(exchange.answered, '<'),
+    ...exchangeLines(exchange),
     '',
     ...(isWithheld(exchange)
       ? ['To give consent, POST to this URL, or open it in a browser:', printable(exchange.callback), '']

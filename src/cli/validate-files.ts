@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { readEvents } from '../events/read-events.js';
-import { judgeEvent, validateBatch } from '../events/validate-event.js';
 import type { Profile } from '../origins/origin.js';
+import { breachLines, judgeMessage, visible } from './judge-message.js';
 
 export interface ValidationReport {
   /** Lines for people. */
@@ -25,20 +24,10 @@ export async function validateFiles(files: readonly string[], profile: Profile):
     }
     const isBatch = /^\ufeff?[ \t\r\n]*\[/.test(body.toString('utf8'));
     const headers = ['Content-Type', `application/cloudevents${isBatch ? '-batch' : ''}+json`];
-    const message = readEvents({ headers, body }, { bytes: Infinity, events: Infinity });
-    const judged =
-      'code' in message
-        ? [{ faults: message.faults, warnings: [] }]
-        : [
-            ...(isBatch ? [validateBatch(profile, { count: message.events.length, bytes: message.bytes })] : []),
-            ...message.events.map((event) => judgeEvent(profile, event)),
-          ];
-    const faults = judged.flatMap((each) => each.faults);
-    const warnings = judged.flatMap((each) => each.warnings);
+    const { faults, warnings } = judgeMessage({ headers, body }, profile, { bytes: Infinity, events: Infinity });
     report.lines = report.lines.concat(
       visible(`${file}: ${faults.length === 0 ? 'valid' : 'not valid'}`),
-      faults.map(({ pointer, rule, detail }) => visible(`  fault    ${pointer || '/'}  ${rule}: ${detail}`)),
-      warnings.map(({ pointer, rule, detail }) => visible(`  warning  ${pointer || '/'}  ${rule}: ${detail}`)),
+      breachLines({ faults, warnings }),
     );
     report.faults += faults.length;
     report.warnings += warnings.length;
@@ -53,9 +42,4 @@ async function read(file: string): Promise<Buffer | string> {
   } catch (error) {
     return `${file} cannot be read: ${(error as NodeJS.ErrnoException).code}.`;
   }
-}
-
-/** What stands in a file, or is its name, must not steer a terminal or write lines of its own. */
-function visible(line: string): string {
-  return line.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

@@ -1,7 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:https';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { generate } from 'selfsigned';
+import type { Certificate } from './authority.js';
 
 /** The heads of a request and its response as they went over the wire, and the body of the request. Lines end in LF. */
 export interface WireExchange {
@@ -12,6 +12,8 @@ export interface WireExchange {
   asked: string;
   /** At most the first 4,000 characters. */
   body: string;
+  /** The body of the request. */
+  content: Buffer;
   answered: string;
 }
 
@@ -20,13 +22,16 @@ const longestBody = 4_000;
 const longestHead = 65_536;
 
 /** What a path does with a request. */
-export type Behaviour = (request: IncomingMessage, response: ServerResponse) => void;
+export type Behaviour = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void;
 
 export interface WebhookSettings {
   /** 0 for a free one. */
   port: number;
-  certificate: Certificate;
+  /** Undefined for plain http. */
+  certificate: Certificate | undefined;
   paths: Readonly<Record<string, Behaviour>>;
+  /** For all other paths; 404 if absent. */
+  others?: Behaviour;
   onExchange: (exchange: WireExchange) => void;
 }
 
@@ -35,12 +40,14 @@ export interface Webhook {
   stop(): Promise<void>;
 }
 
-/** A small webhook over HTTPS on loopback that reports what went over its sockets. Rejects if the port is in use. */
-export async function startWebhook({ port, certificate, paths, onExchange }: WebhookSettings): Promise<Webhook> {
+/** A small webhook on loopback that reports what went over its sockets. Rejects if the port is in use. */
+export async function startWebhook(settings: WebhookSettings): Promise<Webhook> {
+  const { port, certificate, paths, others = notFound, onExchange } = settings;
   const sockets = new WeakMap<Socket, { received: string; sent: string }>();
-  const server = createServer(certificate, (request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url = '', headers } = request;
-    let body = '';
+    const chunks: Buffer[] = [];
+    let content = Buffer.alloc(0);
     response.once('finish', () => {
       const bytes = sockets.get(request.socket) ?? { received: '', sent: '' };
       onExchange({
@@ -48,20 +55,22 @@ export async function startWebhook({ port, certificate, paths, onExchange }: Web
         path: url,
         callback: headers['webhook-request-callback']?.toString(),
         asked: headOf(bytes.received),
-        body,
+        body: content.toString('utf8').slice(0, longestBody),
+        content,
         answered: headOf(bytes.sent),
       });
       Object.assign(bytes, { received: '', sent: '' });
     });
     const path = url.split('?')[0] ?? '';
-    const behave = Object.hasOwn(paths, path) ? paths[path] : undefined;
-    request.setEncoding('utf8').on('data', (text: string) => (body = (body + text).slice(0, longestBody)));
+    const behave = (Object.hasOwn(paths, path) ? paths[path] : undefined) ?? others;
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.once('end', () => {
-      if (behave) behave(request, response);
-      else response.writeHead(404).end();
+      content = Buffer.concat(chunks);
+      behave(request, response, content);
     });
-  });
-  server.on('secureConnection', (socket) => {
+  };
+  const server = certificate === undefined ? createServer(listener) : createSecureServer(certificate, listener);
+  server.on(certificate === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
     const bytes = { received: '', sent: '' };
     sockets.set(socket, bytes);
     socket.on('data', (chunk: Buffer) => {
@@ -112,54 +121,10 @@ export const withholding: Behaviour = (request, response) => {
 /** Closes the connection without a response. */
 export const hangingUp: Behaviour = (request) => void request.socket.destroy();
 
+const notFound: Behaviour = (_request, response) => void response.writeHead(404).end();
+
+/** Without interim responses (1xx) before it. */
 function headOf(bytes: string): string {
-  return (bytes.split('\r\n\r\n')[0] ?? '').replaceAll('\r\n', '\n');
-}
-
-/** Both in PEM. */
-export interface Certificate {
-  cert: string;
-  key: string;
-}
-
-interface Authority {
-  /** For programs that trust the authority. Its key is not exposed. */
-  cert: string;
-  /** A server certificate for names or IPv4 addresses. */
-  issue(names: readonly string[]): Promise<Certificate>;
-}
-
-const dayMs = 86_400_000;
-const crypto = { keyType: 'ec', algorithm: 'sha256' } as const;
-
-/** A certificate authority for webhooks on this machine. Its key is not stored. Valid for `days`, and since yesterday. */
-export async function createAuthority(name: string, days: number): Promise<Authority> {
-  const validity = { notBeforeDate: new Date(Date.now() - dayMs), notAfterDate: new Date(Date.now() + days * dayMs) };
-  const authority = await generate([{ name: 'commonName', value: name }], {
-    ...crypto,
-    ...validity,
-    extensions: [
-      { name: 'basicConstraints', cA: true, critical: true },
-      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
-    ],
-  });
-  return {
-    cert: authority.cert,
-    async issue(names) {
-      const altNames = names.map((value) =>
-        /^[\d.]+$/.test(value) ? ({ type: 7, ip: value } as const) : ({ type: 2, value } as const),
-      );
-      const leaf = await generate([{ name: 'commonName', value: names[0] ?? 'localhost' }], {
-        ...crypto,
-        ...validity,
-        ca: { cert: authority.cert, key: authority.private },
-        extensions: [
-          { name: 'basicConstraints', cA: false },
-          { name: 'extKeyUsage', serverAuth: true },
-          { name: 'subjectAltName', altNames },
-        ],
-      });
-      return { cert: leaf.cert, key: leaf.private };
-    },
-  };
+  const heads = bytes.split('\r\n\r\n');
+  return (heads.find((head) => !/^HTTP\/1\.1 1\d\d /.test(head)) ?? '').replaceAll('\r\n', '\n');
 }

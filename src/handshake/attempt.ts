@@ -11,7 +11,7 @@ export interface PreparedAttempt {
 
 /** Webhook specification, sections 4.1.2 to 4.1.4. No callback is offered without a URL for it. */
 export function prepareAttempt(
-  { id, origin, requestedRate, traceparent }: Question,
+  { id, origin, requestedRate, traceparent }: Pick<Question, 'id' | 'origin' | 'requestedRate' | 'traceparent'>,
   publicUrl: string | undefined,
 ): PreparedAttempt {
   const lines = (callback: string | undefined) => ({

@@ -1,9 +1,8 @@
-import { RegistryError } from '../errors.js';
 import { Prisma, type handshake as HandshakeRow } from '../storage/generated/client.js';
 import { beforeAllIds, isUuid } from '../storage/ids.js';
 import type { Sql } from '../storage/sql.js';
-import { handshakeTexts } from '../texts/handshakes.js';
 import { hashCallbackKey, isSameHash } from './attempt.js';
+import { callbackUnknown } from './callback-consent.js';
 import type { HeaderLine } from './handshake.js';
 
 /** What a callback URL contains: the id of the handshake, and the secret that authenticates the caller. */
@@ -51,9 +50,4 @@ export function offeredRate({ requestheaders }: Called): number | undefined {
 /** The target in the audit log of a decision on this handshake. */
 export function targetOf({ id, subscription }: Called): string {
   return subscription === null ? `handshake:${id}` : `subscription:${subscription}`;
-}
-
-/** The same error for a wrong, an expired and a closed key. */
-export function callbackUnknown(): RegistryError {
-  return new RegistryError('callback_unknown', handshakeTexts.callbackUnknown);
 }

@@ -2,18 +2,22 @@ import { RegistryError } from '../errors.js';
 import type { Answer, Call, Handlers } from '../http/handler.js';
 import { parseRate } from '../origins/rate.js';
 import { handshakeTexts } from '../texts/handshakes.js';
-import { callbackUnknown } from './callback-key.js';
+import { callbackUnknown } from './callback-consent.js';
 import { callbackPage, questionPage } from './callback-page.js';
 import type { CallbackOutcome, Callbacks } from './callback.js';
 
 type CallbackOperation = 'grantByGet' | 'grantByPost';
+export type CallbackCall = Pick<
+  Call<CallbackOperation>,
+  'path' | 'query' | 'header' | 'body' | 'preferred' | 'language' | 'requestId'
+>;
 
 /**
  * GET and POST from programs grant (webhook specification, section 4.1.3). A client that prefers HTML is a person or a
  * mail scanner: it gets a page, and only the form on that page decides. HEAD never gets here.
  */
-export function createCallbackHandlers(callbacks: Callbacks): Handlers<CallbackOperation> {
-  async function handle(call: Call<CallbackOperation>): Promise<Answer<CallbackOperation>> {
+export function createCallbackHandlers(callbacks: Callbacks) {
+  async function handle(call: CallbackCall): Promise<Answer<CallbackOperation>> {
     const { header, requestId, body: form } = call;
     if (/prefetch|preview|prerender/i.test(`${header['sec-purpose'] ?? ''} ${header['purpose'] ?? ''}`)) {
       throw new RegistryError('conflict', handshakeTexts.fetchedAhead);
@@ -47,7 +51,7 @@ export function createCallbackHandlers(callbacks: Callbacks): Handlers<CallbackO
     if (outcome.kind === 'refused' && decision !== 'refuse') throw callbackUnknown();
     return { status: 200, headers, body: bodyOf(outcome) };
   }
-  return { grantByGet: handle, grantByPost: handle };
+  return { grantByGet: handle, grantByPost: handle } satisfies Handlers<CallbackOperation>;
 }
 
 function bodyOf(outcome: CallbackOutcome) {

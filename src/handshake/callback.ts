@@ -1,25 +1,14 @@
 import { blockedError, findBlocks, type BlockTarget } from '../blocks/find-blocks.js';
-import { RegistryError, type FaultRule } from '../errors.js';
 import { endGrants, putGrant } from '../grants/write-grant.js';
-import type { Origin } from '../origins/origin.js';
-import { parseRate, storedRate, type Rate } from '../origins/rate.js';
+import { storedRate, type Rate } from '../origins/rate.js';
 import { findOrigin } from '../origins/store.js';
 import type { Database } from '../storage/database.js';
 import type { Sql } from '../storage/sql.js';
 import { callback as callbackActor, type Transaction } from '../storage/transaction.js';
-import { handshakeTexts } from '../texts/handshakes.js';
-import {
-  callbackUnknown,
-  findByKey,
-  offeredRate,
-  targetOf,
-  whyClosed,
-  type Called,
-  type CallbackKey,
-} from './callback-key.js';
+import { callbackUnknown, readConsent, type Rejection } from './callback-consent.js';
+import { findByKey, offeredRate, targetOf, whyClosed, type Called, type CallbackKey } from './callback-key.js';
 import { questionOf, type OwnerQuestion } from './callback-question.js';
-import { judgeOrigin, warningsOfRate, type Warning } from './judgement.js';
-import { keepRejected, type RejectionReason } from './rejected-callback.js';
+import { keepRejected } from './rejected-callback.js';
 
 export interface CallbackRequest extends CallbackKey {
   /** The values of WebHook-Allowed-Origin and WebHook-Allowed-Rate, if they were sent. */
@@ -83,7 +72,7 @@ export function createCallbacks({ database, random, onDecided }: CallbackSetting
     const { id, tenant, sink } = called;
     const actor = callbackActor(tenant, request.requestId);
     const origin = await findOrigin(sql, tenant, called.origin);
-    const consent = readConsent(request, called, origin);
+    const consent = readConsent(request, { closed: whyClosed(called), offeredRate: offeredRate(called) }, origin);
     if ('error' in consent) {
       await keepRejected(tx, actor, called, request, consent.reason);
       return (await refusalBefore(sql, called)) ?? consent;
@@ -168,45 +157,6 @@ async function blockTargetOf(sql: Sql, { tenant, origin, sink, subscription }: C
   return { tenant, origin, sink, ...row };
 }
 
-/** Why a call grants nothing, and the error that its caller gets. */
-interface Rejection {
-  reason: RejectionReason;
-  error: RegistryError;
-}
-
-interface CallbackConsent {
-  allowedOrigin: string | undefined;
-  allowedRate: Rate;
-  warnings: Warning[];
-}
-
-/** Judged like a response, except that the origin and the rate may be left out (section 4.2.2). */
-function readConsent(request: CallbackRequest, called: Called, origin: Origin): CallbackConsent | Rejection {
-  const closed = whyClosed(called);
-  if (closed !== undefined) return { reason: closed, error: callbackUnknown() };
-  const { allowedOrigin, allowedRate: text } = request;
-  const rate = text === undefined ? undefined : parseRate(text);
-  if (text !== undefined && rate === undefined) return { reason: 'rate_malformed', error: rateMalformed() };
-  const ours =
-    allowedOrigin === undefined
-      ? { allowedOrigin, warnings: [] }
-      : judgeOrigin({ origin: origin.name, judgement: origin.judgement }, [allowedOrigin]);
-  if (typeof ours === 'string') return { reason: ours, error: otherOrigin(ours, origin.name) };
-
-  const offered = offeredRate(called);
-  const warnings: Warning[] =
-    text !== undefined && rate !== undefined
-      ? warningsOfRate(text, rate, offered)
-      : offered === undefined
-        ? ['rate_defaulted']
-        : [];
-  return {
-    allowedOrigin: ours.allowedOrigin,
-    allowedRate: rate ?? offered ?? origin.defaultRate,
-    warnings: [...ours.warnings, ...warnings],
-  };
-}
-
 /** The outcome of a call after consent was given. If the grant has ended, the key is unknown. */
 async function grantBefore(sql: Sql, called: Called): Promise<CallbackOutcome> {
   const grant = called.state === 'granted' ? await liveGrant(sql, called) : undefined;
@@ -226,16 +176,4 @@ async function liveGrant(sql: Sql, { tenant, origin, sink }: Called) {
     select allowedrate, expiresat from "grant"
     where origin = ${origin} and sink = ${sink} and tenant = ${tenant} and state = 'live' and expiresat > now()`;
   return grant && { allowedRate: storedRate(grant.allowedrate), expiresAt: grant.expiresat };
-}
-
-function otherOrigin(rule: FaultRule, origin: string): RegistryError {
-  return new RegistryError('invalid_request', handshakeTexts.otherOrigin, {
-    faults: [{ pointer: 'header/webhook-allowed-origin', rule, detail: handshakeTexts.sendOrigin(origin) }],
-  });
-}
-
-function rateMalformed(): RegistryError {
-  return new RegistryError('callback_rate_malformed', handshakeTexts.rateMalformed, {
-    faults: [{ pointer: 'header/webhook-allowed-rate', rule: 'rate_malformed', detail: handshakeTexts.sendRate }],
-  });
 }

@@ -29,6 +29,13 @@ export interface Judged extends Begun {
   isBlocked: boolean;
 }
 
+/** The part of it that decides. */
+export type Deciding = Omit<Judged, keyof Begun | 'origin'> & {
+  claim: Pick<Begun['claim'], 'reason'>;
+  attempt: Pick<Begun['attempt'], 'callbackOffered'>;
+  origin: Pick<Origin, 'unsupportedRate'>;
+};
+
 /** When to look again whether the block on an address was lifted. */
 export const blockedMs = 60_000;
 
@@ -45,7 +52,7 @@ export interface RetrySettings {
  *
  * @param now the database's time
  */
-export function nextMove(judged: Judged, now: Date, settings: RetrySettings): Move {
+export function nextMove(judged: Deciding, now: Date, settings: RetrySettings): Move {
   const { claim, attempt, judgement, callbackUntil, silentVerdict } = judged;
   const { kind, verdict } = judgement;
   // Asked again once the block is lifted: a consent under a block does not count, and a refusal does.
@@ -78,7 +85,7 @@ export function isClearRefusal({ verdict }: Judgement): boolean {
 }
 
 /** Retried with backoff; a renewal before the grant expires, unless the webhook asked for a later time. */
-function afterNoAnswer({ claim, judgement, failures, renewed }: Judged, now: Date, settings: RetrySettings): Move {
+function afterNoAnswer({ claim, judgement, failures, renewed }: Deciding, now: Date, settings: RetrySettings): Move {
   const { maxAttempts, retry, random } = settings;
   const { verdict } = judgement;
   const afterCooldown = cooldownAfter(judgement) === undefined;
@@ -103,7 +110,7 @@ export function givenBy({
   judgement,
   origin,
   renewed,
-}: Pick<Judged, 'judgement' | 'origin' | 'renewed'>):
+}: Pick<Deciding, 'judgement' | 'origin' | 'renewed'>):
   Pick<Consent, 'basis' | 'allowedOrigin' | 'allowedRate' | 'warnings'> | undefined {
   if (judgement.kind === 'granted') {
     const { allowedOrigin, allowedRate, warnings } = judgement;

@@ -1,9 +1,9 @@
 import type { components } from '../http/contract.gen.js';
 import { nextTexts } from '../texts/handshakes.js';
 import type { Language } from '../texts/text.js';
+import { explain, observed, presentRejected, type Asked } from './explain.js';
 import type { Attempt, Handshake, HeaderLine } from './handshake.js';
-import { presentRejected } from './rejected-callback.js';
-import { advise, describe, publicVerdict, type Facts, type Verdict } from './verdicts.js';
+import { publicVerdict, type Verdict } from './verdicts.js';
 
 type Presented = components['schemas']['Handshake'];
 
@@ -98,40 +98,6 @@ function sentences(
   };
   const shown = isAdmin ? verdict : publicVerdict(verdict);
   return { verdict: shown, ...explain(shown, facts, language) };
-}
-
-/** What a verdict says of what was observed, with advice if there is any. */
-export function explain(verdict: Verdict, facts: Facts, language: Language): { message: string; advice?: string } {
-  const advice = advise(verdict, facts, language);
-  return { message: describe(verdict, facts, language), ...(advice === undefined ? {} : { advice }) };
-}
-
-type Asked = Pick<Handshake, 'origin' | 'sink'>;
-
-/** What the response contained, for sentences that show it. */
-export function observed({ origin, sink }: Asked, answer: readonly HeaderLine[] | undefined): Facts {
-  const header = (name: string) => {
-    const lines = answer?.filter(([each]) => each.toLowerCase() === name) ?? [];
-    return lines.length === 0 ? undefined : lines.map(([, value]) => value).join(', ');
-  };
-  const allowedOrigin = header('webhook-allowed-origin');
-  const allowedRate = header('webhook-allowed-rate');
-  const requestedOriginEchoed = header('webhook-request-origin');
-  const redirectedTo = withinHost(sink, header('location'));
-  return {
-    origin,
-    ...(allowedOrigin === undefined ? {} : { allowedOrigin }),
-    ...(allowedRate === undefined ? {} : { allowedRate }),
-    ...(requestedOriginEchoed === undefined ? {} : { requestedOriginEchoed }),
-    ...(redirectedTo === undefined ? {} : { redirectedTo }),
-  };
-}
-
-/** The full URL that a redirect points to, if it stays on the host of the sink. */
-function withinHost(sink: string, location: string | undefined): string | undefined {
-  if (location === undefined || !URL.canParse(location, sink)) return undefined;
-  const target = new URL(location, sink);
-  return target.hostname === new URL(sink).hostname ? target.href : undefined;
 }
 
 function headerOf([name, value]: HeaderLine) {

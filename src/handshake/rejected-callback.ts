@@ -1,10 +1,6 @@
-import type { components } from '../http/contract.gen.js';
 import { databaseTime, type Actor, type Transaction } from '../storage/transaction.js';
-import { rejectedCallbackTexts } from '../texts/handshakes.js';
-import type { Language } from '../texts/text.js';
 import { clip, withoutKey } from './attempt.js';
 import { targetOf, type Called } from './callback-key.js';
-import { quoted } from './verdicts.js';
 
 export type RejectionReason =
   'origin_mismatch' | 'origin_repeated' | 'rate_malformed' | 'callback_expired' | 'callback_closed' | 'blocked';
@@ -54,17 +50,3 @@ function shown(name: 'allowedorigin' | 'allowedrate', value: string | undefined,
 
 /** Characters; a little more than a message shows. */
 const mostKept = 250;
-
-/** What arrived, why it did not count, and what to send instead. */
-export function presentRejected(
-  origin: string,
-  { at, reason, allowedorigin = '', allowedrate = '', count }: RejectedCallback,
-  language: Language,
-): components['schemas']['RejectedCallback'] {
-  const { message, advice } = rejectedCallbackTexts[reason]({
-    origin: quoted(origin),
-    allowedOrigin: quoted(allowedorigin),
-    allowedRate: quoted(allowedrate),
-  });
-  return { at, reason, message: message[language], advice: advice[language], count };
-}

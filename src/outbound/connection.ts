@@ -1,4 +1,4 @@
-import type { TLSSocket } from 'node:tls';
+import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
 import { codeOf, RequestFailure } from './failure.js';
 
@@ -44,8 +44,8 @@ export interface Connection {
   close(): void;
 }
 
-/** Takes over `socket`, which is connected and secured. `origin` is the URL origin of all requests. */
-export function openConnection(socket: TLSSocket, origin: string, limits: AnswerLimits): Connection {
+/** Takes over `socket`, which is connected and, for https, secured. `origin` is the URL origin of all requests. */
+export function openConnection(socket: Socket, origin: string, limits: AnswerLimits): Connection {
   const { keepAliveMs, maxHeaderBytes, maxInformational, maxBodyBytes } = limits;
   const isKept = keepAliveMs > 0;
   let isTaken = false;
@@ -141,7 +141,7 @@ export function openConnection(socket: TLSSocket, origin: string, limits: Answer
  * undici accepts status lines of RTSP, ICE and other HTTP versions, and does not report which it was. `isHttp1` checks
  * the status line of the head at this place among all heads since `begin`, informational ones included.
  */
-function recordStatusLines(socket: TLSSocket): { begin(): void; isHttp1(place: number): boolean; end(): void } {
+function recordStatusLines(socket: Socket): { begin(): void; isHttp1(place: number): boolean; end(): void } {
   let text = '';
   let isRecording = true;
   const read = socket.read.bind(socket);

@@ -1,6 +1,6 @@
 import type { Basis } from '../grants/grant.js';
-import { explain, nextOf, observed } from '../handshake/presentation.js';
-import { presentRejected } from '../handshake/rejected-callback.js';
+import { explain, observed, presentRejected } from '../handshake/explain.js';
+import { nextOf } from '../handshake/presentation.js';
 import { verdicts, warnings as warningTexts, type Verdict } from '../handshake/verdicts.js';
 import type { components } from '../http/contract.gen.js';
 import { blockTexts } from '../texts/blocks.js';

@@ -82,7 +82,7 @@ test('every command prints its help, and the version can be printed', async () =
   };
   const whole = await said('--help');
   expect([await said('-h'), await said('help')]).toEqual([whole, whole]);
-  for (const command of ['try', 'token', 'validate', 'demo', 'receiver']) {
+  for (const command of ['try', 'token', 'check', 'listen', 'validate', 'demo', 'receiver']) {
     const own = await said(command, '--help');
     expect(own).toContain(`\n  ${command}`);
     expect(whole).toContain(own.replace('Usage: assent\n\n', ''));
