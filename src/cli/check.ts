@@ -186,10 +186,10 @@ function prepareRequest({ url: text, ca, allowedNetworks, timeoutMs, userAgent }
     notes: [
       ...(isPlain ? ['This is plain http, which works on this machine only. A registry asks https only.'] : []),
       ...(isLocal && !isPlain ? [sinkTexts.localhost.en] : []),
-      ...(isPlain || isUsualPort
+      ...(isLocal || isUsualPort
         ? []
         : [
-            `A registry asks the ports ${safeRequestDefaults.ports.join(' and ')}, unless its setting ASSENT_SINK_PORTS has ${port}.`,
+            `A registry asks the ports ${safeRequestDefaults.ports.join(' and ')}, unless ASSENT_SINK_PORTS has others.`,
           ]),
     ],
   };

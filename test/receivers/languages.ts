@@ -9,6 +9,8 @@ import { freePort } from '../support/postgres.mjs';
 
 /** How the receivers of one language are installed and started: all of them in one process. */
 interface Language extends Tools {
+  /** Of its table in the documentation. */
+  heading?: string;
   /** From a block of the documentation to the file that it becomes. */
   shown: Record<string, string>;
   build?: string[];
@@ -27,7 +29,7 @@ const languages: Language[] = [
   {
     name: 'Python',
     folder: 'python',
-    shown: { flask: 'shown/flask.py', fastapi: 'shown/fastapi.py' },
+    shown: { flask: 'shown/flask.py', fastapi: 'shown/fastapi.py', django: 'shown/django.py' },
     tool: ['python3', '-m', 'pip', '--version'],
     install: [
       ...'python3 -m pip install --quiet --no-compile --no-deps'.split(' '),
@@ -59,11 +61,22 @@ const languages: Language[] = [
     build: ['javac', '-d', '.', 'Serve.java', 'Webhook.java'],
     start: ['java', '-XX:TieredStopAtLevel=1', '-cp', '.', 'Serve'],
   },
+  proxy('nginx', { nginx: 'shown/nginx.conf' }, ['nginx', '-v']),
+  proxy('Caddy', { caddy: 'shown/Caddyfile' }, ['caddy', 'version']),
+  proxy('HAProxy', { haproxy: 'shown/haproxy.cfg' }, ['haproxy', '-v']),
 ];
+
+/** Nothing is installed: a proxy is a program of the machine. */
+function proxy(name: string, shown: Record<string, string>, tool: string[]): Language {
+  const start = [process.execPath, 'main.mjs', name.toLowerCase()];
+  return { name, heading: name, folder: 'proxies', shown, tool, install: tool, start };
+}
 
 /** What runs: addresses by the name of the framework, as it comes and after its owner followed the advice. */
 export interface Receivers {
   name: string;
+  /** Of its table in the documentation. */
+  heading: string;
   plain: Record<string, string>;
   advised: Record<string, string>;
   /** The programs behind `advised`, as they were written. */
@@ -72,12 +85,17 @@ export interface Receivers {
 }
 
 /** Installs and starts what can be had here, in folders that are gone afterwards; `blocks` are those of the page. */
-export function startReceivers(blocks: ReadonlyMap<string, string>): Promise<Array<Receivers | Missing>> {
-  return Promise.all(languages.map((language) => startLanguage(language, blocks)));
+export async function startReceivers(blocks: ReadonlyMap<string, string>): Promise<Array<Receivers | Missing>> {
+  const started = await Promise.allSettled(languages.map((language) => startLanguage(language, blocks)));
+  const failed = started.find((each) => each.status === 'rejected');
+  const running = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  if (failed === undefined) return running;
+  for (const language of running) if ('stop' in language) await language.stop();
+  throw failed.reason;
 }
 
 async function startLanguage(language: Language, blocks: ReadonlyMap<string, string>): Promise<Receivers | Missing> {
-  const { name, build, start } = language;
+  const { name, heading = `Frameworks in ${name}`, build, start } = language;
   const port = String(await freePort());
   const tools = await install({ ...language, folder: fileURLToPath(new URL(language.folder, import.meta.url)) });
   if ('missing' in tools) return tools;
@@ -85,7 +103,7 @@ async function startLanguage(language: Language, blocks: ReadonlyMap<string, str
   const sources: string[] = [];
   for (const [block, file] of Object.entries(language.shown)) {
     const code = blocks.get(block);
-    if (code === undefined) throw new Error(`docs/consumers/receive.md shows no code with the name ${block}`);
+    if (code === undefined) throw new Error(`The documentation shows no code with the name ${block}`);
     await mkdir(dirname(join(folder, file)), { recursive: true });
     await writeFile(join(folder, file), code);
     sources.push(code);
@@ -97,16 +115,21 @@ async function startLanguage(language: Language, blocks: ReadonlyMap<string, str
   if (build !== undefined) await execute(build);
   const [command = '', ...args] = start;
   const env = { ...tools.env, PORT: port };
-  const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const { plain, advised } = await firstLine(child);
   return {
     name,
+    heading,
     plain,
     advised,
     source: sources.join('\n'),
     async stop() {
-      child.kill('SIGKILL');
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      if (child.exitCode === null && child.signalCode === null) {
+        const ended = once(child, 'exit');
+        // With its group: a proxy is a child of what started it.
+        process.kill(-(child.pid ?? 0), 'SIGKILL');
+        await ended;
+      }
       await remove();
     },
   };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
+import { check } from '../../src/cli/check.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 import { startTlsFront, type TlsFront } from '../support/tls-front.js';
@@ -10,9 +11,21 @@ import { startReceivers } from './languages.js';
  * Frameworks and SDKs that others wrote, at pinned versions, and the tables of the documentation that say what they
  * answer. A language whose tool or registry is missing on this machine is skipped, with the reason.
  */
-const page = readFileSync(new URL('../../docs/consumers/receive.md', import.meta.url), 'utf8');
-const blocks = [...page.matchAll(/^```\w+ (\w+)\n([\s\S]*?)^```$/gm)];
+const read = (name: string) => readFileSync(new URL(`../../docs/consumers/${name}`, import.meta.url), 'utf8');
+const page = read('frameworks.md');
+const blocks = [...read('receive.md').matchAll(/^```\w+ (\w+)\n([\s\S]*?)^```$/gm)];
 const languages = await startReceivers(new Map(blocks.map(([, name = '', code = '']) => [name, code])));
+
+/** The set-ups that run the code of the page, and those of them that count. */
+const shownIn: Record<string, string[]> = {
+  Go: ['`http.ServeMux`'],
+  Python: ['Flask', 'FastAPI', 'Django with `View`'],
+  Java: ['JDK `HttpServer`'],
+  nginx: ['serving a file'],
+  Caddy: ['`reverse_proxy` to an application that returns 404'],
+  HAProxy: ['`http-request deny unless METH_POST`'],
+};
+const countedBy: Record<string, string[]> = { nginx: shownIn['nginx'] ?? [], HAProxy: shownIn['HAProxy'] ?? [] };
 
 let registry: Registry;
 let tenant: Tenant;
@@ -35,7 +48,7 @@ describe.each(languages)('$name', (language) => {
     return;
   }
   const { plain, advised, source } = language;
-  const rows = rowsUnder(`Frameworks in ${language.name}`);
+  const rows = rowsUnder(language.heading);
   const register = (setup: string, name: string, address: string) => {
     const host = `${language.name} ${setup} ${name}`.toLowerCase().replace(/\W+/g, '-').replace(/-$/, '');
     return tenant.register(front.sink(`${host}.hooks.test`, address));
@@ -48,8 +61,8 @@ describe.each(languages)('$name', (language) => {
 
   test.each(rows)('$name answers $answer, which is $verdict', async ({ name, answer, verdict }) => {
     const address = plain[name] ?? '';
-    // A wrong path would look like a framework without a route for OPTIONS. This one wants headers of Azure.
-    if (!name.includes('web-pubsub')) expect(await deliver(address)).toBe(true);
+    // A wrong path would look like a framework without a route for OPTIONS.
+    if (!takesNoEvents(name)) expect(await deliver(address)).toBe(true);
 
     const { id } = await register('plain', name, address);
     const consents = verdict.includes('granted');
@@ -69,7 +82,8 @@ describe.each(languages)('$name', (language) => {
       const { id, sink } = await register('advised', name, address);
       await untilActive(id);
       expect(await tenant.permission(sink)).toMatchObject({ allowed: true, allowedrate: 120 });
-      if (!name.includes('web-pubsub')) expect(await deliver(address)).toBe(true);
+      if (!name.includes('web-pubsub') && name !== '`basicauth`') expect(await deliver(address)).toBe(true);
+      expect(await ask(address, tenant.origin)).toMatchObject({ outcome: 'consent', allowedRate: 120 });
 
       const stranger = `${tenant.origin}.attacker.test`;
       const { headers } = await fetch(address, { method: 'OPTIONS', headers: { 'WebHook-Request-Origin': stranger } });
@@ -77,13 +91,61 @@ describe.each(languages)('$name', (language) => {
       for (const [, code] of advice.matchAll(/`([^`]+)`/g)) expect(source).toContain(code);
     },
   );
+
+  for (const name of shownIn[language.name] ?? []) {
+    test(`${name}, as shown, returns 405 and 415 as HTTP says`, async () => {
+      const address = advised[name] ?? '';
+      expect((await fetch(address)).status).toBe(405);
+      const text = { method: 'POST', headers: { 'Content-Type': 'text/html' }, body: 'a' };
+      expect((await fetch(address, text)).status).toBe(415);
+    });
+  }
+
+  for (const name of countedBy[language.name] ?? []) {
+    test(`${name}, as shown, refuses what is above the rate with Retry-After`, async () => {
+      const address = advised[name] ?? '';
+      const origin = { 'WebHook-Request-Origin': tenant.origin };
+      let accepted = 0;
+      let response = await post(address, origin);
+      for (; response.ok; accepted += 1) response = await post(address, origin);
+      expect([response.status, response.headers.get('retry-after')]).toEqual([
+        429,
+        expect.stringMatching(/^[1-9]\d*$/),
+      ]);
+      // A few were sent before, and the bucket of nginx leaks.
+      expect(accepted).toBeGreaterThan(110);
+      expect((await ask(address, tenant.origin)).outcome).toBe('consent');
+    });
+  }
 });
 
-async function deliver(address: string): Promise<boolean> {
+/** One wants headers of Azure, one serves a file, and one a password. */
+const takesNoEvents = (name: string) => /web-pubsub|serving a file|^`basicauth`$/.test(name);
+
+/** As `assent check`, without a registry and over plain http. */
+const ask = (address: string, origin: string) =>
+  check(
+    {
+      url: address,
+      origin,
+      requestedRate: 120,
+      judgement: 'strict',
+      callbackHost: undefined,
+      ca: undefined,
+      allowedNetworks: [],
+      timeoutMs: 10_000,
+      userAgent: 'Assent',
+    },
+    { asked: () => undefined, waits: () => undefined },
+  );
+
+function post(address: string, more: Record<string, string> = {}): Promise<Response> {
   const event = { specversion: '1.0', id: '1', source: 'urn:example:a', type: 'com.example.made' };
-  const headers = { 'Content-Type': 'application/cloudevents+json' };
-  return (await fetch(address, { method: 'POST', headers, body: JSON.stringify(event) })).ok;
+  const headers = { 'Content-Type': 'application/cloudevents+json', ...more };
+  return fetch(address, { method: 'POST', headers, body: JSON.stringify(event) });
 }
+
+const deliver = async (address: string): Promise<boolean> => (await post(address)).ok;
 
 interface Row {
   name: string;

@@ -84,15 +84,11 @@ async def handshake(request: Request):
     name: 'Python: Django',
     code: `rates = {"eventemitter.example.com": "120"}
 
-
-@csrf_exempt
-@require_http_methods(["POST", "OPTIONS"])
-def events(request):
-    if request.method == "OPTIONS":
+class Webhook(View):
+    def options(self, request):
         origin = request.headers.get("WebHook-Request-Origin")
         consent = {"WebHook-Allowed-Origin": origin, "WebHook-Allowed-Rate": rates[origin]} if origin in rates else {}
-        return HttpResponse(status=204, headers={"Allow": "POST", **consent})
-    return HttpResponse(status=204)`,
+        return HttpResponse(status=204, headers={"Allow": "POST", **consent})`,
   },
   {
     name: 'Java',
@@ -116,6 +112,7 @@ server {
     if ($request_method = OPTIONS) {
       add_header WebHook-Allowed-Origin $webhook_origin;
       add_header WebHook-Allowed-Rate $webhook_rate;
+      add_header Allow POST;
       return 204;
     }
     proxy_pass http://127.0.0.1:9100;
@@ -124,22 +121,27 @@ server {
   },
   {
     name: 'Caddy',
-    code: `@handshake {
+    code: `@known {
   method OPTIONS
   header WebHook-Request-Origin eventemitter.example.com
 }
-route {
-  header @handshake {
+@options method OPTIONS
+@other not method POST
+route /events {
+  header @other Allow POST
+  header @known {
     WebHook-Allowed-Origin eventemitter.example.com
     WebHook-Allowed-Rate 120
   }
-  respond @handshake 204
+  respond @options 204
   reverse_proxy 127.0.0.1:9100
 }`,
   },
   {
     name: 'HAProxy',
-    code: `http-request return status 204 hdr WebHook-Allowed-Origin eventemitter.example.com hdr WebHook-Allowed-Rate 120 if METH_OPTIONS { req.hdr(WebHook-Request-Origin) eventemitter.example.com }`,
+    code: `acl known req.fhdr(WebHook-Request-Origin) -i eventemitter.example.com
+http-request return status 204 hdr Allow POST hdr WebHook-Allowed-Origin eventemitter.example.com hdr WebHook-Allowed-Rate 120 if METH_OPTIONS known
+http-request return status 204 hdr Allow POST if METH_OPTIONS`,
   },
 ];
 

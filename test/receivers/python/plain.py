@@ -65,5 +65,5 @@ class DjangoView(View):
 
 django_routes = [
     path("function", django_function),
-    path("view", csrf_exempt(DjangoView.as_view())),
+    path("events", csrf_exempt(DjangoView.as_view())),
 ]

@@ -8,6 +8,7 @@ from wsgiref.simple_server import WSGIRequestHandler, make_server
 import advised
 import django
 import plain
+import shown.django
 import shown.fastapi
 import shown.flask
 import uvicorn
@@ -54,6 +55,7 @@ async def main():
     settings.ROOT_URLCONF = (
         path("plain/", include(plain.django_routes)),
         path("advised/", include(advised.django_routes)),
+        path("advised/", include(shown.django.urlpatterns)),
     )
     of_django = serve_wsgi(get_wsgi_application())
     apps = {
@@ -74,7 +76,7 @@ async def main():
         addresses[setup] = {
             **{name: f"http://{HOST}:{port}/events" for name, port in ports.items()},
             "Django with `require_POST`": f"http://{HOST}:{of_django}/{setup}/function",
-            "Django with `View`": f"http://{HOST}:{of_django}/{setup}/view",
+            "Django with `View`": f"http://{HOST}:{of_django}/{setup}/events",
         }
     print(json.dumps(addresses), flush=True)
     await asyncio.gather(*tasks)
