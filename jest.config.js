@@ -28,6 +28,7 @@ const long = [
   'changes/follower',
   'cli/commands',
   'cli/demo',
+  'cli/listen',
   'cli/try',
   'cli/validate-files',
   'clocks',

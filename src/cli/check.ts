@@ -90,6 +90,8 @@ export async function check(settings: CheckSettings, observer: Observer): Promis
       sink: url,
       origin: policy,
       requestedRate,
+    }).catch((error: NodeJS.ErrnoException) => {
+      throw new UsageError(`--callback-host: nothing can listen on port ${place.port} (${error.code}).`);
     }));
   if (listener === undefined) {
     notes.push('No callback was offered. If the webhook reaches this machine, name an address with --callback-host.');

@@ -208,6 +208,26 @@ describe('the URL', () => {
     expect(await ask('', { url, ca: secure.ca })).toMatchObject({ outcome: 'consent' });
   });
 
+  test('of another machine gets a callback URL only if it is said where that reaches this one', async () => {
+    let offered: string | undefined;
+    secure.on('/later', async (request, response) => {
+      offered = callbackOf(request);
+      if (offered !== undefined) await fetch(offered, { method: 'POST' });
+      response.writeHead(204).end();
+    });
+    const port = await freePort();
+    const url = secure.sink('/later');
+    const settings = { url, ca: secure.ca, callbackHost: { host: 'localhost', port } };
+    expect(await ask('', settings)).toMatchObject({ verdict: 'callback_granted' });
+    expect(offered).toMatch(new RegExp(`^http://localhost:${port}/v1/callbacks/`));
+    const taken = { ...settings, callbackHost: { host: 'localhost', port: secure.port } };
+    await expect(ask('', taken)).rejects.toThrow('nothing can listen on port');
+    // It is this machine, but no name or address of loopback.
+    const away = await ask('', { url: `https://0.0.0.0:${port}/`, allowedNetworks: ['0.0.0.0/32'] });
+    expect(away).toMatchObject({ outcome: 'unreachable', attempts: [{ callbackOffered: false }] });
+    expect(away.notes.join()).toContain('--callback-host');
+  });
+
   test.each([
     ['http://webhook.example.com/', 'must be an https URL'],
     ['https://10.1.2.3/', 'must name its host'],
