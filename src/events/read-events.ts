@@ -40,8 +40,8 @@ export interface MessageLimits {
 
 /** Faults of a whole message: rule and sentence. */
 export const messageFaults = {
-  body_too_large: 'The body is larger than this registry accepts.',
-  too_many_events: 'The batch has more events than this registry accepts.',
+  body_too_large: 'The body is too large.',
+  too_many_events: 'The batch has too many events.',
   content_type_repeated: 'There is more than one Content-Type.',
   format_not_supported: 'The event formats are application/cloudevents+json and application/cloudevents-batch+json.',
   charset_not_supported: 'JSON is UTF-8 (RFC 8259, section 8.1).',

@@ -1,0 +1,48 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { problem, type WebhookResponse } from './exchange.js';
+import type { Delivery } from './delivery.js';
+
+/** One access token, several while they are rotated, or a function that checks the token of a delivery. */
+export type Authenticate =
+  string | readonly string[] | ((token: string | undefined, delivery: Delivery) => boolean | Promise<boolean>);
+
+/** `inQuery`: the token was in the URL, so no shared cache may keep the response. */
+export type Authenticated = { ok: true; inQuery: boolean } | { ok: false; refusal: WebhookResponse };
+
+/**
+ * Checks the access token in `Authorization: Bearer` or, if `acceptsQuery`, in the query as `access_token` (webhook
+ * specification, section 3; RFC 6750). Throws an Error if there is no token to compare with.
+ */
+export function createAuthentication(authenticate: Authenticate | undefined, acceptsQuery: boolean) {
+  const isAccepted = authenticate === undefined ? undefined : checkOf(authenticate);
+  return async (delivery: Delivery, url: string): Promise<Authenticated> => {
+    if (isAccepted === undefined) return { ok: true, inQuery: false };
+    const inHeader = /^Bearer +([^ ]+) *$/i.exec(delivery.headers['authorization'] ?? '')?.[1];
+    const inQuery = acceptsQuery ? new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]).getAll('access_token') : [];
+    const tokens = inHeader === undefined ? inQuery : [inHeader, ...inQuery];
+    // RFC 6750, section 2: one method in one request.
+    if (tokens.length > 1) return { ok: false, refusal: problem(400, 'The request has more than one access token.') };
+    if (await isAccepted(tokens[0], delivery)) return { ok: true, inQuery: inQuery.length > 0 };
+    const error = tokens.length === 0 ? '' : ', error="invalid_token"';
+    const detail = tokens.length === 0 ? 'The request has no access token.' : 'The access token is not valid.';
+    const headers = { 'WWW-Authenticate': `Bearer realm="webhook"${error}` };
+    return { ok: false, refusal: problem(401, detail, { headers }) };
+  };
+}
+
+function checkOf(authenticate: Authenticate): (token: string | undefined, delivery: Delivery) => unknown {
+  if (typeof authenticate === 'function') return authenticate;
+  const tokens = [authenticate].flat();
+  if (tokens.length === 0 || tokens.some((token) => typeof token !== 'string' || !/^[!-~]+$/.test(token))) {
+    throw new Error('`authenticate` is a token without spaces, a list of at least one, or a function.');
+  }
+  const hashes = tokens.map(hashOf);
+  return (token) => {
+    if (token === undefined) return false;
+    const hash = hashOf(token);
+    // Compares with all of them: the time that it takes says nothing about which one is close.
+    return hashes.map((each) => timingSafeEqual(each, hash)).includes(true);
+  };
+}
+
+const hashOf = (token: string) => createHash('sha256').update(token).digest();

@@ -1,0 +1,50 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { BodyTakenError, type Handle, type WebhookRequest } from './exchange.js';
+
+/** A request of Node, and what body parsers leave in it. */
+export type NodeRequest = IncomingMessage & { body?: unknown; rawBody?: unknown };
+type Next = (error?: unknown) => unknown;
+
+export function requestOfNode(request: NodeRequest): WebhookRequest {
+  return {
+    method: request.method ?? '',
+    url: request.url ?? '',
+    headers: request.rawHeaders,
+    body: (limit) => readBody(request, limit),
+  };
+}
+
+async function readBody(request: NodeRequest, limit: number): Promise<Uint8Array | 'too_large' | 'interrupted'> {
+  const parsed = [request.rawBody, request.body].find((body) => body instanceof Uint8Array);
+  if (parsed !== undefined) return parsed.length > limit ? 'too_large' : parsed;
+  if (request.readableDidRead) throw new BodyTakenError();
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const settle = (result: Uint8Array | 'too_large' | 'interrupted') => {
+      request.off('data', add);
+      resolve(result);
+    };
+    const add = (chunk: Buffer) => {
+      bytes += chunk.length;
+      // The rest is dropped, not kept.
+      if (bytes > limit) settle('too_large');
+      else chunks.push(chunk);
+    };
+    const interrupt = () => settle('interrupted');
+    request.on('data', add).once('error', interrupt).once('close', interrupt);
+    request.once('end', () => settle(Buffer.concat(chunks)));
+  });
+}
+
+/** For `node:http`, `node:https` and `node:http2`, and as middleware of Express and others with `next`. */
+export function nodeAdapter(handle: Handle) {
+  return async (request: NodeRequest, response: ServerResponse, next?: Next): Promise<void> => {
+    const { status, headers, body, passOn } = await handle(requestOfNode(request));
+    if (passOn && next) return void next();
+    // Without writeHead, Node adds the length of the body: some senders do not read chunks.
+    response.statusCode = status;
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    response.end(body);
+  };
+}
