@@ -62,6 +62,7 @@ const long = [
   'storage/outage',
   'storage/session',
   'storage/tls',
+  'webhook/frameworks',
 ];
 
 /**

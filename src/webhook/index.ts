@@ -25,8 +25,11 @@ export interface WebhookSettings {
   /** For all origins that `origins` names without a rate, and where its function returns true. */
   rate?: RateOfOrigins | undefined;
   receive: Receive;
-  /** Who presents no such token gets 401. Without it, everyone may send who names an allowed origin. */
-  authenticate?: Authenticate | undefined;
+  /**
+   * Requests without a valid token get 401. If it is left out, everyone may send who names an allowed origin; undefined
+   * is an error, because it may be a variable of the environment that is not set.
+   */
+  authenticate?: Authenticate;
   /** `nl-gov` accepts no access token in the query. */
   profile?: 'cloudevents' | 'nl-gov' | undefined;
   /** A body has at most so many bytes (1,048,576 if absent) and events (100 if absent). */
@@ -71,6 +74,11 @@ export interface Webhook {
  */
 export function createWebhook(settings: WebhookSettings): Webhook {
   const { origins, rate, receive, authenticate, profile = 'cloudevents', counter = createCounter() } = settings;
+  checkNames(settings, settingNames, '');
+  checkNames(settings.callbacks ?? {}, callbackSettingNames, 'callbacks.');
+  if ('authenticate' in settings && authenticate === undefined) {
+    throw new Error('`authenticate` is undefined. Leave it out if senders need no access token.');
+  }
   // A fault that nobody sees is worse than a line in the console.
   const { onFault = console.error } = settings;
   if (typeof receive !== 'function') throw new Error('`receive` is the function that gets the events.');
@@ -116,4 +124,33 @@ export function createWebhook(settings: WebhookSettings): Webhook {
     pending: () => pending.list(),
     close: () => pending.close(),
   };
+}
+
+const settingNames = {
+  origins: 0,
+  rate: 0,
+  receive: 0,
+  authenticate: 0,
+  profile: 0,
+  limits: 0,
+  counter: 0,
+  callbacks: 0,
+  onFault: 0,
+} satisfies Record<keyof WebhookSettings, 0>;
+const callbackSettingNames = {
+  onRequest: 0,
+  onOutcome: 0,
+  store: 0,
+  lifetimeSeconds: 0,
+  ca: 0,
+  deadlineMs: 0,
+  hosts: 0,
+  networks: 0,
+  development: 0,
+} satisfies Record<keyof CallbackSettings, 0>;
+
+/** A misspelt setting, such as `authentication`, would leave a door open. */
+function checkNames(settings: object, known: object, place: string): void {
+  const unknown = Object.keys(settings).find((name) => !Object.hasOwn(known, name));
+  if (unknown !== undefined) throw new Error(`A webhook has no setting \`${place}${unknown}\`.`);
 }

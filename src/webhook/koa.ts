@@ -3,7 +3,6 @@ import { requestOfNode, type NodeRequest } from './node.js';
 
 export interface KoaContext {
   req: NodeRequest;
-  request: object;
   status: number;
   body: unknown;
   set(headers: Record<string, string>): void;

@@ -18,6 +18,9 @@ async function readBody(request: NodeRequest, limit: number): Promise<Uint8Array
   const parsed = [request.rawBody, request.body].find((body) => body instanceof Uint8Array);
   if (parsed !== undefined) return parsed.length > limit ? 'too_large' : parsed;
   if (request.readableDidRead) throw new BodyTakenError();
+  if (request.readableEnded) return new Uint8Array();
+  // The sender left while the application decided whether it may send.
+  if (request.destroyed) return 'interrupted';
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;

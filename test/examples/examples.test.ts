@@ -423,7 +423,8 @@ test('the Express receiver consents to the origin that it knows, and accepts eve
 
   const origin = { 'WebHook-Request-Origin': tenant.origin };
   expect(await post({ ...origin, 'Content-Type': json }, event)).toBe(204);
-  const binary = { 'ce-id': '2', 'ce-type': 'com.example.order.paid', 'Content-Type': 'application/json' };
+  const attributes = { 'ce-specversion': '1.0', 'ce-id': '2', 'ce-source': 'urn:example:a' };
+  const binary = { ...attributes, 'ce-type': 'com.example.order.paid', 'Content-Type': 'application/json' };
   expect(await post({ ...origin, ...binary }, { total: 8 })).toBe(204);
   await until(() => program.output.includes('received com.example.order.paid 2 {"total":8}'));
   expect(program.output).toContain('received com.example.order.created 1 {"total":7}');

@@ -17,7 +17,7 @@ interface Language extends Tools {
   start: string[];
 }
 
-const languages: Language[] = [
+export const languages: readonly Language[] = [
   {
     name: 'Node.js',
     folder: 'node',

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
 import express, { type RequestHandler } from 'express';
 import { createCounter } from '../../src/webhook/counter.js';
 import { createWebhook, Gone, RetryLater, type WebhookSettings } from '../../src/webhook/index.js';
@@ -501,6 +502,13 @@ describe('a wrong setting is an error that names it', () => {
     ['no receive', { origins: { [origin]: 1 } }, /`receive`/],
     ['an empty token', { receive, origins: { [origin]: 1 }, authenticate: '' }, /`authenticate`/],
     ['no tokens', { receive, origins: { [origin]: 1 }, authenticate: [] }, /`authenticate`/],
+    [
+      'a token from a variable that is not set',
+      { receive, origins: { [origin]: 1 }, authenticate: undefined },
+      /`authenticate` is undefined/,
+    ],
+    ['a misspelt setting', { receive, origins: { [origin]: 1 }, authentication: 'a' }, /`authentication`/],
+    ['a misspelt host', { receive, origins: { [origin]: 1 }, callbacks: { host: 'a' } }, /`callbacks.host`/],
     ['an unknown profile', { receive, origins: { [origin]: 1 }, profile: 'nl' }, /`profile`/],
     ['a limit of zero', { receive, origins: { [origin]: 1 }, limits: { bytes: 0 } }, /`limits.bytes`/],
     [
@@ -521,4 +529,13 @@ describe('a wrong setting is an error that names it', () => {
   ])('%s', (_title, settings, message) => {
     expect(() => createWebhook(settings as WebhookSettings)).toThrow(message);
   });
+});
+
+test('the kit needs nothing but Node, and has at most 50 kB', () => {
+  const bundle = ['--bundle', '--minify', '--format=esm', '--platform=node', '--packages=external'];
+  const code = execFileSync('node_modules/.bin/esbuild', ['dist/webhook/index.js', ...bundle], { encoding: 'utf8' });
+  const imports = [...code.matchAll(/(?:from|import)"([^"]+)"/g)].map(([, name = '']) => name);
+  expect(imports).toContain('node:https');
+  expect(imports.filter((name) => !name.startsWith('node:'))).toEqual([]);
+  expect(code.length).toBeLessThanOrEqual(50_000);
 });
