@@ -37,8 +37,7 @@ export function callCallback(
   const lookup: LookupFunction = (name, options, give) => {
     resolveName(name, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
       if (error !== null) return give(error, '', 0);
-      // One name with a public and a private address is a trick.
-      const isSafe = addresses.length > 0 && addresses.every(({ address }) => guard.isReachable(address));
+      const isSafe = guard.areReachable(addresses.map(({ address }) => address));
       if (!isSafe) return give(new AddressNotAllowed('an address of its host is not public'), '', 0);
       if (options.all) return give(null, addresses, 0);
       give(null, addresses[0]!.address, addresses[0]!.family);

@@ -25,7 +25,8 @@ export interface Callback {
 export interface CallbackGuard {
   /** A string says why this URL is not called. */
   parse(url: string): Callback | string;
-  isReachable(address: string): boolean;
+  /** All of them: one name with a public and a private address is a trick. */
+  areReachable(addresses: readonly string[]): boolean;
 }
 
 /**
@@ -45,7 +46,7 @@ export function createCallbackGuard({ hosts, networks = [], development = false 
     return globalUnicast.check(address, 'ipv6') && !special.check(address, 'ipv6');
   };
   return {
-    isReachable,
+    areReachable: (addresses) => addresses.length > 0 && addresses.every(isReachable),
     parse(text) {
       // Visible ASCII only, and read in the same way by every parser. The target is sent as it is written.
       const parts = /^(https?):\/\/([^/?#@\\]+)([/?][^#]*)?$/i.exec(text);

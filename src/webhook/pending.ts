@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rate } from '../origins/rate.js';
 import { callCallback, type CallSettings } from './call-callback.js';
@@ -83,6 +84,8 @@ export function createPendingRequests(settings: CallbackSettings, onFault: (erro
   const guard = createCallbackGuard(settings);
   const calling: CallSettings = { guard, ca, deadlineMs };
   const closing = new AbortController();
+  // Every call listens to it.
+  setMaxListeners(0, closing.signal);
   /** By id, with the end of the URL: what this process decided, so that no later decision calls it again. */
   const decided = new Map<string, number>();
 

@@ -279,7 +279,10 @@ describe('which callback URLs are called', () => {
     const urls = forbidden.flatMap((address) => asHost(address).map((host) => `https://${host}/`));
     expect(urls.filter((url) => typeof guard.parse(url) !== 'string')).toEqual([]);
     const addresses = forbidden.flatMap((address) => [address, ...inIpv6(address)]);
-    expect(addresses.filter((address) => guard.isReachable(address))).toEqual([]);
+    expect(addresses.filter((address) => guard.areReachable([address]))).toEqual([]);
+    expect(guard.areReachable(['8.8.8.8', '2a00:1450::1'])).toBe(true);
+    expect(guard.areReachable(['8.8.8.8', '10.0.0.1'])).toBe(false);
+    expect(guard.areReachable([])).toBe(false);
   });
 
   test('no name that resolves to such an address', async () => {

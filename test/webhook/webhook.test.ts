@@ -288,6 +288,12 @@ describe('an event', () => {
     },
   );
 
+  test('of an origin that is not decided is refused', async () => {
+    const { deliver, received } = await start({ origins: () => 'later' });
+    expect((await deliver()).status).toBe(403);
+    expect(received).toEqual([]);
+  });
+
   test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])('cannot come with %s', async (method) => {
     const { ask } = await start();
     expect(await ask(method, from(origin))).toMatchObject({ status: 405, headers: { allow: 'POST, OPTIONS' } });
