@@ -89,6 +89,9 @@ export const faultRules = [
   'ended',
   'suspended',
   'held',
+  'rate_used_up',
+  'sources_disagree',
+  'sink_missing',
   'origin_mismatch',
   'origin_repeated',
   'not_a_uri_reference',
@@ -169,6 +172,7 @@ export const errorCodes = [
   'grant_not_found',
   'block_not_found',
   'not_permitted',
+  'rate_used_up',
   'lease_not_found',
   'match_too_expensive',
   'filters_too_expensive',
@@ -206,17 +210,20 @@ export class RegistryError extends Error {
   readonly detail: string | Text;
   readonly faults: readonly Fault[];
   readonly retryAfterSeconds: number | undefined;
+  /** For clients that discard the body: the rule of its fault, as a header. */
+  readonly reason: FaultRule | undefined;
 
   constructor(
     code: ErrorCode,
     detail: string | Text,
-    options: { faults?: readonly Fault[]; cause?: unknown; retryAfterSeconds?: number } = {},
+    options: { faults?: readonly Fault[]; cause?: unknown; retryAfterSeconds?: number; reason?: FaultRule } = {},
   ) {
     super(textIn(detail, 'en'), { cause: options.cause });
     this.code = code;
     this.detail = detail;
     this.faults = options.faults ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.reason = options.reason;
   }
 }
 

@@ -4,8 +4,10 @@ import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { createReaders, readerKinds } from './changes/readers.js';
 import type { Config } from './config.js';
+import { reportOf, type LeaseRoutes } from './deliveries/lease-routes.js';
 import { createLeases } from './deliveries/lease.js';
 import { SetupError } from './errors.js';
+import { createShares } from './gateways/shares.js';
 import type { Worker } from './handshake/worker.js';
 import { loadContract } from './http/contract.js';
 import { openIssuers } from './http/issuers.js';
@@ -20,6 +22,7 @@ import { createUpkeep } from './service/upkeep.js';
 import { createCounter } from './statistics/counter.js';
 import type { Database } from './storage/database.js';
 import { awaitMigrations, migrate } from './storage/migrate.js';
+import { uuidv7 } from './storage/ids.js';
 import { openDatabase } from './storage/open-database.js';
 import { createCredentialVault, openDevelopmentKeys } from './subscriptions/credential-vault.js';
 
@@ -101,12 +104,26 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   const counter = createCounter({ query: database.query, now: follower.now });
   const asking: Asking = createAsking(context, follower, counter);
   const { worker } = asking;
+  const leases = createLeases(database);
+  const onLease: LeaseRoutes['onLease'] = ({ tenant, origin, outcome, requests, allowed }) => {
+    metrics.lease(outcome, requests);
+    counter.count(tenant, origin, { kind: 'lease', code: 'leased' }, requests);
+    counter.count(tenant, origin, { kind: 'lease', code: 'allowed' }, allowed);
+  };
+  const shares = createShares({
+    leases,
+    instance: `gateways-${uuidv7()}`,
+    onLease: ({ tenant, origin }, answer) => onLease(reportOf(tenant, origin, answer)),
+    onFault: (error) => log.warn({ err: error }, 'an unused lease was not returned'),
+  });
   const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);
   const vault = createCredentialVault(keys);
   const listener = createApi(context, {
     following,
     asking,
-    leases: createLeases(database),
+    leases,
+    shares,
+    onLease,
     readers,
     vault,
     issuers: await openIssuers(config, log),
@@ -156,6 +173,7 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       const [api, watch] = servers;
       await Promise.all([...(api ? [closeServer(api, config.stopMs)] : []), ...loops]);
       if (watch) await closeServer(watch, 0);
+      await shares.close();
       await counter.flush().catch((error: unknown) => log.warn({ err: error }, 'the last counts are lost'));
       await database.close();
     },

@@ -31,7 +31,7 @@ export function createLeaseHandlers({ leases, onLease }: LeaseRoutes): Handlers<
       const { sink, instance, requests, returns = [] } = body;
       const origin = body.origin.toLowerCase();
       const answer = await leases.take({ tenant: principal.tenant, origin, sink, instance, requests, returns });
-      onLease({ tenant: principal.tenant, origin, outcome: outcomeOf(answer), ...sharesOf(answer) });
+      onLease(reportOf(principal.tenant, origin, answer));
       if (answer.kind === 'denied') {
         const detail = denials[answer.denial];
         throw new RegistryError('not_permitted', detail, {
@@ -51,6 +51,10 @@ export function createLeaseHandlers({ leases, onLease }: LeaseRoutes): Handlers<
       return { status: 200, isFollowed, body: { lease: path.id, returned } };
     },
   };
+}
+
+export function reportOf(tenant: string, origin: string, answer: LeaseAnswer): LeaseReport {
+  return { tenant, origin, outcome: outcomeOf(answer), ...sharesOf(answer) };
 }
 
 function outcomeOf(answer: LeaseAnswer): LeaseOutcome {

@@ -2,6 +2,7 @@ import type { Fault } from '../errors.js';
 import { brokenParameters } from '../http/contract.js';
 import { contentTag, namesTag } from '../http/entity-tag.js';
 import { ageHeader, type Handlers } from '../http/handler.js';
+import { isPlainJson } from '../http/body.js';
 import { copyBytes, viewOf } from '../matching/pairs/write-bytes.js';
 import { indexLoading, type Replica } from '../matching/replica.js';
 import { parseOriginName } from '../origins/origin-name.js';
@@ -136,13 +137,4 @@ function permissionText(known: Replica, tenant: string, { origin, sink }: AskedP
 function loaded(replica: Replica | undefined): Replica {
   if (replica === undefined) throw indexLoading();
   return replica;
-}
-
-function isPlainJson(rawHeaders: readonly string[]): boolean {
-  let isJson = false;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string;
-    if (name.length === 12 && name.toLowerCase() === 'content-type') isJson = rawHeaders[at + 1] === 'application/json';
-  }
-  return isJson;
 }

@@ -217,3 +217,25 @@ export function authorizationOf({ rawHeaders, httpVersion }: IncomingMessage): s
   }
   return authorization;
 }
+
+const ofGateway = 'assent-authorization';
+
+/**
+ * The same for requests of gateways, which may be unable to replace the `Authorization` of the delivery: then the token
+ * is in `Assent-Authorization`. RegistryError `invalid_request` for two tokens: one of them could be the delivery's.
+ */
+export function gatewayAuthorizationOf(request: IncomingMessage): string | undefined {
+  let authorization = authorizationOf(request);
+  const { rawHeaders } = request;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length !== ofGateway.length || name.toLowerCase() !== ofGateway) continue;
+    if (authorization !== undefined) {
+      throw new RegistryError('invalid_request', requestTexts.headerRepeated, {
+        faults: [{ pointer: `header/${ofGateway}`, rule: 'header_repeated', detail: requestTexts.sendOnce }],
+      });
+    }
+    authorization = rawHeaders[at + 1];
+  }
+  return authorization;
+}

@@ -50,6 +50,16 @@ function mediaTypeOf(headers: IncomingHttpHeaders): string {
   return headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
 }
 
+/** Whether the media type is written as programs do. Cheaper than `mediaTypeOf`, which parses all headers. */
+export function isPlainJson(rawHeaders: readonly string[]): boolean {
+  let isJson = false;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 12 && name.toLowerCase() === 'content-type') isJson = rawHeaders[at + 1] === 'application/json';
+  }
+  return isJson;
+}
+
 /** The fields of a form, checked; a repeated field has its last value. RegistryError `invalid_request`. */
 function readForm(operation: Operation, bytes: Buffer): unknown {
   const fields = Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));

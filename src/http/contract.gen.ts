@@ -441,6 +441,87 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/authorize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Let a gateway ask whether a delivery may pass
+         * @description For the external authorization of nginx, Caddy, Traefik and Envoy (webhook specification, section 4): the gateway asks
+         *     before it forwards a delivery, and any 2xx means yes. The token needs `assent:deliver`. The decision is that of
+         *     `GET /permissions`, but here a no has a status that gateways understand.
+         *
+         *     OpenAPI cannot express all of it: the operation accepts **any method**, ignores the body, and also serves **any path
+         *     below it**, such as `/v1/authorize/events?x=1`. There, the sink is `X-Forwarded-Proto` with `Host` and what follows
+         *     `/v1/authorize`, as Envoy sends it, and a yes is 200 instead of 204, because Envoy takes only 200 for a yes.
+         *
+         *     The origin is in `WebHook-Request-Origin` or the query. The sink is in one of these places: `X-Original-URL`;
+         *     `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Forwarded-Uri`; the path below; the query. If a request has several,
+         *     they must agree. `:443` after the host of an `https` URL in a header is dropped. A sink must be canonical otherwise.
+         *
+         *     Errors: `not_permitted` (403) if the delivery may not pass or the request leaves a doubt; `rate_used_up` (429) if
+         *     a lease was asked for; `invalid_request` (400) if the gateway's own settings are wrong.
+         */
+        get: operations["authorizeDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/access/v1/evaluation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide one access request of AuthZEN
+         * @description The Access Evaluation API of the OpenID AuthZEN Authorization API 1.0 (section 6): may the subject, an `origin`,
+         *     perform the action `deliver` on the resource, a `sink`? For senders (`assent:deliver`) and admins (`assent:admin`).
+         *     The decision is that of `GET /permissions`. It changes nothing.
+         *
+         *     An unknown type or action is a `decision` of `false` with a `reason`. Unknown members and all `properties` are
+         *     ignored. `/.well-known/authzen-configuration` names the address. The response has the `X-Request-ID` of the request.
+         */
+        post: operations["evaluateAccess"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/access/v1/evaluations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide many access requests of AuthZEN
+         * @description The Access Evaluations API of the OpenID AuthZEN Authorization API 1.0 (section 7), for up to 1,000 requests. For
+         *     senders (`assent:deliver`) and admins (`assent:admin`). `subject`, `action` and `resource` at the top are the
+         *     defaults of every entry. An entry that lacks one of them is a `decision` of `false` with an `error`. Without
+         *     `evaluations`, the response is that of `/access/v1/evaluation`.
+         */
+        post: operations["evaluateAccesses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/leases": {
         parameters: {
             query?: never;
@@ -1798,6 +1879,77 @@ export interface components {
             origin: string;
             sink: string;
         };
+        /** @description A subject or a resource. */
+        AccessEntity: {
+            /** @description `origin` for a subject, `sink` for a resource. */
+            type: string;
+            /** @description The name of the origin, or the exact URL of the sink. */
+            id: string;
+            /** @description Ignored. */
+            properties?: Record<string, never>;
+        };
+        AccessAction: {
+            /** @description `deliver`. */
+            name: string;
+            /** @description Ignored. */
+            properties?: Record<string, never>;
+        };
+        /** @description May the subject perform the action on the resource? */
+        AccessRequest: {
+            subject: components["schemas"]["AccessEntity"];
+            action: components["schemas"]["AccessAction"];
+            resource: components["schemas"]["AccessEntity"];
+            /** @description Ignored. */
+            context?: Record<string, never>;
+        };
+        /** @description Why, how fast and until when. The members are those of `GET /permissions`. */
+        AccessContext: {
+            /**
+             * @description Why not: a `reason` of `GET /permissions`, or `subject_type_unknown`, `action_unknown`, `resource_type_unknown`, or
+             *     `request_invalid`.
+             */
+            reason?: string;
+            /** @description The reason in words. */
+            message?: string;
+            allowedrate?: components["schemas"]["Rate"];
+            expiresat?: components["schemas"]["Time"];
+            basis?: components["schemas"]["GrantBasis"];
+            /** @description The id of the grant. */
+            grant?: string;
+            helduntil?: components["schemas"]["Time"];
+            /** @description What is wrong with this entry. */
+            error?: {
+                status: number;
+                message: string;
+            };
+        };
+        AccessDecision: {
+            decision: boolean;
+            context: components["schemas"]["AccessContext"];
+        };
+        /** @description Many access requests, with defaults. */
+        AccessRequests: {
+            subject?: components["schemas"]["AccessEntity"];
+            action?: components["schemas"]["AccessAction"];
+            resource?: components["schemas"]["AccessEntity"];
+            /** @description Ignored. */
+            context?: Record<string, never>;
+            /** @description The requests. Each may have `subject`, `action` and `resource`, which replace those at the top as a whole. */
+            evaluations?: Record<string, never>[];
+            options?: {
+                /**
+                 * @description `execute_all`, the default, decides all of them. The others end with the first `false` or the first `true`.
+                 * @enum {string}
+                 */
+                evaluations_semantic?: "execute_all" | "deny_on_first_deny" | "permit_on_first_permit";
+            };
+        };
+        AccessDecisions: {
+            evaluations?: components["schemas"]["AccessDecision"][];
+            /** @description Without `evaluations` in the request. */
+            decision?: boolean;
+            context?: components["schemas"]["AccessContext"];
+        };
         LeaseRequest: {
             origin: string;
             sink: string;
@@ -2661,7 +2813,8 @@ export interface components {
         /** @description The full version of this contract. */
         "API-Version": string;
         /**
-         * @description The id of this request. It is the `requestid` of a problem, and it is in the log.
+         * @description The id of this request. It is the `requestid` of a problem, and it is in the log. The AuthZEN operations return the
+         *     `X-Request-ID` of the request instead, if it has one.
          * @example 0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63
          */
         "X-Request-Id": string;
@@ -2704,6 +2857,15 @@ export interface components {
         Age: string;
         /** @description Identifies this response, for `If-None-Match`. It changes whenever the response changes. */
         AnswerTag: string;
+        /** @description The rate that the webhook allows, in requests per minute, or `*` for no limit. */
+        AllowedRate: string;
+        /** @description When the grant expires, in RFC 3339. */
+        ExpiresAt: string;
+        /**
+         * @description Why the delivery may not pass, as a code. Gateways discard the body of a refusal, but can pass a header on. Absent
+         *     from problems that are not about the delivery.
+         */
+        Reason: string;
     };
     pathItems: never;
 }
@@ -3675,6 +3837,201 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Permission"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    authorizeDelivery: {
+        parameters: {
+            query?: {
+                /** @description The origin, if the request has no `WebHook-Request-Origin`. */
+                origin?: string;
+                /** @description The exact URL that the delivery goes to, if no header has it. */
+                sink?: string;
+            };
+            header?: {
+                /** @description The origin, as the delivery has it. */
+                "WebHook-Request-Origin"?: string;
+                /** @description The URL that the delivery goes to, with scheme and host. */
+                "X-Original-URL"?: string;
+                /** @description The scheme that the delivery uses. */
+                "X-Forwarded-Proto"?: string;
+                /** @description The host that the delivery goes to. */
+                "X-Forwarded-Host"?: string;
+                /** @description The path and the query that the delivery goes to. */
+                "X-Forwarded-Uri"?: string;
+                /**
+                 * @description `true` counts the delivery against the rate, across all gateways and instances of the sender. If nothing is
+                 *     left now, the response is 429.
+                 */
+                "Assent-Lease"?: "true" | "false";
+                /**
+                 * @description `Bearer` and the token, for gateways that can't replace the delivery's own `Authorization`. A request with both
+                 *     headers is refused.
+                 */
+                "Assent-Authorization"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery may pass. Only for paths below. */
+            200: {
+                headers: {
+                    "Assent-Allowed-Rate": components["headers"]["AllowedRate"];
+                    "Assent-Expires-At": components["headers"]["ExpiresAt"];
+                    Age: components["headers"]["Age"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery may pass. */
+            204: {
+                headers: {
+                    "Assent-Allowed-Rate": components["headers"]["AllowedRate"];
+                    "Assent-Expires-At": components["headers"]["ExpiresAt"];
+                    Age: components["headers"]["Age"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            /**
+             * @description The delivery may not pass (`not_permitted`), or the token's scopes do not allow this (`scope_missing`). The `rule`
+             *     of the fault, also in `Assent-Reason`, is the `reason` that `GET /permissions` returns, or names the doubt.
+             */
+            403: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["Authenticate"];
+                    "Assent-Reason": components["headers"]["Reason"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:problem-type:assent:not_permitted",
+                     *       "title": "The origin has no permission to send to this sink.",
+                     *       "status": 403,
+                     *       "detail": "An admin revoked this grant.",
+                     *       "code": "not_permitted",
+                     *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63",
+                     *       "faults": [
+                     *         {
+                     *           "pointer": "sink",
+                     *           "rule": "revoked",
+                     *           "detail": "An admin revoked this grant."
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rate is used up for now. Only if a lease was asked for. */
+            429: {
+                headers: {
+                    "Assent-Reason": components["headers"]["Reason"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:problem-type:assent:rate_used_up",
+                     *       "title": "The rate is used up for now.",
+                     *       "status": 429,
+                     *       "detail": "The webhook allows 60 requests per minute. Send later.",
+                     *       "code": "rate_used_up",
+                     *       "requestid": "0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e63",
+                     *       "faults": [
+                     *         {
+                     *           "pointer": "sink",
+                     *           "rule": "rate_used_up",
+                     *           "detail": "The webhook allows 60 requests per minute. Send later."
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    evaluateAccess: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessRequest"];
+            };
+        };
+        responses: {
+            /** @description The decision. */
+            200: {
+                headers: {
+                    Age: components["headers"]["Age"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessDecision"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    evaluateAccesses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessRequests"];
+            };
+        };
+        responses: {
+            /**
+             * @description One decision for each entry, in order, up to the one that ends the evaluation; or one decision, without
+             *     `evaluations` in the request.
+             */
+            200: {
+                headers: {
+                    Age: components["headers"]["Age"];
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessDecisions"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -35,6 +35,10 @@ export interface Operation {
   isByPart: boolean;
   /** Browsers get a page instead of JSON or a problem. */
   hasPage: boolean;
+  /** It serves any method, and every path below its own; it never reads a body. Only the fast path can do that. */
+  takesAnyMethod: boolean;
+  /** Its responses have the caller's `X-Request-Id` if there is one (AuthZEN Authorization API 1.0, section 10.1.3). */
+  echoesRequestId: boolean;
   /** The headers that announce the end of a deprecated operation; undefined for every other one. */
   deprecation: Readonly<Record<string, string>> | undefined;
   /** Errors: `invalid_request`. Headers are checked, and read only if there are parameters among them. */
@@ -83,13 +87,19 @@ interface OperationObject {
   'x-safe'?: boolean;
   'x-by-part'?: boolean;
   'x-page'?: boolean;
+  'x-any-method'?: boolean;
+  'x-echo-request-id'?: boolean;
   deprecated?: boolean;
   /** Dates, as 2026-11-24, and a URL. The build checks them. */
   'x-deprecated-since'?: string;
   'x-sunset'?: string;
   'x-deprecation-link'?: string;
 }
-type PathItem = Partial<Record<Method, OperationObject>> & { parameters?: unknown[] };
+type PathItem = Partial<Record<Method, OperationObject>> & {
+  parameters?: unknown[];
+  /** In place of the document's. */
+  servers?: Array<{ url: string }>;
+};
 export interface OpenApiDocument {
   info: { version: string; contact: { name: string } };
   servers: Array<{ url: string }>;
@@ -154,7 +164,7 @@ export function loadContract(text = readContract()): Contract {
       return {
         id: operation.operationId,
         method,
-        path: prefix + path.replace(/\{(\w+)\}/g, ':$1'),
+        path: (item.servers === undefined ? prefix : '') + path.replace(/\{(\w+)\}/g, ':$1'),
         scopes: isOpen ? undefined : scopes,
         mediaTypes: content,
         bodyLimit: operation['x-body-limit'],
@@ -163,6 +173,8 @@ export function loadContract(text = readContract()): Contract {
         isSafe: operation['x-safe'] ?? (method === 'get' && !isOpen),
         isByPart: operation['x-by-part'] ?? false,
         hasPage: operation['x-page'] ?? false,
+        takesAnyMethod: operation['x-any-method'] ?? false,
+        echoesRequestId: operation['x-echo-request-id'] ?? false,
         deprecation: deprecationOf(operation),
         parseParameters: (sent) => parseParameters()(sent),
         checkBody(value) {

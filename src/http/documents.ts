@@ -4,14 +4,14 @@ import { answerMethods } from './app.js';
 import type { OpenApiDocument } from './contract.js';
 
 /**
- * What programs read: the contract, the keys of the development issuer and security.txt. Anybody may ask for them, and
- * for many at once without reading any, so every response sends the same bytes.
+ * What programs read: the contract, the keys of the development issuer, the addresses for AuthZEN and security.txt.
+ * Anybody may ask for them, and for many at once without reading any, so every response sends the same bytes.
  */
 export function serveDocuments(
   app: Express,
   setHeaders: RequestHandler,
   document: OpenApiDocument,
-  { jwks, contact, security }: DocumentSettings,
+  { jwks, authzen, contact, security }: DocumentSettings,
 ): void {
   const serve = (path: string, answer: (response: Response) => unknown) => {
     app.get(path, setHeaders, (_request, response) => void answer(response));
@@ -23,6 +23,7 @@ export function serveDocuments(
   for (const path of ['/openapi.json', `${document.servers[0]?.url}/openapi.json`]) {
     serve(path, (response) => response.set('Access-Control-Allow-Origin', '*').type('json').send(contract));
   }
+  if (authzen) serve('/.well-known/authzen-configuration', (response) => response.json(authzen));
   if (jwks) serve('/.well-known/jwks.json', (response) => response.json(jwks));
   if (security) {
     serve('/.well-known/security.txt', (response) => response.type('text/plain').send(securityText(security)));
@@ -32,6 +33,8 @@ export function serveDocuments(
 export interface DocumentSettings {
   /** The public keys of the development issuer. */
   jwks?: JSONWebKeySet | undefined;
+  /** The addresses for AuthZEN clients. */
+  authzen?: object | undefined;
   /** What ASSENT_CONTACT says. */
   contact?: string | undefined;
   security?: SecurityContact | undefined;

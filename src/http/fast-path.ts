@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Operation } from './contract.js';
-import type { Preferred, Route } from './exchange.js';
+import type { Preferred, Route, RouteMatch } from './exchange.js';
 import type { Pipeline } from './pipeline.js';
 
 const noParameters = {};
@@ -8,7 +8,8 @@ const onlyForm: Preferred = (mediaType = '') => mediaType;
 
 /**
  * Handles the requests of a few operations without Express, which costs several times as much as their handlers. Their
- * paths have no parameters. Similar requests (HEAD, an absolute address) go to `next`.
+ * paths have no parameters. Similar requests (HEAD, an absolute address) go to `next`. An operation that takes any
+ * method also gets what is below its path: there, the query belongs to the path.
  */
 export function createFastPath(
   pipeline: Pipeline,
@@ -17,18 +18,36 @@ export function createFastPath(
 ): RequestListener {
   const handle = batchPerTick(pipeline.make, pipeline.send);
   const routes = new Map<string, Map<string, Route>>();
+  const takers = new Map<string, Route>();
   for (const operation of operations) {
+    if (operation.takesAnyMethod) {
+      takers.set(operation.path, pipeline.routeOf(operation));
+      continue;
+    }
     const byMethod = routes.get(operation.path) ?? new Map<string, Route>();
     routes.set(operation.path, byMethod.set(operation.method.toUpperCase(), pipeline.routeOf(operation)));
   }
+  const prefixes = [...takers.keys()].map((path) => `${path}/`);
+
+  function below(url: string): RouteMatch | undefined {
+    const prefix = prefixes.find((each) => url.startsWith(each));
+    const route = takers.get(prefix?.slice(0, -1) ?? '');
+    return route && { route, path: noParameters, queryText: '', address: url };
+  }
+
   return (request, response) => {
     const url = request.url ?? '';
     const end = url.indexOf('?');
     // A request has no fragment (RFC 9112 section 3.2). Express drops it.
     const address = url.includes('#') ? '' : end === -1 ? url : url.slice(0, end);
-    const route = routes.get(address)?.get(request.method ?? '');
-    if (route === undefined) return next(request, response);
-    const match = { route, path: noParameters, queryText: end === -1 ? '' : url.slice(end + 1), address };
+    const route = routes.get(address)?.get(request.method ?? '') ?? takers.get(address);
+    const match: RouteMatch | undefined =
+      route === undefined
+        ? address === ''
+          ? undefined
+          : below(url)
+        : { route, path: noParameters, queryText: end === -1 ? '' : url.slice(end + 1), address };
+    if (match === undefined) return next(request, response);
     const exchange = pipeline.begin(request, response, onlyForm, match);
     if (exchange !== undefined) pipeline.receive(exchange, handle);
   };

@@ -49,7 +49,7 @@ export interface Call<Id extends OperationId> {
   language: Language;
 }
 
-type Success = 200 | 201 | 304;
+type Success = 200 | 201 | 204 | 304;
 type JsonOf<Response> = Response extends { content: { 'application/json': infer Json } } ? Json : undefined;
 
 export type Answer<Id extends OperationId> =

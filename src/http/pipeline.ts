@@ -4,7 +4,7 @@ import { RegistryError } from '../errors.js';
 import { asUnavailable } from '../storage/database-errors.js';
 import { uuidv7 } from '../storage/ids.js';
 import { requestTexts } from '../texts/requests.js';
-import { authorizationOf, type Authenticate } from './authenticate.js';
+import { authorizationOf, gatewayAuthorizationOf, type Authenticate } from './authenticate.js';
 import { readBody, takesBody } from './body.js';
 import { requireScope, type Operation } from './contract.js';
 import { HttpExchange, type Preferred, type Route, type RouteMatch, type UntypedAnswer } from './exchange.js';
@@ -111,7 +111,9 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
       );
     }
     try {
-      exchange.authorization = authorizationOf(request);
+      exchange.authorization = match?.route.operation.takesAnyMethod
+        ? gatewayAuthorizationOf(request)
+        : authorizationOf(request);
       return exchange;
     } catch (error) {
       fail(exchange, error);
@@ -237,10 +239,10 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     headers: Readonly<Record<string, string>> | undefined,
     body: string | Buffer | undefined,
   ): void {
-    const { response, requestId } = exchange;
+    const { response } = exchange;
     const others = ownHeaders(exchange, headers);
-    if (stopping.aborted) others.push('Connection', 'close');
-    fixed.send(response, { status, requestId, others, body });
+    if (stopping.aborted || leavesBody(exchange)) others.push('Connection', 'close');
+    fixed.send(response, { status, requestId: answeredId(exchange), others, body });
     if (!exchange.isWatched) record(exchange, status);
   }
 
@@ -285,6 +287,20 @@ function ownHeaders(exchange: HttpExchange, headers: Readonly<Record<string, str
     else list[vary + 1] += ', Accept-Language';
   }
   return list;
+}
+
+/**
+ * Whether a body that nobody reads has not arrived yet. A gateway that announces a body and sends none would have its
+ * next request on this connection taken for that body, and its rest for a request.
+ */
+function leavesBody({ match, request }: HttpExchange): boolean {
+  return match?.route.operation.takesAnyMethod === true && !request.complete;
+}
+
+/** A header that was received needs no check to be sent. */
+function answeredId({ match, request, requestId }: HttpExchange): string {
+  const echoed = match?.route.operation.echoesRequestId ? request.headers['x-request-id'] : undefined;
+  return typeof echoed === 'string' ? echoed : requestId;
 }
 
 /** The fields that link the log lines of a request with each other and with the logs of its caller. */

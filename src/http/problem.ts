@@ -32,6 +32,7 @@ const statuses: Record<ErrorCode, number> = {
   grant_not_found: 404,
   block_not_found: 404,
   not_permitted: 403,
+  rate_used_up: 429,
   lease_not_found: 404,
   match_too_expensive: 422,
   filters_too_expensive: 403,
@@ -76,6 +77,7 @@ export function faultsIn(faults: readonly Fault[], language: Language): Array<Fa
 export function problemHeaders(error: RegistryError): Record<string, string> {
   return {
     ...(error.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(error.retryAfterSeconds) }),
+    ...(error.reason === undefined ? {} : { 'Assent-Reason': error.reason }),
     // RFC 6750 section 3.1: no error code if the request had no token.
     ...(error.code === 'unauthenticated'
       ? {

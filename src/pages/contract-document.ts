@@ -20,6 +20,7 @@ export interface TagObject {
 
 export type PathItemObject = Readonly<Partial<Record<Method, OperationObject>>> & {
   parameters?: ReadonlyArray<ParameterObject | Reference>;
+  servers?: ReadonlyArray<{ url: string }>;
   'x-addition'?: boolean;
 };
 

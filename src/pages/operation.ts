@@ -29,13 +29,18 @@ export const titleOf = ({ summary, operationId }: Operation) => escapeHtml((summ
 export function operationMarkup(document: ContractDocument, operation: Operation, markdown: Markdown): string {
   const { operationId, method, path, description = '' } = operation;
   const isReceived = path === yourWebhook;
-  const prefix = isReceived ? '' : (document.servers[0]?.url ?? '');
+  const prefix = isReceived ? '' : prefixOf(document, path);
   return `<section class="operation" id="${operationId}" aria-labelledby="${operationId}-title">
 <h4 id="${operationId}-title">${titleOf(operation)}</h4>
 <p class="call"><span class="method ${method}">${method.toUpperCase()}</span> <code>${escapeHtml(prefix + path).replaceAll('/', '/<wbr>')}</code></p>
 ${markdown(description)}<p class="soft">${notesOf(operation).join(' ')}</p>
 ${parametersMarkup(operation, markdown)}${bodyMarkup(document, operation, markdown)}${responsesMarkup(document, operation, markdown)}${isReceived ? '' : formMarkup(document, operation)}</section>
 `;
+}
+
+/** A path with a server of its own has no prefix. */
+function prefixOf({ servers, paths }: ContractDocument, path: string): string {
+  return paths[path]?.servers === undefined ? (servers[0]?.url ?? '') : '';
 }
 
 function notesOf(operation: Operation): string[] {
@@ -113,7 +118,7 @@ export function responseMarkup(document: ContractDocument, response: ResponseObj
 /** Hidden until the script is there that sends it. */
 function formMarkup(document: ContractDocument, operation: Operation): string {
   const { operationId, method, path, parameters, requestBody, responses } = operation;
-  const prefix = (document.servers[0]?.url ?? '').slice(1);
+  const prefix = prefixOf(document, path);
   const fields = parameters.map(({ name, in: place, required, schema }) => {
     const id = `${operationId}-${place}-${name}`;
     const values = choicesOf(document, schema);
@@ -139,7 +144,7 @@ function formMarkup(document: ContractDocument, operation: Operation): string {
       ? ''
       : `<p><label for="${operationId}-accept">Accept <span class="soft">header</span></label><select id="${operationId}-accept" data-in="header" data-name="Accept">${types.map((type) => `<option>${type}</option>`).join('')}</select></p>\n`;
   return `<details class="try" hidden><summary>Try it</summary>
-<form class="fold" data-method="${method.toUpperCase()}" data-path="${escapeHtml(prefix + path)}" aria-labelledby="${operationId}-title">
+<form class="fold" data-method="${method.toUpperCase()}" data-path="${escapeHtml((prefix + path).slice(1))}" aria-labelledby="${operationId}-title">
 ${[...fields, accept, ...several, ...body].join('')}<p class="actions"><button class="first">Send</button> <button type="button" data-curl>Copy as curl</button></p>
 <p role="status"></p>
 <pre class="output" hidden></pre>

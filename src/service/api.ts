@@ -9,11 +9,15 @@ import { createFeedHandlers } from '../changes/feed-routes.js';
 import { createFeed } from '../changes/feed.js';
 import { createAuditReader } from '../changes/read-audit.js';
 import type { Readers } from '../changes/readers.js';
-import { createLeaseHandlers } from '../deliveries/lease-routes.js';
+import { createLeaseHandlers, type LeaseRoutes } from '../deliveries/lease-routes.js';
 import type { Leases } from '../deliveries/lease.js';
 import { createOutcomeHandlers } from '../deliveries/outcome-routes.js';
 import { createDeliveryReader } from '../deliveries/read-deliveries.js';
 import { createRecordOutcomes } from '../deliveries/record-outcomes.js';
+import { createAuthorizeHandlers } from '../gateways/authorize-routes.js';
+import { authzenMetadata } from '../gateways/authzen-metadata.js';
+import { createAuthzenHandlers } from '../gateways/authzen-routes.js';
+import type { Shares } from '../gateways/shares.js';
 import { createPermissionHandlers, permissionHeaders } from '../grants/permission-routes.js';
 import { createGrantReader } from '../grants/read-grant.js';
 import { createGrantHandlers } from '../grants/routes.js';
@@ -63,6 +67,8 @@ export interface ApiParts {
   following: Following;
   asking: Asking;
   leases: Leases;
+  shares: Shares;
+  onLease: LeaseRoutes['onLease'];
   readers: Readers;
   vault: CredentialVault;
   issuers: Issuers;
@@ -73,7 +79,15 @@ export interface ApiParts {
 const usualBodyLimit = 65_536;
 
 /** The requests before every event, and registrations, which may arrive by the thousand. */
-const onFastPath: readonly OperationId[] = ['matchEvent', 'getPermission', 'getPermissions', 'createSubscription'];
+const onFastPath: readonly OperationId[] = [
+  'matchEvent',
+  'getPermission',
+  'getPermissions',
+  'authorizeDelivery',
+  'evaluateAccess',
+  'evaluateAccesses',
+  'createSubscription',
+];
 
 const takingEvents: ReadonlySet<string> = new Set<OperationId>(['matchEvent', 'validateEvent']);
 
@@ -90,7 +104,14 @@ export function createApi(context: Context, parts: ApiParts): RequestListener {
     checkAnswers,
     stopping,
     handlers: createHandlers(context, parts, operationOf),
-    hot: { matchEvent: {}, getPermission: permissionHeaders, getPermissions: permissionHeaders },
+    hot: {
+      matchEvent: {},
+      getPermission: permissionHeaders,
+      getPermissions: permissionHeaders,
+      authorizeDelivery: {},
+      evaluateAccess: {},
+      evaluateAccesses: {},
+    },
     readsOnly: config.replicaUrl !== undefined,
     authenticate: tokens.authenticate,
     onWritten: parts.following.onWritten,
@@ -100,12 +121,13 @@ export function createApi(context: Context, parts: ApiParts): RequestListener {
     stallMs: config.feedStallMs,
   });
   const app = createApp({
-    operations: contract.operations,
+    operations: contract.operations.filter(({ takesAnyMethod }) => !takesAnyMethod),
     pipeline,
     stopping,
     serveDocuments(express, setHeaders) {
       serveDocuments(express, setHeaders, contract.document, {
         jwks: developmentKeys,
+        authzen: config.publicUrl === undefined ? undefined : authzenMetadata(config.publicUrl, operationOf),
         contact: config.contact,
         security:
           config.securityContacts.length > 0
@@ -154,7 +176,7 @@ function findOperations({ operations }: Contract): (id: OperationId) => Operatio
 
 function createHandlers(
   { database, config, log, metrics, stopping }: Context,
-  { following, asking, leases, readers, vault, counter }: ApiParts,
+  { following, asking, leases, shares, onLease, readers, vault, counter }: ApiParts,
   operationOf: (id: OperationId) => Operation,
 ): Handlers {
   const { faultOfSink, worker, queue } = asking;
@@ -216,14 +238,7 @@ function createHandlers(
       origins: createOriginStore({ database, removeDependents: removeGrantsOf }),
       checkBody,
     }),
-    ...createLeaseHandlers({
-      leases,
-      onLease({ tenant, origin, outcome, requests, allowed }) {
-        metrics.lease(outcome, requests);
-        counter.count(tenant, origin, { kind: 'lease', code: 'leased' }, requests);
-        counter.count(tenant, origin, { kind: 'lease', code: 'allowed' }, allowed);
-      },
-    }),
+    ...createLeaseHandlers({ leases, onLease }),
     ...createOutcomeHandlers({
       readSubscription: reader.read,
       checkBody,
@@ -237,6 +252,13 @@ function createHandlers(
       now: follower.now,
     }),
     ...createPermissionHandlers({ replica: follower.replica, age, faultOfSink: faultOfSinkText }),
+    ...createAuthorizeHandlers({
+      replica: follower.replica,
+      age,
+      path: operationOf('authorizeDelivery').path,
+      shares: config.replicaUrl === undefined ? shares : undefined,
+    }),
+    ...createAuthzenHandlers({ replica: follower.replica, age }),
     ...createMatchHandlers({ readSubscription: reader.read, checkBody, limits: config.eventLimits, turns, budget }),
     matchEvent: createMatchEvent({
       replica: follower.replica,

@@ -54,6 +54,10 @@ export const problemTitles = {
     en: 'The origin has no permission to send to this sink.',
     nl: 'De afzender mag niet naar deze sink sturen.',
   },
+  rate_used_up: {
+    en: 'The rate is used up for now.',
+    nl: 'Het toegestane aantal verzoeken is voor nu bereikt.',
+  },
   lease_not_found: { en: 'This lease does not exist.', nl: 'Deze lease bestaat niet.' },
   match_too_expensive: {
     en: 'The filters need too many steps for this message.',

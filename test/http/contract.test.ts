@@ -16,6 +16,7 @@ interface OperationObject {
   description: string;
   requestBody?: { content: Record<string, MediaType> };
   responses: Record<string, object>;
+  'x-any-method'?: boolean;
 }
 interface MediaType {
   schema: object;
@@ -32,7 +33,7 @@ const document = JSON.parse(readFileSync(new URL('../../openapi/openapi.json', i
   info: { version: string; contact: object };
   tags: Array<{ name: string; description: string; 'x-role': string }>;
   'x-tagGroups': Array<{ name: string; tags: string[] }>;
-  paths: Record<string, Partial<Record<Method, OperationObject>>>;
+  paths: Record<string, Partial<Record<Method, OperationObject>> & { servers?: object[] }>;
   webhooks: Record<string, Record<string, OperationObject>>;
   components: Record<'schemas' | 'parameters', Record<string, object>>;
 };
@@ -42,13 +43,15 @@ const ofEveryProblem = ['Content-Language', ...ofEveryAnswer];
 const someId = '0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f';
 
 const resources = Object.entries(document.paths).map(([template, item]) => ({
-  path: `/v1${template.replaceAll(/\{(id|handshake)\}/g, someId).replace('{name}', 'eventemitter.example.com')}`,
+  path: `${item.servers ? '' : '/v1'}${template.replaceAll(/\{(id|handshake)\}/g, someId).replace('{name}', 'eventemitter.example.com')}`,
   item,
   operations: methods.flatMap((method) => {
     const operation = item[method];
     return operation ? [{ method, ...operation, id: operation.operationId }] : [];
   }),
 }));
+/** Without the operation that takes any method: test/gateways has its own tests of that. */
+const withMethods = resources.filter(({ operations: all }) => !all.some((each) => each['x-any-method']));
 const operations = resources.flatMap(({ path, operations: all }) =>
   all.map((operation) => ({
     ...operation,
@@ -123,7 +126,7 @@ function expectProblem(response: supertest.Response, status: number, code: strin
 }
 
 describe('methods', () => {
-  test.each(resources)('OPTIONS on $path returns its methods, without a token', async ({ path, operations: all }) => {
+  test.each(withMethods)('OPTIONS on $path returns its methods, without a token', async ({ path, operations: all }) => {
     const answer = await nobody.options(path).expect(200);
     const isCallback = path.startsWith('/v1/callbacks');
     const expected = all.flatMap(({ method }) =>
@@ -134,7 +137,7 @@ describe('methods', () => {
     expect(answer.text).toBe('');
   });
 
-  const missing = resources.flatMap(({ path, item }) =>
+  const missing = withMethods.flatMap(({ path, item }) =>
     methods.filter((method) => !item[method]).map((method) => ({ path, method })),
   );
   test.each(missing)('$method on $path is 405 and returns the methods of the path', async ({ path, method }) => {
@@ -184,11 +187,15 @@ describe('tokens', () => {
     }
   });
 
-  test.each(operations)('the headers of the problems of $id are in the contract', ({ responses, allowed }) => {
+  test.each(operations)('the headers of the problems of $id are in the contract', (operation) => {
+    const { responses, allowed } = operation;
     const headersOf = (status: string) => Object.keys(resolve<ResponseObject>(responses[status] ?? {}).headers ?? {});
     expect(headersOf('default')).toEqual(['Retry-After', 'Allow', ...ofEveryProblem]);
     for (const status of ['401', '403']) {
-      expect(headersOf(status)).toEqual(allowed.length === 0 ? [] : ['WWW-Authenticate', ...ofEveryProblem]);
+      const ofGateways = operation['x-any-method'] && status === '403' ? ['Assent-Reason', 'Retry-After'] : [];
+      expect(headersOf(status)).toEqual(
+        allowed.length === 0 ? [] : ['WWW-Authenticate', ...ofGateways, ...ofEveryProblem],
+      );
     }
   });
 
@@ -223,7 +230,8 @@ describe('documents', () => {
     '/assets/pages.css',
     '/assets/icon.svg',
   ];
-  const addresses = [...contracts, ...pages, '/.well-known/jwks.json', '/.well-known/security.txt'];
+  const wellKnown = ['jwks.json', 'security.txt', 'authzen-configuration'].map((name) => `/.well-known/${name}`);
+  const addresses = [...contracts, ...pages, ...wellKnown];
   test.each(addresses)('%s supports GET, HEAD and OPTIONS only', async (path) => {
     const allow = 'GET, HEAD, OPTIONS';
     expect((await nobody.options(path).expect(200)).get('Allow')).toBe(allow);
@@ -373,7 +381,7 @@ describe('every answer', () => {
     expectProblem(await nobody.get(path), 404, 'not_found');
   });
 
-  test.each(resources)('$path in capitals, or with a trailing slash, is 404', async ({ path, operations: all }) => {
+  test.each(withMethods)('$path in capitals, or with a trailing slash, is 404', async ({ path, operations: all }) => {
     for (const other of [path.toUpperCase(), `${path}/`]) {
       for (const { method } of all) expectProblem(await clients['assent:admin'][method](other), 404, 'not_found');
       expectProblem(await nobody.options(other), 404, 'not_found');
