@@ -38,6 +38,8 @@ const long = [
   'events/schema',
   'examples/examples',
   'frozen-process',
+  'gateways/envoy',
+  'gateways/proxies',
   'generators/generators',
   'handshake/kill',
   'handshake/races',
@@ -128,7 +130,7 @@ for (const name of [...long, ...onEmbedded, ...embeddedFirst, ...onCitus]) {
 }
 
 const usesDatabase = (name) =>
-  /\/support\/(registry|senders|console)\.js'/.test(readFileSync(`${root}${name}.test.ts`, 'utf8'));
+  /\/(?:support\/(?:registry|senders|console)|enforced)\.js'/.test(readFileSync(`${root}${name}.test.ts`, 'utf8'));
 const databasesOf = (name) => {
   if (suite === 'citus' || name.startsWith('citus/'))
     return suite === 'citus' && onCitus.includes(name) ? ['citus'] : [];

@@ -106,7 +106,7 @@ describe('a yes', () => {
     expect(await reasonOf()).toBeUndefined();
     await tenant.subscriber.post(`/v1/subscriptions/${id}/suspend`).send({ reason: 'maintenance' }).expect(200);
     expect(await reasonOf()).toBe('suspended');
-    await tenant.subscriber.post(`/v1/subscriptions/${id}/resume`).expect(200);
+    await tenant.subscriber.post(`/v1/subscriptions/${id}/resume`).send({ reason: 'done' }).expect(200);
     expect(await reasonOf()).toBeUndefined();
     const report = [{ origin: tenant.origin, sink: other, status: 429, retryafter: 60 }];
     await tenant.sender.post('/v1/deliveries/outcomes').send(report).expect(200);
