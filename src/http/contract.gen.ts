@@ -423,7 +423,7 @@ export interface paths {
          * Check whether an origin may send to a sink
          * @description Returns whether an origin may send to a sink now, at which rate and until when (webhook specification, section 4).
          *     For senders (`assent:deliver`) and admins (`assent:admin`). It is fast: ask before each delivery. `allowed` says yes
-         *     or no, and `reason` says why not.
+         *     or no, and `reason` says why not. A no is a 200 as well, so gateways ask `/authorize` instead.
          *
          *     Errors: `invalid_request` (400) if `origin` is not the name of an origin, or `sink` is not a URL in canonical form.
          */

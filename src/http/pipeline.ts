@@ -294,7 +294,10 @@ function ownHeaders(exchange: HttpExchange, headers: Readonly<Record<string, str
  * next request on this connection taken for that body, and its rest for a request.
  */
 function leavesBody({ match, request }: HttpExchange): boolean {
-  return match?.route.operation.takesAnyMethod === true && !request.complete;
+  if (match?.route.operation.takesAnyMethod !== true || request.complete) return false;
+  // A response that waited for nothing is sent before Node has seen the end of a request without a body.
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
+  return length !== '0' || encoding !== undefined;
 }
 
 /** A header that was received needs no check to be sent. */

@@ -38,9 +38,13 @@ export async function measureLookUps(size, { seconds, rounds }) {
     const bare = await startBare(await answerBytes(first.port, singles[0]));
     const bareBatch = await startBare(await answerBytes(first.port, batches[0]));
     const rows = [];
-    const measure = async (name, requests, ours, theirs) => {
+    const measure = async (name, requests, ours, theirs, { status = 200, theirRequests = requests } = {}) => {
+      const load64 = (ports, more) =>
+        Promise.all(ports.map((port) => load({ port, connections: 64 / ports.length, ...more })));
       const run = (ports, length) =>
-        Promise.all(ports.map((port) => load({ port, requests, connections: 64 / ports.length, seconds: length })));
+        ports === ours
+          ? load64(ours, { requests, status, seconds: length })
+          : load64(theirs, { requests: theirRequests, seconds: length });
       await run(ours, 1);
       await run(theirs, 1);
       await first.longestPauseMs();
@@ -68,6 +72,29 @@ export async function measureLookUps(size, { seconds, rounds }) {
     // Beside the server that has to read and write as many bytes: pairs, to the requests of the one that is asked for
     // one.
     batch.ratioperpair = round2((batch.persecond * pairsAtOnce) / single.barepersecond);
+    // What a gateway asks, beside the same bare server; and an AuthZEN request, beside a look-up in the same registry.
+    const gateway = sinks.map((sink) =>
+      requestBytes({
+        method: 'GET',
+        path: '/v1/authorize',
+        headers: { ...headers, 'WebHook-Request-Origin': origin, 'X-Original-URL': sink },
+      }),
+    );
+    await measure('authorize', gateway, [first.port], [bare.port], { status: 204 });
+    const evaluations = sinks.map((sink) =>
+      requestBytes({
+        method: 'POST',
+        path: '/access/v1/evaluation',
+        headers: { ...headers, 'Content-Type': 'application/json' },
+        body: JSON.stringify({
+          subject: { type: 'origin', id: origin },
+          action: { name: 'deliver' },
+          resource: { type: 'sink', id: sink },
+        }),
+      }),
+    );
+    const [own, looked] = [[first.port], [first.port]];
+    await measure('evaluation, of look-ups', evaluations, own, looked, { theirRequests: singles });
     const second = await startRegistry();
     const otherBare = await startBare(await answerBytes(first.port, singles[0]));
     await measure('lookup', singles, [first.port, second.port], [bare.port, otherBare.port]);

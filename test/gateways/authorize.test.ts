@@ -305,6 +305,15 @@ describe('the token', () => {
   });
 });
 
+test('a refusal without a body keeps its connection', async () => {
+  const socket = connect(Number(new URL(registry.url).port), '127.0.0.1');
+  socket.write('GET /v1/authorize HTTP/1.1\r\nHost: a\r\n\r\n');
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(responseOf(answer.toString())).toMatchObject({ status: 401 });
+  expect(answer.toString()).not.toMatch(/^connection: close/im);
+  socket.destroy();
+});
+
 describe('a body', () => {
   /** A connection whose responses are read one by one. */
   function open(): { socket: Socket; write(text: string): void; next(): Promise<Response>; ended: Promise<unknown> } {

@@ -66,6 +66,30 @@ describe('an evaluation', () => {
     expect(body).toMatchObject({ decision: false, context: { reason } });
   });
 
+  /** Two requests as the interoperability scenarios send them: a to-do application, and an API gateway. */
+  test.each([
+    {
+      subject: { type: 'user', id: 'CiRmZDA2MTRkMw', identity: 'CiRmZDA2MTRkMw' },
+      action: { name: 'can_update_todo' },
+      resource: { type: 'todo', id: 'todo-1', properties: { ownerID: 'rick@example.com' } },
+    },
+    {
+      subject: { type: 'identity', id: 'CiRmZDA2MTRkMw' },
+      action: { name: 'POST' },
+      resource: {
+        type: 'route',
+        id: '/todos',
+        properties: { uri: 'https://gateway.example.com/todos', schema: 'https' },
+      },
+      context: { protocol: 'HTTP/1.1', ip: '192.0.2.1' },
+    },
+  ])('of another application is false: $subject.type', async (request) => {
+    const { body } = await evaluate(request).expect(200);
+    expect(body).toMatchObject({ decision: false, context: { reason: 'subject_type_unknown' } });
+    const { evaluations } = (await evaluateAll({ evaluations: [request, request] }).expect(200)).body;
+    expect(evaluations).toEqual([body, body]);
+  });
+
   const without = (name: string) => () =>
     Object.fromEntries(Object.entries({ subject, action, resource: allowed }).filter(([key]) => key !== name));
   test.each<[string, () => object | string]>([
