@@ -159,6 +159,8 @@ test('of the operations besides GET only these change nothing, and a read-only p
   const asking = loadContract().operations.filter(({ isSafe, method }) => isSafe && method !== 'get');
   expect(asking.map(({ id }) => id).sort()).toEqual([
     'checkSubscriptionRules',
+    'evaluateAccess',
+    'evaluateAccesses',
     'getPermissions',
     'matchEvent',
     'testFilter',
@@ -175,6 +177,15 @@ onServer.each(unsafe)('a read-only process refuses %s, with its own code', async
   const { status, body, headers } = await client[operation.method](path);
   expect([status, body.code]).toEqual([503, 'read_only']);
   expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+});
+
+onServer('a read-only process answers gateways from memory, and leases nothing to them', async () => {
+  const ask = (lease: string) =>
+    sender
+      .get('/v1/authorize')
+      .set({ 'WebHook-Request-Origin': tenant.origin, 'X-Original-URL': sink, 'Assent-Lease': lease });
+  await ask('false').expect(204);
+  expect((await ask('true').expect(503)).body.code).toBe('read_only');
 });
 
 onServer('a read-only process is ready for look-ups, and not ready for everything', async () => {

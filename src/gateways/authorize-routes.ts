@@ -43,12 +43,12 @@ export function createAuthorizeHandlers({
         case 'unlimited':
           return yes;
         case 'denied':
-          throw refusal('not_permitted', doubtless(taken.denial, denials[taken.denial]));
+          throw refusal('not_permitted', faultOf(taken.denial, denials[taken.denial]));
         case 'held':
-          throw refusal('not_permitted', doubtless('held', denials.held), taken.retryAfterSeconds);
+          throw refusal('not_permitted', faultOf('held', denials.held), taken.retryAfterSeconds);
         case 'empty': {
           const detail = `The webhook allows ${rate} requests per minute. Send later.`;
-          throw refusal('rate_used_up', doubtless('rate_used_up', detail), taken.retryAfterSeconds);
+          throw refusal('rate_used_up', faultOf('rate_used_up', detail), taken.retryAfterSeconds);
         }
       }
     };
@@ -93,10 +93,10 @@ function denied(delivery: Delivery, { denial = 'no_grant', grant }: Decision, no
   const doubt = grant === undefined ? doubtOf(delivery) : undefined;
   const until = denial === 'held' ? grant?.heldUntil : undefined;
   const seconds = until === undefined ? undefined : (until - now) / 1_000;
-  return refusal('not_permitted', doubt ?? doubtless(denial, denials[denial]), seconds);
+  return refusal('not_permitted', doubt ?? faultOf(denial, denials[denial]), seconds);
 }
 
-const doubtless = (rule: FaultRule, detail: string): Doubt => ({ pointer: 'sink', rule, detail });
+const faultOf = (rule: FaultRule, detail: string): Doubt => ({ pointer: 'sink', rule, detail });
 
 function refusal(code: 'not_permitted' | 'rate_used_up', fault: Doubt, seconds?: number): RegistryError {
   const { rule, detail } = fault;

@@ -77,7 +77,7 @@ function denied(reason: string, message: string): Evaluated {
   return { decision: false, context: { reason, message } };
 }
 
-/** The decision for an entry that is no access request (section 7.2.2). */
+/** The decision for an entry that is no access request (section 7.2.1). */
 function faultOfEntry(entry: Entry): Evaluated | undefined {
   const wrong = wrongMembers(entry);
   if (wrong.length === 0) return undefined;

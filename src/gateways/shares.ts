@@ -7,11 +7,11 @@ import type { Rate } from '../origins/rate.js';
  * the leases keep their promise, however many processes and senders there are.
  *
  *   shared   a lease is in memory, and a request takes a part of it without waiting
- *   asking   one request for a lease is on its way; whoever comes waits for its answer
- *   empty    nothing is left until `notBefore`, and nobody asks
+ *   asking   one request for a lease is pending, and every other request waits for it
+ *   empty    nothing is available until `notBefore`, and no request asks
  *
  * A share is counted from before the request for it, by the monotonic clock, and ends early enough for a delivery to
- * reach the webhook while its lease lasts. What is left then goes back.
+ * reach the webhook while its lease lasts. What is left then is returned.
  */
 export interface Shares {
   /** Returns no promise if memory has the answer. Rejects if the database has no answer. */
@@ -129,12 +129,12 @@ export function createShares({ leases, instance, onLease, onFault }: SharesSetti
       return answer;
     } finally {
       bucket.asking = undefined;
-      rest(bucket);
+      schedule(bucket);
     }
   }
 
-  /** Looks at the bucket again when its share ends, or when it may ask again. */
-  function rest(bucket: Bucket): void {
+  /** Tidies the bucket when its share ends, or when it may ask again. */
+  function schedule(bucket: Bucket): void {
     clearTimeout(bucket.timer);
     const until = bucket.left > 0 ? bucket.endsAt : Math.max(bucket.notBefore, bucket.recentAt + leaseMs);
     bucket.timer = setTimeout(() => tidy(bucket), Math.max(until - performance.now(), 1)).unref();
@@ -144,7 +144,7 @@ export function createShares({ leases, instance, onLease, onFault }: SharesSetti
     if (bucket.asking !== undefined) return;
     const now = performance.now();
     if (bucket.left > 0 && now >= bucket.endsAt) void handBack(bucket);
-    if (bucket.left > 0 || now < bucket.notBefore || now < bucket.recentAt + leaseMs) rest(bucket);
+    if (bucket.left > 0 || now < bucket.notBefore || now < bucket.recentAt + leaseMs) schedule(bucket);
     else buckets.delete(keyOf(bucket.pair));
   }
 
