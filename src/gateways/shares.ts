@@ -65,6 +65,7 @@ const taken: Taken = { kind: 'taken' };
 
 export function createShares({ leases, instance, onLease, onFault }: SharesSettings): Shares {
   const buckets = new Map<string, Bucket>();
+  const returning = new Set<Promise<unknown>>();
 
   function bucketOf(pair: Pair): Bucket {
     const key = keyOf(pair);
@@ -143,15 +144,17 @@ export function createShares({ leases, instance, onLease, onFault }: SharesSetti
   function tidy(bucket: Bucket): void {
     if (bucket.asking !== undefined) return;
     const now = performance.now();
-    if (bucket.left > 0 && now >= bucket.endsAt) void handBack(bucket);
+    if (bucket.left > 0 && now >= bucket.endsAt) handBack(bucket);
     if (bucket.left > 0 || now < bucket.notBefore || now < bucket.recentAt + leaseMs) schedule(bucket);
     else buckets.delete(keyOf(bucket.pair));
   }
 
-  async function handBack(bucket: Bucket): Promise<void> {
+  function handBack(bucket: Bucket): void {
     const { pair, lease, left } = bucket;
     bucket.left = 0;
-    await leases.handBack(pair.tenant, lease, left).catch(onFault);
+    const returned = leases.handBack(pair.tenant, lease, left).catch(onFault);
+    returning.add(returned);
+    void returned.finally(() => returning.delete(returned));
   }
 
   return {
@@ -167,7 +170,8 @@ export function createShares({ leases, instance, onLease, onFault }: SharesSetti
       const all = [...buckets.values()];
       await Promise.allSettled(all.map(async ({ asking }) => asking));
       for (const { timer } of all) clearTimeout(timer);
-      await Promise.all(all.filter(({ left }) => left > 0).map(handBack));
+      all.filter(({ left }) => left > 0).forEach(handBack);
+      await Promise.all(returning);
     },
   };
 }

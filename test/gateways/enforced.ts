@@ -74,11 +74,11 @@ export function testGateway(program: Program, { failure, joinsHeaders }: { failu
   });
 
   test('what is over the rate does not pass, and its sender reads when it may', async () => {
-    await webhook('/limited', '30');
+    await webhook('/limited', '1');
     const answers = await Promise.all(Array.from({ length: 12 }, () => guarded.deliver('/limited')));
     const passed = answers.filter(({ status }) => status === 202).length;
     const over = answers.filter(({ status }) => status === 429);
-    expect([passed >= 1, passed <= 3, passed + over.length]).toEqual([true, true, 12]);
+    expect([passed, over.length]).toEqual([1, 11]);
     for (const { headers } of over) {
       expect(headers).toMatchObject({
         'assent-reason': 'rate_used_up',
