@@ -50,6 +50,7 @@ const long = [
   'matching/pair-table',
   'notify/kill',
   'outage',
+  'packages',
   'pages/browser',
   'process',
   'read-only',

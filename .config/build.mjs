@@ -1,15 +1,15 @@
 // Builds dist/ from src/. The database client and the contract are generated only if what they depend on has changed;
-// then swc strips the types of every file, esbuild bundles the console, and pages.mjs renders the pages. `npm run types` checks types, `npm run
-// build:types` writes declarations.
+// then swc strips the types of every file, esbuild bundles the console, and pages.mjs renders the pages. `npm run types`
+// checks types; `npm run pack` makes packages of dist/, with declarations.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { transform } from '@swc/core';
 import { build, transform as transformStyle } from 'esbuild';
 import { buildPages } from './pages.mjs';
+import { builtFrom, strip } from './strip.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
@@ -46,14 +46,9 @@ async function generate({ name, command, inputs, outputs }) {
 }
 
 /** Only files that differ are written: a process may be running from dist/. */
-async function strip(source) {
-  const { code } = await transform(await readFile(source, 'utf8'), {
-    configFile: false,
-    swcrc: false,
-    filename: source,
-    jsc: { parser: { syntax: 'typescript' }, target: 'es2023', transform: { verbatimModuleSyntax: true } },
-  });
-  const target = join('dist', source.slice('src/'.length, -'.ts'.length) + '.js');
+async function buildModule(source) {
+  const { code } = await strip(source);
+  const target = builtFrom(source);
   if ((await readIfThere(target)) === code) return;
   await mkdir(dirname(target), { recursive: true });
   await writeFile(target, code);
@@ -63,7 +58,8 @@ async function removeWithoutSource(sources) {
   const stems = new Set(sources.map((source) => source.slice('src/'.length, -'.ts'.length)));
   const stemOf = (path) => path.slice('dist/'.length).replace(/(\.d)?\.[jt]s$/, '');
   const built = [...(await filesIn('dist', '.js')), ...(await filesIn('dist', '.d.ts'))];
-  const isOld = (path) => !stems.has(stemOf(path)) && !path.startsWith(join('dist', 'pages', 'assets'));
+  const isOther = (path) => [join('pages', 'assets'), 'packages'].some((of) => path.startsWith(join('dist', of)));
+  const isOld = (path) => !stems.has(stemOf(path)) && !isOther(path);
   await Promise.all(built.filter(isOld).map((path) => rm(path)));
 }
 
@@ -105,7 +101,7 @@ try {
     }),
   ]);
   const sources = (await filesIn('src', '.ts')).filter((path) => !path.startsWith(consoleSource));
-  await Promise.all(sources.map(strip));
+  await Promise.all(sources.map(buildModule));
   await removeWithoutSource(sources);
   await chmod('dist/cli/assent.js', 0o755);
   await buildPages((await import('../dist/pages/reference.js')).renderReference, await bundleConsole());

@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileLess } from '../support/compile-less.mjs';
+import { linkKits } from '../support/link-kits.js';
 import { until } from '../support/until.js';
 import { root } from './markdown.js';
 
@@ -35,6 +36,7 @@ export async function runPage(blocks: readonly string[]): Promise<PageRun> {
   for (const name of readdirSync(root)) {
     if (!['.git', '.assent'].includes(name)) await symlink(join(root, name), join(folder, name));
   }
+  await linkKits(join(folder, '.assent'));
   const env = {
     ...Object.fromEntries(
       Object.entries(process.env).filter(([name]) => !/^(?:ASSENT_|NODE_|npm_|DATABASE_URL$)/.test(name)),

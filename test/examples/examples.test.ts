@@ -2,13 +2,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createToken } from '../../src/cli/create-token.js';
+import { linkKits } from '../support/link-kits.js';
 import { freePort } from '../support/postgres.mjs';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
@@ -35,7 +36,7 @@ const command = (example: string, kind = 'start') =>
       read(`docs/examples/${example}/README.md`),
     )?.[1] ?? ''
   )
-    .replace('npm install --silent && ', '')
+    .replace(/^(?:npm run --silent --prefix \S+ pack -- sender && )?npm install --silent && (?:\\\n)?/, '')
     .replace('. ../../../.assent/try/env\n', '');
 
 let registry: Registry;
@@ -52,8 +53,7 @@ beforeAll(async () => {
   tenant = await createTenant(registry);
   folder = await mkdtemp(join(tmpdir(), 'assent-examples-'));
   await cp(examples, folder, { recursive: true, filter: (path) => !path.includes('node_modules') });
-  await mkdir(join(folder, 'node_modules'));
-  await symlink(root, join(folder, 'node_modules', 'assent'));
+  await linkKits(folder);
   for (const name of ['express', 'typescript', '@types', '.bin']) {
     await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   }

@@ -8,6 +8,7 @@ const longest = [
   'receivers/receivers',
   'handshake/kill',
   'docs/blocks',
+  'packages',
   'sender/replica',
   'process',
   'cli/demo',

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { createSender } from 'assent/sender';
+import { createSender } from '@assent/sender';
 
 const { REGISTRY = 'http://127.0.0.1:3000', TOKEN = '', FOLDER, DOOR = '{}' } = process.env;
 const sender = await createSender({

@@ -1,0 +1,205 @@
+// Makes the packages as tarballs in dist/packages/: the server with its command line, and the kits, which install alone.
+// `npm run pack` makes all, `npm run pack -- sender` one; --out names another folder. A kit is bundled from its entry for
+// both module systems, with its declarations and with source maps that contain their sources. It depends on what its
+// bundle imports, in the range of package.json.
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
+import { build } from 'esbuild';
+import { rollup } from 'rollup';
+import { dts } from 'rollup-plugin-dts';
+import { builtFrom, strip } from './strip.mjs';
+
+const run = promisify(execFile);
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { out: { type: 'string' } } });
+const root = fileURLToPath(new URL('..', import.meta.url));
+const out = resolve(values.out ?? join(root, 'dist', 'packages'));
+process.chdir(root);
+
+const manifest = JSON.parse(await readFile('package.json', 'utf8'));
+const { dependencies, devDependencies, version, license, homepage, bugs, repository, publishConfig, engines } =
+  manifest;
+
+const kits = {
+  sender: {
+    source: 'src/sender/index.ts',
+    description: 'For senders of CloudEvents: which webhooks want an event, which of them agreed, and how fast.',
+    keywords: ['cloudevents', 'webhook', 'sender', 'delivery', 'consent', 'rate-limit'],
+  },
+  webhook: {
+    source: 'src/webhook/index.ts',
+    description: 'For webhooks: answers the handshake of CloudEvents in one line, and reads the events.',
+    keywords: ['cloudevents', 'webhook', 'receiver', 'handshake', 'express', 'fastify', 'hono', 'koa'],
+  },
+  door: {
+    source: 'src/outbound/door.ts',
+    description: 'An HTTP client for URLs that other people registered. It reaches public addresses only.',
+    keywords: ['webhook', 'ssrf', 'http-client', 'security', 'dns-rebinding'],
+  },
+  client: {
+    source: 'src/client/index.ts',
+    description: 'A typed client for the REST API of Assent.',
+    keywords: ['cloudevents', 'webhook', 'subscriptions', 'client', 'rest'],
+  },
+};
+
+/** Members that every package has. */
+const ofAll = { version, license, homepage, bugs, publishConfig, engines };
+
+/** What is imported and not used is left out, so that it makes no dependency. Packages stay outside of the bundle. */
+const packagesOutside = {
+  name: 'packages-outside',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+      kind === 'entry-point' ? undefined : { path, external: true, sideEffects: isBuiltin(path) },
+    );
+  },
+};
+
+/** As if it wrote to dist/, so that the sources in a map are ../src/…; the map contains them. */
+async function bundle(entryPoints, options) {
+  const { warnings, outputFiles, metafile } = await build({
+    entryPoints,
+    bundle: true,
+    write: false,
+    metafile: true,
+    outdir: 'dist',
+    platform: 'node',
+    target: 'node20',
+    sourcemap: true,
+    plugins: [packagesOutside],
+    logLevel: 'silent',
+    ...options,
+  });
+  // What CommonJS doesn't have, such as import.meta, is a warning, and would be undefined there.
+  if (warnings.length > 0) throw new Error(warnings.map(({ text }) => text).join('\n'));
+  const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
+  return { outputFiles, imports: imports.filter(({ external }) => external).map(({ path }) => path) };
+}
+
+const declarations = new Map();
+
+/** All declarations of an entry as one text, and the modules that they import. Costs seconds, so it is kept. */
+function declare(source) {
+  if (!declarations.has(source)) declarations.set(source, declarationsOf(source));
+  return declarations.get(source);
+}
+
+async function declarationsOf(source) {
+  const input = await rollup({ input: source, external: /^[^./]/, plugins: [dts()] });
+  const [{ code, imports }] = (await input.generate({ format: 'es' })).output;
+  await input.close();
+  return { types: code, imports };
+}
+
+/** The packages that modules are imported from, in the ranges of package.json. */
+function rangesOf(imports) {
+  const nameOf = (specifier) => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+  const names = new Set(imports.filter((specifier) => !isBuiltin(specifier)).map(nameOf));
+  return Object.fromEntries(
+    [...names].sort().map((name) => {
+      const range = dependencies[name] ?? devDependencies[name];
+      if (range === undefined) throw new Error(`${name} is imported, and package.json doesn't have it.`);
+      return [name, range];
+    }),
+  );
+}
+
+/** Returns its package.json. */
+async function makeKit(name, folder) {
+  const { source, description, keywords } = kits[name];
+  const [esm, cjs, { types, imports }] = await Promise.all([
+    bundle({ index: source }, { format: 'esm' }),
+    bundle({ index: source }, { format: 'cjs', outExtension: { '.js': '.cjs' } }),
+    declare(source),
+  ]);
+  await mkdir(join(folder, 'dist'));
+  for (const { path, contents } of [...esm.outputFiles, ...cjs.outputFiles]) {
+    await writeFile(join(folder, 'dist', basename(path)), contents);
+  }
+  for (const ending of ['d.ts', 'd.cts']) await writeFile(join(folder, 'dist', `index.${ending}`), types);
+  return {
+    name: `@assent/${name}`,
+    description,
+    keywords,
+    ...ofAll,
+    repository: { ...repository, directory: dirname(source) },
+    type: 'module',
+    sideEffects: false,
+    main: './dist/index.cjs',
+    types: './dist/index.d.cts',
+    exports: {
+      '.': {
+        import: { types: './dist/index.d.ts', default: './dist/index.js' },
+        require: { types: './dist/index.d.cts', default: './dist/index.cjs' },
+      },
+      './package.json': './package.json',
+    },
+    files: ['dist'],
+    dependencies: rangesOf([...esm.imports, ...imports]),
+  };
+}
+
+/** The files that package.json names, with source maps, and one declaration for each export. Returns its package.json. */
+async function makeServer(folder) {
+  const { name, description, keywords, type, sideEffects, exports, bin, files } = manifest;
+  const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts']);
+  const listed = JSON.parse(stdout)[0].files.map(({ path }) => path);
+  for (const path of listed.filter((each) => !each.endsWith('.d.ts'))) await cp(path, join(folder, path));
+
+  const built = new Set(listed);
+  const sources = (await readdir('src', { recursive: true }))
+    .map((path) => join('src', path))
+    .filter((path) => path.endsWith('.ts') && built.has(builtFrom(path)));
+  await Promise.all(sources.map((source) => addMap(source, folder)));
+  const { imports } = await bundle(sources, { format: 'esm' });
+  for (const { types } of Object.values(exports).filter((target) => target.types !== undefined)) {
+    const declared = await declare(types.replace(/^\.\/dist(.*)\.d\.ts$/, 'src$1.ts'));
+    await writeFile(join(folder, types), declared.types);
+    imports.push(...declared.imports);
+  }
+  return {
+    name,
+    description,
+    keywords,
+    ...ofAll,
+    repository,
+    type,
+    sideEffects,
+    exports,
+    bin,
+    files,
+    dependencies: rangesOf(imports),
+  };
+}
+
+async function addMap(source, folder) {
+  const target = builtFrom(source);
+  const { code, map } = await strip(source, { sourceMaps: true });
+  const written = { ...JSON.parse(map), file: basename(target), sources: [relative(dirname(target), source)] };
+  await writeFile(join(folder, target), `${code}//# sourceMappingURL=${basename(target)}.map\n`);
+  await writeFile(join(folder, `${target}.map`), JSON.stringify(written));
+}
+
+async function pack(name) {
+  const source = kits[name]?.source ?? 'src/main.ts';
+  if (!existsSync(source)) return console.log(`${name}: skipped, ${source} is not there`);
+  const folder = join(out, name);
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  const description = name === 'assent' ? await makeServer(folder) : await makeKit(name, folder);
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(description, undefined, 2)}\n`);
+  await cp(`.config/packages/${name}.md`, join(folder, 'README.md'));
+  await cp('LICENSE', join(folder, 'LICENSE'));
+  const { stdout } = await run('npm', ['pack', folder, '--json', '--ignore-scripts', '--pack-destination', out]);
+  const [{ filename, size, unpackedSize }] = Object.values(JSON.parse(stdout));
+  console.log(`${join(out, filename)}: ${kilobytes(size)}, unpacked ${kilobytes(unpackedSize)}`);
+}
+
+const kilobytes = (bytes) => `${Math.ceil(bytes / 1000)} kB`;
+
+for (const name of positionals.length > 0 ? positionals : ['assent', ...Object.keys(kits)]) await pack(name);
