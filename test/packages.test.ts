@@ -122,11 +122,9 @@ const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), '
 const block = (path: string, info: string) =>
   new RegExp(`^\`\`\`${info}\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(readFileSync(path, 'utf8'))?.[1] ?? '';
 
-/** Without what npm tells the scripts that it runs, and what Jest needs. */
+/** Without what Jest needs. */
 const env = Object.fromEntries(
-  Object.entries(process.env).filter(
-    ([name]) => !/^(?:ASSENT_|NODE_|npm_(?!config_registry)|DATABASE_URL$)/.test(name),
-  ),
+  Object.entries(process.env).filter(([name]) => !/^(?:ASSENT_|(?:NODE_OPTIONS|NODE_ENV|DATABASE_URL)$)/.test(name)),
 );
 Object.assign(env, { npm_config_prefer_offline: 'true', npm_config_update_notifier: 'false', NO_COLOR: '1' });
 
