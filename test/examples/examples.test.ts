@@ -36,7 +36,7 @@ const command = (example: string, kind = 'start') =>
       read(`docs/examples/${example}/README.md`),
     )?.[1] ?? ''
   )
-    .replace(/^(?:npm run --silent --prefix \S+ pack -- sender && )?npm install --silent && (?:\\\n)?/, '')
+    .replace(/^(?:npm run --silent --prefix \S+ pack -- \w+ && )?npm install --silent && (?:\\\n)?/, '')
     .replace('. ../../../.assent/try/env\n', '');
 
 let registry: Registry;

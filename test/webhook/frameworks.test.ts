@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createToken } from '../../src/cli/create-token.js';
 import { createSender, type Sender } from '../../src/sender/index.js';
 import { languages } from '../receivers/languages.js';
 import { install, type Installed } from '../support/foreign-tools.js';
+import { linkKits } from '../support/link-kits.js';
 import { freePort } from '../support/postgres.mjs';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
@@ -51,7 +52,7 @@ beforeAll(async () => {
     },
   });
   await sender.ready();
-  await symlink(root, join(tools.folder, 'node_modules', 'assent'));
+  await linkKits(tools.folder);
 });
 afterAll(async () => {
   if ('missing' in tools) return;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import { createWebhook } from 'assent/webhook';
+import { createWebhook } from '@assent/webhook';
 import express from 'express';
 
 const { PORT = '9443', TLS_CERT, TLS_KEY } = process.env;
