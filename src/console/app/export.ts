@@ -1,4 +1,4 @@
-import { api, ask } from './api.js';
+import { api } from './api.js';
 import type { operations } from '../../http/contract.gen.js';
 
 export type AuditQuery = NonNullable<operations['getAudit']['parameters']['query']>;
@@ -16,7 +16,7 @@ const foldBytes = 4_000_000;
 const [newline, quote] = [10, 34];
 
 /**
- * Reads a whole export of the audit record. A link could not send the token. Throws `Failure` if the registry refuses it.
+ * Reads a whole export of the audit record. A link could not send the token. Throws `AssentError` if the registry refuses it.
  */
 export async function exportAudit(
   query: AuditQuery,
@@ -26,7 +26,7 @@ export async function exportAudit(
 ): Promise<Exported> {
   const isCsv = form === 'text/csv';
   const headers = { Accept: form };
-  const answer = await ask<unknown>(api.GET('/audit', { params: { query }, headers, parseAs: 'stream', signal }));
+  const answer = await api.GET('/audit', { params: { query }, headers, parseAs: 'stream', signal });
   // The first line of CSV names the columns.
   let [entries, bytes, isQuoted] = [isCsv ? -1 : 0, 0, false];
   let file = new Blob([], { type: form });

@@ -1,4 +1,4 @@
-import { nextCursor, type Answered } from './api.js';
+import type { Answer } from '../../client/index.js';
 
 export interface Everything<T> {
   rows: T[];
@@ -7,16 +7,11 @@ export interface Everything<T> {
 }
 
 /** All pages of a list, but no further than `most` entries. */
-export async function readAll<T>(
-  most: number,
-  readPage: (query: { limit: number; cursor?: string }) => Promise<Answered<T[]>>,
-): Promise<Everything<T>> {
+export async function readAll<T>(most: number, pages: AsyncIterable<Answer<T[]>>): Promise<Everything<T>> {
   const rows: T[] = [];
-  let cursor: string | undefined;
-  do {
-    const { data, headers } = await readPage({ limit: 200, ...(cursor === undefined ? {} : { cursor }) });
+  for await (const { data, next } of pages) {
     rows.push(...data);
-    cursor = nextCursor(headers);
-  } while (cursor !== undefined && rows.length < most);
-  return { rows, isCut: cursor !== undefined };
+    if (rows.length >= most) return { rows, isCut: next !== undefined };
+  }
+  return { rows, isCut: false };
 }

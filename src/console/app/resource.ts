@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Failure, type Problem } from './api.js';
+import { AssentError, type Problem } from './api.js';
 import { onChange, type Change } from './live.js';
 
 export interface Resource<T> {
@@ -36,7 +36,7 @@ export function useResource<T>(
       (data) => !stop.signal.aborted && setState({ key, data, isLoading: false }),
       (error: unknown) => {
         if (stop.signal.aborted) return;
-        if (!(error instanceof Failure)) throw error;
+        if (!(error instanceof AssentError)) throw error;
         setState((before) => ({ ...before, problem: error.problem, isLoading: false }));
       },
     );
@@ -88,7 +88,7 @@ export function useAction(): Action {
         setState({ isBusy: false, problem: undefined });
         return true;
       } catch (error) {
-        if (!(error instanceof Failure)) throw error;
+        if (!(error instanceof AssentError)) throw error;
         setState({ isBusy: false, problem: error.problem });
         return false;
       } finally {

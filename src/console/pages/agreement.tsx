@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { announce } from '../app/announce.js';
-import { api, ask, newKey, type Schemas } from '../app/api.js';
+import { api, newKey, type Schemas } from '../app/api.js';
 import { readAll } from '../app/read-all.js';
 import { useAction, useResource } from '../app/resource.js';
 import { go, href, route } from '../app/route.js';
@@ -18,12 +18,10 @@ const places = ['/origin', '/sink', '/allowedrate', '/expiresat', '/reference', 
  */
 export function Agreement({ of }: { of: string }) {
   const subscription = useResource(`agree/${of}`, async (signal) =>
-    of === 'new'
-      ? undefined
-      : (await ask(api.GET('/subscriptions/{id}', { params: { path: { id: of } }, signal }))).data,
+    of === 'new' ? undefined : (await api.GET('/subscriptions/{id}', { params: { path: { id: of } }, signal })).data,
   );
   const origins = useResource('origins', async (signal) => {
-    const { rows } = await readAll(1_000, (query) => ask(api.GET('/origins', { params: { query }, signal })));
+    const { rows } = await readAll(1_000, api.pages('/origins', { signal }));
     return rows;
   });
   const isThere = of === 'new' || subscription.data !== undefined;
@@ -75,7 +73,7 @@ function AgreementForm({
         expiresat: endOf(form.day),
         reference: form.reference,
       };
-      created = (await ask(api.POST('/grants', { params: { header }, body }))).data.id;
+      created = (await api.POST('/grants', { params: { header }, body })).data.id;
     });
     if (!isDone) return;
     announce(t(messages.agreed));

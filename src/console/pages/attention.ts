@@ -1,4 +1,4 @@
-import { api, ask, type Schemas } from '../app/api.js';
+import { api, type Schemas } from '../app/api.js';
 import { href } from '../app/route.js';
 
 /** Something that waits for a person, with a link to it. */
@@ -45,7 +45,7 @@ async function readStatus(status: Exclude<(typeof statuses)[number], 'pending'>,
   // A subscription that reached the end that its subscriber chose has this status as well.
   const reason = status === 'expired' ? { reason: 'expired' } : {};
   const query = { status, ...reason, limit: mostShown, count: true };
-  const { data, headers } = await ask(api.GET('/subscriptions', { params: { query }, signal }));
+  const { data, headers } = await api.GET('/subscriptions', { params: { query }, signal });
   const total = headers.get('X-Total-Count') ?? '0';
   return {
     name: status,
@@ -58,7 +58,7 @@ async function readStatus(status: Exclude<(typeof statuses)[number], 'pending'>,
 
 async function readPending(signal: AbortSignal): Promise<Group> {
   const query = { status: 'pending', limit: page } as const;
-  const { data, headers } = await ask(api.GET('/subscriptions', { params: { query }, signal }));
+  const { data, headers } = await api.GET('/subscriptions', { params: { query }, signal });
   const waiting = data.filter(({ statusdetails }) => !ownReasons.includes(statusdetails.reason));
   const address = href('subscriptions', undefined, { status: 'pending' });
   return { name: 'pending', ...listed(waiting.map(itemOf), headers), address };
@@ -67,7 +67,7 @@ async function readPending(signal: AbortSignal): Promise<Group> {
 async function readEnding(signal: AbortSignal): Promise<Group> {
   const expiresuntil = new Date(Date.now() + soonDays * 86_400_000).toISOString();
   const query = { state: 'live', renews: false, expiresuntil, limit: page } as const;
-  const { data, headers } = await ask(api.GET('/grants', { params: { query }, signal }));
+  const { data, headers } = await api.GET('/grants', { params: { query }, signal });
   const sorted = data.sort((one, other) => one.expiresat.localeCompare(other.expiresat));
   const address = href('grants', undefined, { state: 'live', renews: 'false', within: String(soonDays) });
   return {
@@ -82,7 +82,7 @@ async function readEnding(signal: AbortSignal): Promise<Group> {
 
 async function readHeld(signal: AbortSignal): Promise<Group> {
   const query = { state: 'live', held: true, limit: page } as const;
-  const { data, headers } = await ask(api.GET('/grants', { params: { query }, signal }));
+  const { data, headers } = await api.GET('/grants', { params: { query }, signal });
   const items = data.map((grant) => itemOfGrant(grant, grant.helduntil));
   const address = href('grants', undefined, { state: 'live', held: 'true' });
   return { name: 'held', ...listed(items, headers), address };

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { api, ask, nextCursor, type Schemas } from '../app/api.js';
+import { api } from '../app/api.js';
 import type { AuditQuery } from '../app/export.js';
 import { useResource } from '../app/resource.js';
 import { href, route } from '../app/route.js';
@@ -10,8 +10,6 @@ import { Loaded } from '../ui/problem.js';
 import { AuditEntry } from './audit-entry.js';
 import { AuditExport } from './audit-export.js';
 import { AuditFilters, filterNames } from './audit-filters.js';
-
-type Entry = Schemas['AuditEntry'];
 
 const perPage = 50;
 
@@ -27,8 +25,8 @@ export function Audit() {
     key,
     async (signal) => {
       const parameters = { ...filter, limit: perPage, ...(cursor && { cursor }) };
-      const { data, headers } = await ask(api.GET('/audit', { params: { query: parameters }, signal }));
-      return { entries: data as Entry[], next: nextCursor(headers) };
+      const { data, next } = await api.GET('/audit', { params: { query: parameters }, signal });
+      return { entries: data, next };
     },
     // The newest page only: an older one does not change, and must not while it is read.
     () => cursor === undefined && scrollY === 0,

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { announce } from '../app/announce.js';
-import { api, ask, type Schemas } from '../app/api.js';
+import { api, type Schemas } from '../app/api.js';
 import { useAction } from '../app/resource.js';
 import { isOperator } from '../app/session.js';
 import { t } from '../app/text.js';
@@ -18,7 +18,7 @@ export function LiftBlock({ block, onLifted }: { block: Block; onLifted: () => v
   const { id, value, byoperator } = block;
   if (byoperator && !isOperator.value) return <span class="soft">{t(messages.operatorOnly)}</span>;
   const lift = async () => {
-    await ask(api.DELETE('/blocks/{id}', { params: { path: { id }, header: referenceHeader(reference) } }));
+    await api.DELETE('/blocks/{id}', { params: { path: { id }, header: referenceHeader(reference) } });
     announce(t(messages.lifted));
     onLifted();
   };

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, ask, type Schemas } from '../app/api.js';
+import { api, type Schemas } from '../app/api.js';
 import { useResource } from '../app/resource.js';
 import { go, href } from '../app/route.js';
 import { isAdmin } from '../app/session.js';
@@ -14,7 +14,7 @@ import { LiftBlock } from './block-lift.js';
 function useBlock(id: string) {
   return useResource(
     `block ${id}`,
-    async (signal) => (await ask(api.GET('/blocks/{id}', { params: { path: { id } }, signal }))).data,
+    async (signal) => (await api.GET('/blocks/{id}', { params: { path: { id } }, signal })).data,
     ({ kind }) => kind.startsWith('subscription.') || kind.endsWith('blocked'),
   );
 }

@@ -1,4 +1,4 @@
-import { api, ask, type Schemas } from '../app/api.js';
+import { api } from '../app/api.js';
 import { readAll } from '../app/read-all.js';
 import { useResource } from '../app/resource.js';
 import { href, replaceQuery, route } from '../app/route.js';
@@ -11,8 +11,6 @@ import { BlockEffectOf, BlockFacts, OneBlock } from './block.js';
 import type { BlockKind } from './block-effect.js';
 import { LiftBlock } from './block-lift.js';
 
-type Block = Schemas['Block'];
-
 const mostRows = 1_000;
 export const blockKinds = Object.keys(messages.kinds) as BlockKind[];
 
@@ -24,10 +22,7 @@ function BlockList() {
   const kind = blockKinds.find((each) => each === route.value.query['kind']);
   const list = useResource(
     `blocks ${kind}`,
-    (signal) =>
-      readAll<Block>(mostRows, (query) =>
-        ask(api.GET('/blocks', { params: { query: { ...query, ...(kind && { kind }) } }, signal })),
-      ),
+    (signal) => readAll(mostRows, api.pages('/blocks', { params: { query: { ...(kind && { kind }) } }, signal })),
     (change) => change.kind.endsWith('blocked'),
   );
   return (

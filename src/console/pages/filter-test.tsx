@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { api, ask, type Problem, type Schemas } from '../app/api.js';
+import { api, type Problem, type Schemas } from '../app/api.js';
 import { useResource } from '../app/resource.js';
 import { t } from '../app/text.js';
 import { registerMessages as messages } from '../messages/register.js';
@@ -39,7 +39,7 @@ export function useFilterCheck(tested: Tested | undefined, first: { type?: strin
   const parsed = parse(event);
   const body = useSettled(tested === undefined || 'fault' in parsed ? undefined : { ...tested, event: parsed.value });
   const check = useResource(JSON.stringify(body) ?? '', async (signal) =>
-    body === undefined ? undefined : (await ask(api.POST('/filters/test', { body, signal }))).data,
+    body === undefined ? undefined : (await api.POST('/filters/test', { body, signal })).data,
   );
   const faults = 'fault' in parsed ? [parsed.fault] : (check.problem?.faults ?? []);
   return { event, setEvent, answer: check.data, isChecking: check.isLoading, problem: check.problem, faults };

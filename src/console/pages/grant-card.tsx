@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { api, ask, type Schemas } from '../app/api.js';
+import { api, type Schemas } from '../app/api.js';
 import { useResource } from '../app/resource.js';
 import { isAdmin } from '../app/session.js';
 import { t } from '../app/text.js';
@@ -16,8 +16,8 @@ export function GrantCard({ id, renewal }: { id: string; renewal?: Schemas['Stat
   const grant = useResource(
     `grant/${id}`,
     async (signal) => {
-      const { data, headers } = await ask(api.GET('/grants/{id}', { params: { path: { id } }, signal }));
-      return { ...data, tag: headers.get('ETag') ?? '' };
+      const { data, etag: tag = '' } = await api.GET('/grants/{id}', { params: { path: { id } }, signal });
+      return { ...data, tag };
     },
     ({ kind, state }) => kind.startsWith('grant.') && state !== null && 'id' in state && state.id === id,
   );

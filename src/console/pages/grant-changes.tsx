@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { announce } from '../app/announce.js';
-import { api, ask, type Schemas } from '../app/api.js';
+import { api, type Schemas } from '../app/api.js';
 import { useAction } from '../app/resource.js';
 import { t } from '../app/text.js';
 import { commonMessages } from '../messages/common.js';
@@ -33,7 +33,7 @@ export function RevokeGrant({ grant, tag, onClose }: ChangeProps) {
   const action = useAction();
   const revoke = async () => {
     const params = { path: { id: grant.id }, header: headersOf(opened, reference) };
-    await ask(api.POST('/grants/{id}/revoke', { params, body: { reason } }));
+    await api.POST('/grants/{id}/revoke', { params, body: { reason } });
     announce(t(messages.revoked));
   };
   return (
@@ -91,7 +91,7 @@ export function ReleaseGrant({ grant, tag, onClose }: ChangeProps) {
   const action = useAction();
   const release = async () => {
     const params = { path: { id: grant.id }, header: headersOf(opened, '') };
-    await ask(api.POST('/grants/{id}/release', { params }));
+    await api.POST('/grants/{id}/release', { params });
     announce(t(messages.released));
   };
   return (

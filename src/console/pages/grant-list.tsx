@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { api, ask, type Schemas } from '../app/api.js';
+import { api, type Schemas } from '../app/api.js';
 import { readAll } from '../app/read-all.js';
 import { useResource } from '../app/resource.js';
 import { href, replaceQuery, route } from '../app/route.js';
@@ -39,9 +39,7 @@ export function GrantList({ sortedBy, linkTo }: { sortedBy: 'end' | 'sink'; link
         ...(subscriber && { subscriber }),
         ...(until && { expiresuntil: until }),
       };
-      const found = await readAll(mostShown, (query) =>
-        ask(api.GET('/grants', { params: { query: { ...wanted, ...query } }, signal })),
-      );
+      const found = await readAll(mostShown, api.pages('/grants', { params: { query: wanted }, signal }));
       return { ...found, rows: found.rows.sort(orders[sortedBy]) };
     },
     ({ kind }) => kind.startsWith('grant.') || kind.startsWith('origin.'),

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from '../app/announce.js';
-import { api, ask, type Schemas } from '../app/api.js';
+import { api, type Schemas } from '../app/api.js';
 import { fromLocalTime } from '../app/local-time.js';
 import { useAction } from '../app/resource.js';
 import { go, href, route } from '../app/route.js';
@@ -48,7 +48,7 @@ export function NewBlock() {
       create.clear();
       // A block needs a reason; its effect does not.
       const request = { ...body, reason: reason === '' ? '-' : reason };
-      const { data } = await ask(api.POST('/blocks', { params: { query: { dryrun: true } }, body: request }));
+      const { data } = await api.POST('/blocks', { params: { query: { dryrun: true } }, body: request });
       setShown({ of, preview: data as Preview });
       if (isAsked) setTimeout(() => heading.current?.focus());
     });
@@ -61,7 +61,7 @@ export function NewBlock() {
     const isRetry = create.problem?.code === 'connection_lost';
     const found = isRetry && preview !== undefined ? await findOwn(preview.value, kind, reason) : undefined;
     const header = referenceHeader(reference);
-    const { id } = found ?? ((await ask(api.POST('/blocks', { params: { header }, body }))).data as Schemas['Block']);
+    const { id } = found ?? ((await api.POST('/blocks', { params: { header }, body })).data as Schemas['Block']);
     announce(t(messages.blocked));
     go(href('blocks', id));
   };
@@ -175,7 +175,7 @@ export function NewBlock() {
 }
 
 async function findOwn(value: string, kind: BlockKind, reason: string): Promise<Schemas['Block'] | undefined> {
-  const { data } = await ask(api.GET('/blocks', { params: { query: { kind, value, limit: 200 } } }));
+  const { data } = await api.GET('/blocks', { params: { query: { kind, value, limit: 200 } } });
   const client = session.value?.client;
   return data.find((each) => each.createdby === client && each.reason === reason);
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { announce } from '../app/announce.js';
-import { api, ask, newKey, type Schemas } from '../app/api.js';
+import { api, newKey, type Schemas } from '../app/api.js';
 import { useAction } from '../app/resource.js';
 import { go, href } from '../app/route.js';
 import { t } from '../app/text.js';
@@ -31,7 +31,7 @@ export function NewOrigin() {
     const given = Object.entries(changesOf(initial, typed)).filter(([, value]) => value !== null);
     const body = { name: name.trim(), ...Object.fromEntries(given) } as Schemas['OriginRequest'];
     const header = { 'Idempotency-Key': key, ...referenceHeader(reference) };
-    const { data } = await ask(api.POST('/origins', { params: { header }, body }));
+    const { data } = await api.POST('/origins', { params: { header }, body });
     announce(t(messages.created));
     go(href('origins', data.name));
   };

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { announce } from '../app/announce.js';
-import { api, ask, type Schemas } from '../app/api.js';
+import { api } from '../app/api.js';
 import { readAll } from '../app/read-all.js';
 import { useAction, useResource } from '../app/resource.js';
 import { go, href } from '../app/route.js';
@@ -13,20 +13,17 @@ import { readOrigin, type Versioned } from './origin.js';
 const most = 10_000;
 
 async function findDefault(): Promise<string | undefined> {
-  const { rows } = await readAll<Schemas['Origin']>(most, (query) => ask(api.GET('/origins', { params: { query } })));
+  const { rows } = await readAll(most, api.pages('/origins'));
   return rows.find(({ isdefault }) => isdefault)?.name;
 }
 
 async function setDefault(name: string, isdefault: boolean, reference: string): Promise<void> {
   const { etag } = await readOrigin(name);
   const header = { 'If-Match': etag, ...referenceHeader(reference) };
-  await ask(
-    api.PATCH('/origins/{name}', {
-      params: { path: { name }, header },
-      body: { isdefault },
-      headers: { 'Content-Type': 'application/merge-patch+json' },
-    }),
-  );
+  await api.PATCH('/origins/{name}', {
+    params: { path: { name }, header },
+    body: { isdefault },
+  });
 }
 
 /** Two changes, because a tenant has at most one default origin. If the second fails, trying again does only that. */
@@ -75,7 +72,7 @@ export function DeleteOrigin({ found: { origin, etag } }: { found: Versioned }) 
   const { name } = origin;
   const remove = async () => {
     const header = { 'If-Match': etag, ...referenceHeader(reference) };
-    await ask(api.DELETE('/origins/{name}', { params: { path: { name }, header } }));
+    await api.DELETE('/origins/{name}', { params: { path: { name }, header } });
     announce(t(messages.deleted));
     go(href('origins'));
   };

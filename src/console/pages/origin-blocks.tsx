@@ -1,4 +1,4 @@
-import { api, ask } from '../app/api.js';
+import { api } from '../app/api.js';
 import { useResource } from '../app/resource.js';
 import { href } from '../app/route.js';
 import { t } from '../app/text.js';
@@ -12,7 +12,7 @@ export function OriginBlocks({ name }: { name: string }) {
   const blocks = useResource(
     `blocks of ${name}`,
     async (signal) =>
-      (await ask(api.GET('/blocks', { params: { query: { kind: 'origin', value: name, limit: 200 } }, signal }))).data,
+      (await api.GET('/blocks', { params: { query: { kind: 'origin', value: name, limit: 200 } }, signal })).data,
     ({ kind }) => kind.startsWith('origin.'),
   );
   return (

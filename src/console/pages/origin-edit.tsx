@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { announce } from '../app/announce.js';
-import { api, ask } from '../app/api.js';
+import { api } from '../app/api.js';
 import { useAction } from '../app/resource.js';
 import { t } from '../app/text.js';
 import { commonMessages } from '../messages/common.js';
@@ -28,13 +28,10 @@ export function EditPolicy({ opened, onDone }: { opened: Versioned; onDone: () =
     if (Object.keys(body).length === 0) return announce(t(messages.unchanged));
     const header = { 'If-Match': base.etag, ...referenceHeader(reference) };
     const params = { path: { name }, header };
-    await ask(
-      api.PATCH('/origins/{name}', {
-        params,
-        body: body,
-        headers: { 'Content-Type': 'application/merge-patch+json' },
-      }),
-    );
+    await api.PATCH('/origins/{name}', {
+      params,
+      body: body,
+    });
     announce(t(messages.saved));
     return onDone();
   };

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, ask, type Schemas } from '../app/api.js';
+import { api, type Schemas } from '../app/api.js';
 import { useResource } from '../app/resource.js';
 import { href } from '../app/route.js';
 import { isAdmin } from '../app/session.js';
@@ -19,10 +19,11 @@ export interface Versioned {
 }
 
 export async function readOrigin(name: string, signal?: AbortSignal): Promise<Versioned> {
-  const { data, headers } = await ask(
-    api.GET('/origins/{name}', { params: { path: { name } }, ...(signal && { signal }) }),
-  );
-  return { origin: data, etag: headers.get('ETag') ?? '' };
+  const { data, etag = '' } = await api.GET('/origins/{name}', {
+    params: { path: { name } },
+    ...(signal && { signal }),
+  });
+  return { origin: data, etag };
 }
 
 export function OneOrigin({ name }: { name: string }) {

@@ -1,4 +1,4 @@
-import { api, ask, type Schemas } from '../app/api.js';
+import { api, type Schemas } from '../app/api.js';
 import { readAll } from '../app/read-all.js';
 import { useResource } from '../app/resource.js';
 import { href } from '../app/route.js';
@@ -22,7 +22,7 @@ export function Origins({ id }: { id?: string | undefined }) {
 function OriginList() {
   const list = useResource(
     'origins',
-    (signal) => readAll<Origin>(mostRows, (query) => ask(api.GET('/origins', { params: { query }, signal }))),
+    (signal) => readAll(mostRows, api.pages('/origins', { signal })),
     ({ kind }) => kind.startsWith('origin.'),
   );
   const number = (value: string | number | undefined) => (typeof value === 'number' ? formatNumber(value) : value);

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { api, ask, type Problem, type Schemas } from '../app/api.js';
+import { api, type Problem, type Schemas } from '../app/api.js';
 import { readAll } from '../app/read-all.js';
 import { useResource } from '../app/resource.js';
 import { route } from '../app/route.js';
@@ -32,7 +32,7 @@ interface Result {
 export function Playground() {
   const origins = useResource(
     'origins',
-    (signal) => readAll(mostExplained, (query) => ask(api.GET('/origins', { params: { query }, signal }))),
+    (signal) => readAll(mostExplained, api.pages('/origins', { signal })),
     ({ kind }) => kind.startsWith('origin.'),
   );
   const rows = origins.data?.rows ?? [];
@@ -100,15 +100,12 @@ function useMatch(origin: string | undefined, text: string): { result?: Result; 
     async (signal): Promise<Result | undefined> => {
       if (origin === undefined) return undefined;
       // As it was typed: the registry says where it is wrong.
-      const { data } = await ask(
-        api.POST('/match', {
-          params: { query: { origin, explain: true } },
-          headers: { 'Content-Type': 'application/cloudevents+json' },
-          body: asked,
-          bodySerializer: (body) => body as string,
-          signal,
-        }),
-      );
+      const { data } = await api.POST('/match', {
+        params: { query: { origin, explain: true } },
+        body: asked,
+        bodySerializer: (body) => body as string,
+        signal,
+      });
       return { event: readEvent(asked) ?? {}, answer: data as Schemas['MatchAnswer'] };
     },
     (change) => change.origin === origin,
@@ -129,8 +126,9 @@ function useSubscriptions(origin: string | undefined): ReadonlyMap<string, Schem
     JSON.stringify([origin, mayRead]),
     async (signal) => {
       if (origin === undefined || !mayRead) return new Map<string, Schemas['Subscription']>();
-      const { rows } = await readAll(mostExplained, (query) =>
-        ask(api.GET('/subscriptions', { params: { query: { ...query, origin } }, signal })),
+      const { rows } = await readAll(
+        mostExplained,
+        api.pages('/subscriptions', { params: { query: { origin } }, signal }),
       );
       return new Map(rows.map((subscription) => [subscription.id, subscription]));
     },

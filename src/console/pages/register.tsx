@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { announce } from '../app/announce.js';
-import { api, ask, newKey, type Schemas } from '../app/api.js';
+import { api, newKey, type Schemas } from '../app/api.js';
 import { useAction } from '../app/resource.js';
 import { href } from '../app/route.js';
 import { t } from '../app/text.js';
@@ -54,7 +54,7 @@ function RegisterForm({ onDone }: { onDone: (id: string) => void }) {
     await action.run(async () => {
       // It does not wait: the page shows the response of the webhook as it comes.
       const header = { 'Idempotency-Key': sent.current.key, Prefer: 'respond-async' };
-      const { data } = await ask(api.POST('/subscriptions', { params: { header }, body }));
+      const { data } = await api.POST('/subscriptions', { params: { header }, body });
       announce(t(messages.registered));
       onDone(data.id);
     });

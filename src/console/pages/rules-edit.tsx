@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { announce } from '../app/announce.js';
-import { Failure, api, ask, type Schemas } from '../app/api.js';
+import { AssentError, api, type Schemas } from '../app/api.js';
 import { readableJson } from '../app/json.js';
 import { useAction } from '../app/resource.js';
 import { href } from '../app/route.js';
@@ -32,21 +32,19 @@ export function EditRules({ opened, onDone }: { opened: Versioned; onDone: () =>
   const check = async () => {
     // Without rules nobody is refused: an empty text must not check those that are in force.
     const subscriptionrules = text.trim() === '' ? [{ name: 'all', types: ['*'] }] : readRules(text);
-    const result = await ask(
-      api.POST('/origins/{name}/subscriptionrules/check', { params: { path }, body: { subscriptionrules } }),
-    );
+    const result = await api.POST('/origins/{name}/subscriptionrules/check', {
+      params: { path },
+      body: { subscriptionrules },
+    });
     setChecked({ text, result: result.data });
   };
   const save = async () => {
     const subscriptionrules = text.trim() === '' ? null : readRules(text);
     const header = { 'If-Match': base.etag, ...referenceHeader(reference) };
-    await ask(
-      api.PATCH('/origins/{name}', {
-        params: { path, header },
-        body: { subscriptionrules },
-        headers: { 'Content-Type': 'application/merge-patch+json' },
-      }),
-    );
+    await api.PATCH('/origins/{name}', {
+      params: { path, header },
+      body: { subscriptionrules },
+    });
     announce(t(messages.rulesSaved));
     onDone();
   };
@@ -115,7 +113,7 @@ function readRules(text: string): Rules {
     const detail = t(messages.notJson).replace('{why}', () => (error as Error).message);
     const fault = { pointer: place, rule: 'body_malformed', detail };
     const problem = { title: t(messages.rulesJson), detail: '', status: 400, code: 'invalid_request', requestid: '' };
-    throw new Failure({ type: 'about:blank', ...problem, faults: [fault] });
+    throw new AssentError({ type: 'about:blank', ...problem, faults: [fault] });
   }
 }
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { announce } from '../app/announce.js';
-import { api, ask, newKey } from '../app/api.js';
+import { api, newKey } from '../app/api.js';
 import { useAction } from '../app/resource.js';
 import { go, href } from '../app/route.js';
 import { isAdmin } from '../app/session.js';
@@ -64,7 +64,7 @@ export function AskAgain({ read, reload }: { read: Read; reload: () => void }) {
   if (statusdetails.reason === 'revoked' && !isAdmin.value) return null;
   const run = async () => {
     const header = { 'Idempotency-Key': newKey(), Prefer: 'wait=10' };
-    await ask(api.POST('/subscriptions/{id}/handshakes', { params: { path: { id }, header } }));
+    await api.POST('/subscriptions/{id}/handshakes', { params: { path: { id }, header } });
     announce(t(messages.asked));
     reload();
   };
@@ -105,9 +105,9 @@ function Decision({
   const params = { path: { id: subscription.id }, header };
   const perform = async () => {
     const body = { reason: reason.trim() };
-    if (kind === 'suspend') await ask(api.POST('/subscriptions/{id}/suspend', { params, body }));
-    if (kind === 'resume') await ask(api.POST('/subscriptions/{id}/resume', { params, body }));
-    if (isRemoving) await ask(api.DELETE('/subscriptions/{id}', { params }));
+    if (kind === 'suspend') await api.POST('/subscriptions/{id}/suspend', { params, body });
+    if (kind === 'resume') await api.POST('/subscriptions/{id}/resume', { params, body });
+    if (isRemoving) await api.DELETE('/subscriptions/{id}', { params });
     announce(t(messages[`${kind}Done`]));
     if (isRemoving) go(href('subscriptions'));
     else reload();

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { announce } from '../app/announce.js';
-import { api, ask } from '../app/api.js';
+import { api } from '../app/api.js';
 import { useAction } from '../app/resource.js';
 import { t, type Text } from '../app/text.js';
 import { subscriptionMessages as messages } from '../messages/subscription.js';
@@ -18,13 +18,10 @@ export function RotateCredential({ read, onClose, onDone }: { read: Read; onClos
   const [overlap, setOverlap] = useState(present === undefined ? '0' : '3600');
 
   const patch = async (sinkcredential: object | null, done: Text) => {
-    await ask(
-      api.PATCH('/subscriptions/{id}', {
-        params: { path: { id: subscription.id }, header: { 'If-Match': etag } },
-        headers: { 'Content-Type': 'application/merge-patch+json' },
-        body: { sinkcredential },
-      }),
-    );
+    await api.PATCH('/subscriptions/{id}', {
+      params: { path: { id: subscription.id }, header: { 'If-Match': etag } },
+      body: { sinkcredential },
+    });
     announce(t(done));
     onDone();
   };

@@ -1,4 +1,4 @@
-import { api, ask } from '../app/api.js';
+import { api } from '../app/api.js';
 import { useResource } from '../app/resource.js';
 import { formatNumber, t } from '../app/text.js';
 import { subscriptionMessages as messages } from '../messages/subscription.js';
@@ -12,7 +12,7 @@ type Outcome = keyof typeof messages.outcomes;
 export function Deliveries({ id, origin, sink }: { id: string; origin: string; sink: string }) {
   const deliveries = useResource(
     `${id} ${origin} ${sink}`,
-    async (signal) => (await ask(api.GET('/subscriptions/{id}/deliveries', { params: { path: { id } }, signal }))).data,
+    async (signal) => (await api.GET('/subscriptions/{id}/deliveries', { params: { path: { id } }, signal })).data,
     (change) => change.origin === origin && change.sink === sink && change.subscription === undefined,
   );
   return (

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { announce } from '../app/announce.js';
-import { api, ask } from '../app/api.js';
+import { api } from '../app/api.js';
 import { useAction } from '../app/resource.js';
 import { t } from '../app/text.js';
 import { commonMessages } from '../messages/common.js';
@@ -27,10 +27,9 @@ export function EditSubscription({ read, onDone }: { read: Read; onDone: () => v
   const save = async () => {
     const init = {
       params: { path: { id }, header: { 'If-Match': base.etag, Prefer: 'respond-async' } },
-      headers: { 'Content-Type': 'application/merge-patch+json' },
       body: patchOf(base.draft, draft),
     };
-    await ask(api.PATCH('/subscriptions/{id}', init));
+    await api.PATCH('/subscriptions/{id}', init);
   };
   const submit = async (event: Event) => {
     event.preventDefault();
@@ -39,13 +38,13 @@ export function EditSubscription({ read, onDone }: { read: Read; onDone: () => v
     onDone();
   };
   const merge = async () => {
-    const { data, headers } = await ask(api.GET('/subscriptions/{id}', { params: { path: { id } } }));
+    const { data, etag = '' } = await api.GET('/subscriptions/{id}', { params: { path: { id } } });
     const stored = draftOf(data);
     const mine = changedMembers(base.draft, draft);
     const both = mine.filter((member) => stored[member] !== base.draft[member] && stored[member] !== draft[member]);
     form.setDraft({ ...stored, ...Object.fromEntries(mine.map((member) => [member, draft[member]])) });
     setStoredNow(Object.fromEntries(both.map((member) => [member, stored[member]])));
-    setBase({ draft: stored, etag: headers.get('ETag') ?? '' });
+    setBase({ draft: stored, etag });
   };
   const { problem } = action;
   const shownAt = (problem?.faults ?? []).map(({ pointer }) => pointer).filter(isShownAtField);

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, ask, type Problem } from '../app/api.js';
+import { api, type Problem } from '../app/api.js';
 import { useResource } from '../app/resource.js';
 import { isAdmin } from '../app/session.js';
 import { faultsAt } from '../ui/field.js';
@@ -23,7 +23,7 @@ export function useSubscriptionForm(first: Draft = emptyDraft, refused?: Problem
     ...(source && { source }),
   });
   const origins = useResource('origins', async (signal) =>
-    isAdmin.value ? (await ask(api.GET('/origins', { params: { query: { limit: 200 } }, signal }))).data : [],
+    isAdmin.value ? (await api.GET('/origins', { params: { query: { limit: 200 } }, signal })).data : [],
   );
   const known = new Set(own.map(({ pointer }) => pointer));
   const others = [...check.faults.filter(({ pointer }) => !pointer.startsWith('/event')), ...(refused?.faults ?? [])];

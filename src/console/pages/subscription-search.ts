@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { api, ask, Failure, nextCursor, type Problem, type Schemas } from '../app/api.js';
+import { api, AssentError, type Problem, type Schemas } from '../app/api.js';
 import { connection, onChange, type Change } from '../app/live.js';
 
 export type Row = Schemas['Subscription'];
@@ -39,10 +39,10 @@ async function readPages(query: Query, from: Loaded, signal: AbortSignal, show: 
   do {
     const place = cursor === undefined ? { count: true } : { cursor };
     const parameters = { ...query, limit: pageSize, ...place };
-    const { data, headers } = await ask(api.GET('/subscriptions', { params: { query: parameters }, signal }));
+    const { data, headers, next } = await api.GET('/subscriptions', { params: { query: parameters }, signal });
     rows = [...rows, ...data];
     total ??= headers.get('X-Total-Count') ?? undefined;
-    cursor = nextCursor(headers);
+    cursor = next;
     show({ rows, total, cursor });
   } while (cursor !== undefined && rows.length < mostRows);
 }
@@ -73,7 +73,7 @@ export function useSearch(query: Query): Search {
       () => !signal.aborted && setState({ ...found, isLoading: false }),
       (error: unknown) => {
         if (signal.aborted) return;
-        if (!(error instanceof Failure)) throw error;
+        if (!(error instanceof AssentError)) throw error;
         setState({ ...(isQuiet ? latest.current : found), problem: error.problem, isLoading: false });
       },
     );
@@ -91,15 +91,16 @@ export function useSearch(query: Query): Search {
     const refresh = async () => {
       timer = undefined;
       const ids = [...changed];
-      changed.clear();
       if (latest.current.isLoading) return void schedule();
       if (isListStale || ids.length > mostSingleReads) {
         isListStale = false;
+        changed.clear();
         return start({ rows: [] }, true);
       }
       for (const id of ids) {
-        const { data, response } = await api.GET('/subscriptions/{id}', { params: { path: { id } } });
-        setState((before) => ({ ...before, rows: patched(before, id, data, response.status === 404) }));
+        changed.delete(id);
+        const data = await readIfThere(id);
+        setState((before) => ({ ...before, rows: patched(before, id, data) }));
         // The feed has no entry for a response that leaves it pending.
         if (data?.status === 'pending' && data.statusdetails.nextat === undefined) changed.add(id);
       }
@@ -145,7 +146,16 @@ function idsOf({ kind, subscription, origin, sink }: Change, rows: readonly Row[
   return rows.filter((row) => row.sink === sink && row.origin === origin).map(({ id }) => id);
 }
 
-function patched({ rows }: Loaded, id: string, data: Row | undefined, isGone: boolean): readonly Row[] {
-  if (isGone) return rows.filter((row) => row.id !== id);
-  return data === undefined ? rows : rows.map((row) => (row.id === id ? data : row));
+/** Undefined: it was deleted. */
+async function readIfThere(id: string): Promise<Row | undefined> {
+  try {
+    return (await api.GET('/subscriptions/{id}', { params: { path: { id } } })).data;
+  } catch (error) {
+    if (error instanceof AssentError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+function patched({ rows }: Loaded, id: string, data: Row | undefined): readonly Row[] {
+  return rows.flatMap((row) => (row.id === id ? (data ?? []) : row));
 }

@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import { nextCursor } from '../app/api.js';
 import { useAction } from '../app/resource.js';
 import { t } from '../app/text.js';
 import { handshakeMessages as messages, subscriptionMessages } from '../messages/subscription.js';
@@ -23,8 +22,8 @@ export function Timeline({ read }: { read: Read }) {
   const action = useAction();
   const cursor = older === undefined ? read.olderCursor : older.cursor;
   const readOlder = async () => {
-    const { data, headers } = await readHandshakes(read.subscription.id, cursor);
-    setOlder({ handshakes: [...(older?.handshakes ?? []), ...data], cursor: nextCursor(headers) });
+    const { data, next } = await readHandshakes(read.subscription.id, cursor);
+    setOlder({ handshakes: [...(older?.handshakes ?? []), ...data], cursor: next });
   };
   const known = new Set(read.handshakes.map(({ id }) => id));
   const all = [...read.handshakes, ...(older?.handshakes ?? []).filter(({ id }) => !known.has(id))];

@@ -1,4 +1,4 @@
-import { api, ask, type Schemas } from '../app/api.js';
+import { api, type Schemas } from '../app/api.js';
 import { useResource } from '../app/resource.js';
 import { replaceQuery } from '../app/route.js';
 import { language, t, type Text } from '../app/text.js';
@@ -29,7 +29,7 @@ export function Activity({ range: wanted }: { range: string | undefined }) {
     const stepMs = step === 'hour' ? 3_600_000 : dayMs;
     // The last step is the present one.
     const since = new Date(Date.now() - ms + stepMs).toISOString();
-    return (await ask(api.GET('/statistics', { params: { query: { step, since } }, signal }))).data;
+    return (await api.GET('/statistics', { params: { query: { step, since } }, signal })).data;
   });
   useEvery(ranges[range].refreshMs, statistics.reload);
   return (

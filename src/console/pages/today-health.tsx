@@ -1,4 +1,4 @@
-import { api, ask } from '../app/api.js';
+import { api } from '../app/api.js';
 import { useResource } from '../app/resource.js';
 import { formatNumber, t } from '../app/text.js';
 import { todayMessages as messages } from '../messages/today.js';
@@ -11,7 +11,7 @@ const usualSeconds = 3;
 
 /** Whether the registry keeps up. */
 export function Health() {
-  const health = useResource('health', async (signal) => (await ask(api.GET('/health', { signal }))).data);
+  const health = useResource('health', async (signal) => (await api.GET('/health', { signal })).data);
   useEvery(everyMs, health.reload);
   const seconds = (value: number) => formatNumber(Math.round(value));
   return (

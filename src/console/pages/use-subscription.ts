@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { api, ask, nextCursor, type Schemas } from '../app/api.js';
+import { api, type Schemas } from '../app/api.js';
 import { connection, type Change } from '../app/live.js';
 import { useResource, type Resource } from '../app/resource.js';
 
@@ -22,7 +22,7 @@ const pageSize = 20;
 export const readHandshakes = (id: string, cursor?: string, signal?: AbortSignal) => {
   const query = { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) };
   const init = { params: { path: { id }, query }, ...(signal === undefined ? {} : { signal }) };
-  return ask(api.GET('/subscriptions/{id}/handshakes', init));
+  return api.GET('/subscriptions/{id}/handshakes', init);
 };
 
 /** A subscription with its latest handshakes. While the webhook is being asked, it is read again and again. */
@@ -30,12 +30,11 @@ export function useSubscription(id: string): Resource<Read> {
   const resource: Resource<Read> = useResource(
     id,
     async (signal) => {
-      const [{ data: subscription, headers }, handshakes] = await Promise.all([
-        ask(api.GET('/subscriptions/{id}', { params: { path: { id } }, signal })),
+      const [{ data: subscription, etag = '' }, handshakes] = await Promise.all([
+        api.GET('/subscriptions/{id}', { params: { path: { id } }, signal }),
         readHandshakes(id, undefined, signal),
       ]);
-      const etag = headers.get('ETag') ?? '';
-      return { subscription, etag, handshakes: handshakes.data, olderCursor: nextCursor(handshakes.headers) };
+      return { subscription, etag, handshakes: handshakes.data, olderCursor: handshakes.next };
     },
     (change) => isAbout(change, id, resource.data),
   );

@@ -1,4 +1,4 @@
-import { api, ask } from '../app/api.js';
+import { api } from '../app/api.js';
 import type { Change } from '../app/live.js';
 import { useResource } from '../app/resource.js';
 import { formatNumber, t } from '../app/text.js';
@@ -17,7 +17,7 @@ export function WebhookDeliveries({
 }) {
   const deliveries = useResource(
     `deliveries/${id}`,
-    async (signal) => (await ask(api.GET('/subscriptions/{id}/deliveries', { params: { path: { id } }, signal }))).data,
+    async (signal) => (await api.GET('/subscriptions/{id}/deliveries', { params: { path: { id } }, signal })).data,
     isOfPair,
   );
   return (

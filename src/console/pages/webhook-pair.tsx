@@ -1,4 +1,4 @@
-import { api, ask } from '../app/api.js';
+import { api } from '../app/api.js';
 import { readAll } from '../app/read-all.js';
 import { useResource } from '../app/resource.js';
 import { href } from '../app/route.js';
@@ -20,20 +20,21 @@ export function WebhookPair({ origin, sink }: { origin: string; sink: string }) 
     change.origin === origin && (change.sink === undefined || change.sink === sink);
   const grant = useResource(
     'grant',
-    async (signal) => (await ask(api.GET('/grants', { params: { query: pair }, signal }))).data[0]?.id ?? '',
+    async (signal) => (await api.GET('/grants', { params: { query: pair }, signal })).data[0]?.id ?? '',
     isOfPair,
   );
   const permission = useResource(
     'permission',
-    async (signal) => (await ask(api.GET('/permissions', { params: { query: pair }, signal }))).data,
+    async (signal) => (await api.GET('/permissions', { params: { query: pair }, signal })).data,
     isOfPair,
   );
   const subscriptions = useResource(
     'subscriptions',
     async (signal) => {
       if (!isAdmin.value) return [];
-      const { rows } = await readAll(mostSubscriptions, (query) =>
-        ask(api.GET('/subscriptions', { params: { query: { ...query, ...pair } }, signal })),
+      const { rows } = await readAll(
+        mostSubscriptions,
+        api.pages('/subscriptions', { params: { query: pair }, signal }),
       );
       return rows;
     },

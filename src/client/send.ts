@@ -1,0 +1,63 @@
+import { lostConnection } from './assent-error.js';
+import { pause } from './pause.js';
+
+export type Token = string | (() => string | undefined | Promise<string | undefined>);
+
+export interface SendSettings {
+  token?: Token | undefined;
+  fetch: (request: Request) => Promise<Response>;
+  language?: string | (() => string) | undefined;
+  userAgent: string;
+}
+
+export interface Attempts {
+  /** Attempts after the first. */
+  retries: number;
+  /** Whether carrying it out twice does no more than carrying it out once. */
+  isRepeatable: boolean;
+}
+
+export type Send = (request: Request, attempts: Attempts) => Promise<Response>;
+
+const firstDelayMs = 250;
+/** A longer `Retry-After` is left to the caller. */
+const longestDelayMs = 30_000;
+
+/**
+ * Sends a request with a token, and repeats it: after a 429 always, after a 503 or a lost connection only if it is
+ * repeatable. It waits as long as `Retry-After` says (RFC 9110, section 10.2.3). Throws AssentError `connection_lost`.
+ */
+export function createSend({ token, fetch, language, userAgent }: SendSettings): Send {
+  return async (request, { retries, isRepeatable }) => {
+    for (let attempt = 0; ; attempt += 1) {
+      const isLast = attempt === retries;
+      const current = isLast ? request : request.clone();
+      // A token may have expired since the last attempt.
+      const bearer = typeof token === 'function' ? await token() : token;
+      if (bearer !== undefined) current.headers.set('Authorization', `Bearer ${bearer}`);
+      const tongue = typeof language === 'function' ? language() : language;
+      if (tongue !== undefined) current.headers.set('Accept-Language', tongue);
+      // Browsers keep their own.
+      if (userAgent !== '') current.headers.set('User-Agent', userAgent);
+      let delayMs = firstDelayMs * 2 ** attempt * (0.5 + Math.random() / 2);
+      try {
+        const response = await fetch(current);
+        if (isLast || !(response.status === 429 || (response.status === 503 && isRepeatable))) return response;
+        delayMs = retryAfterMs(response) ?? delayMs;
+        if (delayMs > longestDelayMs) return response;
+        await response.body?.cancel();
+      } catch (error) {
+        if (request.signal.aborted) throw error;
+        if (isLast || !isRepeatable) throw lostConnection(error);
+      }
+      await pause(delayMs, request.signal);
+    }
+  };
+}
+
+/** Seconds or a date. Undefined if absent or malformed. */
+function retryAfterMs({ headers }: Response): number | undefined {
+  const value = headers.get('Retry-After') ?? '';
+  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}
