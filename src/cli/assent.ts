@@ -1,21 +1,27 @@
 #!/usr/bin/env node
-import { parseArgs } from 'node:util';
+import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { UsageError } from '../errors.js';
 import { profileNames } from '../origins/origin.js';
 import { checkCommand } from './check-command.js';
-import { portOf, text, type Command } from './command.js';
+import { portOf, text, type Commands } from './command.js';
+import { runCommandLine } from './command-line.js';
+import { completionCommand } from './completion-command.js';
 import { conformanceCommand } from './conformance-command.js';
 import { listenCommand } from './listen-command.js';
+import { loginCommand, logoutCommand, whoamiCommand } from './login-commands.js';
+import { resourceCommands } from './resource-commands.js';
 import { version } from './version.js';
 
 /**
- * The command line. Arguments are parsed here and passed to one command. It returns the exit code; a UsageError becomes
- * exit code 2. Commands load what they need themselves: `try` and `demo` run a whole registry, `receiver` a webhook;
- * `token` and `validate` use a single part of the registry without a database.
+ * The table of commands. Commands load what they need themselves: `try` and `demo` run a whole registry, `receiver` a
+ * webhook; `token` and `validate` use a single part of the registry without a database; those for resources, only the
+ * client.
  */
-
-const commands: Record<string, Command> = {
+export const commands: Commands = {
   try: {
+    group: 'Try it',
+    summary: 'Starts a registry and a webhook, and delivers an event.',
     usage: `  try [--port N] [--webhook-port N] [--data FOLDER]
       Starts a registry on http://127.0.0.1:3000 and a webhook on https://localhost:8443, registers a subscription,
       matches an event and delivers it. Both keep running until you press Ctrl-C. The data is in .assent/try, which each
@@ -29,6 +35,8 @@ const commands: Record<string, Command> = {
     },
   },
   demo: {
+    group: 'Try it',
+    summary: 'Shows everything that can happen to a consent, with real traffic.',
     usage: `  demo
       Shows everything that can happen to a consent, with real traffic, in a few seconds. It leaves nothing behind.
 `,
@@ -39,6 +47,8 @@ const commands: Record<string, Command> = {
     },
   },
   token: {
+    group: 'Try it',
+    summary: 'Prints a token for development.',
     usage: `  token --scope SCOPE [--tenant NAME] [--subscriber NAME] [--minutes N] [--claim NAME=VALUE]
       Prints a token for development. The key that signs it is in the data folder (ASSENT_DATA, by default .assent).
       Scopes: assent:subscribe, assent:admin, assent:deliver, assent:credentials, assent:audit,
@@ -63,6 +73,8 @@ const commands: Record<string, Command> = {
     },
   },
   console: {
+    group: 'Try it',
+    summary: 'Prints a link that opens the console and signs you in.',
     usage: `  console [--scope SCOPE] [--tenant NAME] [--subscriber NAME] [--url URL]
       Prints a link that opens the console of a development registry and signs you in for an hour, by default as an admin
       who may also subscribe. Options are as for "token"; --url is where the registry is, http://127.0.0.1:3000 by default.
@@ -90,6 +102,8 @@ const commands: Record<string, Command> = {
   check: checkCommand,
   listen: listenCommand,
   validate: {
+    group: 'Senders and webhooks',
+    summary: 'Checks events against a profile.',
     usage: `  validate FILE... [--profile NAME]
       Checks events against a profile: cloudevents (the default), nl-gov, intg-std-015 or belgif. A file is one event or
       a batch, in the JSON format; - is standard input. Exit codes: 0 valid, maybe with warnings; 1 not valid; 2 the
@@ -110,6 +124,8 @@ const commands: Record<string, Command> = {
   },
   conformance: conformanceCommand,
   notify: {
+    group: 'Senders and webhooks',
+    summary: 'Sends notices: tells subscribers what happens to their subscriptions.',
     usage: `  notify --origin NAME [--registry URL] [--source URI] [--type-prefix TEXT] [--language en|nl]
          [--hours N] [--data FOLDER] [--tenant NAME]
       Sends notices: tells each subscriber what happens to its subscriptions, at the webhooks that it subscribed to this
@@ -137,6 +153,8 @@ const commands: Record<string, Command> = {
     },
   },
   receiver: {
+    group: 'Senders and webhooks',
+    summary: 'Runs a webhook, and prints what it is asked.',
     usage: `  receiver [--port N]
       Runs only the webhook of "try", on https://localhost:8443, for a registry that you start yourself, and prints what
       it is asked. Start the registry with ASSENT_SINK_CA_FILE=.assent/receiver-ca.pem so that it trusts the certificate,
@@ -157,58 +175,38 @@ const commands: Record<string, Command> = {
       return 0;
     },
   },
+  ...resourceCommands,
+  login: loginCommand,
+  logout: logoutCommand,
+  whoami: whoamiCommand,
+  completion: completionCommand(() => commands),
 };
 
-const usage = `Usage: assent <command>
-
-${Object.values(commands)
-  .map((command) => command.usage)
-  .join('\n')}
-  --help prints this text, or the part about one command: assent try --help. --version prints the version.
-`;
-
-/** Exit codes: 0 success, 1 failure, 2 wrong usage. */
-async function main([name, ...rest]: string[]): Promise<number> {
-  if (name === undefined) {
-    process.stderr.write(usage);
-    return 2;
-  }
-  if (['help', '--help', '-h'].includes(name)) {
-    process.stdout.write(usage);
-    return 0;
-  }
+async function main(args: string[]): Promise<void> {
+  const [name] = args;
   if (name === '--version') {
     process.stdout.write(`${version}\n`);
-    return 0;
+    return;
   }
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) {
-    process.stderr.write(`Unknown command: ${name}\n\n${usage}`);
-    return 2;
-  }
-  const help = { type: 'boolean', short: 'h', default: false } as const;
-  const { values, positionals } = parseArgs({
-    args: rest,
-    allowPositionals: command.takesFiles ?? false,
-    options: { ...command.options, help },
-  });
-  if (values.help) {
-    process.stdout.write(`Usage: assent\n\n${command.usage}`);
-    return 0;
-  }
-  return command.run(values, positionals);
+  const { stdin, stdout, stderr, env } = process;
+  // Output that could not be written has failed, whatever the command says.
+  process.exitCode ||= await runCommandLine(commands, args, { stdin, stdout, stderr, env, interrupted });
 }
 
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A reader that leaves, as `head` does, has read enough.
-  if (error.code === 'EPIPE') return;
-  process.stderr.write(`The output cannot be written: ${error.message}\n`);
-  process.exitCode = 1;
-});
-main(process.argv.slice(2)).then(
-  (code) => (process.exitCode = code),
-  (error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = error instanceof TypeError || error instanceof UsageError ? 2 : 1;
-  },
-);
+function interrupted(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Error(signal)));
+  process.stdout.once('error', (error) => stop.abort(error));
+  return stop.signal;
+}
+
+// Not when the table is imported.
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // A reader that leaves, as `head` does, has read enough.
+    if (error.code === 'EPIPE') return;
+    process.stderr.write(`The output cannot be written: ${error.message}\n`);
+    process.exitCode = 1;
+  });
+  void main(process.argv.slice(2));
+}

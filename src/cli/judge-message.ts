@@ -4,6 +4,7 @@ import type { ReadEvent } from '../events/draft.js';
 import { readEvents, type EventRequest, type MessageLimits } from '../events/read-events.js';
 import { judgeEvent, validateBatch } from '../events/validate-event.js';
 import type { Profile } from '../origins/origin.js';
+import { visible } from './printable.js';
 
 export interface JudgedMessage {
   /** Undefined if the message could not be read; `code` says why. */
@@ -40,9 +41,4 @@ export function breachLines({ faults, warnings }: Pick<JudgedMessage, 'faults' |
     ...faults.map(({ pointer, rule, detail }) => visible(`  fault    ${pointer || '/'}  ${rule}: ${detail}`)),
     ...warnings.map(({ pointer, rule, detail }) => visible(`  warning  ${pointer || '/'}  ${rule}: ${detail}`)),
   ];
-}
-
-/** What stands in a file, or is its name, must not steer a terminal or write lines of its own. */
-export function visible(line: string): string {
-  return line.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { Profile } from '../origins/origin.js';
-import { breachLines, judgeMessage, visible } from './judge-message.js';
+import { breachLines, judgeMessage } from './judge-message.js';
+import { visible } from './printable.js';
 
 export interface ValidationReport {
   /** Lines for people. */
