@@ -16,10 +16,9 @@ export async function runCommandLine(commands: Commands, args: readonly string[]
   }
 }
 
-/** Node throws a TypeError with a code for an unknown option. */
+/** Node throws an error with such a code for an unknown option. */
 const isUsage = (error: unknown) =>
-  error instanceof UsageError ||
-  (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
+  error instanceof UsageError || String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS');
 
 async function dispatch(commands: Commands, [name, ...rest]: readonly string[], io: Io): Promise<number> {
   if (name === undefined) {

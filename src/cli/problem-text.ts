@@ -21,10 +21,14 @@ export function problemText(error: AssentError, asJson: boolean): string {
   return lines.map((line) => `${visible(line)}\n`).join('');
 }
 
+interface Cause {
+  message?: string;
+  cause?: Cause;
+  errors?: Cause[];
+}
+
 /** What Node hides behind "fetch failed". */
 function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return '';
-  const { cause } = error;
-  if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return cause.errors[0].message;
-  return cause instanceof Error ? cause.message : error.message;
+  const { cause, message = '' } = (error ?? {}) as Cause;
+  return cause?.errors?.[0]?.message || cause?.message || message;
 }

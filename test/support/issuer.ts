@@ -37,7 +37,7 @@ export async function openIssuer(): Promise<TestIssuer> {
             client_id: client,
             token_endpoint_auth_method: 'none',
             redirect_uris: [redirectUri],
-            grant_types: ['authorization_code', 'refresh_token'],
+            grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
             response_types: ['code'],
             id_token_signed_response_alg: 'ES256',
           },
@@ -47,6 +47,8 @@ export async function openIssuer(): Promise<TestIssuer> {
         extraTokenClaims: () => ({ tenant: 'gemeente' }),
         cookies: { keys: ['for this test'] },
         features: {
+          deviceFlow: { enabled: true },
+          revocation: { enabled: true },
           resourceIndicators: {
             enabled: true,
             defaultResource: () => audience,
