@@ -36,10 +36,41 @@ async function tablesOf() {
     indexSecondsBehind: () => 0,
     feedReaders: () => ({}),
   });
+  const [{ commands }, { summaryOf, optionText, explanationOf }, { connectionOptions }] = await Promise.all([
+    built('cli/assent.js'),
+    built('cli/help.js'),
+    built('cli/registry.js'),
+  ]);
   const metrics = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('assent_'));
   const profiles = [...new Set(allRules.map(({ id }) => id.split('.')[0]))];
   const listed = Object.entries(verdicts);
   return {
+    commands: {
+      head: ['command', 'does', 'options'],
+      rows: Object.entries(commands)
+        .flatMap(([name, command]) => Object.values(command.subcommands ?? { [name]: command }))
+        .map((command) => [
+          // As its help begins, without the options.
+          code(
+            `assent ${command.usage
+              .split('\n')[0]
+              .trim()
+              .replace(/ (?:\[options\]|\[?--).*$/, '')}`,
+          ),
+          summaryOf(command),
+          Object.keys(command.options)
+            .filter((option) => !(option in connectionOptions) || !('json' in command.options))
+            .map((option) => code(`--${option}`))
+            .join(', '),
+        ]),
+    },
+    'options of commands for a registry': {
+      head: ['option', 'meaning'],
+      rows: Object.entries(connectionOptions).map(([name, option]) => [
+        code(optionText(name, option)),
+        explanationOf(option),
+      ]),
+    },
     errors: {
       head: ['code', 'status', 'title', 'title in Dutch'],
       rows: errorCodes.map((name) => [

@@ -259,13 +259,18 @@ function repeats(values: readonly string[]): boolean {
 
 export type Config = ReturnType<typeof readConfig>;
 
+/** What the commands for a registry read (src/cli/registry.ts). A registry in the same shell leaves them alone. */
+export const commandVariables: readonly string[] = ['ASSENT_URL', 'ASSENT_TOKEN'];
+
 /**
  * Throws a SetupError that lists every fault of the environment, one per line. Unknown ASSENT_ names are faults too:
  * they are typos.
  */
 export function readConfig(env: NodeJS.ProcessEnv) {
   const present = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])));
-  const unknown = Object.keys(present).filter((name) => name.startsWith('ASSENT_') && !(name in variables));
+  const unknown = Object.keys(present).filter(
+    (name) => name.startsWith('ASSENT_') && !(name in variables) && !commandVariables.includes(name),
+  );
   const parsed = schema.safeParse(present);
   const ca = readAuthority(present['ASSENT_SINK_CA_FILE']);
   const faults = [

@@ -4,8 +4,7 @@ import { judge } from '../handshake/judgement.js';
 import { formatRate, parseRate, type Rate } from '../origins/rate.js';
 import { forwardTo } from './forward.js';
 import { breachLines, judgeMessage } from './judge-message.js';
-import { visible } from './printable.js';
-import { exchangeLines } from './printable.js';
+import { exchangeLines, visible } from './printable.js';
 import { startWebhook, type Behaviour, type Webhook, type WebhookSettings, type WireExchange } from './webhook.js';
 
 export interface ListenSettings extends Pick<WebhookSettings, 'port' | 'certificate'> {

@@ -85,9 +85,10 @@ test('every command prints its help, and the version can be printed', async () =
   for (const command of ['try', 'token', 'check', 'listen', 'validate', 'demo', 'receiver']) {
     const own = await said(command, '--help');
     expect(own).toContain(`\n  ${command}`);
-    expect(whole).toContain(own.replace('Usage: assent\n\n', ''));
+    expect(whole).toContain(`\n  ${command}`);
     expect(await said(command, '-h')).toBe(own);
   }
+  for (const line of whole.split('\n')) expect(line.length).toBeLessThanOrEqual(120);
   expect(await said('--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
@@ -118,7 +119,9 @@ test('in production no tokens are created unless that is enabled', async () => {
   const refused = run('cli/assent.js', production, ...args);
   expect([await refused.ended, refused.stdout]).toEqual([1, '']);
   expect(refused.stderr).toContain('Get a token from your issuer');
-  const made = run('cli/assent.js', { ...production, ASSENT_DEVELOPMENT_ISSUER: 'true' }, ...args);
+  // A shell in which commands for a registry were set up.
+  const more = { ASSENT_DEVELOPMENT_ISSUER: 'true', ASSENT_URL: 'https://a.example', ASSENT_TOKEN: 'a' };
+  const made = run('cli/assent.js', { ...production, ...more }, ...args);
   expect(await made.ended).toBe(0);
   expect(made.stdout).toMatch(/^eyJ\S+\n$/);
 });

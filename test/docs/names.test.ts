@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { settings } from '../../src/config.js';
+import { commandVariables, settings } from '../../src/config.js';
 import { pageNames, readPage, root } from './markdown.js';
 
 /** What the pages tell readers to set or to run, as [page, name]. */
@@ -13,7 +13,7 @@ function named(pattern: RegExp): Array<[page: string, name: string]> {
 }
 
 test('every setting that a page names exists', () => {
-  const known = settings.map(({ name }) => name);
+  const known = [...settings.map(({ name }) => name), ...commandVariables];
   const all = named(/\b(ASSENT_[A-Z_]+[A-Z])\b/g);
   expect(all.length).toBeGreaterThan(20);
   expect(all.filter(([, name]) => !known.includes(name))).toEqual([]);
