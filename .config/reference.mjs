@@ -14,6 +14,14 @@ const code = (text) => `\`${text}\``;
 const inEnglish = (text = '') => (typeof text === 'string' ? text : text.en);
 const inDutch = (text = '') => (typeof text === 'string' ? '' : text.nl);
 
+/** How a command is written, without its options. A help that begins with several forms is of one with several words. */
+function formOf(usage) {
+  const forms = usage.split('\n').filter((line) => /^ {2}\w/.test(line));
+  const [first, ...others] = forms.map((line) => line.trim().replace(/ (?:\[options\]|\[?--).*$/, ''));
+  if (others.length === 0) return first;
+  return `${first.split(' ')[0]} ${[first, ...others].map((form) => form.split(' ')[1]).join('|')}`;
+}
+
 /** As many tables as there are names. `rows` begin with what stands in the first column, which names the row. */
 async function tablesOf() {
   const [{ errorCodes, RegistryError }, { problemOf }, { problemTitles }, { verdicts, warnings }, { settings }] =
@@ -50,13 +58,7 @@ async function tablesOf() {
       rows: Object.entries(commands)
         .flatMap(([name, command]) => Object.values(command.subcommands ?? { [name]: command }))
         .map((command) => [
-          // As its help begins, without the options.
-          code(
-            `assent ${command.usage
-              .split('\n')[0]
-              .trim()
-              .replace(/ (?:\[options\]|\[?--).*$/, '')}`,
-          ),
+          code(`assent ${formOf(command.usage)}`),
           summaryOf(command),
           Object.keys(command.options)
             .filter((option) => !(option in connectionOptions) || !('json' in command.options))

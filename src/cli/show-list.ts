@@ -25,9 +25,11 @@ export async function showList(operation: Operation, client: Client, init: Init,
     return 0;
   }
   const signal = io.interrupted();
-  await watch(operation, client, init, limit, show, signal).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-  });
+  await watch(operation, client, init, limit, show, { signal, onConnection: reporterOf(io) }).catch(
+    (error: unknown) => {
+      if (!signal.aborted) throw error;
+    },
+  );
   return 0;
 }
 
@@ -54,6 +56,17 @@ function printerOf({ columns = [] }: Operation, values: Values, { stdout }: Io):
   };
 }
 
+/** Says when the feed is lost for longer than a stream that was renewed. */
+function reporterOf({ stderr }: Io): (state: 'live' | 'lost') => void {
+  let losses = 0;
+  return (state) => {
+    if (state === 'lost') losses += 1;
+    if (state === 'lost' && losses === 2) stderr.write('The connection is lost. Trying again.\n');
+    if (state === 'live' && losses >= 2) stderr.write('Connected again.\n');
+    if (state === 'live') losses = 0;
+  };
+}
+
 const identityOf = (row: Row) => String(row['id'] ?? row['name']);
 
 /** An entry is printed again when it is no longer as it was printed last. One that is gone is printed without more. */
@@ -63,7 +76,7 @@ async function watch(
   init: Init,
   limit: number,
   show: (rows: Row[]) => Promise<void>,
-  signal: AbortSignal,
+  { signal, onConnection }: { signal: AbortSignal; onConnection: (state: 'live' | 'lost') => void },
 ): Promise<void> {
   const known = new Map<string, string>();
   const isNew = (row: Row) => {
@@ -87,7 +100,7 @@ async function watch(
   const first = await read();
   first.forEach(isNew);
   await show(first);
-  for await (const change of client.changes({ after: start.cursor, signal })) {
+  for await (const change of client.changes({ after: start.cursor, signal, onConnection })) {
     const affected = operation.affected?.(change);
     if (affected === undefined) continue;
     if ('id' in affected) {
