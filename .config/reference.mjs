@@ -16,7 +16,7 @@ const inDutch = (text = '') => (typeof text === 'string' ? '' : text.nl);
 
 /** How a command is written, without its options. A help that begins with several forms is of one with several words. */
 function formOf(usage) {
-  const forms = usage.split('\n').filter((line) => /^ {2}\w/.test(line));
+  const forms = usage.split('\n').filter((line) => line.startsWith(`  ${usage.trim().split(' ')[0]} `));
   const [first, ...others] = forms.map((line) => line.trim().replace(/ (?:\[options\]|\[?--).*$/, ''));
   if (others.length === 0) return first;
   return `${first.split(' ')[0]} ${[first, ...others].map((form) => form.split(' ')[1]).join('|')}`;

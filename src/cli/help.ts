@@ -10,7 +10,7 @@ export function overviewOf(commands: Commands): string {
   return `Usage: assent <command> [options]
 
 ${parts.join('')}assent <command> --help explains one command. assent --version prints the version.
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 the registry does not respond, 4 not found.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage. Commands for a registry: 3 it does not respond, 4 not found.
 `;
 }
 
