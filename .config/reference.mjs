@@ -16,10 +16,11 @@ const inDutch = (text = '') => (typeof text === 'string' ? '' : text.nl);
 
 /** How a command is written, without its options. A help that begins with several forms is of one with several words. */
 function formOf(usage) {
-  const forms = usage.split('\n').filter((line) => line.startsWith(`  ${usage.trim().split(' ')[0]} `));
+  const [name] = usage.trim().split(/\s/);
+  const forms = usage.split('\n').filter((line) => `${line} `.startsWith(`  ${name} `));
   const [first, ...others] = forms.map((line) => line.trim().replace(/ (?:\[options\]|\[?--).*$/, ''));
   if (others.length === 0) return first;
-  return `${first.split(' ')[0]} ${[first, ...others].map((form) => form.split(' ')[1]).join('|')}`;
+  return `${name} ${[first, ...others].map((form) => form.split(' ')[1]).join('|')}`;
 }
 
 /** As many tables as there are names. `rows` begin with what stands in the first column, which names the row. */
