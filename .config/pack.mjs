@@ -3,7 +3,6 @@
 // both module systems, with its declarations and with source maps that contain their sources. It depends on what its
 // bundle imports, in the range of package.json.
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -186,8 +185,6 @@ async function addMap(source, folder) {
 }
 
 async function pack(name) {
-  const source = kits[name]?.source ?? 'src/main.ts';
-  if (!existsSync(source)) return console.log(`${name}: skipped, ${source} is not there`);
   const folder = join(out, name);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });

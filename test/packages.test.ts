@@ -52,7 +52,7 @@ function listen(path: string) {
   return register();
 }
 
-const known: Kit[] = [
+const kits: Kit[] = [
   {
     name: 'sender',
     entry: 'src/sender/index.ts',
@@ -105,7 +105,6 @@ const known: Kit[] = [
     },
   },
 ];
-const kits = known.filter(({ entry }) => existsSync(join(root, entry)));
 const all = ['assent', ...kits.map(({ name }) => name)];
 const nameOf = (name: string) => (name === 'assent' ? name : `@assent/${name}`);
 
