@@ -20,9 +20,20 @@ export type RunSide = (
   values: Values,
 ) => Promise<{ target: string; results: Promise<CaseResult[]> }>;
 
-const sides: Partial<Record<Side, () => Promise<RunSide>>> = {};
+const sides: Partial<Record<Side, () => Promise<RunSide>>> = {
+  receiver: async () => (await import('./conformance-receiver.js')).conformanceReceiver,
+};
 
 const profiles = ['cloudevents', 'nl-gov'] as const satisfies readonly ConformanceProfile[];
+
+/** In seconds: for one response, and for the whole of what a sender does. */
+const usualTimeouts: Record<Side, number> = { receiver: 10, sender: 60 };
+
+/** Options of one side, which would do nothing for the other. */
+const optionsOf: Record<Side, readonly string[]> = {
+  receiver: ['sink', 'origin', 'rate', 'callback-host', 'deliver', 'burst', 'ca', 'token'],
+  sender: ['listen', 'command', 'manual'],
+};
 
 /** A new kind of failure: it stands for none of the other exit codes. */
 class KitFault extends Error {}
@@ -45,10 +56,10 @@ export const conformanceCommand: Command = {
     profile: text('cloudevents'),
     baseline: text(''),
     out: text(''),
-    timeout: text('60'),
+    timeout: text(''),
     format: text('pretty'),
     sink: text(''),
-    origin: text('eventemitter.example.com'),
+    origin: text(''),
     rate: text('120'),
     'callback-host': text(''),
     deliver: flag,
@@ -79,6 +90,10 @@ export const conformanceCommand: Command = {
 };
 
 async function execute(side: Side, values: Values): Promise<number> {
+  const foreign = optionsOf[side === 'receiver' ? 'sender' : 'receiver'].find(
+    (name) => values[name] !== conformanceCommand.options[name]?.default,
+  );
+  if (foreign !== undefined) throw new UsageError(`--${foreign} is not an option for a ${side}.`);
   const { selectCases } = await import('../conformance/select-cases.js');
   const { readBaseline } = await import('../conformance/baseline.js');
   const { version } = await import('./version.js');
@@ -88,7 +103,7 @@ async function execute(side: Side, values: Values): Promise<number> {
   const format = await formatOf(values);
   const path = String(values['baseline']);
   const baseline = path === '' ? [] : readBaseline(side, await textOf(path));
-  const timeout = Number(values['timeout']);
+  const timeout = Number(values['timeout'] || usualTimeouts[side]);
   if (!(timeout > 0 && timeout <= 86_400)) throw new UsageError('--timeout must be a number of seconds, up to 86400.');
 
   const run = await sides[side]?.();

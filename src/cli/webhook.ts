@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Certificate } from './authority.js';
+import type { Certificate } from '../conformance/authority.js';
 
 /** The heads of a request and its response as they went over the wire, and the body of the request. Lines end in LF. */
 export interface WireExchange {

@@ -16,7 +16,7 @@ interface Authority {
 const dayMs = 86_400_000;
 const crypto = { keyType: 'ec', algorithm: 'sha256' } as const;
 
-/** A certificate authority for webhooks on this machine. Its key is not stored. Valid for `days`, and since yesterday. */
+/** A certificate authority for webhooks. Its key is not stored. Valid for `days`, and since yesterday. */
 export async function createAuthority(name: string, days: number): Promise<Authority> {
   const validity = { notBeforeDate: new Date(Date.now() - dayMs), notAfterDate: new Date(Date.now() + days * dayMs) };
   const authority = await generate([{ name: 'commonName', value: name }], {

@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { consenting, isFinding } from './consent-cases.js';
+import { consentOf, linesOf, newEvent, structured, whyUndecided, withToken, type Session } from './session.js';
+import type { Exchange } from './wire.js';
+
+const mostMs = 10_000;
+
+export const requestCases = {
+  async R13(session: Session) {
+    const exchange = await session.consent();
+    if (exchange.answer === undefined)
+      return session.notEvaluable(`The receiver did not respond: ${exchange.failure}.`, exchange);
+    const isRedirect = ({ answer }: Exchange) => answer !== undefined && answer.status >= 300 && answer.status < 400;
+    const advice = 'Senders must not follow redirects: give them the final URL.';
+    if (isRedirect(exchange))
+      return session.failed(`OPTIONS is redirected with ${exchange.answer.status}. ${advice}`, exchange);
+    if (!session.deliver)
+      return session.passed('OPTIONS is not redirected. POST was not tried: --deliver does.', exchange);
+    const delivery = await session.delivery();
+    if (delivery.answer === undefined) {
+      return session.notEvaluable(`There is no response to POST: ${delivery.failure}.`, delivery);
+    }
+    return isRedirect(delivery)
+      ? session.failed(`POST is redirected with ${delivery.answer.status}. ${advice}`, delivery)
+      : session.passed('Neither is redirected.', exchange, delivery);
+  },
+
+  async R14(session: Session) {
+    const allowed = await consenting(session);
+    if (isFinding(allowed)) return allowed;
+    const url = new URL(`/not-a-webhook-${randomBytes(4).toString('hex')}`, session.sink).href;
+    const other = await session.handshake({ url });
+    const path = new URL(url).pathname;
+    if (other.answer === undefined || consentOf(other, session.origin) === undefined) {
+      return session.passed(`${path} of the same host gives no consent.`, other);
+    }
+    if (!session.deliver) {
+      const detail = `${path} of the same host gives consent, too. With --deliver the kit can see whether it takes events there.`;
+      return session.notEvaluable(detail, other);
+    }
+    const posted = await session.post(withToken(structured, session.token), JSON.stringify(newEvent()), url);
+    const status = posted.answer?.status ?? 0;
+    if (status >= 200 && status < 300) {
+      return session.passed(
+        `${path} of the same host gives consent, and takes events: every path is a webhook.`,
+        other,
+        posted,
+      );
+    }
+    if (status !== 404 && status !== 405) {
+      return session.notEvaluable(
+        `${path} gives consent, and POST there gets ${status || 'no response'}.`,
+        other,
+        posted,
+      );
+    }
+    const detail = `${path} gives consent, but takes no events (${status}). Give consent at the path of the webhook only.`;
+    return session.failed(detail, other, posted);
+  },
+
+  async R15(session: Session) {
+    const allowed = await consenting(session);
+    if (isFinding(allowed)) return allowed;
+    const variants = {
+      'header names in lower case': { named: (name: string) => name.toLowerCase() },
+      'header names in upper case': { named: (name: string) => name.toUpperCase() },
+      'Transfer-Encoding: chunked': { framing: 'chunked' },
+      'Content-Length: 0': { framing: 'length' },
+    } as const;
+    for (const [name, variant] of Object.entries(variants)) {
+      const exchange = await session.handshake(variant);
+      const undecided = whyUndecided(exchange);
+      if (undecided !== undefined && exchange.answer !== undefined) return session.notEvaluable(undecided, exchange);
+      if (meaningOf(exchange, session) !== meaningOf(allowed, session)) {
+        return session.failed(
+          `With ${name} the response differs. HTTP gives it no meaning: ignore it.`,
+          allowed,
+          exchange,
+        );
+      }
+    }
+    return session.passed(`The same response with ${Object.keys(variants).join(', ')}.`, allowed);
+  },
+
+  async R16(session: Session) {
+    const allowed = await consenting(session);
+    if (isFinding(allowed)) return allowed;
+    const all = await Promise.all(Array.from({ length: 10 }, () => session.handshake()));
+    const silent = all.find(({ answer }) => answer === undefined);
+    if (silent !== undefined) return session.failed(`Of ten at once, one got no response: ${silent.failure}.`, silent);
+    const slow = all.find(({ duration }) => duration > mostMs);
+    if (slow !== undefined) return session.failed(`Of ten at once, one took ${slow.duration} ms.`, slow);
+    const other = all.find((exchange) => meaningOf(exchange, session) !== meaningOf(allowed, session));
+    if (other !== undefined) return session.failed('Of ten at once, one got another response.', allowed, other);
+    return session.passed(`The slowest took ${Math.max(...all.map(({ duration }) => duration))} ms.`, allowed);
+  },
+};
+
+/** What makes two responses equal for a sender. */
+function meaningOf(exchange: Exchange, { origin }: Session): string {
+  const rate = linesOf(exchange, 'webhook-allowed-rate').join();
+  return JSON.stringify([exchange.answer?.status, consentOf(exchange, origin), rate]);
+}

@@ -1,0 +1,46 @@
+import { setMaxListeners } from 'node:events';
+import type { Case, CaseResult, Finding } from '../case.js';
+import type { ReceiverCaseId } from '../cases.js';
+import { callbackCases } from './callback-cases.js';
+import { consentCases } from './consent-cases.js';
+import { deliveryCases } from './delivery-cases.js';
+import { requestCases } from './request-cases.js';
+import { openSession, type Session, type SessionSettings } from './session.js';
+
+export interface ReceiverRun extends Omit<SessionSettings, 'signal'> {
+  cases: readonly Case[];
+  /** Of the whole run. What is not done by then is not evaluable. Infinity for none. */
+  deadlineMs: number;
+}
+
+const runs: Record<ReceiverCaseId, (session: Session) => Promise<Finding>> = {
+  ...consentCases,
+  ...requestCases,
+  ...callbackCases,
+  ...deliveryCases,
+};
+
+const burst: ReceiverCaseId = 'R24';
+
+/** Runs the cases one after the other. Throws only for faults of the kit. */
+export async function runReceiver(run: ReceiverRun): Promise<CaseResult[]> {
+  const over = new AbortController();
+  // Requests that are sent at once all listen to it.
+  setMaxListeners(0, over.signal);
+  const timer = Number.isFinite(run.deadlineMs) ? setTimeout(() => over.abort(), run.deadlineMs) : undefined;
+  const session = openSession({ ...run, signal: over.signal });
+  try {
+    const results = new Map<Case, CaseResult>();
+    // After a burst, a receiver refuses what it would accept.
+    for (const each of [...run.cases].sort((a, b) => Number(a.id === burst) - Number(b.id === burst))) {
+      const startedAt = performance.now();
+      const late = () => session.notEvaluable(`The run had taken ${run.deadlineMs / 1_000} s before this case.`);
+      const finding = over.signal.aborted ? late() : await runs[each.id as ReceiverCaseId](session);
+      results.set(each, { ...each, ...finding, duration: Math.round(performance.now() - startedAt) });
+    }
+    return run.cases.map((each) => results.get(each) as CaseResult);
+  } finally {
+    clearTimeout(timer);
+    over.abort();
+  }
+}

@@ -1,0 +1,150 @@
+import { request as plainRequest } from 'node:http';
+import { request as secureRequest } from 'node:https';
+import type { Socket } from 'node:net';
+
+export interface WireRequest {
+  method: 'OPTIONS' | 'POST';
+  url: string;
+  /** In order, in this case. Host, User-Agent and Connection are added. */
+  headers: ReadonlyArray<readonly [name: string, value: string]>;
+  body?: string | undefined;
+  /** How the end of the body is marked. By default with a length if there is a body. */
+  framing?: 'length' | 'chunked' | undefined;
+}
+
+/** What went over the wire. Heads have LF between lines. */
+export interface Exchange {
+  asked: string;
+  /** The head of the final response; undefined if there was none. */
+  answered: string | undefined;
+  answer: Answer | undefined;
+  /** Why there was no response; empty if there was one. */
+  failure: string;
+  /** Milliseconds until the head of the response. */
+  duration: number;
+}
+
+export interface Answer {
+  status: number;
+  headers: ReadonlyArray<readonly [name: string, value: string]>;
+  /** Of the body that arrived, at most `longestBody`. */
+  bodyBytes: number;
+}
+
+export interface WireSettings {
+  /** PEM of an authority that is trusted beside the public ones; undefined for none. */
+  ca: readonly string[] | undefined;
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+const longestBody = 65_536;
+const longestHead = 65_536;
+
+/**
+ * Sends one HTTP/1.1 request on a connection of its own, follows nothing, and keeps the bytes of both heads. Never
+ * rejects: without a response, `failure` says why.
+ */
+export function exchange(wire: WireRequest, { ca, timeoutMs, signal }: WireSettings): Promise<Exchange> {
+  const url = new URL(wire.url);
+  const startedAt = performance.now();
+  const body = wire.body ?? '';
+  const framing = wire.framing ?? (body === '' ? undefined : 'length');
+  const lines: ReadonlyArray<readonly [string, string]> = [
+    ['Host', url.host],
+    ['User-Agent', 'assent-conformance'],
+    ['Connection', 'close'],
+    ...wire.headers,
+    ...(framing === 'length' ? [['Content-Length', String(Buffer.byteLength(body))] as const] : []),
+    ...(framing === 'chunked' ? [['Transfer-Encoding', 'chunked'] as const] : []),
+  ];
+  const target = targetOf(wire.url);
+
+  return new Promise((resolve) => {
+    const bytes = { sent: '', received: '' };
+    let answer: Answer | undefined;
+    let duration = 0;
+    const send = url.protocol === 'https:' ? secureRequest : plainRequest;
+    const request = send({
+      method: wire.method,
+      hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+      port: url.port,
+      // As the URL is written: nothing is decoded or encoded.
+      path: target,
+      headers: lines.flat(),
+      agent: false,
+      ...(ca && { ca: [...ca] }),
+    });
+    const settle = (failure: string) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+      request.destroy();
+      const asked = headOf(bytes.sent) ?? unsentHead(wire.method, target, lines);
+      if (answer === undefined) duration = performance.now() - startedAt;
+      resolve({
+        asked,
+        answered: answer && finalHead(bytes.received),
+        answer,
+        failure: answer === undefined ? failure : '',
+        duration: Math.round(duration),
+      });
+    };
+    const stop = () => settle('the run was over');
+    const timer = setTimeout(() => settle(`no response within ${timeoutMs / 1_000} s`), timeoutMs);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+
+    request.once('socket', (socket) => record(socket, bytes));
+    request.on('error', (error) => settle(error.message || String((error as NodeJS.ErrnoException).code)));
+    request.once('response', (response) => {
+      duration = performance.now() - startedAt;
+      const { statusCode = 0, rawHeaders } = response;
+      const headers = rawHeaders.flatMap((name, at) =>
+        at % 2 === 0 ? [[name, rawHeaders[at + 1] ?? ''] as const] : [],
+      );
+      const read = { status: statusCode, headers, bodyBytes: 0 };
+      answer = read;
+      response.on('data', (chunk: Buffer) => {
+        read.bodyBytes += chunk.length;
+        if (read.bodyBytes >= longestBody) settle('');
+      });
+      response.once('close', () => settle(''));
+    });
+    request.end(body);
+  });
+}
+
+/** Path and query as the text has them. */
+export function targetOf(url: string): string {
+  const target = /^[a-z]+:\/\/[^/?#]*([^#]*)/i.exec(url)?.[1] ?? '';
+  return target.startsWith('/') ? target : `/${target}`;
+}
+
+function record(socket: Socket, bytes: { sent: string; received: string }): void {
+  socket.on('data', (chunk: Buffer) => {
+    if (bytes.received.length < longestHead) bytes.received += chunk.toString('latin1');
+  });
+  const write = socket.write.bind(socket) as (...parts: unknown[]) => boolean;
+  socket.write = (...parts: unknown[]) => {
+    const [chunk] = parts;
+    bytes.sent += typeof chunk === 'string' ? chunk : Buffer.from(chunk as Uint8Array).toString('latin1');
+    return write(...parts);
+  };
+}
+
+/** Without a connection there are no bytes. */
+function unsentHead(method: string, target: string, lines: WireRequest['headers']): string {
+  return [`${method} ${target} HTTP/1.1`, ...lines.map(([name, value]) => `${name}: ${value}`)].join('\n');
+}
+
+function headOf(bytes: string): string | undefined {
+  const end = bytes.indexOf('\r\n\r\n');
+  return end < 0 ? undefined : bytes.slice(0, end).replaceAll('\r\n', '\n');
+}
+
+/** Informational responses come before the final one. */
+function finalHead(bytes: string): string {
+  let rest = bytes;
+  while (/^HTTP\/1\.\d 1\d\d/.test(rest) && rest.includes('\r\n\r\n')) rest = rest.slice(rest.indexOf('\r\n\r\n') + 4);
+  return headOf(rest) ?? rest.split(/\r?\n\r?\n/)[0] ?? '';
+}

@@ -1,0 +1,162 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import { request as callUrl } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export const allowed = 'sender.allowed.example';
+export const token = 'a-token-of-the-receiver';
+const perMinute = 40;
+
+type Lines = Record<string, string>;
+export interface Reply {
+  status: number;
+  headers?: Lines;
+  body?: string;
+}
+/** A request, with its header names in lower case. */
+export interface Asked {
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  headers: IncomingMessage['headers'];
+  /** Requests of the handshake that are in progress, this one included. */
+  atOnce: number;
+}
+
+/** What a receiver does. A broken one differs in one of these. */
+export interface Parts {
+  /** Consents in its response, by the callback, or by the callback if one is offered; `never`: without a handshake. */
+  way: 'now' | 'later' | 'either' | 'never';
+  allows(origin: string): boolean;
+  isHere(path: string): boolean;
+  allow: Lines;
+  /** To a request without WebHook-Request-Origin, or with a preflight of CORS in it. */
+  preflight(asked: Asked): Reply | undefined;
+  rate(asked: Asked): string | undefined;
+  allowedOrigin(origin: string, asked: Asked): Lines;
+  withoutHandshake: Reply;
+  /** Milliseconds before it responds to OPTIONS. */
+  pauseMs: number;
+  /** Of a denied origin; resolves before the response is sent. */
+  whenDenied(callback: string, call: Call): Promise<unknown>;
+  /** `respond` sends the response to OPTIONS. */
+  decideLater(callback: string, call: Call, respond: () => void): Promise<unknown>;
+  isAuthorized(asked: Asked): boolean;
+  unknownType: Reply;
+  accepted: Reply;
+  aboveRate: Reply;
+  /** Before everything else. */
+  delivery(): Reply | undefined;
+}
+
+type Call = (url: string, headers?: Lines, method?: string) => Promise<unknown>;
+
+export const correct: Parts = {
+  way: 'now',
+  allows: (origin) => origin === allowed,
+  isHere: (path) => path === '/events',
+  allow: { Allow: 'POST, OPTIONS' },
+  preflight: ({ headers }) =>
+    headers['webhook-request-origin'] === undefined
+      ? { status: 204, headers: { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Methods': 'POST' } }
+      : undefined,
+  rate: () => String(perMinute),
+  allowedOrigin: (origin) => ({ 'WebHook-Allowed-Origin': origin }),
+  withoutHandshake: { status: 405, headers: { Allow: 'POST' } },
+  pauseMs: 0,
+  whenDenied: async () => undefined,
+  async decideLater(callback, call, respond) {
+    respond();
+    await call(callback, { 'WebHook-Allowed-Rate': String(perMinute), 'WebHook-Allowed-Origin': allowed });
+  },
+  isAuthorized: ({ headers, query }) =>
+    headers.authorization === `Bearer ${token}` || query.get('access_token') === token,
+  unknownType: { status: 415 },
+  accepted: { status: 204 },
+  aboveRate: { status: 429, headers: { 'Retry-After': '30' } },
+  delivery: () => undefined,
+};
+
+export interface SmallReceiver {
+  url: string;
+  requests(): number;
+  stop(): Promise<void>;
+}
+
+/** `ca` is the authority that it trusts when it calls. */
+export async function startSmallReceiver(parts: Parts, ca: string): Promise<SmallReceiver> {
+  let requests = 0;
+  let atOnce = 0;
+  let events = 0;
+  const call: Call = (url, headers = {}, method = 'POST') =>
+    new Promise((resolve) => {
+      const calling = callUrl(url, { method, headers: { ...headers, 'Content-Length': 0 }, ca, agent: false });
+      calling.on('error', resolve).once('response', (response) => resolve(response.resume()));
+      calling.end();
+    });
+
+  async function handshake(asked: Asked, respond: (reply: Reply) => void): Promise<void> {
+    const early = parts.preflight(asked);
+    if (early !== undefined) return respond(early);
+    if (parts.way === 'never') return respond(parts.withoutHandshake);
+    if (!parts.isHere(asked.path)) return respond({ status: 404 });
+    const origin = String(asked.headers['webhook-request-origin']);
+    const callback = asked.headers['webhook-request-callback']?.toString();
+    const silent = { status: 200, headers: parts.allow };
+    if (!parts.allows(origin)) {
+      if (callback !== undefined) await parts.whenDenied(callback, call);
+      return respond(silent);
+    }
+    if (callback !== undefined && parts.way !== 'now') {
+      return void (await parts.decideLater(callback, call, () => respond(silent)));
+    }
+    if (parts.way === 'later') return respond(silent);
+    const rate = parts.rate(asked);
+    const consent = { ...parts.allowedOrigin(origin, asked), ...(rate && { 'WebHook-Allowed-Rate': rate }) };
+    respond({ status: 200, headers: { ...parts.allow, ...consent } });
+  }
+
+  function deliver(asked: Asked): Reply {
+    const early = parts.delivery();
+    if (early !== undefined) return early;
+    if (asked.path !== '/events') return { status: 404 };
+    if (!parts.isAuthorized(asked)) return { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } };
+    if (!/^application\/cloudevents\+json/.test(asked.headers['content-type'] ?? '')) return parts.unknownType;
+    events += 1;
+    return events > perMinute ? parts.aboveRate : parts.accepted;
+  }
+
+  const server = createServer((request, response) => {
+    requests += 1;
+    const { method = '', url = '', headers } = request;
+    const { pathname: path, searchParams: query } = new URL(url, 'http://receiver');
+    const respond = ({ status, headers = {}, body = '' }: Reply) =>
+      void response
+        .writeHead(status, { ...headers, ...(status !== 204 && { 'Content-Length': body.length }) })
+        .end(body);
+    request.resume().once('end', () => {
+      if (method === 'POST') return respond(deliver({ method, path, query, headers, atOnce }));
+      atOnce += 1;
+      const asked = { method, path, query, headers, atOnce };
+      const pausing = parts.pauseMs > 0 ? sleep(parts.pauseMs) : undefined;
+      void handshake(asked, (reply) => {
+        const finish = () => {
+          atOnce -= 1;
+          respond(reply);
+        };
+        if (pausing === undefined) finish();
+        else void pausing.then(finish);
+      });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`,
+    requests: () => requests,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
