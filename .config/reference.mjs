@@ -38,6 +38,14 @@ async function tablesOf() {
     built('events/validate-event.js'),
     built('events/read-events.js'),
   ]);
+  const [{ receiverCases, senderCases }, { levelWords }] = await Promise.all([
+    built('conformance/cases.js'),
+    built('conformance/formats/summary.js'),
+  ]);
+  const casesOf = (cases) => ({
+    head: ['case', 'level', 'section', 'guarantee'],
+    rows: cases.map(({ id, level, section, title }) => [id, levelWords[level], section, title]),
+  });
   const { registry } = createMetrics({
     lagSeconds: async () => 0,
     inFlight: () => 0,
@@ -112,6 +120,8 @@ async function tablesOf() {
       byHand: ['meaning'],
       rows: metrics.map(({ name, type, labelNames = [] }) => [code(name), type, labelNames.map(code).join(', ')]),
     },
+    'receiver cases': casesOf(receiverCases),
+    'sender cases': casesOf(senderCases),
     'message faults': {
       head: ['fault', 'sentence'],
       rows: Object.entries(messageFaults).map(([fault, sentence]) => [code(fault), sentence]),

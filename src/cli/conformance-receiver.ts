@@ -17,12 +17,14 @@ const usualDeadlineMs = 55_000;
 
 /** `assent conformance receiver`, up to the results. */
 export const conformanceReceiver: RunSide = async ({ cases, profile, timeoutMs, env }, values) => {
-  const sink = sinkOf(String(values['sink']));
+  const [text = ''] = String(values['sink']).split('#');
+  const sink = sinkOf(text);
   const burst = values['burst'] === true;
   const settings = {
     cases,
     profile,
-    sink: sink.href,
+    // As it was written: a URL object would change its path.
+    sink: text,
     origin: originOf(String(values['origin'])),
     rate: rateOf(String(values['rate'])),
     deliver: values['deliver'] === true,
@@ -36,7 +38,7 @@ export const conformanceReceiver: RunSide = async ({ cases, profile, timeoutMs, 
   };
   const callbacks = await openCallbacks(textOf(values, 'callback-host'), sink, env);
   const results = runReceiver({ ...settings, callbacks }).finally(() => callbacks?.stop());
-  return { target: hideQuery(sink.href), results };
+  return { target: hideQuery(text), results };
 };
 
 const textOf = (values: Values, name: string): string | undefined => String(values[name] ?? '') || undefined;
@@ -50,7 +52,6 @@ function sinkOf(text: string): URL {
   if (url.protocol === 'http:' && !isLoopback(url.hostname.replace(/^\[(.*)\]$/, '$1'))) {
     throw new UsageError('--sink may be an http URL only on this machine: localhost or 127.0.0.1.');
   }
-  url.hash = '';
   return url;
 }
 

@@ -16,7 +16,10 @@ async function called(session: Session): Promise<CallbackAttempt | Finding> {
   if (attempt === undefined) return session.notEvaluable(noHost);
   const undecided = whyUndecided(attempt.exchange);
   if (undecided !== undefined) return session.notEvaluable(undecided, attempt.exchange);
-  return attempt.isCalled ? attempt : session.notEvaluable('The callback was not called. See R17.', attempt.exchange);
+  if (attempt.isCalled) return attempt;
+  const isDecided = consentOf(attempt.exchange, session.origin) !== undefined;
+  const why = isDecided ? 'It answered with the headers, and called nothing.' : 'No callback was called. See R17.';
+  return session.notEvaluable(why, attempt.exchange);
 }
 
 const isFinding = (value: CallbackAttempt | Finding): value is Finding => 'outcome' in value;
