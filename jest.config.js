@@ -34,6 +34,7 @@ const long = [
   'cli/validate-files',
   'client/held-back',
   'clocks',
+  'conformance/foreign',
   'deliveries/shared-rate',
   'docs/blocks',
   'docs/mermaid',

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { createAuthority, type Certificate } from '../../src/conformance/authority.js';
+import type { CaseResult } from '../../src/conformance/case.js';
+import { receiverCases } from '../../src/conformance/cases.js';
+import { startCallbackHost } from '../../src/conformance/receiver/callback-host.js';
+import { runReceiver } from '../../src/conformance/receiver/run-receiver.js';
+import { startReceivers } from '../receivers/languages.js';
+
+/**
+ * What the kit finds in receivers that others wrote, as they come and with the advice of docs/consumers/receive.md. The
+ * table of docs/conformance.md says it, and is compared with what runs here.
+ */
+const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
+const path = `${docs}conformance.md`;
+const page = readFileSync(path, 'utf8');
+const blocks = [...readFileSync(`${docs}consumers/receive.md`, 'utf8').matchAll(/^```\w+ (\w+)\n([\s\S]*?)^```$/gm)];
+const languages = await startReceivers(new Map(blocks.map(([, name = '', code = '']) => [name, code])));
+const rows = rowsOf(page.split('\n### Results\n')[1] ?? '');
+
+let certificate: Certificate;
+/** With UPDATE_DOCS=1: the rows that are to be in the table. */
+const seen = new Map<string, string>();
+
+beforeAll(async () => {
+  const authority = await createAuthority('Conformance test', 1);
+  certificate = await authority.issue(['127.0.0.1']);
+});
+afterAll(async () => {
+  for (const language of languages) if ('stop' in language) await language.stop();
+  if (seen.size > 0) await updatePage();
+});
+
+const isIn = (language: (typeof languages)[number], name: string) =>
+  'missing' in language || name in language.plain || name in language.advised;
+
+describe.each(languages.filter((language) => rows.some(({ name }) => isIn(language, name))))('$name', (language) => {
+  if ('missing' in language) {
+    test.skip(`not run: ${language.missing}`, () => undefined);
+    return;
+  }
+  const here = rows.filter(({ name }) => isIn(language, name));
+  test.each(here)('$name: what the table says', async ({ name, plain, advised }) => {
+    const [asItComes, withAdvice] = await Promise.all([judged(language.plain[name]), judged(language.advised[name])]);
+    if (process.env['UPDATE_DOCS']) seen.set(name, `| ${name} | ${asItComes} | ${withAdvice} |`);
+    else expect({ plain: asItComes, advised: withAdvice }).toEqual({ plain, advised });
+  });
+});
+
+async function updatePage(): Promise<void> {
+  const lines = page.split('\n').map((line) => seen.get(/^\| (.*?) +\| /.exec(line)?.[1] ?? '') ?? line);
+  await writeFile(path, await format(lines.join('\n'), { ...(await resolveConfig(path)), filepath: path }));
+}
+
+/** The cases that fail, and how many pass. */
+async function judged(sink: string | undefined): Promise<string> {
+  if (sink === undefined) return '-';
+  const callbacks = await startCallbackHost({ host: '127.0.0.1', port: 0, certificate });
+  const results = await runReceiver({
+    cases: receiverCases,
+    sink,
+    origin: 'eventemitter.example.com',
+    rate: 120,
+    profile: 'cloudevents',
+    deliver: true,
+    burst: false,
+    token: undefined,
+    ca: undefined,
+    timeoutMs: 60_000,
+    // A receiver that keeps its headers back and never calls waits for it. The Go SDK calls at once.
+    callMs: 5_000,
+    quietMs: 1_000,
+    deadlineMs: Infinity,
+    callbacks,
+  });
+  await callbacks.stop();
+  const failed = (level: CaseResult['level']) =>
+    results.filter((each) => each.level === level && each.outcome === 'failed').map(({ id }) => id);
+  const passed = results.filter(({ outcome }) => outcome === 'passed').length;
+  const must = failed('must');
+  const should = failed('should');
+  return [
+    `${passed} pass`,
+    ...(must.length > 0 ? [`${must.join(', ')} fail`] : []),
+    ...(should.length > 0 ? [`advice: ${should.join(', ')}`] : []),
+  ].join('; ');
+}
+
+function rowsOf(section: string) {
+  const lines = (section.split('\n#')[0] ?? '').split('\n').filter((line) => line.startsWith('| '));
+  return lines.slice(2).map((line) => {
+    const [name = '', plain = '', advised = ''] = line
+      .slice(2, -2)
+      .split(' | ')
+      .map((cell) => cell.trim());
+    return { name, plain, advised };
+  });
+}
