@@ -113,14 +113,17 @@ export const deliveryCases = {
     const undecided = whyUndecided(bare) ?? whyUndecided(inHeader);
     if (undecided !== undefined) return session.notEvaluable(undecided, bare, inHeader);
     if (isAccepted(bare)) return session.notEvaluable('It takes events without a token.', bare);
-    if (!isAccepted(inHeader)) {
-      return session.failed(`The token in Authorization gets ${inHeader.answer?.status}.`, inHeader);
-    }
     const [path = ''] = sink.split('#');
     const url = `${path}${path.includes('?') ? '&' : '?'}access_token=${encodeURIComponent(token)}`;
     const inQuery = await session.post(structured, event(), url);
     const open = whyUndecided(inQuery);
     if (open !== undefined) return session.notEvaluable(open, inQuery);
+    if (!isAccepted(inHeader)) {
+      const seen = `The token in Authorization gets ${inHeader.answer?.status}`;
+      return isAccepted(inQuery)
+        ? session.failed(`${seen}, and in the query it is accepted. Accept it in the header.`, inHeader, inQuery)
+        : session.notEvaluable(`${seen}, and in the query ${inQuery.answer?.status}: is it valid?`, inHeader, inQuery);
+    }
     if (profile === 'nl-gov') {
       return isAccepted(inQuery)
         ? session.failed('It accepts a token in the query, where logs keep it. The profile nl-gov forbids it.', inQuery)

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { CaseResult, ConformanceProfile } from '../../../src/conformance/case.js';
 import { receiverCases, type ReceiverCaseId } from '../../../src/conformance/cases.js';
 import { startCallbackHost, type CallbackHost } from '../../../src/conformance/receiver/callback-host.js';
@@ -22,6 +24,7 @@ beforeAll(async () => {
 afterAll(() => callbacks.stop());
 
 interface How {
+  deadlineMs?: number;
   isUnnamed?: boolean;
   isBurst?: boolean;
   isSilent?: boolean;
@@ -44,7 +47,7 @@ const runAt = (sink: string, how: How) =>
     timeoutMs: 60_000,
     callMs: how.isSilent ? 300 : 60_000,
     quietMs: 300,
-    deadlineMs: Infinity,
+    deadlineMs: how.deadlineMs ?? Infinity,
     callbacks: 'callbacks' in how ? how.callbacks : callbacks,
   });
 
@@ -158,6 +161,15 @@ test('a receiver that does not respond makes nothing pass or fail', async () => 
   const receiver = await startSmallReceiver(correct, ca);
   await receiver.stop();
   const results = await runAt(receiver.url, { isBurst: true });
+  expect(idsOf(results, 'not_evaluable')).toEqual(receiverCases.map(({ id }) => id));
+});
+
+test('a run ends at its deadline, whatever the receiver does, and what was not seen is not evaluable', async () => {
+  const silent = createServer(() => undefined);
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const results = await runAt(`http://127.0.0.1:${(silent.address() as AddressInfo).port}/`, { deadlineMs: 300 });
+  silent.closeAllConnections();
+  silent.close();
   expect(idsOf(results, 'not_evaluable')).toEqual(receiverCases.map(({ id }) => id));
 });
 
