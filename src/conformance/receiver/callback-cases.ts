@@ -100,7 +100,7 @@ export const callbackCases = {
     const exchange = await session.handshake({ origin: name, callback: offer.url });
     const undecided = whyUndecided(exchange);
     if (undecided !== undefined) return session.notEvaluable(undecided, exchange);
-    return (await offer.called(session.quietMs))
+    return (await offer.called(session.quietMs, session.signal))
       ? session.failed(
           `The callback was called for ${name}, which is not allowed.`,
           exchange,

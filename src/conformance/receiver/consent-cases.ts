@@ -16,14 +16,14 @@ import type { Exchange } from './wire.js';
 const nothingAllowed = 'The origin that was asked for gets no consent in the response to OPTIONS. See R01.';
 
 /** The response to the allowed origin, if it consents; else why the case cannot be evaluated. */
-async function consenting(session: Session): Promise<Exchange | Finding> {
+export async function consenting(session: Session): Promise<Exchange | Finding> {
   const exchange = await session.consent();
   const undecided = whyUndecided(exchange);
   if (undecided !== undefined) return session.notEvaluable(undecided, exchange);
   return consentOf(exchange, session.origin) === undefined ? session.notEvaluable(nothingAllowed, exchange) : exchange;
 }
 
-const isFinding = (value: Exchange | Finding): value is Finding => 'outcome' in value;
+export const isFinding = (value: Exchange | Finding): value is Finding => 'outcome' in value;
 
 /** What was seen and what to change, in the words of the registry. */
 function explain(exchange: Exchange, session: Session): string {
@@ -208,5 +208,3 @@ async function deny(session: Session, others: readonly string[]): Promise<Findin
   }
   return session.passed(`${others.join(' and ')}: no consent.`, ...asked);
 }
-
-export { consenting, isFinding };

@@ -34,9 +34,15 @@ export async function runReceiver(run: ReceiverRun): Promise<CaseResult[]> {
     // After a burst, a receiver refuses what it would accept.
     for (const each of [...run.cases].sort((a, b) => Number(a.id === burst) - Number(b.id === burst))) {
       const startedAt = performance.now();
-      const late = () => session.notEvaluable(`The run had taken ${run.deadlineMs / 1_000} s before this case.`);
-      const finding = over.signal.aborted ? late() : await runs[each.id as ReceiverCaseId](session);
-      results.set(each, { ...each, ...finding, duration: Math.round(performance.now() - startedAt) });
+      const finding = over.signal.aborted ? undefined : await runs[each.id as ReceiverCaseId](session);
+      // Without the time to wait, silence means nothing.
+      const isLate = over.signal.aborted && finding?.outcome !== 'not_evaluable';
+      const late = {
+        ...session.notEvaluable(`The run had taken ${run.deadlineMs / 1_000} s.`),
+        ...evidenceOf(finding),
+      };
+      const judged = isLate || finding === undefined ? late : finding;
+      results.set(each, { ...each, ...judged, duration: Math.round(performance.now() - startedAt) });
     }
     return run.cases.map((each) => results.get(each) as CaseResult);
   } finally {
@@ -44,3 +50,5 @@ export async function runReceiver(run: ReceiverRun): Promise<CaseResult[]> {
     over.abort();
   }
 }
+
+const evidenceOf = (finding: Finding | undefined) => ({ evidence: finding?.evidence ?? [] });

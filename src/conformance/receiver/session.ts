@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { judge, judgeOrigin, type Judgement } from '../../handshake/judgement.js';
 import type { ConformanceProfile, Finding } from '../case.js';
-import { hideSecrets } from '../hide-secrets.js';
+import { hideQuery, hideSecrets } from '../hide-secrets.js';
 import type { CallbackHost, Offer } from './callback-host.js';
-import { exchange, type Exchange, type WireRequest } from './wire.js';
+import { exchange, targetOf, type Exchange, type WireRequest } from './wire.js';
 
 export interface SessionSettings {
   sink: string;
@@ -128,14 +128,15 @@ export function openSession(settings: SessionSettings): Session {
   const post: Session['post'] = (headers, body, url = sink) =>
     send({ method: 'POST', url, body, headers: [['WebHook-Request-Origin', origin], ...headers] });
 
+  const hide = (text: string) => hideSecrets(text.replaceAll(targetOf(sink), hideQuery(targetOf(sink))), secrets);
   const conclude =
     (outcome: Finding['outcome']): Conclude =>
     (detail, ...evidence) => ({
       outcome,
-      detail: hideSecrets(detail, secrets),
+      detail: hide(detail),
       evidence: evidence.map(({ asked, answered }) => ({
-        asked: hideSecrets(asked, secrets),
-        answered: answered === undefined ? undefined : hideSecrets(answered, secrets),
+        asked: hide(asked),
+        answered: answered === undefined ? undefined : hide(answered),
       })),
     });
 

@@ -137,9 +137,14 @@ function unsentHead(method: string, target: string, lines: WireRequest['headers'
   return [`${method} ${target} HTTP/1.1`, ...lines.map(([name, value]) => `${name}: ${value}`)].join('\n');
 }
 
+// eslint-disable-next-line no-control-regex -- these are the characters to replace
+const control = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+
+/** Control characters, which a terminal would obey, are replaced. */
 function headOf(bytes: string): string | undefined {
   const end = bytes.indexOf('\r\n\r\n');
-  return end < 0 ? undefined : bytes.slice(0, end).replaceAll('\r\n', '\n');
+  if (end < 0) return undefined;
+  return bytes.slice(0, end).replaceAll('\r\n', '\n').replace(control, '\ufffd');
 }
 
 /** Informational responses come before the final one. */
