@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { openKeyFile } from '../storage/key-file.js';
 import { createAuthority } from '../conformance/authority.js';
+import { openKeyFile } from '../storage/key-file.js';
 import { exchangeLines, printable } from './printable.js';
 import { consenting, hangingUp, startWebhook, withholding, type WireExchange } from './webhook.js';
 
