@@ -60,7 +60,7 @@ export const brokenReceivers: Record<ReceiverCaseId, Broken> = {
   }),
   R16: now('returns another rate to requests that overlap', {
     // Requests that are sent at once overlap; those that are sent one after the other don't.
-    pauseMs: 50,
+    pauseTurns: 200,
     rate: ({ atOnce }) => (atOnce > 1 ? '1' : '40'),
   }),
   R17: {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { request as callUrl } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export const allowed = 'sender.allowed.example';
 export const token = 'a-token-of-the-receiver';
@@ -35,8 +35,8 @@ export interface Parts {
   rate(asked: Asked): string | undefined;
   allowedOrigin(origin: string, asked: Asked): Lines;
   withoutHandshake: Reply;
-  /** Milliseconds before it responds to OPTIONS. */
-  pauseMs: number;
+  /** Turns of the event loop before it responds to OPTIONS. */
+  pauseTurns: number;
   /** Of a denied origin; resolves before the response is sent. */
   whenDenied(callback: string, call: Call): Promise<unknown>;
   /** `respond` sends the response to OPTIONS. */
@@ -63,7 +63,7 @@ export const correct: Parts = {
   rate: () => String(perMinute),
   allowedOrigin: (origin) => ({ 'WebHook-Allowed-Origin': origin }),
   withoutHandshake: { status: 405, headers: { Allow: 'POST' } },
-  pauseMs: 0,
+  pauseTurns: 0,
   whenDenied: async () => undefined,
   async decideLater(callback, call, respond) {
     respond();
@@ -138,7 +138,7 @@ export async function startSmallReceiver(parts: Parts, ca: string): Promise<Smal
       if (method === 'POST') return respond(deliver({ method, path, query, headers, atOnce }));
       atOnce += 1;
       const asked = { method, path, query, headers, atOnce };
-      const pausing = parts.pauseMs > 0 ? sleep(parts.pauseMs) : undefined;
+      const pausing = parts.pauseTurns > 0 ? turns(parts.pauseTurns) : undefined;
       void handshake(asked, (reply) => {
         const finish = () => {
           atOnce -= 1;
@@ -159,4 +159,9 @@ export async function startSmallReceiver(parts: Parts, ca: string): Promise<Smal
         server.closeAllConnections();
       }),
   };
+}
+
+/** Turns of the event loop, which the kit shares. Unlike a time, they let all that is under way arrive first. */
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await nextTurn();
 }
