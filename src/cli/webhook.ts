@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Certificate } from '../conformance/authority.js';
@@ -97,19 +97,20 @@ export async function startWebhook(settings: WebhookSettings): Promise<Webhook> 
   };
 }
 
-/** Consents with these values, without an origin to every origin that asks. Returns 204 for deliveries. */
+/** Consents with these values, without an origin to every origin that asks. Returns 204 for events. */
 export function consenting(rate: string, origin?: string): Behaviour {
-  return (request, response) => {
-    if (request.method === 'POST') return void response.writeHead(204).end();
-    if (request.method !== 'OPTIONS') return void response.writeHead(405, { Allow: 'POST, OPTIONS' }).end();
-    response.writeHead(200, {
-      Allow: 'POST, OPTIONS',
-      'WebHook-Allowed-Origin': origin ?? request.headers['webhook-request-origin'] ?? '',
-      'WebHook-Allowed-Rate': rate,
-      'Content-Length': 0,
-    });
-    response.end();
+  return ({ method, headers }, response) => {
+    if (method === 'POST') return void response.writeHead(isEvent(headers) ? 204 : 415).end();
+    if (method !== 'OPTIONS') return void response.writeHead(405, { Allow: 'POST, OPTIONS' }).end();
+    const asking = headers['webhook-request-origin']?.toString();
+    // A preflight of CORS has none, and gets no consent.
+    const consent = { 'WebHook-Allowed-Origin': origin ?? asking ?? '', 'WebHook-Allowed-Rate': rate };
+    response.writeHead(200, { Allow: 'POST, OPTIONS', ...(asking && consent), 'Content-Length': 0 }).end();
   };
+}
+
+function isEvent(headers: IncomingHttpHeaders): boolean {
+  return 'ce-specversion' in headers || /^application\/cloudevents/i.test(headers['content-type'] ?? '');
 }
 
 /** Sends no WebHook headers (webhook specification, section 4.2): the owner decides with the callback. */

@@ -63,7 +63,7 @@ test('try matches and delivers an event, works from a second terminal, keeps its
   expect([later.status, suspended.status]).toEqual(['pending', 'suspended']);
   const callback = await shell(`curl -sf -X POST "$(cat ${folder}/try/callback)"`);
   expect(JSON.parse(callback)).toMatchObject({ granted: true, allowedrate: 120 });
-  await shell('curl -sf --cacert "$CA" "$WEBHOOK/events" -d "from the second terminal"');
+  await shell('curl -sf --cacert "$CA" "$WEBHOOK/events" -H "ce-specversion: 1.0" -d "from the second terminal"');
   await until(() => program.stdout.includes('> from the second terminal'));
   expect(await shell('curl -sf "$API/origins" -H "Authorization: Bearer $ADMIN"')).toContain(
     'eventemitter.example.com',
