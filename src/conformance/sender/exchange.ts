@@ -1,0 +1,114 @@
+import { STATUS_CODES } from 'node:http';
+import type { Evidence } from '../case.js';
+
+/** What a webhook returns. */
+export interface Reply {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+}
+
+/** A request that arrived at the kit. Times are in milliseconds by the monotonic clock. */
+export interface Exchange {
+  at: number;
+  scheme: 'https' | 'http';
+  method: string;
+  /** Path and query, as sent. */
+  target: string;
+  /** The header lines, as sent. */
+  lines: ReadonlyArray<readonly [name: string, value: string]>;
+  /** At most the first 64 KiB. */
+  body: string;
+  /** Undefined while the kit holds it back. */
+  reply?: Reply;
+  answeredAt?: number;
+}
+
+/** A call of the callback URL that the sender offered. */
+export interface CallbackCall {
+  at: number;
+  method: 'GET' | 'POST';
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  /** Undefined without a response. */
+  status?: number;
+  /** Why there was none. */
+  failure?: string;
+}
+
+/** A connection may take this long to carry a request. An earlier request can still arrive. */
+export const transitMs = 1_000;
+const minuteMs = 60_000;
+
+/** The values of each line of this name, in lower case. */
+export function linesOf(exchange: Exchange, name: string): string[] {
+  return exchange.lines.filter(([each]) => each.toLowerCase() === name).map(([, value]) => value.trim());
+}
+
+export const isAsking = ({ method }: Exchange): boolean => method === 'OPTIONS';
+
+/** Whatever changes something: a sender may use the wrong method. */
+export const isDelivery = ({ method }: Exchange): boolean => !['OPTIONS', 'GET', 'HEAD'].includes(method);
+
+/** The highest number of requests in any minute. What arrives late or early by `transitMs` does not count. */
+export function mostInAnyMinute(exchanges: readonly Exchange[]): number {
+  const times = exchanges.map(({ at }) => at).sort((a, b) => a - b);
+  let first = 0;
+  let most = 0;
+  times.forEach((time, last) => {
+    while (time - (times[first] ?? time) >= minuteMs - transitMs) first += 1;
+    most = Math.max(most, last - first + 1);
+  });
+  return most;
+}
+
+/**
+ * Requests that were sent after the sender had read the first response with this status. If it was waiting for that
+ * response, these are all that came later. Otherwise they are those that repeat an event of before, and those that a
+ * connection cannot have carried for so long.
+ */
+export function sentAfter(status: number, exchanges: readonly Exchange[], wasWaiting: boolean): Exchange[] {
+  const answeredAt = exchanges.find(({ reply }) => reply?.status === status)?.answeredAt;
+  if (answeredAt === undefined) return [];
+  const eventOf = (exchange: Exchange) => `${linesOf(exchange, 'ce-id').join()} ${exchange.body}`;
+  const before = new Set(exchanges.filter(({ at }) => at <= answeredAt).map(eventOf));
+  const isLate = (exchange: Exchange) =>
+    wasWaiting || before.has(eventOf(exchange)) || exchange.at > answeredAt + transitMs;
+  return exchanges.filter((exchange) => exchange.at > answeredAt && isLate(exchange));
+}
+
+const secret = /authorization|cookie|token|secret|key|signature/i;
+const hidden = '***';
+
+/** For reports: keys and credentials are hidden. */
+export function evidenceOf({ method, target, lines, reply }: Exchange): Evidence {
+  const asked = lines.map(([name, value]) => `${name}: ${shown(name, value)}`);
+  return {
+    asked: [`${method} ${withoutToken(target)} HTTP/1.1`, ...asked].join('\n'),
+    answered: reply && headOf(reply.status, reply.headers),
+  };
+}
+
+export function evidenceOfCall({ method, url, headers, status }: CallbackCall): Evidence {
+  const { host, pathname } = new URL(url);
+  const asked = Object.entries({ Host: host, ...headers }).map(([name, value]) => `${name}: ${value}`);
+  return {
+    asked: [`${method} ${pathname === '/' ? '/' : `/${hidden}`} HTTP/1.1`, ...asked].join('\n'),
+    answered: status === undefined ? undefined : headOf(status, {}),
+  };
+}
+
+function headOf(status: number, headers: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(), ...lines].join('\n');
+}
+
+function shown(name: string, value: string): string {
+  if (name.toLowerCase() === 'webhook-request-callback') {
+    return URL.canParse(value) ? `${new URL(value).origin}/${hidden}` : hidden;
+  }
+  return secret.test(name) ? hidden : value;
+}
+
+function withoutToken(target: string): string {
+  return target.replace(/(?<=[?&]access_token=)[^&]*/g, hidden);
+}

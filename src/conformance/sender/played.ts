@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { request } from 'undici';
+import { isAsking, isDelivery, linesOf, type CallbackCall, type Exchange, type Reply } from './exchange.js';
+import { accepted, type Stage, type Webhook } from './webhooks.js';
+
+/** How long the kit waits for what may still come, in milliseconds, and what it asks for in seconds. */
+export interface Pace {
+  /** Before a callback: nothing may arrive. Starts anew with each request to the kit. */
+  pauseMs: number;
+  /** At most, if requests never cease. */
+  longestPauseMs: number;
+  /** A sender that waits for responses sends nothing more after this time. */
+  quietMs: number;
+  retryAfterSeconds: number;
+}
+
+export const usualPace: Pace = { pauseMs: 3_000, longestPauseMs: 12_000, quietMs: 1_000, retryAfterSeconds: 8 };
+/** A sender may respond to the callback only after the response to OPTIONS. */
+const callPatienceMs = 3_000;
+
+/** One webhook of a run, with what has happened to it. */
+export interface Played extends Webhook {
+  url: string;
+  exchanges: Exchange[];
+  calls: CallbackCall[];
+  /** See Stage. */
+  holdUntil: number | undefined;
+  /** When the kit refused an event here, the sender had stopped to send and waited for the response. */
+  wasWaiting: boolean;
+}
+
+/** What all webhooks of a run share. */
+export interface Scene {
+  pace: Pace;
+  signal: AbortSignal;
+  /** When the last request arrived, at whatever webhook. */
+  lastAt: number;
+  targetOf(name: string): string;
+  /** Work that the run waits for. */
+  work: Set<Promise<void>>;
+}
+
+/** Resolves with true when nothing has come for `quietMs`. Otherwise with false, after `longestMs` or with the signal. */
+export async function untilNothingSince(
+  last: () => number,
+  quietMs: number,
+  longestMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const endAt = performance.now() + longestMs;
+  for (;;) {
+    const now = performance.now();
+    if (last() + quietMs <= now) return true;
+    if (endAt <= now || signal.aborted) return false;
+    await sleep(Math.min(last() + quietMs, endAt) - now, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** What a webhook returns, and the function that plays it. The exchange is recorded before. */
+export function createPlay(played: Played, scene: Scene): (exchange: Exchange) => Promise<Reply> {
+  const { pace, signal } = scene;
+  let held: Promise<boolean> | undefined;
+
+  const stage: Stage = {
+    targetOf: scene.targetOf,
+    retryAfterSeconds: pace.retryAfterSeconds,
+    get holdUntil() {
+      return played.holdUntil;
+    },
+    set holdUntil(at) {
+      played.holdUntil = at;
+    },
+    async untilQuiet() {
+      await untilNothingSince(() => scene.lastAt, pace.pauseMs, pace.longestPauseMs, signal);
+    },
+    async untilHeld() {
+      const last = () => played.exchanges.at(-1)?.at ?? 0;
+      held ??= untilNothingSince(last, pace.quietMs, 4 * pace.quietMs, signal);
+      played.wasWaiting = await held;
+    },
+    later(work) {
+      const all: Promise<void> = work().finally(() => scene.work.delete(all));
+      scene.work.add(all);
+    },
+    async call(method, headers = {}) {
+      if (signal.aborted) return;
+      const url = played.exchanges.flatMap((each) => linesOf(each, 'webhook-request-callback')).at(-1) ?? '';
+      const call: CallbackCall = { at: performance.now(), method, url, headers };
+      played.calls.push(call);
+      const calling = request(url, { method, headers, signal })
+        .then(async ({ statusCode, body }) => {
+          call.status = statusCode;
+          await body.dump();
+        })
+        .catch((error: Error) => {
+          call.failure = signal.aborted ? 'there was no response until the end of the run' : error.message;
+        });
+      this.later(() => calling);
+      await Promise.race([calling, sleep(callPatienceMs, undefined, { signal, ref: false }).catch(() => undefined)]);
+    },
+  };
+
+  return async (exchange) => {
+    if (isAsking(exchange)) return played.onOptions(exchange, stage);
+    if (isDelivery(exchange)) return (await played.onDelivery?.(exchange, stage)) ?? accepted;
+    return { status: 405, headers: { Allow: 'POST, OPTIONS' } };
+  };
+}

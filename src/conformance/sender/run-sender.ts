@@ -1,0 +1,140 @@
+import { createAuthority } from '../authority.js';
+import type { Case, CaseResult, ConformanceProfile } from '../case.js';
+import { evidenceOf, evidenceOfCall, isDelivery, type Exchange } from './exchange.js';
+import { startHost } from './host.js';
+import type { Seen } from './findings.js';
+import { judges } from './judges.js';
+import { createPlay, untilNothingSince, usualPace, type Pace, type Played, type Scene } from './played.js';
+import { control, createWebhooks } from './webhooks.js';
+
+/** What the sender under test is asked to do: to get the consent of the webhook, and to send it events. */
+export interface Assignment {
+  url: string;
+  case: string;
+  /** What the webhook does, for people. */
+  does: string;
+  /** How many events it is to send there. */
+  events: number;
+  /** Counted from 1. */
+  instance: number;
+  instances: number;
+}
+
+/**
+ * Lets the sender under test work. Resolves when it is done, at the latest soon after the signal: with how it ended, by
+ * the URL of the webhook, as a sentence for reports. URLs with which it was not done are absent.
+ */
+export type Drive = (
+  assignments: readonly Assignment[],
+  /** PEM of the authority that signed the certificate of the webhooks. */
+  ca: string,
+  signal: AbortSignal,
+) => Promise<ReadonlyMap<string, string>>;
+
+export interface SenderRun {
+  cases: readonly Case[];
+  profile: ConformanceProfile;
+  /** The name or IPv4 address in the URLs, and a port (0 for a free one). */
+  listen: { host: string; port: number };
+  timeoutMs: number;
+  drive: Drive;
+  pace?: Partial<Pace> | undefined;
+}
+
+const mostEvidence = 20;
+const authorityDays = 7;
+
+/**
+ * Plays the webhooks of the cases, all at once, and judges what the sender did. It watches every webhook until the
+ * sender is done, or until the time-out. Throws a UsageError if it cannot listen, and whatever `drive` throws.
+ */
+export async function runSender(run: SenderRun): Promise<CaseResult[]> {
+  const { cases, profile, listen, timeoutMs, drive } = run;
+  const pace = { ...usualPace, longestPauseMs: timeoutMs / 4, ...run.pace };
+  const authority = await createAuthority('Assent conformance kit', authorityDays);
+  const certificate = await authority.issue([...new Set([listen.host, 'localhost', '127.0.0.1'])]);
+  const over = new AbortController();
+  const stray: Exchange[] = [];
+  const played = new Map<string, { webhook: Played; play: ReturnType<typeof createPlay> }>();
+  const scene: Scene = { pace, signal: over.signal, lastAt: 0, targetOf: pathOf, work: new Set() };
+
+  const host = await startHost({
+    ...listen,
+    certificate,
+    onRequest(exchange) {
+      scene.lastAt = exchange.at;
+      const found = played.get(/^\/([^/?]*)/.exec(exchange.target)?.[1] ?? '');
+      (found?.webhook.exchanges ?? stray).push(exchange);
+      return { reply: async () => (found ? found.play(exchange) : { status: 404, headers: {} }) };
+    },
+  });
+  const base = `https://${listen.host}:${host.port}`;
+  const isWanted = (id: string) => id === control || cases.some((each) => each.id === id);
+  for (const webhook of createWebhooks().filter((each) => isWanted(each.case))) {
+    const fresh = { exchanges: [], calls: [], holdUntil: undefined, wasWaiting: false };
+    const of: Played = { ...webhook, url: base + pathOf(webhook.name), ...fresh };
+    played.set(webhook.name, { webhook: of, play: createPlay(of, scene) });
+  }
+  const webhooks = [...played.values()].map(({ webhook }) => webhook);
+
+  const startedAt = performance.now();
+  const timer = setTimeout(() => over.abort(), timeoutMs);
+  try {
+    const ends = await drive(webhooks.flatMap(assignmentsOf), authority.cert, over.signal);
+    // What is under way when the sender is done.
+    while (scene.work.size > 0) await Promise.all(scene.work);
+    await untilNothingSince(() => scene.lastAt, pace.quietMs, pace.longestPauseMs, over.signal);
+    const seen: Seen = {
+      profile,
+      stray,
+      timeoutMs,
+      watchedMs: performance.now() - startedAt,
+      endedAt: performance.now(),
+      endOf: ({ url }) => ends.get(url),
+      hasDelivered: webhooks.some(({ name, exchanges }) => name === control && exchanges.some(isDelivery)),
+      all: webhooks,
+      of: (name) => played.get(name)?.webhook as Played,
+    };
+    return cases.map((each) => resultOf(each, seen));
+  } finally {
+    clearTimeout(timer);
+    over.abort();
+    await host.stop();
+  }
+}
+
+/** The query is as real ones are: what a sender decodes, sorts or encodes again differs. */
+function pathOf(name: string): string {
+  return `/${name}/events?z=1&tenant=a%2Fb&z=2&empty=`;
+}
+
+function assignmentsOf({ url, case: id, does, events, instances = 1 }: Played): Assignment[] {
+  if (events === 0) return [];
+  return Array.from({ length: instances }, (_, index) => ({
+    url,
+    case: id,
+    does,
+    events,
+    instance: index + 1,
+    instances,
+  }));
+}
+
+function resultOf(each: Case, seen: Seen): CaseResult {
+  const webhooks = seen.all.filter((webhook) => webhook.case === each.id);
+  const verdict = judges[each.id as keyof typeof judges](seen);
+  const events = webhooks.flatMap(({ exchanges, calls }) => [
+    ...exchanges.map((exchange) => ({ at: exchange.at, evidence: evidenceOf(exchange) })),
+    ...calls.map((call) => ({ at: call.at, evidence: evidenceOfCall(call) })),
+  ]);
+  const times = events.map(({ at }) => at).sort((a, b) => a - b);
+  return {
+    ...each,
+    ...verdict,
+    evidence: events
+      .sort((a, b) => a.at - b.at)
+      .slice(0, mostEvidence)
+      .map(({ evidence }) => evidence),
+    duration: Math.round((times.at(-1) ?? 0) - (times[0] ?? 0)),
+  };
+}
