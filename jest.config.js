@@ -35,6 +35,8 @@ const long = [
   'client/held-back',
   'clocks',
   'conformance/foreign',
+  'conformance/senders/assent',
+  'conformance/senders/foreign',
   'deliveries/shared-rate',
   'docs/blocks',
   'docs/mermaid',

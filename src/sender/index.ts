@@ -124,7 +124,8 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
 
   function hold({ origin: of, sink, status, retryAfter }: OutcomeReport): void {
     const named = retryAfter ? holdSecondsOf(retryAfter, undefined, new Date(now())) : undefined;
-    const seconds = status === 429 ? (named ?? firstHoldSeconds) : named;
+    // After a 410, the registry ends the grant or lets us go on (`goneafter`): a hold until the feed reports which.
+    const seconds = status === 410 ? firstHoldSeconds : status === 429 ? (named ?? firstHoldSeconds) : named;
     if (seconds === undefined) return;
     for (const pair of holds.keys()) if (heldUntil(pair) <= now()) holds.delete(pair);
     const pair = `${of} ${sink}`;
@@ -138,7 +139,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
 
   function report(outcome: OutcomeReport): void {
     outcomes.report(outcome);
-    if (outcome.status === 429 || outcome.status === 503) hold({ ...outcome, origin: outcome.origin.toLowerCase() });
+    if ([410, 429, 503].includes(Number(outcome.status))) hold({ ...outcome, origin: outcome.origin.toLowerCase() });
   }
 
   const door = createDoor(settings.door);

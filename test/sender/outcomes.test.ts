@@ -55,6 +55,18 @@ test('a hold starts immediately in the sender that got the response, and in the 
   await Promise.all([one.close(), two.close()]);
 });
 
+test('after a 410 the sender that got it sends nothing, before and after the feed reports the end of the grant', async () => {
+  const { sink } = await newSink();
+  const sender = await senders.startCurrent({ registry: relay.url });
+  relay.cut();
+  sender.report({ origin: tenant.origin, sink, status: 410 });
+  expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'held' });
+  relay.mend();
+  while (sender.permission(tenant.origin, sink).allowed) await sender.ready(0);
+  expect(await sender.acquire(tenant.origin, sink)).toMatchObject({ allowed: false, reason: 'ended' });
+  await sender.close();
+});
+
 test('a hold that an admin releases also ends in the sender that reported it', async () => {
   const { sink } = await newSink();
   const sender = await senders.startCurrent();

@@ -1,7 +1,7 @@
 import { createToken } from '../../src/cli/create-token.js';
 import { createSender, type Sender, type SenderSettings } from '../../src/sender/index.js';
 import { createFeedReader, type FeedReader } from './feed-reader.js';
-import { startRegistry, type Registry } from './registry.js';
+import { startRegistry, type Registry, type RegistrySettings } from './registry.js';
 import { startRelay, type Relay } from './relay.js';
 import { createTenant, type Tenant } from './tenant.js';
 
@@ -21,9 +21,10 @@ export interface Senders {
   stop(): Promise<void>;
 }
 
-export async function startSenders(): Promise<Senders> {
-  const registry = await startRegistry({ env: { ASSENT_FEED_HEARTBEAT_SECONDS: '1', ASSENT_STOP_SECONDS: '3' } });
-  const tenant = await createTenant(registry);
+export async function startSenders(settings: RegistrySettings = {}, policy: object = {}): Promise<Senders> {
+  const env = { ASSENT_FEED_HEARTBEAT_SECONDS: '1', ASSENT_STOP_SECONDS: '3', ...settings.env };
+  const registry = await startRegistry({ ...settings, env });
+  const tenant = await createTenant(registry, policy);
   const reader = await createFeedReader(registry);
   const relay = await startRelay(registry.url);
   const all: Sender[] = [];

@@ -34,14 +34,15 @@ export const count = (number: number, one: string) => `${number} ${one}${number 
 export const events = (list: readonly unknown[]) => count(list.length, 'event');
 export const seconds = (ms: number) => `${Math.floor(ms / 1_000)} s`;
 
-/** A failure counts more than what is missing, and that more than what passed. */
-export function worst(verdicts: readonly Verdict[]): Verdict {
-  for (const outcome of ['failed', 'not_evaluable'] as const) {
-    const found = verdicts.filter((each) => each.outcome === outcome);
-    if (found.length > 0) return { outcome, detail: found.map(({ detail }) => detail).join(' ') };
-  }
-  return passed([...new Set(verdicts.map(({ detail }) => detail))].join(' '));
+/** A failure counts more than what is missing, and that more than what passed. `advice` follows failures. */
+export function worst(verdicts: readonly Verdict[], advice = ''): Verdict {
+  const worstOutcome = outcomes.find((outcome) => verdicts.some((each) => each.outcome === outcome)) ?? 'passed';
+  const details = verdicts.filter(({ outcome }) => outcome === worstOutcome).map(({ detail }) => detail);
+  if (worstOutcome === 'failed' && advice !== '') details.push(advice);
+  return { outcome: worstOutcome, detail: [...new Set(details)].join(' ') };
 }
+
+const outcomes = ['failed', 'not_evaluable'] as const;
 
 /** Nothing can be said about a webhook that was not asked. */
 function notAsked(webhook: Played, seen: Seen): Verdict | undefined {
@@ -55,15 +56,15 @@ const nothingAnywhere = missing(
 );
 
 /** For webhooks that give no consent. */
-export function getsNothing(webhook: Played, seen: Seen, why: string): Verdict {
+export function getsNothing(webhook: Played, seen: Seen): Verdict {
   const got = delivered(webhook);
-  if (got.length > 0) return failed(`${events(got)} arrived at a webhook that ${webhook.does}. ${why}`);
+  if (got.length > 0) return failed(`${events(got)} arrived at a webhook that ${webhook.does}.`);
   if (!seen.hasDelivered) return nothingAnywhere;
   return notAsked(webhook, seen) ?? passed(`Nothing arrived within ${seconds(seen.watchedMs)}.`);
 }
 
 /** For webhooks that give consent. */
-export function getsEvents(webhook: Played, seen: Seen, why: string): Verdict {
+export function getsEvents(webhook: Played, seen: Seen): Verdict {
   const got = delivered(webhook);
   if (got.length > 0) return passed(`${events(got)} arrived.`);
   const unasked = notAsked(webhook, seen);
@@ -73,7 +74,7 @@ export function getsEvents(webhook: Played, seen: Seen, why: string): Verdict {
   if (seen.endOf(webhook) === undefined && seen.endedAt - consentAt < seen.timeoutMs / 2) {
     return missing(`The run ended soon after the consent of ${webhook.name}. Give it a longer --timeout.`);
   }
-  return failed(`Nothing arrived at a webhook that ${webhook.does}. ${why}`);
+  return failed(`Nothing arrived at a webhook that ${webhook.does}.`);
 }
 
 /** The parts of the validation request, of every webhook of the case. */
@@ -158,7 +159,7 @@ export function afterCallback(webhook: Played, seen: Seen, rate: number | undefi
   if (fault !== undefined) return failed(fault);
   if (after.length === 0) {
     if (delivered(webhook).length > 0) return missing('Events arrived before the callback was called: see S09.');
-    return getsEvents(webhook, seen, 'A call of the callback URL is consent.');
+    return worst([getsEvents(webhook, seen)], 'A call of the callback URL is consent.');
   }
   const most = mostInAnyMinute(after);
   if (rate !== undefined && most > rate) {
@@ -177,7 +178,7 @@ export function redirectOf(name: string, seen: Seen): Verdict {
   const webhook = seen.of(name);
   const followed = seen.of(`${name}-target`).exchanges;
   if (followed.length > 0) {
-    return failed(`${followed[0]?.method} was sent to the Location of a 307. Switch redirects off in the HTTP client.`);
+    return failed(`${followed[0]?.method} was sent to the Location of a 307.`);
   }
   if (name === 'S12-options') return notAsked(webhook, seen) ?? passed('The target of the redirect was never asked.');
   return notRefused(webhook, seen) ?? passed('The target of the redirect was never asked.');
@@ -194,7 +195,7 @@ export function holdOf(name: string, seen: Seen): Verdict {
     const first = Math.min(...early.map(({ at }) => at));
     return failed(
       `${count(early.length, 'request')} came before the end of Retry-After at ${name}, the first ` +
-        `${((holdUntil - first) / 1_000).toFixed(1)} s too early. Retry-After is a number of seconds or a date.`,
+        `${((holdUntil - first) / 1_000).toFixed(1)} s too early.`,
     );
   }
   if (seen.endedAt < holdUntil && seen.endOf(webhook) === undefined) {

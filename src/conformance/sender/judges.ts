@@ -29,6 +29,8 @@ import { lowRate, sharedRate } from './webhooks.js';
 
 type Judge = (seen: Seen) => Verdict;
 
+const allOf = (id: SenderCaseId, seen: Seen) => seen.all.filter((webhook) => webhook.case === id);
+
 /** How each case is judged, from what was seen. */
 export const judges: Record<SenderCaseId, Judge> = {
   S01(seen) {
@@ -63,29 +65,28 @@ export const judges: Record<SenderCaseId, Judge> = {
   },
 
   S04: (seen) =>
-    getsNothing(
-      seen.of('S04'),
-      seen,
+    worst(
+      [getsNothing(seen.of('S04'), seen)],
       'Neither a status nor Allow is consent: deliver only if WebHook-Allowed-Origin names the origin, or is *.',
     ),
 
   S05: (seen) =>
     worst(
-      seen.all
-        .filter((webhook) => webhook.case === 'S05')
-        .map((webhook) =>
-          getsNothing(webhook, seen, 'Compare WebHook-Allowed-Origin as a whole, without prefix, suffix or pattern.'),
-        ),
+      allOf('S05', seen).map((webhook) => getsNothing(webhook, seen)),
+      'Compare WebHook-Allowed-Origin as a whole, without prefix, suffix or pattern.',
     ),
 
   S06: (seen) =>
     worst(
-      seen.all
-        .filter((webhook) => webhook.case === 'S06')
-        .map((webhook) => getsEvents(webhook, seen, 'The headers are the consent, and the status decides nothing.')),
+      allOf('S06', seen).map((webhook) => getsEvents(webhook, seen)),
+      'The headers are the consent, and the status decides nothing.',
     ),
 
-  S07: (seen) => getsEvents(seen.of('S07'), seen, 'A * in WebHook-Allowed-Origin and WebHook-Allowed-Rate is consent.'),
+  S07: (seen) =>
+    worst(
+      [getsEvents(seen.of('S07'), seen)],
+      'A * in WebHook-Allowed-Origin is consent for every origin, and in WebHook-Allowed-Rate no limit.',
+    ),
 
   S08(seen) {
     const webhook = seen.of('S08');
@@ -130,7 +131,8 @@ export const judges: Record<SenderCaseId, Judge> = {
     return notOffered(webhook, seen) ?? afterCallback(webhook, seen, undefined);
   },
 
-  S12: (seen) => worst([redirectOf('S12-options', seen), redirectOf('S12-post', seen)]),
+  S12: (seen) =>
+    worst([redirectOf('S12-options', seen), redirectOf('S12-post', seen)], 'Switch redirects off in the HTTP client.'),
 
   S13(seen) {
     const webhook = seen.of('S13');
@@ -143,7 +145,8 @@ export const judges: Record<SenderCaseId, Judge> = {
     return notRefused(webhook, seen) ?? passed(`Nothing arrived after the 410 within ${seconds(seen.watchedMs)}.`);
   },
 
-  S14: (seen) => worst([holdOf('S14-seconds', seen), holdOf('S14-date', seen)]),
+  S14: (seen) =>
+    worst([holdOf('S14-seconds', seen), holdOf('S14-date', seen)], 'Retry-After is a number of seconds or a date.'),
 
   S15(seen) {
     const webhook = seen.of('S15');

@@ -1,4 +1,5 @@
-import { createAuthority } from '../authority.js';
+import { setMaxListeners } from 'node:events';
+import type { Certificate } from '../authority.js';
 import type { Case, CaseResult, ConformanceProfile } from '../case.js';
 import { evidenceOf, evidenceOfCall, isDelivery, type Exchange } from './exchange.js';
 import { startHost } from './host.js';
@@ -24,36 +25,32 @@ export interface Assignment {
  * Lets the sender under test work. Resolves when it is done, at the latest soon after the signal: with how it ended, by
  * the URL of the webhook, as a sentence for reports. URLs with which it was not done are absent.
  */
-export type Drive = (
-  assignments: readonly Assignment[],
-  /** PEM of the authority that signed the certificate of the webhooks. */
-  ca: string,
-  signal: AbortSignal,
-) => Promise<ReadonlyMap<string, string>>;
+export type Drive = (assignments: readonly Assignment[], signal: AbortSignal) => Promise<ReadonlyMap<string, string>>;
 
 export interface SenderRun {
   cases: readonly Case[];
   profile: ConformanceProfile;
   /** The name or IPv4 address in the URLs, and a port (0 for a free one). */
   listen: { host: string; port: number };
+  /** For that name. */
+  certificate: Certificate;
   timeoutMs: number;
   drive: Drive;
   pace?: Partial<Pace> | undefined;
 }
 
 const mostEvidence = 20;
-const authorityDays = 7;
 
 /**
  * Plays the webhooks of the cases, all at once, and judges what the sender did. It watches every webhook until the
  * sender is done, or until the time-out. Throws a UsageError if it cannot listen, and whatever `drive` throws.
  */
 export async function runSender(run: SenderRun): Promise<CaseResult[]> {
-  const { cases, profile, listen, timeoutMs, drive } = run;
+  const { cases, profile, listen, certificate, timeoutMs, drive } = run;
   const pace = { ...usualPace, longestPauseMs: timeoutMs / 4, ...run.pace };
-  const authority = await createAuthority('Assent conformance kit', authorityDays);
-  const certificate = await authority.issue([...new Set([listen.host, 'localhost', '127.0.0.1'])]);
   const over = new AbortController();
+  // Each wait of each webhook listens to it.
+  setMaxListeners(0, over.signal);
   const stray: Exchange[] = [];
   const played = new Map<string, { webhook: Played; play: ReturnType<typeof createPlay> }>();
   const scene: Scene = { pace, signal: over.signal, lastAt: 0, targetOf: pathOf, work: new Set() };
@@ -80,7 +77,7 @@ export async function runSender(run: SenderRun): Promise<CaseResult[]> {
   const startedAt = performance.now();
   const timer = setTimeout(() => over.abort(), timeoutMs);
   try {
-    const ends = await drive(webhooks.flatMap(assignmentsOf), authority.cert, over.signal);
+    const ends = await drive(webhooks.flatMap(assignmentsOf), over.signal);
     // What is under way when the sender is done.
     while (scene.work.size > 0) await Promise.all(scene.work);
     await untilNothingSince(() => scene.lastAt, pace.quietMs, pace.longestPauseMs, over.signal);

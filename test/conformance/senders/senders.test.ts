@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { CaseResult } from '../../../src/conformance/case.js';
 import { senderCases } from '../../../src/conformance/cases.js';
 import { runSender } from '../../../src/conformance/sender/run-sender.js';
+import { createAuthority } from '../../support/certificates.js';
 import { startSmallSender, type Fault } from './small-sender.js';
 
 const faults: Fault[] = [
@@ -31,15 +32,17 @@ const faults: Fault[] = [
 ];
 
 /** Ends when the sender has nothing more to do; the time-out is for tests that hang. */
-function run(fault?: Fault): Promise<CaseResult[]> {
+async function run(fault?: Fault): Promise<CaseResult[]> {
+  const authority = await createAuthority();
   return runSender({
     cases: senderCases,
     profile: 'cloudevents',
     listen: { host: 'localhost', port: 0 },
+    certificate: await authority.issue(['localhost']),
     timeoutMs: 300_000,
     pace: { pauseMs: 300, longestPauseMs: 3_000, quietMs: 200, retryAfterSeconds: 4 },
-    async drive(assignments, ca) {
-      const sender = await startSmallSender(ca, fault);
+    async drive(assignments) {
+      const sender = await startSmallSender(authority.cert, fault);
       await Promise.all(assignments.map((assignment) => sender.work(assignment)));
       sender.stop();
       return new Map(assignments.map(({ url }) => [url, 'The sender was done.']));
@@ -55,6 +58,20 @@ test('a correct sender passes every case', async () => {
   const results = await correct;
   expect(results.filter(({ outcome }) => outcome !== 'passed')).toEqual([]);
   expect(results).toHaveLength(senderCases.length);
+});
+
+test('the evidence has every exchange of the case, with keys and credentials hidden', async () => {
+  const results = await correct;
+  const all = JSON.stringify(results.map(({ evidence }) => evidence));
+  expect(all).not.toMatch(/a-secret-of-the-sender|127\.0\.0\.1:\d+\/[\da-f]/);
+  const { evidence } = results.find(({ id }) => id === 'S11') as CaseResult;
+  expect(evidence.map(({ asked, answered }) => [asked.split(' ')[0], answered?.split('\n')[0]])).toEqual([
+    ['OPTIONS', 'HTTP/1.1 200 OK'],
+    ['POST', 'HTTP/1.1 204 No Content'],
+    ['POST', 'HTTP/1.1 204 No Content'],
+    ['POST', 'HTTP/1.1 204 No Content'],
+  ]);
+  expect(evidence[1]?.asked).toMatch(/^POST \/\*\*\* HTTP\/1.1\nHost: 127.0.0.1:\d+\nWebHook-Allowed-Rate: 120$/);
 });
 
 test.each(faults)('%s: caught by exactly this case', async (fault) => {

@@ -1,0 +1,110 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { driveByCommand, openIdentity } from '../../../src/cli/drive-sender.js';
+import { senderCases } from '../../../src/conformance/cases.js';
+import { runSender } from '../../../src/conformance/sender/run-sender.js';
+import { createWebhooks } from '../../../src/conformance/sender/webhooks.js';
+import type { Sender } from '../../../src/sender/index.js';
+import { compileLess } from '../../support/compile-less.mjs';
+import { freePort } from '../../support/postgres.mjs';
+import { startSenders, type Senders } from '../../support/senders.js';
+
+/** Between two looks at a subscription. */
+const lookMs = 100;
+const folder = await mkdtemp(join(tmpdir(), 'assent-test-'));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Assent as a sender that runs already: a registry with two instances of the kit, and an address for commands. */
+async function startAssent(port: number, caFile: string) {
+  const senders: Senders = await startSenders(
+    {
+      reachable: true,
+      env: { ASSENT_SINK_CA_FILE: caFile, ASSENT_SINK_PORTS: String(port) },
+    },
+    { requestedrate: 12 },
+  );
+  const { registry, tenant } = senders;
+  const door = {
+    allowedNetworks: ['127.0.0.0/8'],
+    sinkPorts: [port],
+    sinkCa: await readFile(caFile, 'utf8'),
+    dnsServers: [registry.dns.address],
+  };
+  const instances = await Promise.all([senders.start({ door }), senders.start({ door })]);
+  const over = new AbortController();
+
+  /** Webhooks whose commands would wait for minutes: no callback comes, or a low rate leaves events over. */
+  const endless = new Set(['S04', 'S08', 'S09', 'S10-post']);
+  const used = new Set<string>();
+
+  /** Ends those as soon as the others are done. */
+  function note(name: string): void {
+    used.add(name);
+    if (createWebhooks().every((each) => used.has(each.name) || each.name === 'S04' || each.events === 0)) over.abort();
+  }
+
+  async function use(url: string, events: number, sender: Sender): Promise<string> {
+    const name = new URL(url).pathname.split('/')[1] ?? '';
+    const type = `com.example.${name}`;
+    let { id, status } = await tenant.register(url, { types: [type] });
+    while (status === 'pending' && !over.signal.aborted) {
+      await sleep(lookMs);
+      ({ id, status } = await tenant.read(id));
+    }
+    if (status === 'active') await senders.untilCurrent(sender);
+    for (let index = 0; status === 'active' && index < events && !over.signal.aborted; index += 1) {
+      const event = { specversion: '1.0', id: `${id}-${index}`, source: 'urn:example:kit', type, data: index };
+      await sender.deliver(event, sender.match(event), { signal: over.signal }).catch((error: Error) => {
+        if (!over.signal.aborted) throw error;
+      });
+      if (endless.has(name)) note(name);
+    }
+    note(name);
+    return `The subscription was ${status}.`;
+  }
+
+  const server = createServer((request, response) => {
+    const answer = async () => {
+      let body = '';
+      for await (const chunk of request.setEncoding('utf8')) body += chunk;
+      const { url, events, instance } = JSON.parse(body);
+      response.end(await use(url, Number(events), instances[Number(instance) - 1] as Sender));
+    };
+    answer().catch((error: Error) => response.writeHead(500).end(error.message));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      over.abort();
+      server.close();
+      server.closeAllConnections();
+      await senders.stop();
+    },
+  };
+}
+
+test('Assent passes every case for senders', async () => {
+  const port = await freePort();
+  const { caFile, ...certificate } = await openIdentity(folder, 'localhost');
+  const assent = await startAssent(port, caFile);
+  const script = new URL('use-webhook.mjs', import.meta.url).pathname;
+  const command = `${process.execPath} '${compileLess}' ${script} ${assent.url} {url} {events} {instance}`;
+  const t0 = performance.now();
+  const results = await runSender({
+    cases: senderCases,
+    profile: 'nl-gov',
+    listen: { host: 'localhost', port },
+    certificate,
+    timeoutMs: 300_000,
+    drive: driveByCommand(command, caFile, { PATH: process.env['PATH'] }),
+  });
+  await assent.stop();
+  console.log(results.map((r) => [r.id, r.outcome, r.detail, r.duration].join(' ')).join('\n'), performance.now() - t0);
+  expect(results.filter(({ outcome }) => outcome !== 'passed')).toEqual([]);
+});
