@@ -22,6 +22,7 @@ export type RunSide = (
 
 const sides: Partial<Record<Side, () => Promise<RunSide>>> = {
   receiver: async () => (await import('./conformance-receiver.js')).conformanceReceiver,
+  sender: async () => (await import('./conformance-sender.js')).conformanceSender,
 };
 
 const profiles = ['cloudevents', 'nl-gov'] as const satisfies readonly ConformanceProfile[];

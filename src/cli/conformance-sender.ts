@@ -1,33 +1,29 @@
-import type { Case, CaseResult, ConformanceProfile } from '../conformance/case.js';
 import { runSender } from '../conformance/sender/run-sender.js';
 import { readConfig } from '../config.js';
 import { UsageError } from '../errors.js';
-import { driveByCommand, driveByHand, openIdentity } from './drive-sender.js';
+import type { RunSide } from './conformance-command.js';
+import { driveByCommand, driveByHand, killAfterMs, openIdentity } from './drive-sender.js';
 
-export interface ConformanceSenderSettings {
-  cases: readonly Case[];
-  profile: ConformanceProfile;
-  /** HOST:PORT, where the sender finds the webhooks. */
-  listen: string;
-  /** With {url}; empty if a person works the sender. */
-  command: string;
-  isManual: boolean;
-  timeoutMs: number;
-  env: NodeJS.ProcessEnv;
-}
+/** The end of commands that still run is part of the time. */
+const reserveMs = killAfterMs + 1_000;
 
-/** `assent conformance sender`, up to the results. Throws a UsageError for options that contradict each other. */
-export async function conformanceSender(settings: ConformanceSenderSettings): Promise<CaseResult[]> {
-  const { cases, profile, command, isManual, timeoutMs, env } = settings;
-  if ((command !== '') === isManual) throw new UsageError('Give --command or --manual.');
-  const listen = placeOf(settings.listen);
+/** `assent conformance sender`. Rejects, or its results do, with a UsageError for what cannot be used. */
+export const conformanceSender: RunSide = async ({ cases, profile, timeoutMs, env }, values) => {
+  const command = String(values['command']);
+  if ((command !== '') === values['manual']) throw new UsageError('Give --command or --manual.');
+  const listen = placeOf(String(values['listen']));
   const { dataFolder } = readConfig({ ASSENT_DATA: env['ASSENT_DATA'] });
   const { caFile, ...certificate } = await openIdentity(dataFolder, listen.host);
-  const drive = isManual
-    ? driveByHand(caFile, process.stdin, (text) => void process.stderr.write(text))
-    : driveByCommand(command, caFile, env);
-  return runSender({ cases, profile, listen, certificate, timeoutMs, drive });
-}
+  const drive =
+    command === ''
+      ? driveByHand(caFile, process.stdin, (text) => void process.stderr.write(text))
+      : driveByCommand(command, caFile, env);
+  const whileMs = Math.max(timeoutMs - reserveMs, timeoutMs / 2);
+  return {
+    target: command === '' ? 'a sender that a person works' : command,
+    results: runSender({ cases, profile, listen, certificate, timeoutMs: whileMs, drive }),
+  };
+};
 
 /** It is part of the URLs, so a name or an IPv4 address that the sender reaches. */
 function placeOf(text: string): { host: string; port: number } {

@@ -12,7 +12,7 @@ import { openKeyFile } from '../storage/key-file.js';
 
 const identity = z.object({ ca: z.string(), cert: z.string(), key: z.string() });
 const tenYears = 3_650;
-const killAfterMs = 2_000;
+export const killAfterMs = 2_000;
 const longestOutput = 4_000;
 
 /**

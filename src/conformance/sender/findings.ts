@@ -157,10 +157,10 @@ export function afterCallback(webhook: Played, seen: Seen, rate: number | undefi
   const after = delivered(webhook).filter(({ at }) => at >= calledAt);
   const fault = callFault(webhook);
   if (fault !== undefined) return failed(fault);
-  if (after.length === 0) {
-    if (delivered(webhook).length > 0) return missing('Events arrived before the callback was called: see S09.');
-    return worst([getsEvents(webhook, seen)], 'A call of the callback URL is consent.');
+  if (after.length < delivered(webhook).length) {
+    return missing('Events arrived before the callback was called, so that those after it say nothing: see S09.');
   }
+  if (after.length === 0) return worst([getsEvents(webhook, seen)], 'A call of the callback URL is consent.');
   const most = mostInAnyMinute(after);
   if (rate !== undefined && most > rate) {
     return failed(`${events(after)} arrived after the callback, ${most} in one minute: at most ${rate} are allowed.`);

@@ -21,6 +21,7 @@ export interface Host {
 }
 
 const longestBody = 65_536;
+const keptMs = 3_600_000;
 /** The first byte of a TLS connection: a handshake record (RFC 8446, section 5.1). */
 const tlsRecord = 22;
 
@@ -52,6 +53,8 @@ export async function startHost({ host, port, certificate, onRequest }: HostSett
   };
   const secure = createTls({ ...certificate }, listener('https'));
   const plain = createPlain(listener('http'));
+  // A kept connection that is closed while the sender uses it again would look like a fault of the sender.
+  for (const each of [secure, plain]) each.keepAliveTimeout = keptMs;
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);

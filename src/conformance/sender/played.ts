@@ -17,6 +17,7 @@ export interface Pace {
 export const usualPace: Pace = { pauseMs: 3_000, longestPauseMs: 12_000, quietMs: 1_000, retryAfterSeconds: 8 };
 /** A sender may respond to the callback only after the response to OPTIONS. */
 const callPatienceMs = 3_000;
+const quietLooks = 10;
 
 /** One webhook of a run, with what has happened to it. */
 export interface Played extends Webhook {
@@ -40,7 +41,10 @@ export interface Scene {
   work: Set<Promise<void>>;
 }
 
-/** Resolves with true when nothing has come for `quietMs`. Otherwise with false, after `longestMs` or with the signal. */
+/**
+ * Resolves with true when nothing has come for `quietMs`. Otherwise with false, after `longestMs` or with the signal. It
+ * looks ten times in this time, so that a machine that stands still for a while does not count as a sender that does.
+ */
 export async function untilNothingSince(
   last: () => number,
   quietMs: number,
@@ -48,12 +52,15 @@ export async function untilNothingSince(
   signal: AbortSignal,
 ): Promise<boolean> {
   const endAt = performance.now() + longestMs;
-  for (;;) {
-    const now = performance.now();
-    if (last() + quietMs <= now) return true;
-    if (endAt <= now || signal.aborted) return false;
-    await sleep(Math.min(last() + quietMs, endAt) - now, undefined, { signal }).catch(() => undefined);
+  let since = last();
+  let looks = 0;
+  while (looks < quietLooks) {
+    if (performance.now() > endAt || signal.aborted) return false;
+    await sleep(quietMs / quietLooks, undefined, { signal }).catch(() => undefined);
+    looks = last() === since ? looks + 1 : 0;
+    since = last();
   }
+  return true;
 }
 
 /** What a webhook returns, and the function that plays it. The exchange is recorded before. */

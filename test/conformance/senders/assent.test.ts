@@ -5,13 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { driveByCommand, openIdentity } from '../../../src/cli/drive-sender.js';
+import { openIdentity } from '../../../src/cli/drive-sender.js';
+import type { Report } from '../../../src/conformance/case.js';
 import { senderCases } from '../../../src/conformance/cases.js';
-import { runSender } from '../../../src/conformance/sender/run-sender.js';
 import { createWebhooks } from '../../../src/conformance/sender/webhooks.js';
 import type { Sender } from '../../../src/sender/index.js';
 import { compileLess } from '../../support/compile-less.mjs';
 import { freePort } from '../../support/postgres.mjs';
+import { startProgram } from '../../support/process.js';
 import { startSenders, type Senders } from '../../support/senders.js';
 
 /** Between two looks at a subscription. */
@@ -48,8 +49,7 @@ async function startAssent(port: number, caFile: string) {
     if (createWebhooks().every((each) => used.has(each.name) || each.name === 'S04' || each.events === 0)) over.abort();
   }
 
-  async function use(url: string, events: number, sender: Sender): Promise<string> {
-    const name = new URL(url).pathname.split('/')[1] ?? '';
+  async function use(url: string, name: string, events: number, sender: Sender): Promise<string> {
     const type = `com.example.${name}`;
     let { id, status } = await tenant.register(url, { types: [type] });
     while (status === 'pending' && !over.signal.aborted) {
@@ -64,7 +64,6 @@ async function startAssent(port: number, caFile: string) {
       });
       if (endless.has(name)) note(name);
     }
-    note(name);
     return `The subscription was ${status}.`;
   }
 
@@ -73,7 +72,12 @@ async function startAssent(port: number, caFile: string) {
       let body = '';
       for await (const chunk of request.setEncoding('utf8')) body += chunk;
       const { url, events, instance } = JSON.parse(body);
-      response.end(await use(url, Number(events), instances[Number(instance) - 1] as Sender));
+      const name = new URL(url).pathname.split('/')[1] ?? '';
+      try {
+        response.end(await use(url, name, Number(events), instances[Number(instance) - 1] as Sender));
+      } finally {
+        note(name);
+      }
     };
     answer().catch((error: Error) => response.writeHead(500).end(error.message));
   });
@@ -91,20 +95,20 @@ async function startAssent(port: number, caFile: string) {
 
 test('Assent passes every case for senders', async () => {
   const port = await freePort();
-  const { caFile, ...certificate } = await openIdentity(folder, 'localhost');
+  const { caFile } = await openIdentity(folder, 'localhost');
   const assent = await startAssent(port, caFile);
   const script = new URL('use-webhook.mjs', import.meta.url).pathname;
   const command = `${process.execPath} '${compileLess}' ${script} ${assent.url} {url} {events} {instance}`;
-  const t0 = performance.now();
-  const results = await runSender({
-    cases: senderCases,
-    profile: 'nl-gov',
-    listen: { host: 'localhost', port },
-    certificate,
-    timeoutMs: 300_000,
-    drive: driveByCommand(command, caFile, { PATH: process.env['PATH'] }),
+  const options = { command, listen: `localhost:${port}`, profile: 'nl-gov', timeout: '300', out: folder };
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+  const kit = startProgram('cli/assent.js', {
+    args: ['conformance', 'sender', ...args],
+    env: { ASSENT_DATA: folder },
   });
+  const code = await kit.ended;
   await assent.stop();
-  console.log(results.map((r) => [r.id, r.outcome, r.detail, r.duration].join(' ')).join('\n'), performance.now() - t0);
+  expect({ code, stdout: kit.stdout, stderr: kit.stderr }).toMatchObject({ code: 0, stderr: '' });
+  const { results } = JSON.parse(await readFile(join(folder, 'report.json'), 'utf8')) as Report;
+  expect(results).toHaveLength(senderCases.length);
   expect(results.filter(({ outcome }) => outcome !== 'passed')).toEqual([]);
 });

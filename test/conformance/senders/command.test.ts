@@ -4,8 +4,9 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { conformanceSender, type ConformanceSenderSettings } from '../../../src/cli/conformance-sender.js';
+import { conformanceSender } from '../../../src/cli/conformance-sender.js';
 import { driveByCommand, driveByHand } from '../../../src/cli/drive-sender.js';
+import type { CaseResult } from '../../../src/conformance/case.js';
 import { senderCases } from '../../../src/conformance/cases.js';
 import { mostInAnyMinute } from '../../../src/conformance/sender/exchange.js';
 import { UsageError } from '../../../src/errors.js';
@@ -14,17 +15,13 @@ import { until } from '../../support/until.js';
 const folder = await mkdtemp(join(tmpdir(), 'assent-test-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const run = (settings: Partial<ConformanceSenderSettings>) =>
-  conformanceSender({
-    cases: senderCases.filter(({ id }) => id === 'S08'),
-    profile: 'cloudevents',
-    listen: 'localhost:0',
-    command: '',
-    isManual: false,
-    timeoutMs: 300_000,
-    env: { PATH: process.env['PATH'], ASSENT_DATA: folder },
-    ...settings,
-  });
+async function run(values: Record<string, string | boolean>): Promise<CaseResult[]> {
+  const cases = senderCases.filter(({ id }) => id === 'S08');
+  const env = { PATH: process.env['PATH'], ASSENT_DATA: folder };
+  const defaults = { listen: 'localhost:0', command: '', manual: false };
+  const started = { cases, profile: 'cloudevents', timeoutMs: 300_000, env } as const;
+  return (await conformanceSender(started, { ...defaults, ...values })).results;
+}
 
 test('a command runs once for each instance, without a shell, and its last line explains why nothing arrived', async () => {
   const script = 'console.log(process.argv.slice(1).join(" "), process.env.CONFORMANCE_CA_FILE)';
@@ -61,17 +58,17 @@ test('when the run is over, commands end with everything that they have started'
 });
 
 describe('wrong use', () => {
-  test.each<[string, Partial<ConformanceSenderSettings>]>([
+  test.each<[string, Record<string, string | boolean>]>([
     ['neither a command nor --manual', {}],
-    ['both', { command: 'true {url}', isManual: true }],
+    ['both', { command: 'true {url}', manual: true }],
     ['a command without {url}', { command: 'true' }],
     ['a quote without its end', { command: `true '{url}` }],
     ['a program that is not there', { command: 'no-such-program {url}' }],
     ['an address that no sender can use', { command: 'true {url}', listen: '0.0.0.0:0' }],
     ['a place without a port', { command: 'true {url}', listen: 'localhost' }],
     ['an address of another machine', { command: 'true {url}', listen: '192.0.2.1:0' }],
-  ])('%s', async (_, settings) => {
-    await expect(run(settings)).rejects.toThrow(UsageError);
+  ])('%s', async (_, values) => {
+    await expect(run(values)).rejects.toThrow(UsageError);
   });
 });
 

@@ -40,7 +40,7 @@ async function run(fault?: Fault): Promise<CaseResult[]> {
     listen: { host: 'localhost', port: 0 },
     certificate: await authority.issue(['localhost']),
     timeoutMs: 300_000,
-    pace: { pauseMs: 300, longestPauseMs: 3_000, quietMs: 200, retryAfterSeconds: 4 },
+    pace: { pauseMs: 1_000, longestPauseMs: 5_000, quietMs: 200, retryAfterSeconds: 4 },
     async drive(assignments) {
       const sender = await startSmallSender(authority.cert, fault);
       await Promise.all(assignments.map((assignment) => sender.work(assignment)));
