@@ -168,8 +168,8 @@ export function afterCallback(webhook: Played, seen: Seen, rate: number | undefi
   return passed(`${events(after)} arrived after the callback.`);
 }
 
-/** A webhook that was refused something: the sender must have been there first. */
-export function notRefused(webhook: Played, seen: Seen): Verdict | undefined {
+/** Nothing can be said about the response to an event if none came. */
+export function notReached(webhook: Played, seen: Seen): Verdict | undefined {
   if (delivered(webhook).length > 0) return undefined;
   return notAsked(webhook, seen) ?? missing(`No event arrived at ${webhook.name}, which consents.`);
 }
@@ -181,13 +181,13 @@ export function redirectOf(name: string, seen: Seen): Verdict {
     return failed(`${followed[0]?.method} was sent to the Location of a 307.`);
   }
   if (name === 'S12-options') return notAsked(webhook, seen) ?? passed('The target of the redirect was never asked.');
-  return notRefused(webhook, seen) ?? passed('The target of the redirect was never asked.');
+  return notReached(webhook, seen) ?? passed('The target of the redirect was never asked.');
 }
 
 export function holdOf(name: string, seen: Seen): Verdict {
   const webhook = seen.of(name);
   const { holdUntil } = webhook;
-  const missed = notRefused(webhook, seen);
+  const missed = notReached(webhook, seen);
   if (missed) return missed;
   if (holdUntil === undefined) return missing(`The run ended before ${name} returned 429.`);
   const early = sentAfter(429, delivered(webhook), webhook.wasWaiting).filter(({ at }) => at < holdUntil - transitMs);

@@ -15,7 +15,7 @@ import {
   holdOf,
   missing,
   notOffered,
-  notRefused,
+  notReached,
   originFault,
   passed,
   rateFault,
@@ -25,11 +25,15 @@ import {
   type Seen,
   type Verdict,
 } from './findings.js';
+import type { Played } from './played.js';
 import { lowRate, sharedRate } from './webhooks.js';
 
 type Judge = (seen: Seen) => Verdict;
 
 const allOf = (id: SenderCaseId, seen: Seen) => seen.all.filter((webhook) => webhook.case === id);
+
+const bothCalled = ({ calls }: Played): Verdict =>
+  calls.length < 2 ? missing('The run ended before the callback was called by GET.') : passed('GET and POST got 2xx.');
 
 /** How each case is judged, from what was seen. */
 export const judges: Record<SenderCaseId, Judge> = {
@@ -99,7 +103,7 @@ export const judges: Record<SenderCaseId, Judge> = {
           'The rate is for all instances of the sender together.',
       );
     }
-    return notRefused(webhook, seen) ?? passed(`At most ${count(most, 'request')} in one minute, ${watched}.`);
+    return notReached(webhook, seen) ?? passed(`At most ${count(most, 'request')} in one minute, ${watched}.`);
   },
 
   S09(seen) {
@@ -122,7 +126,7 @@ export const judges: Record<SenderCaseId, Judge> = {
     const fault = callFault(both);
     return worst([
       notOffered(post, seen) ?? afterCallback(post, seen, lowRate),
-      notOffered(both, seen) ?? (fault === undefined ? passed('GET and POST returned 2xx.') : failed(fault)),
+      notOffered(both, seen) ?? (fault === undefined ? bothCalled(both) : failed(fault)),
     ]);
   },
 
@@ -142,7 +146,7 @@ export const judges: Record<SenderCaseId, Judge> = {
     if (got.length >= webhook.events) {
       return missing(`All ${events(got)} arrived before the response. The sender must send one after the other.`);
     }
-    return notRefused(webhook, seen) ?? passed(`Nothing arrived after the 410 within ${seconds(seen.watchedMs)}.`);
+    return notReached(webhook, seen) ?? passed(`Nothing arrived after the 410 within ${seconds(seen.watchedMs)}.`);
   },
 
   S14: (seen) =>
@@ -154,7 +158,7 @@ export const judges: Record<SenderCaseId, Judge> = {
     const origin = linesOf(asked(webhook)[0] ?? got[0] ?? noExchange, 'webhook-request-origin')[0] ?? '';
     const fault = got.map((each) => deliveryFault(each, origin, seen.profile)).find((each) => each !== undefined);
     if (fault !== undefined) return failed(fault);
-    return notRefused(webhook, seen) ?? passed(`${events(got)} arrived, as the text says.`);
+    return notReached(webhook, seen) ?? passed(`${events(got)} arrived, as the text says.`);
   },
 };
 

@@ -17,6 +17,7 @@ export interface Pace {
 export const usualPace: Pace = { pauseMs: 3_000, longestPauseMs: 12_000, quietMs: 1_000, retryAfterSeconds: 8 };
 /** A sender may respond to the callback only after the response to OPTIONS. */
 const callPatienceMs = 3_000;
+const callDeadlineMs = 10_000;
 const quietLooks = 10;
 
 /** One webhook of a run, with what has happened to it. */
@@ -68,6 +69,11 @@ export function createPlay(played: Played, scene: Scene): (exchange: Exchange) =
   const { pace, signal } = scene;
   let held: Promise<boolean> | undefined;
 
+  function later(work: () => Promise<void>): void {
+    const all: Promise<void> = work().finally(() => scene.work.delete(all));
+    scene.work.add(all);
+  }
+
   const stage: Stage = {
     targetOf: scene.targetOf,
     retryAfterSeconds: pace.retryAfterSeconds,
@@ -85,10 +91,7 @@ export function createPlay(played: Played, scene: Scene): (exchange: Exchange) =
       held ??= untilNothingSince(last, pace.quietMs, 4 * pace.quietMs, signal);
       played.wasWaiting = await held;
     },
-    later(work) {
-      const all: Promise<void> = work().finally(() => scene.work.delete(all));
-      scene.work.add(all);
-    },
+    later,
     async call(method, headers = {}) {
       if (signal.aborted) return;
       const url = played.exchanges.flatMap((each) => linesOf(each, 'webhook-request-callback')).at(-1) ?? '';
@@ -101,8 +104,12 @@ export function createPlay(played: Played, scene: Scene): (exchange: Exchange) =
         })
         .catch((error: Error) => {
           call.failure = signal.aborted ? 'there was no response until the end of the run' : error.message;
+          // Nothing can be said about a sender that had no time to respond.
+          if (signal.aborted && performance.now() - call.at < callDeadlineMs) {
+            played.calls.splice(played.calls.indexOf(call), 1);
+          }
         });
-      this.later(() => calling);
+      later(() => calling);
       await Promise.race([calling, sleep(callPatienceMs, undefined, { signal, ref: false }).catch(() => undefined)]);
     },
   };
