@@ -2,7 +2,8 @@ import { runSender } from '../conformance/sender/run-sender.js';
 import { readConfig } from '../config.js';
 import { UsageError } from '../errors.js';
 import type { RunSide } from './conformance-command.js';
-import { driveByCommand, driveByHand, killAfterMs, openIdentity } from './drive-sender.js';
+import { driveByCommand, driveByHand, killAfterMs } from './drive-sender.js';
+import { openIdentity } from './kit-identity.js';
 
 /** The end of commands that still run is part of the time. */
 const reserveMs = killAfterMs + 1_000;

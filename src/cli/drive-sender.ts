@@ -1,34 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
-import { createAuthority, type Certificate } from '../conformance/authority.js';
 import type { Assignment, Drive } from '../conformance/sender/run-sender.js';
 import { UsageError } from '../errors.js';
-import { openKeyFile } from '../storage/key-file.js';
 
-const identity = z.object({ ca: z.string(), cert: z.string(), key: z.string() });
-const tenYears = 3_650;
 export const killAfterMs = 2_000;
 const longestOutput = 4_000;
-
-/**
- * The certificate of the webhooks on this host, and the file with its authority. Both stay the same from run to run, so
- * that a sender can trust them before.
- */
-export async function openIdentity(folder: string, host: string): Promise<Certificate & { caFile: string }> {
-  const create = async () => {
-    const authority = await createAuthority(`Assent conformance kit on ${host}`, tenYears);
-    return { ca: authority.cert, ...(await authority.issue([...new Set([host, 'localhost', '127.0.0.1'])])) };
-  };
-  const file = join(folder, `conformance-${host}`);
-  const { ca, cert, key } = await openKeyFile(`${file}.json`, create, (content) => identity.parse(content));
-  await writeFile(`${file}.pem`, ca);
-  return { cert, key, caFile: `${file}.pem` };
-}
 
 /**
  * Starts the command once for each webhook, all at the same time and without a shell, and ends those that still run when

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Evidence } from '../case.js';
+import { hideSecrets } from '../hide-secrets.js';
 
 /** What a webhook returns. */
 export interface Reply {
@@ -76,39 +77,27 @@ export function sentAfter(status: number, exchanges: readonly Exchange[], wasWai
   return exchanges.filter((exchange) => exchange.at > answeredAt && isLate(exchange));
 }
 
-const secret = /authorization|cookie|token|secret|key|signature/i;
-const hidden = '***';
-
 /** For reports: keys and credentials are hidden. */
-export function evidenceOf({ method, target, lines, reply }: Exchange): Evidence {
-  const asked = lines.map(([name, value]) => `${name}: ${shown(name, value)}`);
-  return {
-    asked: [`${method} ${withoutToken(target)} HTTP/1.1`, ...asked].join('\n'),
-    answered: reply && headOf(reply.status, reply.headers),
-  };
+export function evidenceOf(exchange: Exchange): Evidence {
+  const { method, target, lines, reply } = exchange;
+  const asked = [`${method} ${target} HTTP/1.1`, ...lines.map(([name, value]) => `${name}: ${value}`)];
+  const keys = linesOf(exchange, 'webhook-request-callback').map(keyOf);
+  return { asked: hideSecrets(asked.join('\n'), keys), answered: reply && headOf(reply.status, reply.headers) };
 }
 
 export function evidenceOfCall({ method, url, headers, status }: CallbackCall): Evidence {
-  const { host, pathname } = new URL(url);
-  const asked = Object.entries({ Host: host, ...headers }).map(([name, value]) => `${name}: ${value}`);
+  const host = URL.canParse(url) ? new URL(url).host : '';
+  const lines = Object.entries({ Host: host, ...headers }).map(([name, value]) => `${name}: ${value}`);
   return {
-    asked: [`${method} ${pathname === '/' ? '/' : `/${hidden}`} HTTP/1.1`, ...asked].join('\n'),
+    asked: hideSecrets([`${method} /${keyOf(url)} HTTP/1.1`, ...lines].join('\n'), [keyOf(url)]),
     answered: status === undefined ? undefined : headOf(status, {}),
   };
 }
 
+/** Everything after the host may be the key of a callback URL. */
+const keyOf = (url: string): string => /^[a-z]+:\/\/[^/?]*\/?(.*)$/i.exec(url)?.[1] ?? url;
+
 function headOf(status: number, headers: Readonly<Record<string, string>>): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(), ...lines].join('\n');
-}
-
-function shown(name: string, value: string): string {
-  if (name.toLowerCase() === 'webhook-request-callback') {
-    return URL.canParse(value) ? `${new URL(value).origin}/${hidden}` : hidden;
-  }
-  return secret.test(name) ? hidden : value;
-}
-
-function withoutToken(target: string): string {
-  return target.replace(/(?<=[?&]access_token=)[^&]*/g, hidden);
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openIdentity } from '../../../src/cli/drive-sender.js';
+import { openIdentity } from '../../../src/cli/kit-identity.js';
 import type { Report } from '../../../src/conformance/case.js';
 import { senderCases } from '../../../src/conformance/cases.js';
 import { createWebhooks } from '../../../src/conformance/sender/webhooks.js';
