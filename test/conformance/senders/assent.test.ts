@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Response } from 'supertest';
 import { openIdentity } from '../../../src/cli/kit-identity.js';
 import type { Report } from '../../../src/conformance/case.js';
 import { senderCases } from '../../../src/conformance/cases.js';
@@ -19,6 +20,16 @@ import { startSenders, type Senders } from '../../support/senders.js';
 const lookMs = 100;
 const folder = await mkdtemp(join(tmpdir(), 'assent-test-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** The registry returns 503 while the machine is too busy. */
+async function patiently(ask: () => PromiseLike<Response>) {
+  for (;;) {
+    const { status, body } = await ask();
+    if (status < 300) return body as { id: string; status: string };
+    if (status !== 503) throw new Error(`The registry returned ${status}: ${JSON.stringify(body)}`);
+    await sleep(lookMs);
+  }
+}
 
 /** Assent as a sender that runs already: a registry with two instances of the kit, and an address for commands. */
 async function startAssent(port: number, caFile: string) {
@@ -51,12 +62,15 @@ async function startAssent(port: number, caFile: string) {
 
   async function use(url: string, name: string, events: number, sender: Sender): Promise<string> {
     const type = `com.example.${name}`;
-    let { id, status } = await tenant.register(url, { types: [type] });
+    const wanted = { sink: url, protocol: 'HTTP', types: [type] };
+    const subscriptions = '/v1/subscriptions';
+    let { id, status } = await patiently(() => tenant.subscriber.post(subscriptions).send(wanted));
     while (status === 'pending' && !over.signal.aborted) {
       await sleep(lookMs);
-      ({ id, status } = await tenant.read(id));
+      ({ id, status } = await patiently(() => tenant.subscriber.get(`${subscriptions}/${id}`)));
     }
-    if (status === 'active') await senders.untilCurrent(sender);
+    const none = { specversion: '1.0', id: 'none', source: 'urn:example:kit', type };
+    while (status === 'active' && sender.match(none).sinks.length === 0) await sender.ready(0);
     for (let index = 0; status === 'active' && index < events && !over.signal.aborted; index += 1) {
       const event = { specversion: '1.0', id: `${id}-${index}`, source: 'urn:example:kit', type, data: index };
       await sender.deliver(event, sender.match(event), { signal: over.signal }).catch((error: Error) => {
@@ -107,8 +121,8 @@ test('Assent passes every case for senders', async () => {
   });
   const code = await kit.ended;
   await assent.stop();
-  expect({ code, stdout: kit.stdout, stderr: kit.stderr }).toMatchObject({ code: 0, stderr: '' });
   const { results } = JSON.parse(await readFile(join(folder, 'report.json'), 'utf8')) as Report;
-  expect(results).toHaveLength(senderCases.length);
   expect(results.filter(({ outcome }) => outcome !== 'passed')).toEqual([]);
+  expect(results).toHaveLength(senderCases.length);
+  expect({ code, stderr: kit.stderr }).toEqual({ code: 0, stderr: '' });
 });

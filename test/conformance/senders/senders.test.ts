@@ -43,7 +43,10 @@ async function run(fault?: Fault): Promise<CaseResult[]> {
     pace: { pauseMs: 1_000, longestPauseMs: 5_000, quietMs: 200, retryAfterSeconds: 4 },
     async drive(assignments) {
       const sender = await startSmallSender(authority.cert, fault);
-      await Promise.all(assignments.map((assignment) => sender.work(assignment)));
+      const works = assignments.map((assignment) => ({ ...assignment, done: sender.work(assignment) }));
+      // A sender waits there for a callback that never comes.
+      const awaited = works.filter((each) => each.case !== 'S04' || fault?.startsWith('S04'));
+      await Promise.all(awaited.map(({ done }) => done));
       sender.stop();
       return new Map(assignments.map(({ url }) => [url, 'The sender was done.']));
     },
