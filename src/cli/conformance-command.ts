@@ -20,7 +20,7 @@ export type RunSide = (
   values: Values,
 ) => Promise<{ target: string; results: Promise<CaseResult[]> }>;
 
-const sides: Partial<Record<Side, () => Promise<RunSide>>> = {
+const sides: Record<Side, () => Promise<RunSide>> = {
   receiver: async () => (await import('./conformance-receiver.js')).conformanceReceiver,
   sender: async () => (await import('./conformance-sender.js')).conformanceSender,
 };
@@ -35,9 +35,6 @@ const optionsOf: Record<Side, readonly string[]> = {
   receiver: ['sink', 'origin', 'rate', 'callback-host', 'deliver', 'burst', 'ca', 'token'],
   sender: ['listen', 'command', 'manual'],
 };
-
-/** A new kind of failure: it stands for none of the other exit codes. */
-class KitFault extends Error {}
 
 export const conformanceCommand: Command = {
   usage: `  conformance receiver --sink URL [--origin NAME] [--rate N] [--callback-host HOST:PORT] [--deliver] [--burst]
@@ -107,8 +104,7 @@ async function execute(side: Side, values: Values): Promise<number> {
   const timeout = Number(values['timeout'] || usualTimeouts[side]);
   if (!(timeout > 0 && timeout <= 86_400)) throw new UsageError('--timeout must be a number of seconds, up to 86400.');
 
-  const run = await sides[side]?.();
-  if (run === undefined) throw new KitFault(`Nothing here runs the cases of a ${side}.`);
+  const run = await sides[side]();
   const startedAt = new Date();
   const { target, results } = await run({ cases, profile, timeoutMs: timeout * 1_000, env: process.env }, values);
   const finished: Report = {
