@@ -4,7 +4,8 @@ import type { components, paths } from '../http/contract.gen.js';
 
 export type Schemas = components['schemas'];
 export type Method = 'get' | 'put' | 'post' | 'patch' | 'delete';
-export type PathOf<M extends Method> = PathsWithMethod<paths, M>;
+/** Those of AuthZEN are beside this API, for clients of AuthZEN. */
+export type PathOf<M extends Method> = Exclude<PathsWithMethod<paths, M>, `/access/${string}`>;
 
 /** What an operation returns, or what `parseAs` asks for. */
 export type DataOf<Operation, Init = unknown> =

@@ -8,9 +8,12 @@ interface Operation {
 }
 
 const { paths } = JSON.parse(readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8')) as {
-  paths: Record<string, { post?: Operation }>;
+  paths: Record<string, { post?: Operation; servers?: unknown }>;
 };
-const posts = Object.entries(paths).flatMap(([path, { post }]) => (post === undefined ? [] : [{ path, post }]));
+/** A path with servers of its own is beside this API. */
+const posts = Object.entries(paths).flatMap(([path, { post, servers }]) =>
+  post === undefined || servers !== undefined ? [] : [{ path, post }],
+);
 const isKeyed = ({ parameters = [] }: Operation) =>
   parameters.some(({ name, $ref }) => name === 'Idempotency-Key' || $ref?.endsWith('/IdempotencyKey'));
 const pathsWhere = (holds: (operation: Operation) => boolean) =>
