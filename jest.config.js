@@ -3,9 +3,9 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Which files run, and on which database. TEST_SUITE=full runs everything; =rest runs what `npm test` leaves out;
- * =citus runs the files for the cluster in TEST_CITUS_URL. TEST_DATABASE=postgres or =embedded leaves out the other
- * database. Files named on the command line always run, even long ones.
+ * Which files run, and on which database. TEST_SUITE=full runs everything; =rest runs what `npm test` leaves out, except
+ * what only =full runs; =citus runs the files for the cluster in TEST_CITUS_URL. TEST_DATABASE=postgres or =embedded
+ * leaves out the other database. Files named on the command line always run, even long ones.
  */
 const { TEST_SUITE: suite = 'fast', TEST_DATABASE: only } = process.env;
 const isNamed = process.argv.slice(2).some((argument) => /^(\.\/)?test\/|\.test\./.test(argument));
@@ -34,9 +34,7 @@ const long = [
   'cli/validate-files',
   'client/held-back',
   'clocks',
-  'conformance/foreign',
   'conformance/senders/assent',
-  'conformance/senders/foreign',
   'deliveries/shared-rate',
   'docs/blocks',
   'docs/mermaid',
@@ -73,26 +71,19 @@ const long = [
   'webhook/frameworks',
 ];
 
+/** Only in `npm run test:full`: the conformance kit against software of others, which takes long to install. */
+const onlyInFull = ['conformance/foreign', 'conformance/senders/foreign'];
+
 /**
- * Each file that uses a database runs on Postgres. These run on the embedded database, too. They are about what it does
- * differently: one session, recovery, notifications, batches, its own files. Or they execute SQL that others of the list
- * don't, so that it has parsed nearly every statement. All others see what clients see, whatever the database.
+ * Each file that uses a database runs on Postgres. These run on the embedded database, too: they are about what it does
+ * differently, which is one session, recovery, notifications, and its own files.
  */
 const onEmbedded = [
-  'blocks/blocks',
-  'changes/audit-queries',
-  'changes/consumer-feed',
-  'changes/feed',
-  'changes/snapshot',
   'deliveries/leases',
-  'deliveries/outcomes',
-  'deliveries/shared-rate',
   'grants/grants',
   'handshake/callback',
   'handshake/forget',
   'handshake/kill',
-  'handshake/renewal',
-  'handshake/worker',
   'process',
   'restart',
   'statistics/statistics',
@@ -100,10 +91,23 @@ const onEmbedded = [
   'storage/migrate',
   'storage/stream-rows',
   'storage/tidy',
-  'subscriptions/batches',
-  'subscriptions/end',
   'subscriptions/reseal',
   'subscriptions/subscriptions',
+];
+
+/** These do so only in `npm run test:full`. They execute SQL that the others don't, and take twice the CPU time there. */
+const onEmbeddedInFull = [
+  'blocks/blocks',
+  'changes/audit-queries',
+  'changes/consumer-feed',
+  'changes/feed',
+  'changes/snapshot',
+  'deliveries/outcomes',
+  'deliveries/shared-rate',
+  'handshake/renewal',
+  'handshake/worker',
+  'subscriptions/batches',
+  'subscriptions/end',
 ];
 
 /** These run on the embedded database in `npm test`. All others run on Postgres, which needs half the CPU time. */
@@ -131,7 +135,7 @@ const root = fileURLToPath(new URL('test/', import.meta.url));
 const names = readdirSync(root, { recursive: true })
   .filter((path) => path.endsWith('.test.ts'))
   .map((path) => path.slice(0, -'.test.ts'.length).replaceAll('\\', '/'));
-for (const name of [...long, ...onEmbedded, ...embeddedFirst, ...onCitus]) {
+for (const name of [...long, ...onlyInFull, ...onEmbedded, ...onEmbeddedInFull, ...embeddedFirst, ...onCitus]) {
   if (!existsSync(`${root}${name}.test.ts`)) throw new Error(`jest.config.js: there is no test/${name}.test.ts`);
 }
 
@@ -141,15 +145,16 @@ const databasesOf = (name) => {
   if (suite === 'citus' || name.startsWith('citus/'))
     return suite === 'citus' && onCitus.includes(name) ? ['citus'] : [];
   if (!usesDatabase(name)) return ['none'];
-  if (!onEmbedded.includes(name)) return ['postgres'];
+  const isFull = suite === 'full' || isNamed;
+  if (!onEmbedded.includes(name) && !(isFull && onEmbeddedInFull.includes(name))) return ['postgres'];
   return embeddedFirst.includes(name) ? ['embedded', 'postgres'] : ['postgres', 'embedded'];
 };
 const isFast = (name, database) =>
-  (isNamed || !long.includes(name)) && database === databasesOf(name).find((each) => (only ?? each) === each);
+  (isNamed || ![...long, ...onlyInFull].includes(name)) && database === databasesOf(name).find((each) => (only ?? each) === each);
 const runs = {
   fast: isFast,
   full: () => true,
-  rest: (name, database) => !isFast(name, database),
+  rest: (name, database) => !isFast(name, database) && !onlyInFull.includes(name),
   citus: () => true,
 }[suite];
 
@@ -191,5 +196,5 @@ export default {
   // The modules of a test file are never freed, and each garbage collection scans them again.
   workerIdleMemoryLimit: '700MB',
   // Tests wait some of the time; the long ones, most of it.
-  maxWorkers: suite === 'fast' ? availableParallelism() + 2 : availableParallelism() * 4,
+  maxWorkers: suite === 'fast' ? availableParallelism() + 2 : availableParallelism() * 3,
 };

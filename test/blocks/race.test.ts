@@ -68,7 +68,8 @@ test.each([
         // Those that exist ask again and move.
         const other = created[Math.floor(Math.random() * created.length)] ?? kept[0].id;
         const again = await client.post(`/v1/subscriptions/${other}/handshakes`).set('Prefer', 'respond-async');
-        expect([201, 403]).toContain(again.status);
+        // A busy process may ask to repeat it.
+        expect([201, 403, 503]).toContain(again.status);
       }
     };
     const consuming = consumers.map(consume);

@@ -22,13 +22,15 @@ app.options('/events', (request, response) => {
     name: 'Fastify',
     code: `const rates = new Map([['eventemitter.example.com', '120']]);
 
-app.options('/events', (request, reply) => {
+async function handshake(request, reply) {
   const origin = request.headers['webhook-request-origin'];
   if (rates.has(origin)) {
     reply.headers({ 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': rates.get(origin) });
   }
-  reply.code(204).header('Allow', 'POST').send();
-});`,
+  return reply.code(204).header('Allow', 'POST').send();
+}
+// As a hook it comes before the body is read: Fastify refuses a body without a type.
+app.options('/events', { onRequest: handshake }, handshake);`,
   },
   {
     name: 'Hono',
