@@ -7,7 +7,7 @@ import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 import { until } from '../support/until.js';
 
-const kills = 20;
+const kills = 10;
 
 let registry: Registry;
 let tenant: Tenant;
