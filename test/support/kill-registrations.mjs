@@ -31,7 +31,7 @@ const behaviours = {
   calling: 'active',
 };
 const kinds = Object.keys(behaviours);
-const mostKills = 8;
+const mostKills = 5;
 
 /** Returns counts; `faults` is empty if all checks passed. */
 export async function killRegistrations({ databaseUrl, seed, registrations = 200, clients = 6 }) {
