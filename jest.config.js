@@ -150,7 +150,8 @@ const databasesOf = (name) => {
   return embeddedFirst.includes(name) ? ['embedded', 'postgres'] : ['postgres', 'embedded'];
 };
 const isFast = (name, database) =>
-  (isNamed || ![...long, ...onlyInFull].includes(name)) && database === databasesOf(name).find((each) => (only ?? each) === each);
+  (isNamed || ![...long, ...onlyInFull].includes(name)) &&
+  database === databasesOf(name).find((each) => (only ?? each) === each);
 const runs = {
   fast: isFast,
   full: () => true,
