@@ -3,12 +3,9 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
-import { createAuthority, type Certificate } from '../../src/conformance/authority.js';
 import type { CaseResult } from '../../src/conformance/case.js';
-import { receiverCases } from '../../src/conformance/cases.js';
-import { startCallbackHost } from '../../src/conformance/receiver/callback-host.js';
-import { runReceiver } from '../../src/conformance/receiver/run-receiver.js';
 import { startReceivers } from '../receivers/languages.js';
+import { judgeReceiver } from '../support/judge-receiver.js';
 
 /**
  * What the kit finds in receivers that others wrote, as they come and with the advice of docs/consumers/receive.md. The
@@ -21,14 +18,9 @@ const blocks = [...readFileSync(`${docs}consumers/receive.md`, 'utf8').matchAll(
 const languages = await startReceivers(new Map(blocks.map(([, name = '', code = '']) => [name, code])));
 const rows = rowsOf(page.split('\n### Results\n')[1] ?? '');
 
-let certificate: Certificate;
 /** With UPDATE_DOCS=1: the rows that are to be in the table. */
 const seen = new Map<string, string>();
 
-beforeAll(async () => {
-  const authority = await createAuthority('Conformance test', 1);
-  certificate = await authority.issue(['127.0.0.1']);
-});
 afterAll(async () => {
   for (const language of languages) if ('stop' in language) await language.stop();
   if (seen.size > 0) await updatePage();
@@ -64,25 +56,8 @@ async function updatePage(): Promise<void> {
 /** The cases that fail, and how many pass. */
 async function judged(sink: string | undefined): Promise<string> {
   if (sink === undefined) return '-';
-  const callbacks = await startCallbackHost({ host: '127.0.0.1', port: 0, certificate });
-  const results = await runReceiver({
-    cases: receiverCases,
-    sink,
-    origin: 'eventemitter.example.com',
-    rate: 120,
-    profile: 'cloudevents',
-    deliver: true,
-    burst: false,
-    token: undefined,
-    ca: undefined,
-    timeoutMs: 60_000,
-    // A receiver that keeps its headers back and never calls waits for it. The Go SDK calls at once.
-    callMs: 5_000,
-    quietMs: 1_000,
-    deadlineMs: Infinity,
-    callbacks,
-  });
-  await callbacks.stop();
+  // A receiver that keeps its headers back and never calls waits for it. The Go SDK calls at once.
+  const results = await judgeReceiver(sink, { callMs: 5_000, quietMs: 1_000 });
   const failed = (level: CaseResult['level']) =>
     results.filter((each) => each.level === level && each.outcome === 'failed').map(({ id }) => id);
   const passed = results.filter(({ outcome }) => outcome === 'passed').length;

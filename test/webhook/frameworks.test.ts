@@ -9,8 +9,10 @@ import { createToken } from '../../src/cli/create-token.js';
 import { createSender, type Sender } from '../../src/sender/index.js';
 import { languages } from '../receivers/languages.js';
 import { install, type Installed } from '../support/foreign-tools.js';
+import { failuresOf, judgeReceiver } from '../support/judge-receiver.js';
 import { linkKits } from '../support/link-kits.js';
 import { freePort } from '../support/postgres.mjs';
+import { startProgram } from '../support/process.js';
 import { startRegistry, type Registry } from '../support/registry.js';
 import { createTenant, type Tenant } from '../support/tenant.js';
 import { startTlsFront, type TlsFront } from '../support/tls-front.js';
@@ -158,6 +160,13 @@ const frameworks: Array<{ name: string; block: string; change?: (code: string) =
     const preflight = { Origin: 'https://a.example', 'Access-Control-Request-Method': 'POST' };
     const answered = await fetch(program.url, { method: 'OPTIONS', headers: preflight });
     expect([...answered.headers.keys()].filter((header) => header.startsWith('webhook-'))).toEqual([]);
+  });
+
+  test.each(frameworks)('in $name satisfies `assent check` and the conformance kit', async ({ block, change }) => {
+    const { url } = await start(block, change);
+    const program = startProgram('cli/assent.js', { env: {}, args: ['check', url] });
+    expect([await program.ended, program.stdout]).toEqual([0, expect.stringContaining('Consent (granted, 120 ')]);
+    expect(failuresOf(await judgeReceiver(url, {}))).toEqual([]);
   });
 
   test('decides later: the registry grants the rate when the callback is called', async () => {
