@@ -88,7 +88,7 @@ export function createPlay(played: Played, scene: Scene): (exchange: Exchange) =
     },
     async untilHeld() {
       const last = () => played.exchanges.at(-1)?.at ?? 0;
-      held ??= untilNothingSince(last, pace.quietMs, 4 * pace.quietMs, signal);
+      held ??= untilNothingSince(last, pace.quietMs, pace.longestPauseMs, signal);
       played.wasWaiting = await held;
     },
     later,
