@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
 import { readConfig } from '../config.js';
-import { isLoopback, startCallbackHost, type CallbackHost } from '../conformance/receiver/callback-host.js';
+import { startCallbackHost, type CallbackHost } from '../conformance/receiver/callback-host.js';
 import { runReceiver } from '../conformance/receiver/run-receiver.js';
 import { hideQuery } from '../conformance/hide-secrets.js';
 import { UsageError } from '../errors.js';
+import { isLoopback } from '../outbound/loopback-request.js';
 import { parseOriginName } from '../origins/origin-name.js';
 import { parseRate } from '../origins/rate.js';
 import { textIn } from '../texts/text.js';
@@ -49,7 +50,7 @@ function sinkOf(text: string): URL {
     throw new UsageError('--sink must be the https URL of the webhook.');
   }
   if (url.username !== '' || url.password !== '') throw new UsageError('--sink must not have a user or a password.');
-  if (url.protocol === 'http:' && !isLoopback(url.hostname.replace(/^\[(.*)\]$/, '$1'))) {
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw new UsageError('--sink may be an http URL only on this machine: localhost or 127.0.0.1.');
   }
   return url;
@@ -82,7 +83,7 @@ async function openCallbacks(
   sink: URL,
   env: NodeJS.ProcessEnv,
 ): Promise<CallbackHost | undefined> {
-  const isLocal = isLoopback(sink.hostname.replace(/^\[(.*)\]$/, '$1'));
+  const isLocal = isLoopback(sink.hostname);
   if (text === undefined && !isLocal) return undefined;
   const [, host = '', port = ''] =
     /^([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?):(\d{1,5})$/.exec(text ?? '127.0.0.1:0') ?? [];

@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Certificate } from '../conformance/authority.js';
+import { recordBytes, type WireBytes } from '../conformance/record-bytes.js';
 
 /** The heads of a request and its response as they went over the wire, and the body of the request. Lines end in LF. */
 export interface WireExchange {
@@ -18,8 +19,6 @@ export interface WireExchange {
 }
 
 const longestBody = 4_000;
-/** Of a request, kept to find its head in. */
-const longestHead = 65_536;
 
 /** What a path does with a request. */
 export type Behaviour = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void;
@@ -43,7 +42,7 @@ export interface Webhook {
 /** A small webhook on loopback that reports what went over its sockets. Rejects if the port is in use. */
 export async function startWebhook(settings: WebhookSettings): Promise<Webhook> {
   const { port, certificate, paths, others = notFound, onExchange } = settings;
-  const sockets = new WeakMap<Socket, { received: string; sent: string }>();
+  const sockets = new WeakMap<Socket, WireBytes>();
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url = '', headers } = request;
     const chunks: Buffer[] = [];
@@ -73,15 +72,7 @@ export async function startWebhook(settings: WebhookSettings): Promise<Webhook> 
   server.on(certificate === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
     const bytes = { received: '', sent: '' };
     sockets.set(socket, bytes);
-    socket.on('data', (chunk: Buffer) => {
-      if (bytes.received.length < longestHead) bytes.received += chunk.toString('latin1');
-    });
-    const write = socket.write.bind(socket) as (...parts: unknown[]) => boolean;
-    socket.write = (...parts: unknown[]) => {
-      const [chunk] = parts;
-      bytes.sent += typeof chunk === 'string' ? chunk : Buffer.from(chunk as Uint8Array).toString('latin1');
-      return write(...parts);
-    };
+    recordBytes(socket, bytes);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -1,4 +1,4 @@
-/** `assent/client`: a typed client of the REST API for consumers, senders and administrators. */
+/** `@assent/client`: a typed client of the REST API for consumers, senders and administrators. */
 export { AssentError, type Problem } from './assent-error.js';
 export { createClient, type Client, type ClientSettings } from './create-client.js';
 export type { Change, FollowOptions } from './follow-changes.js';

@@ -5,6 +5,7 @@ import Sequencer from '@jest/test-sequencer';
  * Go programs of `receivers` are compiled before those of `examples` and `generators`, which use the same cache.
  */
 const longest = [
+  'packages',
   'receivers/receivers',
   'handshake/kill',
   'docs/blocks',

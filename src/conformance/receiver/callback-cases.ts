@@ -88,7 +88,7 @@ export const callbackCases = {
     const { callbacks } = session;
     if (callbacks === undefined) return session.notEvaluable(noHost);
     const denied = await session.denied();
-    const name = /WebHook-Request-Origin: (\S+)/i.exec(denied.asked)?.[1] ?? '';
+    const { deniedOrigin: name } = session;
     if (consentOf(denied, name) !== undefined) {
       return session.notEvaluable('It gives consent to any origin that asks, so there is none to deny.', denied);
     }

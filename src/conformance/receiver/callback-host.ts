@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { createServer as createPlain, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createTls } from 'node:https';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { UsageError } from '../../errors.js';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
+import { isLoopback } from '../../outbound/loopback-request.js';
 import type { Certificate } from '../authority.js';
+import { linesOfHead, listen } from '../listen.js';
 
 /** A request that arrived at the kit for an offered URL. */
 export interface CallbackCall {
@@ -38,9 +38,6 @@ export interface CallbackHostSettings {
   certificate: Certificate;
 }
 
-/** The first byte of a TLS connection: a handshake record (RFC 8446, section 5.1). */
-const tlsRecord = 22;
-
 /**
  * Where targets call back, by https and http on one port. It listens on loopback for names of loopback, else on every
  * interface. Throws a UsageError if it cannot listen there.
@@ -50,44 +47,30 @@ export async function startCallbackHost({ host, port, certificate }: CallbackHos
     string,
     { offer: Offer; untilAnswered: Promise<unknown>; wake: Array<(isCalled: boolean) => void> }
   >();
-  const sockets = new Set<Socket>();
   let tlsFailure: string | undefined;
 
   const answer = (request: IncomingMessage, response: ServerResponse) => {
-    const { method = '', url: target = '', rawHeaders } = request;
+    const { method = '', url: target = '' } = request;
     const found = [...offers.values()].find(({ offer }) => target.includes(offer.key));
     if (found === undefined) return void response.writeHead(404, { 'Content-Length': 0 }).end();
-    const headers = rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [[name, rawHeaders[at + 1] ?? ''] as const] : []));
-    found.offer.calls.push({ method, target, headers });
+    found.offer.calls.push({ method, target, headers: linesOfHead(request) });
     for (const wake of found.wake.splice(0)) wake(true);
     request.resume();
     const reply = () => response.writeHead(200, { 'Content-Length': 0 }).end();
     found.untilAnswered.then(reply, reply);
   };
-  const secure = createTls(certificate, answer);
-  secure.on('tlsClientError', (error) => {
-    tlsFailure ??= error.message;
-    for (const { wake } of offers.values()) for (const each of wake.splice(0)) each(false);
+  const listener = await listen({
+    host,
+    address: isLoopback(bracketed(host)) ? loopbackOf(host) : undefined,
+    port,
+    certificate,
+    onRequest: () => answer,
+    onTlsFailure(error) {
+      tlsFailure ??= error.message;
+      for (const { wake } of offers.values()) for (const each of wake.splice(0)) each(false);
+    },
   });
-  const plain = createPlain(answer);
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
-    // In flowing mode the TLS server would never see the bytes that were read here.
-    socket.once('readable', () => {
-      const first = socket.read() as Buffer | null;
-      if (first === null) return;
-      socket.unshift(first);
-      (first[0] === tlsRecord ? secure : plain).emit('connection', socket);
-    });
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, isLoopback(host) ? loopbackOf(host) : undefined, resolve);
-  }).catch((error: Error) => {
-    throw new UsageError(`The kit cannot listen for callbacks on ${host}:${port}: ${error.message}`);
-  });
-  const authority = `${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
+  const authority = `${bracketed(host)}:${listener.port}`;
 
   return {
     offer(scheme, untilAnswered = Promise.resolve()) {
@@ -115,17 +98,10 @@ export async function startCallbackHost({ host, port, certificate }: CallbackHos
       return offer;
     },
     tlsFailure: () => tlsFailure,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
+    stop: () => listener.stop(),
   };
 }
 
-/** Names and addresses of this machine itself. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
-}
+const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
-const loopbackOf = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host);
+const loopbackOf = (host: string): string => (isIP(host) === 0 ? '127.0.0.1' : host);

@@ -180,7 +180,7 @@ async function deny(session: Session, others: readonly string[]): Promise<Findin
     return session.notEvaluable('It allows every origin with *, so there is none to deny.', allowed);
   }
   const denied = await session.denied();
-  const deniedName = /WebHook-Request-Origin: (\S+)/i.exec(denied.asked)?.[1] ?? '';
+  const { deniedOrigin: deniedName } = session;
   const undecided = whyUndecided(denied);
   if (undecided !== undefined) return session.notEvaluable(undecided, denied);
   const isEveryone = consentOf(denied, deniedName) !== undefined;

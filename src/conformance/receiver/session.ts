@@ -65,7 +65,8 @@ export interface Session extends SessionSettings {
   handshake(asked?: Handshake): Promise<Exchange>;
   /** The allowed origin, with a rate. Asked once for all cases, as the next three are. */
   consent(): Promise<Exchange>;
-  /** An origin that no receiver allows by name. */
+  /** No receiver allows it by name. */
+  deniedOrigin: string;
   denied(): Promise<Exchange>;
   /** The allowed origin, with a callback; undefined if no callback can be offered. */
   byCallback(): Promise<CallbackAttempt | undefined>;
@@ -83,6 +84,7 @@ type Conclude = (detail: string, ...evidence: Exchange[]) => Finding;
 export function openSession(settings: SessionSettings): Session {
   const { sink, rate, token, signal, callbacks, callMs } = settings;
   const origin = settings.origin ?? anyOrigin;
+  const deniedOrigin = `denied-${randomBytes(4).toString('hex')}.attacker.test`;
   const secrets = [token ?? '', ...queryValues(sink)];
   let requests = 0;
 
@@ -149,7 +151,8 @@ export function openSession(settings: SessionSettings): Session {
     offer: offerOf,
     handshake,
     consent: once(() => handshake()),
-    denied: once(() => handshake({ origin: `denied-${randomBytes(4).toString('hex')}.attacker.test` })),
+    deniedOrigin,
+    denied: once(() => handshake({ origin: deniedOrigin })),
     byCallback: once(async () => {
       if (callbacks === undefined || signal.aborted) return undefined;
       const attempt = await tryCallback('https', callbacks);

@@ -1,6 +1,7 @@
 import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
-import type { Socket } from 'node:net';
+import { linesOfHead } from '../listen.js';
+import { recordBytes } from '../record-bytes.js';
 
 export interface WireRequest {
   method: 'OPTIONS' | 'POST';
@@ -39,7 +40,6 @@ export interface WireSettings {
 }
 
 const longestBody = 65_536;
-const longestHead = 65_536;
 
 /**
  * Sends one HTTP/1.1 request on a connection of its own, follows nothing, and keeps the bytes of both heads. Never
@@ -94,15 +94,11 @@ export function exchange(wire: WireRequest, { ca, timeoutMs, signal }: WireSetti
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
 
-    request.once('socket', (socket) => record(socket, bytes));
+    request.once('socket', (socket) => recordBytes(socket, bytes));
     request.on('error', (error) => settle(error.message || String((error as NodeJS.ErrnoException).code)));
     request.once('response', (response) => {
       duration = performance.now() - startedAt;
-      const { statusCode = 0, rawHeaders } = response;
-      const headers = rawHeaders.flatMap((name, at) =>
-        at % 2 === 0 ? [[name, rawHeaders[at + 1] ?? ''] as const] : [],
-      );
-      const read = { status: statusCode, headers, bodyBytes: 0 };
+      const read = { status: response.statusCode ?? 0, headers: linesOfHead(response), bodyBytes: 0 };
       answer = read;
       response.on('data', (chunk: Buffer) => {
         read.bodyBytes += chunk.length;
@@ -118,18 +114,6 @@ export function exchange(wire: WireRequest, { ca, timeoutMs, signal }: WireSetti
 export function targetOf(url: string): string {
   const target = /^[a-z]+:\/\/[^/?#]*([^#]*)/i.exec(url)?.[1] ?? '';
   return target.startsWith('/') ? target : `/${target}`;
-}
-
-function record(socket: Socket, bytes: { sent: string; received: string }): void {
-  socket.on('data', (chunk: Buffer) => {
-    if (bytes.received.length < longestHead) bytes.received += chunk.toString('latin1');
-  });
-  const write = socket.write.bind(socket) as (...parts: unknown[]) => boolean;
-  socket.write = (...parts: unknown[]) => {
-    const [chunk] = parts;
-    bytes.sent += typeof chunk === 'string' ? chunk : Buffer.from(chunk as Uint8Array).toString('latin1');
-    return write(...parts);
-  };
 }
 
 /** Without a connection there are no bytes. */

@@ -1,8 +1,6 @@
-import { createServer as createPlain, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createTls } from 'node:https';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { UsageError } from '../../errors.js';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Certificate } from '../authority.js';
+import { linesOfHead, listen, type Listener } from '../listen.js';
 import type { Exchange, Reply } from './exchange.js';
 
 export interface HostSettings {
@@ -15,27 +13,16 @@ export interface HostSettings {
   onRequest(exchange: Exchange): { reply(): Promise<Reply> };
 }
 
-export interface Host {
-  port: number;
-  stop(): Promise<void>;
-}
-
 const longestBody = 65_536;
-const keptMs = 3_600_000;
-/** The first byte of a TLS connection: a handshake record (RFC 8446, section 5.1). */
-const tlsRecord = 22;
 
 /**
  * One server for all webhooks. It speaks https, and on the same port http: a delivery without TLS is a finding, too.
  * Throws a UsageError if it cannot listen there.
  */
-export async function startHost({ host, port, certificate, onRequest }: HostSettings): Promise<Host> {
+export async function startHost({ host, port, certificate, onRequest }: HostSettings): Promise<Listener> {
   const listener = (scheme: Exchange['scheme']) => (request: IncomingMessage, response: ServerResponse) => {
-    const { method = '', url = '', rawHeaders } = request;
-    const lines = rawHeaders.flatMap((name, index) =>
-      index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [],
-    );
-    const exchange: Exchange = { at: performance.now(), scheme, method, target: url, lines, body: '' };
+    const { method = '', url: target = '' } = request;
+    const exchange: Exchange = { at: performance.now(), scheme, method, target, lines: linesOfHead(request), body: '' };
     const { reply } = onRequest(exchange);
     request.setEncoding('utf8').on('data', (text: string) => {
       exchange.body = (exchange.body + text).slice(0, longestBody);
@@ -51,35 +38,6 @@ export async function startHost({ host, port, certificate, onRequest }: HostSett
       answer().catch(() => response.destroy());
     });
   };
-  const secure = createTls({ ...certificate }, listener('https'));
-  const plain = createPlain(listener('http'));
-  // A kept connection that is closed while the sender uses it again would look like a fault of the sender.
-  for (const each of [secure, plain]) each.keepAliveTimeout = keptMs;
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
-    // In flowing mode the TLS server would never see the bytes that were read here.
-    socket.once('readable', () => {
-      const first = socket.read() as Buffer | null;
-      if (first === null) return;
-      socket.unshift(first);
-      (first[0] === tlsRecord ? secure : plain).emit('connection', socket);
-    });
-  });
   const address = host === 'localhost' ? '127.0.0.1' : /^[\d.]+$/.test(host) ? host : undefined;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, address, resolve);
-  }).catch((error: Error) => {
-    throw new UsageError(`The kit cannot listen on ${host}:${port}: ${error.message}`);
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  };
+  return listen({ host, address, port, certificate, onRequest: listener });
 }
