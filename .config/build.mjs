@@ -91,20 +91,20 @@ try {
       name: 'database',
       command: ['node_modules/prisma/build/index.js', 'generate', '--no-hints'],
       inputs: async () => ['prisma/schema.prisma', '.config/prisma.ts'],
-      outputs: () => filesIn('src/storage/generated'),
+      outputs: () => filesIn('src/registry/storage/generated'),
     }),
     generate({
       name: 'contract',
       command: ['openapi/generate.mjs'],
       inputs: async () => [...(await filesIn('openapi', '.yaml')), 'openapi/generate.mjs'],
-      outputs: async () => ['openapi/openapi.json', 'src/http/contract.gen.ts'],
+      outputs: async () => ['openapi/openapi.json', 'src/base/contract/contract.gen.ts'],
     }),
   ]);
   const sources = (await filesIn('src', '.ts')).filter((path) => !path.startsWith(consoleSource));
   await Promise.all(sources.map(buildModule));
   await removeWithoutSource(sources);
-  await chmod('dist/cli/assent.js', 0o755);
-  await buildPages((await import('../dist/pages/reference.js')).renderReference, await bundleConsole());
+  await chmod('dist/tools/cli/assent.js', 0o755);
+  await buildPages((await import('../dist/registry/pages/reference.js')).renderReference, await bundleConsole());
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;

@@ -25,12 +25,12 @@ const { dependencies, devDependencies, version, license, homepage, bugs, reposit
 
 const kits = {
   sender: {
-    source: 'src/sender/index.ts',
+    source: 'src/kits/sender/index.ts',
     description: 'For senders of CloudEvents: which webhooks want an event, which of them agreed, and how fast.',
     keywords: ['cloudevents', 'webhook', 'sender', 'delivery', 'consent', 'rate-limit'],
   },
   webhook: {
-    source: 'src/webhook/index.ts',
+    source: 'src/kits/webhook/index.ts',
     description: 'For webhooks: answers the handshake of CloudEvents in one line, and reads the events.',
     keywords: ['cloudevents', 'webhook', 'receiver', 'handshake', 'express', 'fastify', 'hono', 'koa'],
   },
@@ -40,7 +40,7 @@ const kits = {
     keywords: ['webhook', 'ssrf', 'http-client', 'security', 'dns-rebinding'],
   },
   client: {
-    source: 'src/client/index.ts',
+    source: 'src/kits/client/index.ts',
     description: 'A typed client for the REST API of Assent.',
     keywords: ['cloudevents', 'webhook', 'subscriptions', 'client', 'rest'],
   },

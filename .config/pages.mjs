@@ -79,16 +79,16 @@ const namesIn = async (folder) =>
     .filter((name) => !name.includes('node_modules/'))
     .sort();
 
-/** `renderReference` is that of src/pages/, built. */
+/** `renderReference` is that of src/registry/pages/, built. */
 export async function buildPages(renderReference, bundles) {
   const guides = (await namesIn('docs')).filter((name) => name.endsWith('.md'));
   const pages = guides.map(async (name) => {
     const markdown = createMarkdown((href) => guideAddress(guides, name, href));
     return [`${target}/guides/${name.replace(/\.md$/, '.html')}`, markdown(await readFile(join('docs', name), 'utf8'))];
   });
-  const assets = (await namesIn('src/pages/assets')).map(async (name) => [
+  const assets = (await namesIn('src/registry/pages/assets')).map(async (name) => [
     `${target}/assets/${name}`,
-    await readFile(`src/pages/assets/${name}`, 'utf8'),
+    await readFile(`src/registry/pages/assets/${name}`, 'utf8'),
   ]);
   for (const [name, text] of bundles) assets.push([`${target}/assets/${name}`, text]);
   const contract = JSON.parse(await readFile('openapi/openapi.json', 'utf8'));

@@ -27,20 +27,20 @@ function formOf(usage) {
 async function tablesOf() {
   const [{ errorCodes, RegistryError }, { problemOf }, { problemTitles }, { verdicts, warnings }, { settings }] =
     await Promise.all([
-      built('errors.js'),
-      built('http/problem.js'),
-      built('texts/problems.js'),
-      built('handshake/verdicts.js'),
-      built('config.js'),
+      built('base/errors.js'),
+      built('registry/http/problem.js'),
+      built('base/texts/problems.js'),
+      built('consent/verdicts.js'),
+      built('registry/app/config.js'),
     ]);
   const [{ createMetrics }, { allRules }, { messageFaults }] = await Promise.all([
-    built('http/metrics.js'),
+    built('registry/probes/metrics.js'),
     built('events/validate-event.js'),
     built('events/read-events.js'),
   ]);
   const [{ receiverCases, senderCases }, { levelWords }] = await Promise.all([
-    built('conformance/cases.js'),
-    built('conformance/formats/summary.js'),
+    built('tools/conformance/cases.js'),
+    built('tools/conformance/formats/summary.js'),
   ]);
   const casesOf = (cases) => ({
     head: ['case', 'level', 'section', 'guarantee'],
@@ -54,9 +54,9 @@ async function tablesOf() {
     feedReaders: () => ({}),
   });
   const [{ commands }, { summaryOf, optionText, explanationOf }, { connectionOptions }] = await Promise.all([
-    built('cli/assent.js'),
-    built('cli/help.js'),
-    built('cli/registry.js'),
+    built('tools/cli/assent.js'),
+    built('tools/cli/help.js'),
+    built('tools/cli/resources/registry.js'),
   ]);
   const metrics = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('assent_'));
   const profiles = [...new Set(allRules.map(({ id }) => id.split('.')[0]))];

@@ -34,7 +34,7 @@ async function takeScreenshots() {
   const data = await mkdtemp(join(tmpdir(), 'assent-screenshots-'));
   const stage = spawn(
     process.execPath,
-    ['dist/cli/assent.js', 'try', '--port', '0', '--webhook-port', '0', '--data', data],
+    ['dist/tools/cli/assent.js', 'try', '--port', '0', '--webhook-port', '0', '--data', data],
     { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   try {

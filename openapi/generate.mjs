@@ -1,4 +1,4 @@
-// Bundles openapi/openapi.yaml into openapi/openapi.json and writes the types of src/http/contract.gen.ts from it.
+// Bundles openapi/openapi.yaml into openapi/openapi.json and writes the types of src/base/contract/contract.gen.ts from it.
 // With --check it writes nothing, and exits with 1 if either file is out of date.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -65,7 +65,7 @@ const types = astToString(await openapiTypes(structuredClone(bundled.parsed), { 
 const outputs = new Map([
   [here('openapi.json'), JSON.stringify(bundled.parsed, null, 2) + '\n'],
   [
-    here('../src/http/contract.gen.ts'),
+    here('../src/base/contract/contract.gen.ts'),
     `// Written by openapi/generate.mjs from openapi/openapi.yaml.\n\nexport const apiVersion = '${info.version}';\n\n${types}`,
   ],
 ]);

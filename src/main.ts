@@ -1,11 +1,11 @@
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
-import { readConfig } from './config.js';
-import { SetupError } from './errors.js';
-import { createLog } from './http/log.js';
-import { createStartingApp } from './http/operations.js';
-import { closeServer, serve } from './http/server.js';
-import { createService } from './service.js';
+import { readConfig } from './registry/app/config.js';
+import { SetupError } from './base/errors.js';
+import { createLog } from './registry/http/log.js';
+import { createStartingApp } from './registry/probes/probes.js';
+import { closeServer, serve } from './registry/http/server.js';
+import { createService } from './registry/app/service.js';
 
 /** What `assent console` makes a link for, if it is given no URL. */
 const usualUrl = 'http://127.0.0.1:3000';

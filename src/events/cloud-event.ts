@@ -1,4 +1,4 @@
-import { escapePointer } from '../http/json.js';
+import { escapePointer } from '../base/formats/json.js';
 import type { ContextAttributes } from './context-attributes.js';
 
 export type Mode = 'structured' | 'batched' | 'binary';

@@ -1,5 +1,5 @@
-import { isTimestamp } from '../http/timestamp.js';
-import { limits } from '../limits.js';
+import { isTimestamp } from '../base/formats/timestamp.js';
+import { limits } from '../base/limits.js';
 import { isAttributeName, isAttributeText } from './attribute-text.js';
 import {
   pointerTo,
@@ -10,10 +10,10 @@ import {
   type Mode,
 } from './cloud-event.js';
 import { ContextAttributes, core, coreNumber } from './context-attributes.js';
-import { isJson, parseMediaType } from './media-type.js';
+import { isJson, parseMediaType } from '../base/formats/media-type.js';
 import { readingRules as rules } from './profiles/reading-rules.js';
 import { breachOf, type Rule, type RuleBreach } from './rule.js';
-import { isUri, isUriReference } from './uri.js';
+import { isUri, isUriReference } from '../base/formats/uri.js';
 
 /** `parts` is what a profile can still judge; undefined if there is no event. */
 export type ReadEvent = { event: CloudEvent } | { faults: RuleBreach[]; parts: EventParts | undefined };

@@ -1,6 +1,6 @@
 import { Buffer, isUtf8 } from 'node:buffer';
-import { skipSpace, skipValue } from '../http/json-text.js';
-import { limits } from '../limits.js';
+import { skipSpace, skipValue } from '../base/formats/json-text.js';
+import { limits } from '../base/limits.js';
 import { addText, finishDraft, isFirst, addFault, startDraft, type Draft, type ReadEvent } from './draft.js';
 import { readingRules as rules } from './profiles/reading-rules.js';
 import { watchClaimCheck } from './read-json.js';

@@ -2,8 +2,8 @@
 // (`draft.ts`), with every MUST of CloudEvents. `validate-event.ts` then checks an event against a profile.
 
 import { Buffer, isUtf8 } from 'node:buffer';
-import type { ErrorCode, Fault } from '../errors.js';
-import { limits } from '../limits.js';
+import type { ErrorCode, Fault } from '../base/errors.js';
+import { limits } from '../base/limits.js';
 import type { Mode } from './cloud-event.js';
 import { finishDraft, startDraft, type ReadEvent } from './draft.js';
 import {
@@ -20,8 +20,8 @@ import {
   startOf,
   tooDeep,
   type JsonText,
-} from '../http/json-text.js';
-import { parseMediaType } from './media-type.js';
+} from '../base/formats/json-text.js';
+import { parseMediaType } from '../base/formats/media-type.js';
 import { readingRules as rules } from './profiles/reading-rules.js';
 import { readBinaryEvent } from './read-binary.js';
 import { readObject } from './read-json.js';

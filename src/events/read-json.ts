@@ -16,12 +16,12 @@ import {
   skipValue,
   type JsonText,
   type OnMember,
-} from '../http/json-text.js';
+} from '../base/formats/json-text.js';
 import type { DataForm, ClaimCheck } from './cloud-event.js';
 import { addNative, addNull, addStructure, addText, note, addFault, type Draft } from './draft.js';
-import { parseMediaType } from './media-type.js';
+import { parseMediaType } from '../base/formats/media-type.js';
 import { readingRules as rules } from './profiles/reading-rules.js';
-import { isUri } from './uri.js';
+import { isUri } from '../base/formats/uri.js';
 
 /**
  * Above this size, plain strings are copied, so that an attribute does not keep the whole body in memory. Copying costs

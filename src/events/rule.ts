@@ -1,6 +1,6 @@
-import type { Fault } from '../errors.js';
-import type { components } from '../http/contract.gen.js';
-import type { Profile } from '../origins/origin.js';
+import type { Fault } from '../base/errors.js';
+import type { components } from '../base/contract/contract.gen.js';
+import type { Profile } from '../consent/origin.js';
 import { pointerTo, type EventParts } from './cloud-event.js';
 
 /** REQUIRED counts as MUST, RECOMMENDED as SHOULD (RFC 2119). */

@@ -1,5 +1,5 @@
-import { limits } from '../limits.js';
-import type { Profile } from '../origins/origin.js';
+import { limits } from '../base/limits.js';
+import type { Profile } from '../consent/origin.js';
 import type { EventParts } from './cloud-event.js';
 import { type ReadEvent, addText, finishDraft, startDraft } from './draft.js';
 import { belgifRules } from './profiles/belgif.js';

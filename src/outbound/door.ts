@@ -5,7 +5,7 @@ import { RequestFailure } from './failure.js';
 import { withinDeadline, type Progress, type Timing, type Unanswered } from './progress.js';
 import type { Answered, SinkBlocked } from './safe-request.js';
 import { parseSink, type ParsedSink, type Sink } from './sink.js';
-import { textIn } from '../texts/text.js';
+import { textIn } from '../base/texts/text.js';
 
 /** Named like the settings of the registry (`ASSENT_ALLOWED_NETWORKS` is `allowedNetworks`), with the same defaults. */
 export interface DoorSettings {

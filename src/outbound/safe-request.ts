@@ -8,7 +8,7 @@ import { createConnect, type Admit, type ConnectSettings, type NotConnected } fr
 import { openConnection, type AnswerHead, type AnswerLimits, type WireRequest } from './connection.js';
 import { withinDeadline, type Timing, type Unanswered } from './progress.js';
 import { parseSink } from './sink.js';
-import { textIn } from '../texts/text.js';
+import { textIn } from '../base/texts/text.js';
 
 /** A response. `headers` are those of the final one: raw, in order, with duplicates. */
 export interface Answered extends AnswerHead {

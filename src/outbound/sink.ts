@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
-import type { FaultRule } from '../errors.js';
-import { internalEndings, lastLabel } from '../internal-names.js';
-import { limits } from '../limits.js';
-import { sinkTexts } from '../texts/sinks.js';
-import type { Text } from '../texts/text.js';
+import type { FaultRule } from '../base/errors.js';
+import { internalEndings, lastLabel } from '../base/internal-names.js';
+import { limits } from '../base/limits.js';
+import { sinkTexts } from '../base/texts/sinks.js';
+import type { Text } from '../base/texts/text.js';
 import { isReachable, type AddressRules } from './address.js';
 
 /**

@@ -10,10 +10,10 @@ import { join } from 'node:path';
 import querystring from 'node:querystring';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { createToken } from '../../dist/cli/create-token.js';
-import { readConfig } from '../../dist/config.js';
-import { createLog } from '../../dist/http/log.js';
-import { createService } from '../../dist/service.js';
+import { createToken } from '../../dist/tools/cli/login/create-token.js';
+import { readConfig } from '../../dist/registry/app/config.js';
+import { createLog } from '../../dist/registry/http/log.js';
+import { createService } from '../../dist/registry/app/service.js';
 import { startPostgres } from '../support/postgres.mjs';
 import { median } from './measure.mjs';
 

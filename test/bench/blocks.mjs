@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { createToken } from '../../dist/cli/create-token.js';
-import { readConfig } from '../../dist/config.js';
-import { createLog } from '../../dist/http/log.js';
-import { createSender } from '../../dist/sender/index.js';
-import { createService } from '../../dist/service.js';
+import { createToken } from '../../dist/tools/cli/login/create-token.js';
+import { readConfig } from '../../dist/registry/app/config.js';
+import { createLog } from '../../dist/registry/http/log.js';
+import { createSender } from '../../dist/kits/sender/index.js';
+import { createService } from '../../dist/registry/app/service.js';
 import { startPostgres } from '../support/postgres.mjs';
 import { fill, origin } from './fill.mjs';
 

@@ -5,10 +5,10 @@ import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import pg from 'pg';
-import { createFollower } from '../../dist/changes/follower.js';
-import { dialects } from '../../dist/matching/dialects.js';
-import { createReplica } from '../../dist/matching/replica.js';
-import { openDatabase } from '../../dist/storage/open-database.js';
+import { createFollower } from '../../dist/registry/changes/follower.js';
+import { dialects } from '../../dist/matching/filters/dialects.js';
+import { createReplica } from '../../dist/matching/replica/replica.js';
+import { openDatabase } from '../../dist/registry/storage/open-database.js';
 import { startPostgres } from '../support/postgres.mjs';
 import { fill } from './fill.mjs';
 

@@ -1,6 +1,6 @@
 // An HTTPS webhook on localhost that consents to everybody: what registrations are measured against.
 import { createServer } from 'node:https';
-import { createAuthority } from '../../dist/conformance/authority.js';
+import { createAuthority } from '../../dist/tools/conformance/authority.js';
 
 const authority = await createAuthority('Assent bench', 1);
 const headers = { Allow: 'POST, OPTIONS', 'WebHook-Allowed-Rate': '100', 'Content-Length': 0 };

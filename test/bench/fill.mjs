@@ -1,7 +1,7 @@
 // Fills a database with an origin, subscriptions of the mixed kind, and a live grant for each, past the API.
 import pg from 'pg';
-import { openDatabase } from '../../dist/storage/open-database.js';
-import { migrate } from '../../dist/storage/migrate.js';
+import { openDatabase } from '../../dist/registry/storage/open-database.js';
+import { migrate } from '../../dist/registry/storage/migrate.js';
 import { eachSubscription } from './mixes.mjs';
 
 export const origin = 'eventemitter.example.com';

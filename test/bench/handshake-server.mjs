@@ -1,7 +1,7 @@
 // Handshakes alone: node:http that parses a registration, asks its webhook through the door that the registry has,
 // judges the answer and says what came of it. No authentication, no rules, no database.
 import { createServer } from 'node:http';
-import { judge } from '../../dist/handshake/judgement.js';
+import { judge } from '../../dist/consent/judgement.js';
 import { createSafeRequest, safeRequestDefaults } from '../../dist/outbound/safe-request.js';
 
 const { origin, port, ca } = JSON.parse(process.argv[2]);

@@ -4,8 +4,8 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { openDatabase } from '../../dist/storage/open-database.js';
-import { migrate } from '../../dist/storage/migrate.js';
+import { openDatabase } from '../../dist/registry/storage/open-database.js';
+import { migrate } from '../../dist/registry/storage/migrate.js';
 import { startPostgres } from '../support/postgres.mjs';
 
 const { values } = parseArgs({

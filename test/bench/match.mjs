@@ -11,7 +11,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/postgres.mjs';
-import { compileFilter } from '../../dist/matching/compile-filter.js';
+import { compileFilter } from '../../dist/matching/filters/compile-filter.js';
 import { attributesOf } from '../../dist/events/context-attributes.js';
 import { createMatchIndex } from '../../dist/matching/index/match-index.js';
 import { measureHttp } from './match-http.mjs';

@@ -1,6 +1,6 @@
-import type { compileFilter } from '../../src/matching/compile-filter.js';
+import type { compileFilter } from '../../src/matching/filters/compile-filter.js';
 import type { attributesOf } from '../../src/events/context-attributes.js';
-import type { createMatchIndex } from '../../src/matching/match-index.js';
+import type { createMatchIndex } from '../../src/matching/index/match-index.js';
 
 interface Matching {
   createMatchIndex: typeof createMatchIndex;

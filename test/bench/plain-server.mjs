@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import express from 'express';
 import { Agent, fetch } from 'undici';
-import { PrismaClient } from '../../dist/storage/generated/client.js';
+import { PrismaClient } from '../../dist/registry/storage/generated/client.js';
 
 const { origin, url } = JSON.parse(process.argv[2]);
 const client = new PrismaClient({ adapter: new PrismaPg({ connectionString: url, max: 20 }) });

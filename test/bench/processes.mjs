@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createToken } from '../../dist/cli/create-token.js';
+import { createToken } from '../../dist/tools/cli/login/create-token.js';
 import { freePort, startPostgres } from '../support/postgres.mjs';
 import { fill } from './fill.mjs';
 

@@ -1,6 +1,6 @@
 import type { AttributeValue } from '../../src/events/context-attributes.js';
-import type { Filter } from '../../src/matching/filter.js';
-import type { MatchableSubscription } from '../../src/matching/predicate.js';
+import type { Filter } from '../../src/matching/filters/filter.js';
+import type { MatchableSubscription } from '../../src/matching/filters/predicate.js';
 
 export type Random = () => number;
 export function seeded(seed: number): Random;

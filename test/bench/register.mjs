@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { createToken } from '../../dist/cli/create-token.js';
+import { createToken } from '../../dist/tools/cli/login/create-token.js';
 import { freePort, startPostgres } from '../support/postgres.mjs';
 import { load, median, requestBytes } from './load.mjs';
 

@@ -1,8 +1,8 @@
 // One size and one mix, in a process of its own so that nothing before it shows: builds the index, asks it, changes it,
 // and asks a linear scan and SQL the same.
 import { performance } from 'node:perf_hooks';
-import { compileFilter } from '../../dist/matching/compile-filter.js';
-import { dialects } from '../../dist/matching/dialects.js';
+import { compileFilter } from '../../dist/matching/filters/compile-filter.js';
+import { dialects } from '../../dist/matching/filters/dialects.js';
 import { attributesOf } from '../../dist/events/context-attributes.js';
 import { createMatchIndex } from '../../dist/matching/index/match-index.js';
 import { callsPerSecond, eachMicroseconds, median, memory, percentile } from './measure.mjs';

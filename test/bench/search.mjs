@@ -3,11 +3,11 @@
 // before, or an empty one; without it, a Postgres is started.
 import { performance } from 'node:perf_hooks';
 import pg from 'pg';
-import { createGrantReader } from '../../dist/grants/read-grant.js';
-import { createHandshakeReader } from '../../dist/handshake/read-handshake.js';
-import { migrate } from '../../dist/storage/migrate.js';
-import { openDatabase } from '../../dist/storage/open-database.js';
-import { createSubscriptionReader } from '../../dist/subscriptions/read-subscription.js';
+import { createGrantReader } from '../../dist/registry/grants/read-grant.js';
+import { createHandshakeReader } from '../../dist/registry/handshake/read-handshake.js';
+import { migrate } from '../../dist/registry/storage/migrate.js';
+import { openDatabase } from '../../dist/registry/storage/open-database.js';
+import { createSubscriptionReader } from '../../dist/registry/subscriptions/read-subscription.js';
 import { startPostgres } from '../support/postgres.mjs';
 
 const size = Number(process.argv[2] ?? 1_000_000);

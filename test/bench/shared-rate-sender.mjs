@@ -1,6 +1,6 @@
 // One sender of shared-rate.mjs: sends as fast as it may, until it is killed.
 import { once } from 'node:events';
-import { createSender } from '../../dist/sender/index.js';
+import { createSender } from '../../dist/kits/sender/index.js';
 
 const { REGISTRY, TOKEN, ORIGIN, SINK, NUMBER } = process.env;
 const sender = await createSender({ registry: REGISTRY.split(','), token: () => TOKEN });

@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { createAuthority } from '../../dist/conformance/authority.js';
-import { createToken } from '../../dist/cli/create-token.js';
+import { createAuthority } from '../../dist/tools/conformance/authority.js';
+import { createToken } from '../../dist/tools/cli/login/create-token.js';
 import { freePort, startPostgres } from '../support/postgres.mjs';
 
 const { values } = parseArgs({

@@ -3,7 +3,7 @@
 // of every choice: no fsync, a prepared statement, only the number of a subscription comes back, and its filter is
 // compiled already.
 import pg from 'pg';
-import { dialects } from '../../dist/matching/dialects.js';
+import { dialects } from '../../dist/matching/filters/dialects.js';
 
 const rank = ['subject=', 'source=', 'subject$', 'type^', 'source^', 'type='];
 

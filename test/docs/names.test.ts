@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { commandVariables, settings } from '../../src/config.js';
+import { commandVariables, settings } from '../../src/registry/app/config.js';
 import { pageNames, readPage, root } from './markdown.js';
 
 /** What the pages tell readers to set or to run, as [page, name]. */
@@ -26,7 +26,7 @@ test('every npm script that a page names exists', () => {
 });
 
 test('every command of assent that a page names exists', () => {
-  const help = execFileSync(process.execPath, [join(root, 'dist/cli/assent.js'), '--help'], { encoding: 'utf8' });
+  const help = execFileSync(process.execPath, [join(root, 'dist/tools/cli/assent.js'), '--help'], { encoding: 'utf8' });
   const known = [...help.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name);
   expect(known).toEqual(expect.arrayContaining(['try', 'token']));
   expect(named(/\bnpx assent ([a-z]+)/g).filter(([, name]) => !known.includes(name))).toEqual([]);

@@ -50,7 +50,7 @@ export async function runPage(blocks: readonly string[]): Promise<PageRun> {
   const playground = start(
     process.execPath,
     compileLess,
-    'dist/cli/assent.js',
+    'dist/tools/cli/assent.js',
     'try',
     '--port',
     '0',

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import type { ReadEvent } from '../../src/events/draft.js';
 import { readEvents, type EventRequest } from '../../src/events/read-events.js';
-import type { Profile } from '../../src/origins/origin.js';
+import type { Profile } from '../../src/consent/origin.js';
 import { judgeEvent } from '../../src/events/validate-event.js';
 import { batched, binary, minimal, readOne, structured } from './message.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { lintSubscription, judgeEvent } from '../../src/events/validate-event.js';
 import { readEvents, type EventRequest } from '../../src/events/read-events.js';
-import { profileNames } from '../../src/origins/origin.js';
+import { profileNames } from '../../src/consent/origin.js';
 import { cpuTime } from '../support/cpu-time.js';
 import { batched, binary, minimal, structured } from './message.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { lintSubscription } from '../../src/events/validate-event.js';
-import type { Profile } from '../../src/origins/origin.js';
+import type { Profile } from '../../src/consent/origin.js';
 
 type Asked = Parameters<typeof lintSubscription>[1];
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Profile } from '../../src/origins/origin.js';
+import type { Profile } from '../../src/consent/origin.js';
 import { allRules, judgeEvent, profiles, validateBatch } from '../../src/events/validate-event.js';
 import { binary, faultsOf, minimal, readOne, structured } from './message.js';
 

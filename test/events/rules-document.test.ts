@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { RegistryError } from '../../src/errors.js';
+import { RegistryError } from '../../src/base/errors.js';
 import { messageFaults, readEvents } from '../../src/events/read-events.js';
 import { allRules } from '../../src/events/validate-event.js';
-import { problemOf } from '../../src/http/problem.js';
+import { problemOf } from '../../src/registry/http/problem.js';
 import { batched, minimal, structured } from './message.js';
 
 const page = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
@@ -59,7 +59,7 @@ test('every normative sentence has a rule that exists or a reason, and every rul
     ...Object.keys(messageFaults),
     'cloudevents',
     'forwardingFloorBytes',
-    'src/handshake',
+    'src/registry/handshake',
   ]);
   const named = new Set<string>();
   for (const [section, sentence, answer] of rows) {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { isAttributeName, isAttributeText } from '../../src/events/attribute-text.js';
-import { isJson, parseMediaType } from '../../src/events/media-type.js';
+import { isJson, parseMediaType } from '../../src/base/formats/media-type.js';
 import { readEvents } from '../../src/events/read-events.js';
-import { isTimestamp } from '../../src/http/timestamp.js';
-import { isUri, isUriReference, parseUriReference } from '../../src/events/uri.js';
+import { isTimestamp } from '../../src/base/formats/timestamp.js';
+import { isUri, isUriReference, parseUriReference } from '../../src/base/formats/uri.js';
 import { minimal, structured } from './message.js';
 
 describe('a timestamp', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createAddressRules } from '../../src/outbound/address.js';
 import { authorityOf, faultOfSinkText, parseSink, type SinkRules } from '../../src/outbound/sink.js';
-import { sinkTexts } from '../../src/texts/sinks.js';
+import { sinkTexts } from '../../src/base/texts/sinks.js';
 
 const addresses = createAddressRules({ allowedNetworks: [], deniedNetworks: [] });
 const rules: SinkRules = { addresses, ports: [443, 8443], ownAuthorities: ['registry.example.com:443'] };

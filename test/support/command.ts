@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
-import { commands } from '../../src/cli/assent.js';
-import { runCommandLine } from '../../src/cli/command-line.js';
+import { commands } from '../../src/tools/cli/assent.js';
+import { runCommandLine } from '../../src/tools/cli/command-line.js';
 
 /** A command that runs in this process, with its output so far. */
 export interface RunningCommand {

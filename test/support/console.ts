@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
-import { createToken } from '../../src/cli/create-token.js';
-import type { Scope } from '../../src/http/principal.js';
+import { createToken } from '../../src/tools/cli/login/create-token.js';
+import type { Scope } from '../../src/base/contract/principal.js';
 import { launch, looks, watch } from './browser.js';
 import { startRegistry, type Registry, type RegistrySettings } from './registry.js';
 import { createTenant, type Tenant } from './tenant.js';

@@ -3,7 +3,7 @@
 import { connect } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
-import { serve, urlOf } from '../../dist/http/server.js';
+import { serve, urlOf } from '../../dist/registry/http/server.js';
 
 const server = await serve(
   (_, response) => void response.writeHead(200, { 'Content-Length': 2 }).end('ok'),

@@ -18,8 +18,8 @@ export default async function prepare() {
   if (existsSync(template)) return;
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, 'making-'));
-  const { openDatabase } = await import('../../dist/storage/open-database.js');
-  const { migrate } = await import('../../dist/storage/migrate.js');
+  const { openDatabase } = await import('../../dist/registry/storage/open-database.js');
+  const { migrate } = await import('../../dist/registry/storage/migrate.js');
   const database = await openDatabase({ databaseUrl: undefined, dataFolder: folder });
   await migrate(database);
   await database.close();
@@ -36,7 +36,7 @@ function fingerprint() {
   const migrations = join(root, 'prisma/migrations');
   const files = readdirSync(migrations, { recursive: true }).filter((name) => name.endsWith('.sql'));
   for (const name of files.sort()) hash.update(name).update(readFileSync(join(migrations, name)));
-  hash.update(readFileSync(join(root, 'dist/storage/migrate.js')));
+  hash.update(readFileSync(join(root, 'dist/registry/storage/migrate.js')));
   hash.update(readFileSync(createRequire(import.meta.url).resolve('@electric-sql/pglite')));
   return hash.digest('hex').slice(0, 16);
 }

@@ -1,5 +1,5 @@
-import { createToken } from '../../src/cli/create-token.js';
-import type { Scope } from '../../src/http/principal.js';
+import { createToken } from '../../src/tools/cli/login/create-token.js';
+import type { Scope } from '../../src/base/contract/principal.js';
 import { openEventStream, type EventStream } from './event-stream.js';
 import type { Registry } from './registry.js';
 

@@ -1,8 +1,8 @@
-import { createAuthority } from '../../src/conformance/authority.js';
-import type { CaseResult } from '../../src/conformance/case.js';
-import { receiverCases } from '../../src/conformance/cases.js';
-import { startCallbackHost } from '../../src/conformance/receiver/callback-host.js';
-import { runReceiver, type ReceiverRun } from '../../src/conformance/receiver/run-receiver.js';
+import { createAuthority } from '../../src/tools/conformance/authority.js';
+import type { CaseResult } from '../../src/tools/conformance/case.js';
+import { receiverCases } from '../../src/tools/conformance/cases.js';
+import { startCallbackHost } from '../../src/tools/conformance/receiver/callback-host.js';
+import { runReceiver, type ReceiverRun } from '../../src/tools/conformance/receiver/run-receiver.js';
 
 /** Of the callback URLs that a receiver is offered. */
 export const callbackAuthority = await createAuthority('Conformance test', 1);

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { generate } from 'selfsigned';
-import { createToken } from '../../dist/cli/create-token.js';
+import { createToken } from '../../dist/tools/cli/login/create-token.js';
 import { compileLess } from './compile-less.mjs';
 import { freePort } from './postgres.mjs';
 

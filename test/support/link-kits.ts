@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url';
 
 const built = fileURLToPath(new URL('../../dist', import.meta.url));
 const entries = {
-  sender: 'sender/index.js',
+  sender: 'kits/sender/index.js',
   door: 'outbound/door.js',
-  webhook: 'webhook/index.js',
-  client: 'client/index.js',
+  webhook: 'kits/webhook/index.js',
+  client: 'kits/client/index.js',
 };
 
 /**
  * Programs in this folder import the kits of this checkout by the names of their packages. Nothing is packed or installed:
- * test/packages.test.ts does that.
+ * test/packaging/packages.slow.test.ts does that.
  */
 export async function linkKits(folder: string): Promise<void> {
   for (const [name, entry] of Object.entries(entries)) {

@@ -1,5 +1,5 @@
-import { createToken } from '../../src/cli/create-token.js';
-import { createSender, type Sender, type SenderSettings } from '../../src/sender/index.js';
+import { createToken } from '../../src/tools/cli/login/create-token.js';
+import { createSender, type Sender, type SenderSettings } from '../../src/kits/sender/index.js';
 import { createFeedReader, type FeedReader } from './feed-reader.js';
 import { startRegistry, type Registry, type RegistrySettings } from './registry.js';
 import { startRelay, type Relay } from './relay.js';

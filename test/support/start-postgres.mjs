@@ -1,8 +1,8 @@
 // Prepares a migrated database once, which every test file then copies, on a separate Postgres or on the one in
 // TEST_DATABASE_URL.
 import pg from 'pg';
-import { openDatabase } from '../../dist/storage/open-database.js';
-import { migrate } from '../../dist/storage/migrate.js';
+import { openDatabase } from '../../dist/registry/storage/open-database.js';
+import { migrate } from '../../dist/registry/storage/migrate.js';
 import { startPostgres } from './postgres.mjs';
 
 const template = 'assent_template';

@@ -56,7 +56,7 @@ create table subscription (
   types text[],
   subject text,
   filters jsonb,
-  -- What the filters cost (src/matching/price.ts).
+  -- What the filters cost (src/matching/filters/price.ts).
   price integer not null default 0,
   config jsonb,
   sinkcredential text,
@@ -74,7 +74,7 @@ create table subscription (
   suspendedby text,
   -- Null if it was registered as suspended.
   suspendreason text,
-  -- The end that the consumer named, and when the end was recorded (src/subscriptions/end.ts).
+  -- The end that the consumer named, and when the end was recorded (src/registry/subscriptions/end.ts).
   endsat timestamptz(3),
   endedat timestamptz(3),
   createdat timestamptz(3) not null default current_timestamp,
@@ -90,7 +90,7 @@ create index subscription_tenant_id_idx on subscription (tenant, id);
 create index subscription_tenant_subscriber_id_idx on subscription (tenant, subscriber, id);
 -- The few of a pair that have not ended are found, however many have.
 create index subscription_origin_sink_endedat_idx on subscription (origin, sink, endedat);
--- Searches (src/storage/search.ts): each index gives ids in their order.
+-- Searches (src/registry/storage/search.ts): each index gives ids in their order.
 create index subscription_tenant_host_id_idx on subscription (tenant, sink_host(sink), id);
 create index subscription_suspended_idx on subscription (tenant, id) where suspendedat is not null;
 -- Few have a price.
@@ -99,7 +99,7 @@ create index subscription_previousuntil_idx on subscription (previousuntil) wher
 create index subscription_endsat_idx on subscription (endsat) where endsat is not null and endedat is null;
 create index subscription_endedat_idx on subscription (endedat) where endedat is not null;
 
--- One conversation with one sink for one origin; its row is the queue as well (src/handshake/handshake.ts).
+-- One conversation with one sink for one origin; its row is the queue as well (src/consent/handshake.ts).
 create table handshake (
   id uuid not null,
   tenant text not null,
@@ -121,7 +121,7 @@ create table handshake (
   leaseduntil timestamptz(3),
   waitinguntil timestamptz(3),
   callbackopen boolean not null default true,
-  -- The latest call of its callback URL that granted nothing (src/handshake/rejected-callback.ts).
+  -- The latest call of its callback URL that granted nothing (src/registry/handshake/rejected-callback.ts).
   rejectedcallback jsonb,
   createdat timestamptz(3) not null default current_timestamp,
   finishedat timestamptz(3),
@@ -165,7 +165,7 @@ create table attempt (
   constraint attempt_handshake_fkey foreign key (handshake) references handshake (id) on delete cascade on update restrict
 ) with (fillfactor = 50);
 
--- Until when a webhook is not asked again, by its latest answer to a handshake (src/handshake/cooldown.ts).
+-- Until when a webhook is not asked again, by its latest answer to a handshake (src/registry/handshake/cooldown.ts).
 create table cooldown (
   tenant text not null,
   origin text not null,
@@ -175,7 +175,7 @@ create table cooldown (
 );
 
 -- How many handshakes a tenant, host, domain or network got lately, by slices of time; of no use after `until`
--- (src/handshake/rate-window.ts).
+-- (src/registry/handshake/rate-window.ts).
 create table rate_window (
   key text not null,
   taken jsonb not null,
@@ -183,7 +183,7 @@ create table rate_window (
   constraint rate_window_pkey primary key (key)
 );
 
--- The fact that an origin may send to a sink, how fast, until when, and on what basis (src/grants/grant.ts).
+-- The fact that an origin may send to a sink, how fast, until when, and on what basis (src/consent/grant.ts).
 create table "grant" (
   origin text not null,
   sink text not null,
@@ -209,7 +209,7 @@ create table "grant" (
   helduntil timestamptz(3),
   -- Of the webhook, when it was last asked for this consent. Blocks on networks compare with it.
   address text,
-  -- When its next change by time alone is due: that it expires soon, then that it has (src/handshake/sweep.ts).
+  -- When its next change by time alone is due: that it expires soon, then that it has (src/registry/handshake/sweep.ts).
   noteat timestamptz(3),
   constraint grant_pkey primary key (origin, sink),
   constraint grant_state_check check (state in ('live', 'ended', 'revoked')),
@@ -296,7 +296,7 @@ create table idempotency (
 );
 
 -- What of the rate of a pair was granted in each half second of the last 63.5 s, and how far its queue goes
--- (src/deliveries/lease.ts has the model). One short row for each pair, written in place: no column that changes is
+-- (src/registry/deliveries/lease.ts has the model). One short row for each pair, written in place: no column that changes is
 -- indexed.
 create table lease_pool (
   pair uuid not null,
@@ -330,7 +330,7 @@ create table lease_holder (
 ) with (fillfactor = 50);
 create unique index lease_holder_pair_instance_key on lease_holder (pair, instance);
 
--- What senders reported of a pair: one row, however many deliveries. The kinds: src/deliveries/outcome.ts.
+-- What senders reported of a pair: one row, however many deliveries. The kinds: src/consent/outcome.ts.
 create table delivery (
   origin text not null,
   sink text not null,
@@ -359,7 +359,7 @@ create table delivery (
   constraint delivery_origin_fkey foreign key (origin) references origin (name) on delete cascade on update restrict
 ) with (fillfactor = 70);
 
--- How often something happened: a day by minute and a year by hour (src/statistics/). The primary key is the order in
+-- How often something happened: a day by minute and a year by hour (src/registry/statistics/). The primary key is the order in
 -- which rows are locked.
 create table statistic (
   tenant text not null,
@@ -372,7 +372,7 @@ create table statistic (
   constraint statistic_pkey primary key (tenant, step, startsat, origin, kind, code)
 ) with (fillfactor = 50);
 
--- What an admin stops, with reason and optional end (src/blocks/block.ts). A row is in force until it is deleted. `tenant` is
+-- What an admin stops, with reason and optional end (src/registry/blocks/block.ts). A row is in force until it is deleted. `tenant` is
 -- whose deliveries are stopped; `*` is every tenant.
 create table block (
   id uuid not null,
@@ -417,7 +417,7 @@ end;
 -- subscription whose end has passed has expired, whatever its grant.
 create view subscription_status as
 select known.*,
-  -- The same as the reasons that src/subscriptions/status-details.ts explains.
+  -- The same as the reasons that src/registry/subscriptions/status-details.ts explains.
   case
     when isended then 'ended'
     when status in ('blocked', 'suspended') then status
@@ -645,7 +645,7 @@ begin
   if not exists (select from subscription s where s.origin = for_origin and s.sink = for_sink and s.suspendedat is null
       and s.endsat is null and s.endedat is null and s.subscriber <> all (blocked_subscribers))
   then
-    -- As KnownPairs.denial in src/matching/pairs/known-pairs.ts. A subscription whose end has passed counts no more.
+    -- As KnownPairs.denial in src/matching/replica/known-pairs.ts. A subscription whose end has passed counts no more.
     select count(*), count(*) filter (where s.endsat is null or s.endsat > coalesce(moment, clock_timestamp())),
       count(*) filter (where s.suspendedat is null and s.subscriber <> all (blocked_subscribers)
         and (s.endsat is null or s.endsat > coalesce(moment, clock_timestamp())))

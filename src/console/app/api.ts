@@ -1,8 +1,8 @@
-import { createClient, type Problem, type Schemas } from '../../client/index.js';
+import { createClient, type Problem, type Schemas } from '../../kits/client/index.js';
 import { expire, session } from './session.js';
 import { language } from './text.js';
 
-export { AssentError } from '../../client/index.js';
+export { AssentError } from '../../kits/client/index.js';
 export type { Problem, Schemas };
 
 /**

@@ -1,5 +1,5 @@
 import { api } from './api.js';
-import type { operations } from '../../http/contract.gen.js';
+import type { operations } from '../../base/contract/contract.gen.js';
 
 export type AuditQuery = NonNullable<operations['getAudit']['parameters']['query']>;
 export type ExportForm = 'text/csv' | 'application/jsonl';

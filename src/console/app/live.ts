@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals';
-import { AssentError, type Change } from '../../client/index.js';
+import { AssentError, type Change } from '../../kits/client/index.js';
 import { api } from './api.js';
 import { isExpired, session } from './session.js';
 

@@ -1,4 +1,4 @@
-import type { Answer } from '../../client/index.js';
+import type { Answer } from '../../kits/client/index.js';
 
 export interface Everything<T> {
   rows: T[];

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { languages, type Language, type Text } from '../../texts/text.js';
+import { languages, type Language, type Text } from '../../base/texts/text.js';
 
 export type { Text };
 

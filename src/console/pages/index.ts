@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
 import type { Text } from '../app/text.js';
-import { commonMessages } from '../messages/common.js';
+import { commonMessages } from '../texts/common.js';
 
 export type Page = ComponentType<{ id?: string | undefined }>;
 
@@ -14,16 +14,19 @@ const { menu } = commonMessages;
 
 /** A page by the first segment of its place. `id` is the second one. */
 export const pages: Readonly<Record<string, Place | undefined>> = {
-  '': { title: menu[''], load: async () => (await import('./today.js')).Today },
-  subscriptions: { title: menu.subscriptions, load: async () => (await import('./subscriptions.js')).Subscriptions },
-  register: { title: menu.register, load: async () => (await import('./register.js')).Register },
-  playground: { title: menu.playground, load: async () => (await import('./playground.js')).Playground },
-  webhooks: { title: menu.webhooks, load: async () => (await import('./webhooks.js')).Webhooks },
-  grants: { title: menu.grants, load: async () => (await import('./grants.js')).Grants },
-  origins: { title: menu.origins, load: async () => (await import('./origins.js')).Origins },
-  'new-origin': { title: menu.origins, load: async () => (await import('./new-origin.js')).NewOrigin },
-  blocks: { title: menu.blocks, load: async () => (await import('./blocks.js')).Blocks },
-  'new-block': { title: menu.blocks, load: async () => (await import('./new-block.js')).NewBlock },
-  audit: { title: menu.audit, load: async () => (await import('./audit.js')).Audit },
-  feed: { title: menu.feed, load: async () => (await import('./feed.js')).Feed },
+  '': { title: menu[''], load: async () => (await import('./today/today.js')).Today },
+  subscriptions: {
+    title: menu.subscriptions,
+    load: async () => (await import('./subscriptions/subscriptions.js')).Subscriptions,
+  },
+  register: { title: menu.register, load: async () => (await import('./subscriptions/register.js')).Register },
+  playground: { title: menu.playground, load: async () => (await import('./playground/playground.js')).Playground },
+  webhooks: { title: menu.webhooks, load: async () => (await import('./webhooks/webhooks.js')).Webhooks },
+  grants: { title: menu.grants, load: async () => (await import('./grants/grants.js')).Grants },
+  origins: { title: menu.origins, load: async () => (await import('./origins/origins.js')).Origins },
+  'new-origin': { title: menu.origins, load: async () => (await import('./origins/new-origin.js')).NewOrigin },
+  blocks: { title: menu.blocks, load: async () => (await import('./blocks/blocks.js')).Blocks },
+  'new-block': { title: menu.blocks, load: async () => (await import('./blocks/new-block.js')).NewBlock },
+  audit: { title: menu.audit, load: async () => (await import('./audit/audit.js')).Audit },
+  feed: { title: menu.feed, load: async () => (await import('./audit/feed.js')).Feed },
 };

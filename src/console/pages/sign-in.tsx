@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { isExpired, readToken, signIn } from '../app/session.js';
 import { settings } from '../app/settings.js';
 import { t } from '../app/text.js';
-import { signInMessages as messages } from '../messages/sign-in.js';
+import { signInMessages as messages } from '../texts/sign-in.js';
 import { Copyable } from '../ui/copy.js';
 import { Field } from '../ui/field.js';
 import { Issuers } from '../ui/issuers.js';

@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks';
 import { formatNumber, t } from '../app/text.js';
-import { commonMessages } from '../messages/common.js';
+import { commonMessages } from '../texts/common.js';
 
 export interface Series {
   name: string;

@@ -1,6 +1,6 @@
 import { announce } from '../app/announce.js';
 import { t } from '../app/text.js';
-import { commonMessages } from '../messages/common.js';
+import { commonMessages } from '../texts/common.js';
 
 /** Text to take along, in a box that scrolls, with a button that copies it. */
 export function Copyable({ text, label }: { text: string; label: string }) {

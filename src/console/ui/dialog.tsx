@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Action } from '../app/resource.js';
 import { t } from '../app/text.js';
-import { commonMessages } from '../messages/common.js';
+import { commonMessages } from '../texts/common.js';
 import { ProblemView } from './problem.js';
 
 /** A native modal dialog, open as long as it is drawn. Escape closes it, and the focus returns to where it was. */

@@ -2,7 +2,7 @@ import { leaveToSignIn, signInBeside, signInFault } from '../app/issuer.js';
 import { session } from '../app/session.js';
 import { settings } from '../app/settings.js';
 import { t } from '../app/text.js';
-import { signInMessages as messages } from '../messages/sign-in.js';
+import { signInMessages as messages } from '../texts/sign-in.js';
 
 /** One button for each issuer. With a page behind it, it signs in beside: what was typed stays. */
 export function Issuers() {

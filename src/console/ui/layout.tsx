@@ -5,7 +5,7 @@ import { connection } from '../app/live.js';
 import { href, route } from '../app/route.js';
 import { isAdmin, isConsumer, isOperator, isSender, readsAudit, session, signOut } from '../app/session.js';
 import { chooseLanguage, language, t } from '../app/text.js';
-import { commonMessages as messages } from '../messages/common.js';
+import { commonMessages as messages } from '../texts/common.js';
 
 type Place = keyof typeof messages.menu;
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { lostConnection } from '../app/api.js';
 import { t } from '../app/text.js';
-import { commonMessages } from '../messages/common.js';
+import { commonMessages } from '../texts/common.js';
 import type { Page, Place } from '../pages/index.js';
 import { ProblemView } from './problem.js';
 

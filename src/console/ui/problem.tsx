@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Problem } from '../app/api.js';
 import { t } from '../app/text.js';
-import { commonMessages } from '../messages/common.js';
+import { commonMessages } from '../texts/common.js';
 
 /**
  * What failed, whether it was done, and what to do. Faults that a form shows at its fields (`shownAt`) are left out here.

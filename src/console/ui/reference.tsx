@@ -1,5 +1,5 @@
 import { t } from '../app/text.js';
-import { commonMessages } from '../messages/common.js';
+import { commonMessages } from '../texts/common.js';
 import { Field } from './field.js';
 
 /** The `Audit-Reference` of a change. */

@@ -1,6 +1,6 @@
 import { t } from '../app/text.js';
 import type { Schemas } from '../app/api.js';
-import { commonMessages } from '../messages/common.js';
+import { commonMessages } from '../texts/common.js';
 
 type Status = Schemas['SubscriptionStatus'] | Schemas['Grant']['state'];
 

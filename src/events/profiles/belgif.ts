@@ -1,5 +1,5 @@
 import { at, isGiven, rulesOf, textOf, type Finding, type Rule } from '../rule.js';
-import { isUriReference } from '../uri.js';
+import { isUriReference } from '../../base/formats/uri.js';
 import { cloudeventsRules, dataschemaFragment } from './cloudevents.js';
 
 const rule = rulesOf('belgif', 'Belgif REST guide, Events');

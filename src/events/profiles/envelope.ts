@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer';
-import { isTraceparent } from '../../http/trace-context.js';
+import { isTraceparent } from '../../base/formats/trace-context.js';
 import type { EventParts } from '../cloud-event.js';
 import { canonicalString } from '../context-attributes.js';
-import { parseMediaType } from '../media-type.js';
+import { parseMediaType } from '../../base/formats/media-type.js';
 import type { Finding } from '../rule.js';
-import { isUriReference } from '../uri.js';
+import { isUriReference } from '../../base/formats/uri.js';
 
 // What INTG-STD-015 looks at, told apart from its rules.
 

@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
-import { internalEndings, lastLabel } from '../../internal-names.js';
-import { parseUriReference } from '../uri.js';
+import { internalEndings, lastLabel } from '../../base/internal-names.js';
+import { parseUriReference } from '../../base/formats/uri.js';
 
 /** What cannot be reached from outside; the IPv6 forms that carry such IPv4 addresses too, which `check` sees by itself. */
 const privateNetworks = new BlockList();

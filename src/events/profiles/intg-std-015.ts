@@ -1,4 +1,4 @@
-import { isUtcTimestamp } from '../../http/timestamp.js';
+import { isUtcTimestamp } from '../../base/formats/timestamp.js';
 import { isIntegerText } from '../attribute-text.js';
 import type { EventParts } from '../cloud-event.js';
 import { at, isGiven, rulesOf, textOf, type Check, type Rule } from '../rule.js';

@@ -1,6 +1,6 @@
 import { isIntegerText } from '../attribute-text.js';
 import { at, isGiven, rulesOf, textOf, type Check, type Rule } from '../rule.js';
-import { isUriReference } from '../uri.js';
+import { isUriReference } from '../../base/formats/uri.js';
 import { cloudeventsRules, typeReverseDomain } from './cloudevents.js';
 import { isReverseDomain } from './reverse-domain.js';
 

@@ -1,4 +1,4 @@
-import type { Anchor, Anchors } from '../predicate.js';
+import type { Anchor, Anchors } from '../filters/predicate.js';
 import { readBoolean, readInteger } from './casts.js';
 import type { Cesql, CesqlValue } from './expression.js';
 import { likeEnds } from './like.js';

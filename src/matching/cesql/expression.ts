@@ -1,5 +1,5 @@
-import type { FaultRule } from '../../errors.js';
-import type { Text } from '../../texts/text.js';
+import type { FaultRule } from '../../base/errors.js';
+import type { Text } from '../../base/texts/text.js';
 
 /** A value of the CloudEvents SQL Expression Language, CESQL (cesql/spec.md, section 3.1). Integers have 32 bits. */
 export type CesqlValue = string | number | boolean;

@@ -1,6 +1,6 @@
-import type { FaultRule } from '../../errors.js';
-import { cesqlTexts } from '../../texts/filters.js';
-import type { Text } from '../../texts/text.js';
+import type { FaultRule } from '../../base/errors.js';
+import { cesqlTexts } from '../../base/texts/filters.js';
+import type { Text } from '../../base/texts/text.js';
 import type { CesqlFault } from './expression.js';
 
 /**

@@ -1,8 +1,8 @@
 // The text of an expression becomes tokens (`lexer.ts`), the tokens a tree (here, `expression.ts`), and the tree a
 // function of an event (`evaluate.ts`). `anchors.ts` derives from the tree what an event must have, for the index.
 
-import { limits } from '../../limits.js';
-import { cesqlTexts } from '../../texts/filters.js';
+import { limits } from '../../base/limits.js';
+import { cesqlTexts } from '../../base/texts/filters.js';
 import type { Cesql, CesqlFault } from './expression.js';
 import { findFunction, isFunctionName } from './functions.js';
 import { CesqlRefusal, readTokens, failAt, type CesqlLimits, type Token } from './lexer.js';

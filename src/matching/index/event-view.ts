@@ -16,7 +16,7 @@ import {
 } from './operations.js';
 import { useWord } from './string-table.js';
 import type { Symbols } from './symbols.js';
-import { Work } from '../work.js';
+import { Work } from '../match/work.js';
 
 const absent = -1;
 const unknown = -2;

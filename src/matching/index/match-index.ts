@@ -9,12 +9,12 @@ import { EventView } from './event-view.js';
 import { KeySearch } from './key-search.js';
 import { Keys } from './keys.js';
 import type { ContextAttributes } from '../../events/context-attributes.js';
-import type { Dialects, MatchableSubscription } from '../predicate.js';
+import type { Dialects, MatchableSubscription } from '../filters/predicate.js';
 import { compileProgram } from './program.js';
 import { Search } from './search.js';
 import { firstWord, secondWord, StringTable } from './string-table.js';
 import { Symbols } from './symbols.js';
-import { Work } from '../work.js';
+import { Work } from '../match/work.js';
 
 export interface MatchIndexStatistics {
   subscriptions: number;

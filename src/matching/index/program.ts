@@ -1,5 +1,5 @@
-import type { Attributes, Filter } from '../filter.js';
-import { otherDialect, type Dialects, type MatchableSubscription } from '../predicate.js';
+import type { Attributes, Filter } from '../filters/filter.js';
+import { otherDialect, type Dialects, type MatchableSubscription } from '../filters/predicate.js';
 import {
   all,
   any,

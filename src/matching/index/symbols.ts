@@ -1,5 +1,5 @@
 import { coreNames } from '../../events/context-attributes.js';
-import { compileOther, type Anchors, type Dialects, type Predicate } from '../predicate.js';
+import { compileOther, type Anchors, type Dialects, type Predicate } from '../filters/predicate.js';
 import type { Arena } from './arena.js';
 import { all, notPredicate, operandShift, operationMask, predicate } from './operations.js';
 import { StringTable } from './string-table.js';

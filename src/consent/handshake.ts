@@ -1,0 +1,120 @@
+import type { RejectedCallback } from '../registry/handshake/rejected-callback.js';
+import type { Verdict } from './verdicts.js';
+
+/**
+ * One exchange with one sink for one origin (webhook specification, section 4). Its row is the queue. A process that
+ * works on it has claimed it, and every transition is one statement that applies only in its state and under its claim.
+ *
+ *   due        to be sent at `dueat`: new, or retried after a failure that may pass; not while the subscription (for a
+ *              renewal: every subscription of the pair) is suspended, nor under a block
+ *   asking     claimed by a process until `leaseduntil`; after that any process may claim it (the owner died)
+ *   waiting    the response gave no consent, and the callback can still be called until `waitinguntil`
+ *   granted    the response or the callback gave consent
+ *   refused    the response refused, the callback expired, or the owner refused on the page of the callback
+ *   retired    410
+ *   unreachable   no response after all attempts
+ *   cancelled  no longer needed: another sink, origin or rate, a deletion, a revocation, a newer consent
+ *
+ *   due -> asking                          a worker claims it
+ *   asking -> due                          transport failure, 429, 5xx; held by a budget; handed back at a stop;
+ *                                          no WebHook header at all: retried immediately without the callback;
+ *                                          for a renewal, any response that is neither consent nor a clear refusal
+ *   asking -> waiting | granted | refused | retired | unreachable
+ *   waiting -> refused                     the callback expired, or the next renewal replaced this one
+ *   any but cancelled and granted -> granted    the callback, before, during or after the response
+ *   any but cancelled and granted -> refused    the owner, on the page of the callback
+ *   due | asking | waiting -> cancelled
+ *
+ * A change of sink, origin or rate, a deletion, a revocation or the owner's refusal sets `callbackopen` to false in any
+ * state of the handshake. Its callback is unknown from then on.
+ */
+export type HandshakeState =
+  'due' | 'asking' | 'waiting' | 'granted' | 'refused' | 'unreachable' | 'retired' | 'cancelled';
+
+/** Why the webhook is asked: a new subscription; another sink, origin or rate; a client's request; an expiring grant. */
+export type HandshakeReason = 'registration' | 'change' | 'request' | 'renewal';
+
+export interface Question {
+  id: string;
+  tenant: string;
+  origin: string;
+  sink: string;
+  /** Undefined for a renewal: it belongs to the pair. */
+  subscription: string | undefined;
+  generation: number | undefined;
+  reason: HandshakeReason;
+  startedBy: string;
+  /** Requests per minute. */
+  requestedRate: number | undefined;
+  /** Of the request that started it (W3C Trace Context). */
+  traceparent: string | undefined;
+}
+
+/** A handshake that this process may work on until `leaseduntil`. */
+export interface Claim extends Question {
+  lease: string;
+  sinkHost: string;
+  /** By the database's clock. A refused renewal does not end a newer grant. */
+  createdAt: Date;
+  /** CIDR: no address in them is asked (src/registry/blocks/block.ts). */
+  blockedNetworks: readonly string[];
+}
+
+/** One OPTIONS request that is about to be sent. */
+export interface BegunAttempt {
+  number: number;
+  callbackOffered: boolean;
+  /** Headers as they are sent. */
+  headers: Readonly<Record<string, string>>;
+}
+
+/** A claim with its attempt, which is recorded but not yet sent. */
+export interface Begun {
+  claim: Claim;
+  attempt: BegunAttempt;
+}
+
+/** Sends the handshakes that `work` claims in its own transaction; `places` is how many it may claim. */
+export type Adopt = <Result>(work: (places: number) => Promise<{ begun: Begun[]; result: Result }>) => Promise<Result>;
+
+/** The outcome of an attempt. */
+export interface Settled {
+  verdict: Verdict;
+  /** The new state of the handshake; undefined if the claim was no longer ours. */
+  state: HandshakeState | undefined;
+  /** The same request must be sent again immediately, without a callback. */
+  isDueNow: boolean;
+}
+
+export interface Attempt {
+  number: number;
+  startedAt: Date;
+  finishedAt: Date | undefined;
+  requestHeaders: HeaderLine[];
+  answerHeaders: HeaderLine[] | undefined;
+  status: number | undefined;
+  remoteAddress: string | undefined;
+  timing: Record<string, number> | undefined;
+  verdict: Verdict | undefined;
+  warnings: string[];
+}
+
+export type HeaderLine = [name: string, value: string];
+
+export interface Handshake {
+  id: string;
+  origin: string;
+  sink: string;
+  /** Undefined for a renewal. */
+  subscription: string | undefined;
+  reason: HandshakeReason;
+  requestedRate: number | undefined;
+  state: HandshakeState;
+  verdict: Verdict | undefined;
+  dueAt: Date | undefined;
+  waitingUntil: Date | undefined;
+  createdAt: Date;
+  finishedAt: Date | undefined;
+  rejectedCallback: RejectedCallback | undefined;
+  attempts: Attempt[];
+}

@@ -1,0 +1,108 @@
+import { maxRate } from './rate.js';
+import type { Language, Text } from '../base/texts/text.js';
+import {
+  adviceWithCallback,
+  hintTexts,
+  observedText,
+  verdictTexts,
+  warningTexts,
+  type VerdictText,
+} from '../base/texts/verdicts.js';
+import { judgeOrigin, type Judgement, type Warning } from './judgement.js';
+
+/** Verdicts of the registry itself on a handshake or a grant; the others are what a response means. */
+export type RegistryVerdict =
+  | 'callback_granted'
+  | 'callback_expired'
+  | 'refused_by_owner'
+  | 'granted_by_policy'
+  | 'revoked'
+  | 'interrupted'
+  | 'held_by_budget'
+  | 'blocked'
+  | 'name_not_public';
+
+export type Verdict = Judgement['verdict'] | RegistryVerdict;
+
+/** The published table: one row for every verdict, with a stable code and texts for people. */
+export const verdicts: Readonly<Record<Verdict, VerdictText>> = verdictTexts;
+
+export const isVerdict = (code: string): code is Verdict => Object.hasOwn(verdicts, code);
+
+/** One sentence for every warning that is kept with a grant. */
+export const warnings: Readonly<Record<Warning, Text>> = {
+  ...warningTexts,
+  rate_capped: warningTexts.rate_capped(maxRate),
+};
+
+/**
+ * What was observed. Leave `status` out for readers who may not see it. Header values are as the target wrote them;
+ * several values of one name are separated by commas.
+ */
+export interface Facts {
+  status?: number;
+  allowedOrigin?: string;
+  allowedRate?: string;
+  origin: string;
+  requestedOriginEchoed?: string;
+  callbackOffered?: boolean;
+  /** Only if it is on the host of the sink. Another host is not disclosed. */
+  redirectedTo?: string;
+}
+
+/**
+ * The verdict as everyone except admins sees it. They must not learn whether a name is absent or resolves to an internal
+ * address: that would disclose the DNS of the registry's own network.
+ */
+export function publicVerdict(verdict: Verdict): Verdict {
+  return verdict === 'name_not_found' || verdict === 'address_not_allowed' ? 'name_not_public' : verdict;
+}
+
+const hints: Partial<Record<Verdict, Text>> = {
+  rate_missing: hintTexts.lenientRate,
+  rate_malformed: hintTexts.lenientRate,
+  rate_repeated: hintTexts.lenientRate,
+  not_found_at_target: hintTexts.webPubSub,
+};
+
+const withCallback: Partial<Record<Verdict, Text>> = adviceWithCallback;
+
+/** What the webhook owner can change, and what else would help; undefined if there is nothing. */
+export function advise(
+  verdict: Verdict,
+  { origin, allowedOrigin, callbackOffered }: Facts,
+  language: Language,
+): string | undefined {
+  const advice = (callbackOffered ? withCallback[verdict] : undefined) ?? verdicts[verdict].advice;
+  const isOrigin = verdict === 'origin_repeated' || verdict === 'origin_mismatch';
+  const wouldPass =
+    isOrigin && typeof judgeOrigin({ origin, judgement: 'lenient' }, [allowedOrigin ?? '']) === 'object';
+  const hint = wouldPass ? hintTexts.lenient : hints[verdict];
+  return advice && (hint === undefined ? advice[language] : `${advice[language]} ${hint[language]}`);
+}
+
+/** The title of a verdict with the observed values behind it, safe to show and to log. */
+export function describe(verdict: Verdict, facts: Facts, language: Language): string {
+  const { status, allowedOrigin, allowedRate, origin, requestedOriginEchoed, redirectedTo } = facts;
+  const isAboutRate = verdict.startsWith('rate_') || verdict === 'origin_missing';
+  const seen = [
+    ...(status === undefined ? [] : [`status ${status}`]),
+    ...(allowedOrigin === undefined ? [] : [`WebHook-Allowed-Origin ${quoted(allowedOrigin)}`]),
+    ...(isAboutRate && allowedRate !== undefined ? [`WebHook-Allowed-Rate ${quoted(allowedRate)}`] : []),
+    ...(requestedOriginEchoed === undefined ? [] : [`WebHook-Request-Origin ${quoted(requestedOriginEchoed)}`]),
+    ...(verdict === 'redirected' && redirectedTo !== undefined ? [`Location ${quoted(redirectedTo)}`] : []),
+  ];
+  const title = verdicts[verdict].title[language];
+  return seen.length === 0 ? title : `${title} ${observedText(quoted(origin), seen.join(', '))[language]}`;
+}
+
+const maxLength = 200;
+
+/** Control, format (bidirectional) and unpaired characters are written as escapes, so that they cannot forge a line. */
+export function quoted(value: string): string {
+  const escaped = value
+    .slice(0, maxLength)
+    .replace(/[\p{C}\p{Zl}\p{Zp}"\\]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  const shown = [...escaped].slice(0, maxLength).join('');
+  return `"${shown.length < escaped.length || value.length > maxLength ? `${shown}…` : shown}"`;
+}

@@ -1,0 +1,61 @@
+import { useState } from 'preact/hooks';
+import type { Problem } from '../../app/api.js';
+import type { AuditQuery } from '../../app/export.js';
+import { fromLocalTime, toLocalTime } from '../../app/local-time.js';
+import { go, href } from '../../app/route.js';
+import { readsEveryTenant } from '../../app/session.js';
+import { t } from '../../app/text.js';
+import { auditMessages as messages } from '../../texts/audit.js';
+import { Field } from '../../ui/field.js';
+
+export const filterNames = ['since', 'until', 'action', 'actor', 'target', 'subscriber', 'tenant'] as const;
+type Name = (typeof filterNames)[number];
+
+const times: readonly Name[] = ['since', 'until'];
+const hints = { action: messages.actionHint, target: messages.targetHint };
+
+/** Found with one press. What was typed stays until then. */
+export function AuditFilters({ filter, problem }: { filter: AuditQuery; problem: Problem | undefined }) {
+  const [typed, setTyped] = useState<Record<string, string | undefined>>(() => ({
+    ...(filter as Record<string, string>),
+    since: toLocalTime(filter.since),
+    until: toLocalTime(filter.until),
+  }));
+  const names = filterNames.filter((name) => name !== 'tenant' || readsEveryTenant.value);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const given = names.map((name) => {
+      const value = typed[name]?.trim() ?? '';
+      return [name, times.includes(name) ? fromLocalTime(value) : value];
+    });
+    go(href('audit', undefined, Object.fromEntries(given) as Record<string, string | undefined>));
+  };
+  return (
+    <form class="filters" onSubmit={submit}>
+      {names.map((name) => (
+        <Field
+          key={name}
+          label={t(messages[name])}
+          hint={name === 'action' || name === 'target' ? t(hints[name]) : undefined}
+          problem={problem}
+          pointer={`query/${name}`}
+        >
+          {(attributes) => (
+            <input
+              {...attributes}
+              {...(times.includes(name) ? { type: 'datetime-local', step: 1 } : { spellcheck: false })}
+              value={typed[name] ?? ''}
+              onInput={({ currentTarget }) => setTyped({ ...typed, [name]: currentTarget.value })}
+            />
+          )}
+        </Field>
+      ))}
+      <button type="submit" class="first">
+        {t(messages.find)}
+      </button>
+      <a class="button" href={href('audit')}>
+        {t(messages.clear)}
+      </a>
+    </form>
+  );
+}

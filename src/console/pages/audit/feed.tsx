@@ -1,0 +1,169 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { readableJson } from '../../app/json.js';
+import { connection, onChange, type Change } from '../../app/live.js';
+import { href, replaceQuery, route } from '../../app/route.js';
+import { isAdmin, isConsumer } from '../../app/session.js';
+import { formatNumber, t } from '../../app/text.js';
+import { commonMessages } from '../../texts/common.js';
+import { feedMessages as messages } from '../../texts/feed.js';
+import { Field } from '../../ui/field.js';
+import { Table } from '../../ui/table.js';
+import { Time } from '../../ui/time.js';
+
+const most = 300;
+
+const kinds = [
+  ...['subscription.', 'subscription.created', 'subscription.replaced', 'subscription.moved', 'subscription.deleted'],
+  ...['subscription.suspended', 'subscription.resumed', 'subscription.expired', 'subscription.blocked'],
+  ...['subscription.unblocked', 'origin.', 'origin.changed', 'origin.blocked', 'origin.unblocked'],
+  ...[
+    'grant.',
+    'grant.live',
+    'grant.ended',
+    'grant.revoked',
+    'grant.held',
+    'grant.released',
+    'grant.expiring',
+    'grant.expired',
+    'grant.blocked',
+  ],
+  ...['grant.unblocked', 'handshake.', 'handshake.refused', 'handshake.unreachable', 'handshake.retired'],
+];
+
+/**
+ * The changes since the page was opened, newest first. What is read does not move: new ones wait while the page is
+ * paused or scrolled, or while a change is open or has the focus. It is no live region, which would read without end.
+ */
+export function Feed() {
+  const [shown, setShown] = useState<readonly Change[]>([]);
+  const [waiting, setWaiting] = useState<readonly Change[]>([]);
+  const [isPaused, setPaused] = useState(false);
+  const list = useRef<HTMLDivElement>(null);
+  const paused = useRef(false);
+  paused.current = isPaused;
+  const add = (changes: readonly Change[]) => (before: readonly Change[]) => [...changes, ...before].slice(0, most);
+
+  useEffect(
+    () =>
+      onChange((change) => {
+        const isRead =
+          paused.current ||
+          scrollY > 0 ||
+          list.current?.contains(document.activeElement) === true ||
+          list.current?.querySelector('details[open]') != null;
+        (isRead ? setWaiting : setShown)(add([change]));
+      }),
+    [],
+  );
+  const showWaiting = () => {
+    setShown(add(waiting));
+    setWaiting([]);
+  };
+
+  const { kind = '', origin = '' } = route.value.query;
+  const isWanted = (change: Change) =>
+    (kind.endsWith('.') ? change.kind.startsWith(kind) : kind === '' || change.kind === kind) &&
+    change.origin.includes(origin.trim().toLowerCase());
+  const rows = shown.filter(isWanted);
+  const count = waiting.filter(isWanted).length;
+
+  return (
+    <>
+      <h1>{t(messages.title)}</h1>
+      <p>
+        {t(connection.value === 'off' ? messages.off : shown.length === 0 ? messages.waiting : messages.newestFirst)}
+      </p>
+      <div class="filters">
+        <Field label={t(messages.kind)}>
+          {(attributes) => (
+            <select
+              {...attributes}
+              value={kind}
+              onChange={({ currentTarget }) => replaceQuery({ kind: currentTarget.value, origin })}
+            >
+              <option value="">{t(commonMessages.all)}</option>
+              {kinds.map((each) => (
+                <option key={each} value={each}>
+                  {each.endsWith('.') ? `${each}*` : each}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Field label={t(messages.origin)}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="search"
+              value={origin}
+              onInput={({ currentTarget }) => replaceQuery({ kind, origin: currentTarget.value })}
+            />
+          )}
+        </Field>
+        <button
+          type="button"
+          onClick={() => {
+            if (isPaused) showWaiting();
+            setPaused(!isPaused);
+          }}
+        >
+          {t(isPaused ? messages.continue : messages.pause)}
+        </button>
+        <button type="button" disabled={count === 0} onClick={showWaiting}>
+          {t(messages.showWaiting).replace('{n}', formatNumber(count))}
+        </button>
+      </div>
+      {shown.length > 0 && rows.length === 0 && <p>{t(commonMessages.nothing)}</p>}
+      <div ref={list} hidden={rows.length === 0}>
+        <Table caption={t(messages.title)} rows={rows} keyOf={({ revision }) => revision} columns={columns()} />
+      </div>
+    </>
+  );
+}
+
+const columns = () => [
+  { key: 'at', title: t(messages.at), cell: ({ at }: Change) => <Time at={at} isExact /> },
+  {
+    key: 'kind',
+    title: t(messages.kind),
+    cell: ({ kind, reason }: Change) => (
+      <>
+        <code>{kind}</code> {reason}
+      </>
+    ),
+  },
+  {
+    key: 'origin',
+    title: t(messages.origin),
+    cell: ({ origin }: Change) => (isAdmin.value ? <a href={href('origins', origin)}>{origin}</a> : origin),
+  },
+  { key: 'about', title: t(messages.about), cell: (change: Change) => <About change={change} /> },
+  {
+    key: 'state',
+    title: t(messages.state),
+    cell: ({ kind, state }: Change) =>
+      state === null ? (
+        kind.startsWith('handshake.') ? (
+          '–'
+        ) : (
+          t(messages.gone)
+        )
+      ) : (
+        <details>
+          <summary>{t(messages.showState)}</summary>
+          <pre>
+            <code>{readableJson(state)}</code>
+          </pre>
+        </details>
+      ),
+  },
+];
+
+function About({ change: { kind, origin, sink, subscription, state } }: { change: Change }) {
+  const text = <bdi>{sink ?? origin}</bdi>;
+  if (subscription !== undefined) {
+    return isAdmin.value || isConsumer.value ? <a href={href('subscriptions', subscription)}>{text}</a> : text;
+  }
+  const grant = isAdmin.value && kind.startsWith('grant.') && state !== null && 'id' in state ? state.id : undefined;
+  return typeof grant === 'string' ? <a href={href('grants', grant)}>{text}</a> : text;
+}

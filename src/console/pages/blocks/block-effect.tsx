@@ -1,0 +1,73 @@
+import type { ComponentChildren } from 'preact';
+import type { Schemas } from '../../app/api.js';
+import { href } from '../../app/route.js';
+import { isAdmin, session } from '../../app/session.js';
+import { formatNumber, t } from '../../app/text.js';
+import { blocksMessages as messages } from '../../texts/blocks.js';
+
+export type BlockKind = Schemas['BlockKind'];
+type Blocked = Pick<Schemas['Block'], 'kind' | 'value' | 'tenant'>;
+
+const mostNames = 20;
+
+/** What is under a block: counts, the first names, and the list of its subscriptions if a filter can show them. */
+export function BlockEffect({ block, effect }: { block: Blocked; effect: Schemas['BlockEffect'] }) {
+  const { origins, subscribers, subscriptions, grants, handshakes } = effect;
+  if (subscriptions + grants + handshakes + origins.length === 0) return <p>{t(messages.nothingStops)}</p>;
+  const list = subscriptionsUnder(block);
+  return (
+    <>
+      <dl class="facts">
+        <Fact name={t(messages.subscriptions)}>
+          {formatNumber(subscriptions)}
+          {list !== undefined && subscriptions > 0 && (
+            <>
+              {' · '}
+              <a href={list}>{t(messages.showSubscriptions)}</a>
+            </>
+          )}
+        </Fact>
+        <Fact name={t(messages.grants)}>{formatNumber(grants)}</Fact>
+        <Fact name={t(messages.handshakes)}>{formatNumber(handshakes)}</Fact>
+        <Fact name={t(messages.origins)}>
+          <Names names={origins} page="origins" />
+        </Fact>
+        <Fact name={t(messages.subscribers)}>
+          <Names names={subscribers} />
+        </Fact>
+      </dl>
+    </>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+function Names({ names, page }: { names: readonly string[]; page?: string }) {
+  return (
+    <>
+      {names.length === 0 && '–'}
+      {names.map((name, place) => (
+        <span key={name}>
+          {place > 0 && ', '}
+          {page !== undefined && isAdmin.value ? <a href={href(page, name)}>{name}</a> : <bdi>{name}</bdi>}
+        </span>
+      ))}
+      {names.length === mostNames && ` (${t(messages.firstNames)})`}
+    </>
+  );
+}
+
+/** The list of subscriptions, for the kinds that one of its filters shows exactly. It has those of the own tenant. */
+function subscriptionsUnder({ kind, value, tenant }: Blocked): string | undefined {
+  if (!isAdmin.value || (tenant !== session.value?.tenant && tenant !== '*')) return undefined;
+  if (kind === 'tenant') return href('subscriptions');
+  if (kind === 'domain' || kind === 'network') return undefined;
+  return href('subscriptions', undefined, { [kind]: value });
+}

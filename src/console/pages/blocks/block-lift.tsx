@@ -1,0 +1,47 @@
+import { useState } from 'preact/hooks';
+import { announce } from '../../app/announce.js';
+import { api, type Schemas } from '../../app/api.js';
+import { useAction } from '../../app/resource.js';
+import { isOperator } from '../../app/session.js';
+import { t } from '../../app/text.js';
+import { blocksMessages as messages } from '../../texts/blocks.js';
+import { Confirm } from '../../ui/dialog.js';
+import { ReferenceField, referenceHeader } from '../../ui/reference.js';
+
+type Block = Schemas['Block'];
+
+/** A button with its question, or why there is none. */
+export function LiftBlock({ block, onLifted }: { block: Block; onLifted: () => void }) {
+  const [isOpen, setOpen] = useState(false);
+  const [reference, setReference] = useState('');
+  const action = useAction();
+  const { id, value, byoperator } = block;
+  if (byoperator && !isOperator.value) return <span class="soft">{t(messages.operatorOnly)}</span>;
+  const lift = async () => {
+    await api.DELETE('/blocks/{id}', { params: { path: { id }, header: referenceHeader(reference) } });
+    announce(t(messages.lifted));
+    onLifted();
+  };
+  return (
+    <>
+      <button type="button" aria-label={`${t(messages.liftThis)}: ${value}`} onClick={() => setOpen(true)}>
+        {t(messages.lift)}
+      </button>
+      {isOpen && (
+        <Confirm
+          title={t(messages.liftTitle).replace('{value}', () => value)}
+          confirm={t(messages.liftThis)}
+          action={action}
+          onConfirm={lift}
+          onClose={() => {
+            action.clear();
+            setOpen(false);
+          }}
+        >
+          <p>{t(messages.liftText)}</p>
+          <ReferenceField value={reference} onInput={setReference} />
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,181 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { announce } from '../../app/announce.js';
+import { api, type Schemas } from '../../app/api.js';
+import { fromLocalTime } from '../../app/local-time.js';
+import { useAction } from '../../app/resource.js';
+import { go, href, route } from '../../app/route.js';
+import { isOperator, session } from '../../app/session.js';
+import { t } from '../../app/text.js';
+import { blocksMessages as messages } from '../../texts/blocks.js';
+import { commonMessages } from '../../texts/common.js';
+import { Field } from '../../ui/field.js';
+import { ProblemView } from '../../ui/problem.js';
+import { ReferenceField, referenceHeader } from '../../ui/reference.js';
+import { BlockEffect, type BlockKind } from './block-effect.js';
+import { blockKinds } from './blocks.js';
+
+type Preview = Schemas['BlockPreview'];
+
+const shownAt = ['/kind', '/value', '/reason', '/expiresat', '/tenant'];
+
+/** First the effect, then the block. Links name what to block: `#/new-block?kind=host&value=hooks.example.com`. */
+export function NewBlock() {
+  const { query } = route.value;
+  const [kind, setKind] = useState<BlockKind>(blockKinds.find((each) => each === query['kind']) ?? 'host');
+  const [value, setValue] = useState(query['value'] ?? '');
+  const [tenant, setTenant] = useState(query['tenant'] ?? session.value?.tenant ?? '');
+  const [reason, setReason] = useState('');
+  const [until, setUntil] = useState('');
+  const [reference, setReference] = useState('');
+  const [shown, setShown] = useState<{ of: string; preview: Preview } | undefined>(undefined);
+  const look = useAction();
+  const create = useAction();
+  const heading = useRef<HTMLHeadingElement>(null);
+
+  const of = JSON.stringify([kind, value, tenant]);
+  const namesTenant = isOperator.value && kind !== 'tenant' && tenant !== session.value?.tenant;
+  const expiresat = fromLocalTime(until);
+  const body = {
+    ...{ kind, value, reason },
+    ...(expiresat !== undefined && { expiresat }),
+    ...(namesTenant && { tenant }),
+  };
+  const preview = shown?.of === of ? shown.preview : undefined;
+  const problem = create.problem ?? look.problem;
+
+  const showEffect = (isAsked: boolean) =>
+    look.run(async () => {
+      create.clear();
+      // A block needs a reason; its effect does not.
+      const request = { ...body, reason: reason === '' ? '-' : reason };
+      const { data } = await api.POST('/blocks', { params: { query: { dryrun: true } }, body: request });
+      setShown({ of, preview: data as Preview });
+      if (isAsked) setTimeout(() => heading.current?.focus());
+    });
+  useEffect(() => {
+    if (value !== '') void showEffect(false);
+  }, []);
+
+  const block = async () => {
+    // A block has no Idempotency-Key: after a lost connection, it may be there.
+    const isRetry = create.problem?.code === 'connection_lost';
+    const found = isRetry && preview !== undefined ? await findOwn(preview.value, kind, reason) : undefined;
+    const header = referenceHeader(reference);
+    const { id } = found ?? ((await api.POST('/blocks', { params: { header }, body })).data as Schemas['Block']);
+    announce(t(messages.blocked));
+    go(href('blocks', id));
+  };
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (preview === undefined) return void showEffect(true);
+    look.clear();
+    return void create.run(block);
+  };
+
+  return (
+    <>
+      <h1>{t(messages.create)}</h1>
+      <p>{t(messages.lead)}</p>
+      <form onSubmit={submit}>
+        <Field label={t(messages.kind)} problem={problem} pointer="/kind">
+          {(attributes) => (
+            <select {...attributes} value={kind} onChange={(event) => setKind(event.currentTarget.value as BlockKind)}>
+              {blockKinds.map((each) => (
+                <option key={each} value={each}>
+                  {t(messages.kinds[each])}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Field label={t(messages.value)} hint={t(messages.hints[kind])} problem={problem} pointer="/value">
+          {(attributes) => (
+            <input
+              {...attributes}
+              required
+              spellcheck={false}
+              autocapitalize="off"
+              value={value}
+              onInput={(event) => setValue(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        {isOperator.value && kind !== 'tenant' && (
+          <Field label={t(messages.tenant)} hint={t(messages.tenantHint)} problem={problem} pointer="/tenant">
+            {(attributes) => (
+              <input
+                {...attributes}
+                required
+                value={tenant}
+                onInput={(event) => setTenant(event.currentTarget.value)}
+              />
+            )}
+          </Field>
+        )}
+        <div aria-busy={look.isBusy}>
+          {preview === undefined ? (
+            <button type="submit" disabled={look.isBusy}>
+              {t(look.isBusy ? commonMessages.busy : messages.showEffect)}
+            </button>
+          ) : (
+            <div class="note">
+              <h2 tabIndex={-1} ref={heading}>
+                {t(messages.effect)}
+              </h2>
+              <p>{t(messages.notYet)}</p>
+              <BlockEffect block={preview} effect={preview.effect} />
+            </div>
+          )}
+        </div>
+        {preview !== undefined && (
+          <>
+            <Field label={t(commonMessages.reason)} hint={t(messages.reasonHint)} problem={problem} pointer="/reason">
+              {(attributes) => (
+                <input
+                  {...attributes}
+                  required
+                  value={reason}
+                  onInput={(event) => setReason(event.currentTarget.value)}
+                />
+              )}
+            </Field>
+            <Field
+              label={t(messages.untilOptional)}
+              hint={t(messages.untilHint)}
+              problem={problem}
+              pointer="/expiresat"
+            >
+              {(attributes) => (
+                <input
+                  {...attributes}
+                  type="datetime-local"
+                  value={until}
+                  onInput={(event) => setUntil(event.currentTarget.value)}
+                />
+              )}
+            </Field>
+            <ReferenceField value={reference} onInput={setReference} />
+          </>
+        )}
+        <ProblemView problem={problem} shownAt={shownAt} />
+        <div class="actions">
+          {preview !== undefined && (
+            <button type="submit" class="danger" disabled={create.isBusy}>
+              {t(create.isBusy ? commonMessages.busy : messages.block)}
+            </button>
+          )}
+          <a class="button" href={href('blocks')}>
+            {t(commonMessages.cancel)}
+          </a>
+        </div>
+        {create.isBusy && <p role="status">{t(messages.blocking)}</p>}
+      </form>
+    </>
+  );
+}
+
+async function findOwn(value: string, kind: BlockKind, reason: string): Promise<Schemas['Block'] | undefined> {
+  const { data } = await api.GET('/blocks', { params: { query: { kind, value, limit: 200 } } });
+  const client = session.value?.client;
+  return data.find((each) => each.createdby === client && each.reason === reason);
+}

@@ -1,0 +1,128 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { api, type Schemas } from '../../app/api.js';
+import { useResource } from '../../app/resource.js';
+import { isAdmin } from '../../app/session.js';
+import { t } from '../../app/text.js';
+import { grantsMessages as messages } from '../../texts/grants.js';
+import { Loaded } from '../../ui/problem.js';
+import { StatusBadge } from '../../ui/status.js';
+import { Time } from '../../ui/time.js';
+import { ReleaseGrant, RevokeGrant } from './grant-changes.js';
+import { rateText } from '../origins/rate-text.js';
+
+/** One grant with everything that is known of it, and what an admin can do with it. `renewal` is of its subscriptions. */
+export function GrantCard({ id, renewal }: { id: string; renewal?: Schemas['StatusDetails']['renewal'] }) {
+  const grant = useResource(
+    `grant/${id}`,
+    async (signal) => {
+      const { data, etag: tag = '' } = await api.GET('/grants/{id}', { params: { path: { id } }, signal });
+      return { ...data, tag };
+    },
+    ({ kind, state }) => kind.startsWith('grant.') && state !== null && 'id' in state && state.id === id,
+  );
+  return <Loaded of={grant}>{(found) => <Facts grant={found} tag={found.tag} renewal={renewal} />}</Loaded>;
+}
+
+function Facts({
+  grant,
+  tag,
+  renewal,
+}: {
+  grant: Schemas['Grant'];
+  tag: string;
+  renewal: Schemas['StatusDetails']['renewal'];
+}) {
+  const [open, setOpen] = useState<'revoke' | 'release' | undefined>();
+  const close = () => setOpen(undefined);
+  const { helduntil, endreason } = grant;
+  const isHeld = helduntil !== undefined && Date.parse(helduntil) > Date.now();
+  return (
+    <>
+      <dl class="facts">
+        <Fact name={t(messages.state)}>
+          <StatusBadge status={grant.state} />
+        </Fact>
+        <Fact name={t(messages.origin)}>{grant.origin}</Fact>
+        <Fact name={t(messages.sink)}>{grant.sink}</Fact>
+        <Fact name={t(messages.basis)}>{t(messages.bases[grant.basis])}</Fact>
+        <Fact name={t(messages.agreement)}>{grant.reference}</Fact>
+        <Fact name={t(messages.rate)}>{rateText(grant.allowedrate)}</Fact>
+        <Fact name={t(messages.requestedRate)}>{rateText(grant.requestedrate)}</Fact>
+        <Fact name={t(messages.allowedOrigin)}>{grant.allowedorigin}</Fact>
+        <Fact name={t(messages.granted)}>
+          <Time at={grant.grantedat} isExact />
+        </Fact>
+        <Fact name={t(messages.recordedBy)}>{grant.recordedby}</Fact>
+        <Fact name={t(messages.expires)}>
+          <Time at={grant.expiresat} isExact /> (<Time at={grant.expiresat} />)
+        </Fact>
+        {grant.state === 'live' && (
+          <Fact name={t(messages.renewal)}>
+            {grant.renewat === undefined ? (
+              t(messages.renewsNever)
+            ) : (
+              <>
+                {t(messages.renewsAt)} <Time at={grant.renewat} />
+              </>
+            )}
+          </Fact>
+        )}
+        <Fact name={t(messages.ended)}>
+          {grant.endedat && (
+            <>
+              <Time at={grant.endedat} isExact /> {grant.endedby && t(messages.by)} {grant.endedby}
+            </>
+          )}
+        </Fact>
+        <Fact name={t(messages.endReason)}>
+          {endreason !== undefined && messages.endReasons[endreason] !== undefined
+            ? t(messages.endReasons[endreason])
+            : endreason}
+        </Fact>
+        <Fact name={t(messages.warnings)}>{(grant.warnings ?? []).join(', ')}</Fact>
+      </dl>
+      {renewal !== undefined && (
+        <div class="note">
+          <p>
+            <strong>{t(messages.renewalFails)}</strong>
+          </p>
+          <p>{renewal.message}</p>
+          <p>{renewal.advice}</p>
+        </div>
+      )}
+      {isHeld && (
+        <p class="note">
+          {t(messages.heldUntil)} <Time at={helduntil} isExact /> (<Time at={helduntil} />)
+        </p>
+      )}
+      {isAdmin.value && (grant.state === 'live' || grant.state === 'blocked' || isHeld) && (
+        <div class="actions">
+          {isHeld && (
+            <button type="button" onClick={() => setOpen('release')}>
+              {t(messages.release)}
+            </button>
+          )}
+          {(grant.state === 'live' || grant.state === 'blocked') && (
+            <button type="button" class="danger" onClick={() => setOpen('revoke')}>
+              {t(messages.revoke)}
+            </button>
+          )}
+        </div>
+      )}
+      {open === 'revoke' && <RevokeGrant grant={grant} tag={tag} onClose={close} />}
+      {open === 'release' && <ReleaseGrant grant={grant} tag={tag} onClose={close} />}
+    </>
+  );
+}
+
+/** Left out if there is nothing to say. */
+function Fact({ name, children }: { name: string; children?: ComponentChildren }) {
+  if (children === undefined || children === '') return null;
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{typeof children === 'string' ? <bdi>{children}</bdi> : children}</dd>
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+import { useState } from 'preact/hooks';
+import { announce } from '../../app/announce.js';
+import { api, newKey, type Schemas } from '../../app/api.js';
+import { useAction } from '../../app/resource.js';
+import { go, href } from '../../app/route.js';
+import { t } from '../../app/text.js';
+import { commonMessages } from '../../texts/common.js';
+import { originsMessages as messages } from '../../texts/origins.js';
+import { Field } from '../../ui/field.js';
+import { ProblemView } from '../../ui/problem.js';
+import { ReferenceField, referenceHeader } from '../../ui/reference.js';
+import { PolicyFields, changesOf, typedOf } from './policy-fields.js';
+
+const initial = typedOf({
+  isdefault: false,
+  defaultrate: 60,
+  judgement: 'strict',
+  callback: 'offer',
+  leaseseconds: 864_000,
+  profile: 'cloudevents',
+  goneafter: 1,
+});
+
+export function NewOrigin() {
+  const [name, setName] = useState('');
+  const [typed, setTyped] = useState(initial);
+  const [reference, setReference] = useState('');
+  const [key, setKey] = useState(newKey);
+  const action = useAction();
+  const create = async () => {
+    const given = Object.entries(changesOf(initial, typed)).filter(([, value]) => value !== null);
+    const body = { name: name.trim(), ...Object.fromEntries(given) } as Schemas['OriginRequest'];
+    const header = { 'Idempotency-Key': key, ...referenceHeader(reference) };
+    const { data } = await api.POST('/origins', { params: { header }, body });
+    announce(t(messages.created));
+    go(href('origins', data.name));
+  };
+  const change = () => setKey(newKey());
+  return (
+    <>
+      <h1>{t(messages.create)}</h1>
+      <form
+        onInput={change}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void action.run(create);
+        }}
+      >
+        <Field label={t(messages.name)} hint={t(messages.nameHint)} problem={action.problem} pointer="/name">
+          {(attributes) => (
+            <input
+              {...attributes}
+              required
+              spellcheck={false}
+              autocapitalize="off"
+              value={name}
+              onInput={({ currentTarget }) => setName(currentTarget.value)}
+            />
+          )}
+        </Field>
+        <details>
+          <summary>{t(messages.policy)}</summary>
+          <PolicyFields typed={typed} onChange={setTyped} problem={action.problem} />
+        </details>
+        <ReferenceField value={reference} onInput={setReference} />
+        <ProblemView problem={action.problem} shownAt={['/name']} />
+        <div class="actions">
+          <button type="submit" class="first" disabled={action.isBusy}>
+            {t(action.isBusy ? commonMessages.busy : messages.create)}
+          </button>
+          <a class="button" href={href('origins')}>
+            {t(commonMessages.cancel)}
+          </a>
+        </div>
+      </form>
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+import { useState } from 'preact/hooks';
+import { api, type Schemas } from '../../app/api.js';
+import { useResource } from '../../app/resource.js';
+import { href } from '../../app/route.js';
+import { isAdmin } from '../../app/session.js';
+import { t } from '../../app/text.js';
+import { originsMessages as messages } from '../../texts/origins.js';
+import { Loaded } from '../../ui/problem.js';
+import { DeleteOrigin, MakeDefault } from './origin-actions.js';
+import { OriginBlocks } from './origin-blocks.js';
+import { EditPolicy } from './origin-edit.js';
+import { OriginPolicy } from './origin-policy.js';
+import { OriginRules } from './origin-rules.js';
+
+/** An origin with its version, for `If-Match`. */
+export interface Versioned {
+  origin: Schemas['Origin'];
+  etag: string;
+}
+
+export async function readOrigin(name: string, signal?: AbortSignal): Promise<Versioned> {
+  const { data, etag = '' } = await api.GET('/origins/{name}', {
+    params: { path: { name } },
+    ...(signal && { signal }),
+  });
+  return { origin: data, etag };
+}
+
+export function OneOrigin({ name }: { name: string }) {
+  const [isEdited, setEdited] = useState(false);
+  const read = useResource(
+    `origin ${name}`,
+    (signal) => readOrigin(name, signal),
+    ({ kind, origin }) => kind.startsWith('origin.') && origin === name,
+  );
+  const back = (
+    <p>
+      <a href={href('origins')}>{t(messages.back)}</a>
+    </p>
+  );
+  if (read.problem?.code === 'origin_not_found') {
+    return (
+      <>
+        <h1>
+          <bdi>{name}</bdi>
+        </h1>
+        <p class="note">{t(messages.gone)}</p>
+        {back}
+      </>
+    );
+  }
+  return (
+    <>
+      <h1>
+        <bdi>{name}</bdi>
+      </h1>
+      <Loaded of={read}>
+        {(found) => (
+          <>
+            <p class="actions">
+              <a class="button" href={href('subscriptions', undefined, { origin: name })}>
+                {t(messages.subscriptions)}
+              </a>
+              {isAdmin.value && (
+                <a class="button" href={href('audit', undefined, { target: `origin:${name}` })}>
+                  {t(messages.history)}
+                </a>
+              )}
+            </p>
+            <h2>{t(messages.policy)}</h2>
+            {isEdited ? (
+              <EditPolicy
+                opened={found}
+                onDone={() => {
+                  setEdited(false);
+                  read.reload();
+                }}
+              />
+            ) : (
+              <>
+                <OriginPolicy origin={found.origin} />
+                {isAdmin.value && (
+                  <div class="actions">
+                    <button type="button" onClick={() => setEdited(true)}>
+                      {t(messages.edit)}
+                    </button>
+                    {!found.origin.isdefault && <MakeDefault name={name} onDone={read.reload} />}
+                    <DeleteOrigin found={found} />
+                  </div>
+                )}
+              </>
+            )}
+            {isAdmin.value && (
+              <>
+                <OriginBlocks name={name} />
+                <OriginRules found={found} onSaved={read.reload} />
+              </>
+            )}
+          </>
+        )}
+      </Loaded>
+      {back}
+    </>
+  );
+}

@@ -1,0 +1,179 @@
+import type { Schemas } from '../../app/api.js';
+import { href } from '../../app/route.js';
+import { isAdmin, isSender } from '../../app/session.js';
+import { formatNumber, t } from '../../app/text.js';
+import { playgroundMessages as messages } from '../../texts/playground.js';
+import { Table } from '../../ui/table.js';
+import { Time } from '../../ui/time.js';
+import { conditionAt } from '../subscriptions/condition.js';
+import type { EventMembers } from './event-text.js';
+import { rateText } from '../origins/rate-text.js';
+
+export type Subscriptions = ReadonlyMap<string, Schemas['Subscription']>;
+
+type Matched = Pick<Schemas['MatchedSink'], 'sink' | 'subscriptions' | 'helduntil'> & {
+  allowedrate?: Schemas['Rate'] | undefined;
+  expiresat?: string | undefined;
+};
+
+const SubscriptionLink = ({ id }: { id: string }) => (
+  <a href={href('subscriptions', id)}>
+    <code>{id.slice(-12)}</code>
+  </a>
+);
+
+/** Consumers get no sinks, so theirs are made of the explanations and of what they may read of their subscriptions. */
+function sinksOf(answer: Schemas['MatchAnswer'], subscriptions: Subscriptions): readonly Matched[] {
+  if (isAdmin.value || isSender.value) return answer.sinks;
+  const sinks = new Map<string, Matched>();
+  for (const { matched, sink, subscription } of answer.explanations ?? []) {
+    if (!matched) continue;
+    const { allowedrate, expiresat } = subscriptions.get(subscription)?.statusdetails ?? {};
+    const before = sinks.get(sink)?.subscriptions ?? [];
+    sinks.set(sink, { sink, allowedrate, expiresat, subscriptions: [...before, subscription] });
+  }
+  return [...sinks.values()];
+}
+
+/** Who gets the event, and for each subscription that does not, the condition that decided. */
+export function MatchView({
+  answer,
+  event,
+  subscriptions,
+}: {
+  answer: Schemas['MatchAnswer'];
+  event: EventMembers;
+  subscriptions: Subscriptions;
+}) {
+  const { explanations = [] } = answer;
+  const sinks = sinksOf(answer, subscriptions);
+  const others = explanations.filter(({ matched }) => !matched);
+  return (
+    <>
+      <h2>{`${t(messages.gets)} (${formatNumber(sinks.length)})`}</h2>
+      {sinks.length === 0 ? (
+        <p>{t(messages.getsNone)}</p>
+      ) : (
+        <Table
+          caption={t(messages.gets)}
+          rows={sinks}
+          keyOf={({ sink }) => sink}
+          columns={[
+            { key: 'sink', title: t(messages.sink), cell: ({ sink }) => <bdi>{sink}</bdi> },
+            {
+              key: 'subscriptions',
+              title: t(messages.subscriptions),
+              cell: ({ subscriptions: ids }) =>
+                ids.map((id, place) => (
+                  <span key={id}>
+                    {place > 0 && ', '}
+                    <SubscriptionLink id={id} />
+                  </span>
+                )),
+            },
+            { key: 'rate', title: t(messages.rate), isNumber: true, cell: ({ allowedrate }) => rateText(allowedrate) },
+            {
+              key: 'until',
+              title: t(messages.until),
+              cell: ({ expiresat, helduntil }) => (
+                <>
+                  <Time at={expiresat} />
+                  {helduntil !== undefined && (
+                    <>
+                      {` · ${t(messages.held)} `}
+                      <Time at={helduntil} isExact />
+                    </>
+                  )}
+                </>
+              ),
+            },
+          ]}
+        />
+      )}
+      {answer.explanations !== undefined && (
+        <>
+          <h2>{`${t(messages.getsNot)} (${formatNumber(others.length)})`}</h2>
+          {explanations.length >= 1_000 && <p class="soft">{t(messages.onlyOldest)}</p>}
+          {others.length === 0 ? (
+            <p>{t(messages.getsNotNone)}</p>
+          ) : (
+            <Table
+              caption={t(messages.getsNot)}
+              rows={others}
+              keyOf={({ subscription }) => subscription}
+              columns={[
+                {
+                  key: 'subscription',
+                  title: t(messages.subscription),
+                  cell: ({ subscription, sink }) => (
+                    <>
+                      <SubscriptionLink id={subscription} /> <bdi>{sink}</bdi>
+                    </>
+                  ),
+                },
+                {
+                  key: 'why',
+                  title: t(messages.why),
+                  cell: ({ reason, pointer, detail }) => (
+                    <>
+                      {messages.reasons[reason] === undefined ? reason : t(messages.reasons[reason])}{' '}
+                      {pointer !== undefined && <code>{pointer}</code>}{' '}
+                      {detail !== undefined && <span lang="en">{detail}</span>}
+                    </>
+                  ),
+                },
+                {
+                  key: 'wants',
+                  title: t(messages.wants),
+                  cell: ({ subscription, pointer }) => (
+                    <Wanted subscription={subscriptions.get(subscription)} pointer={pointer} />
+                  ),
+                },
+                {
+                  key: 'has',
+                  title: t(messages.has),
+                  cell: ({ subscription, pointer }) => (
+                    <Had subscription={subscriptions.get(subscription)} pointer={pointer} event={event} />
+                  ),
+                },
+              ]}
+            />
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+interface Place {
+  subscription: Schemas['Subscription'] | undefined;
+  pointer: string | undefined;
+}
+
+const conditionOf = ({ subscription, pointer }: Place) =>
+  subscription === undefined || pointer === undefined ? undefined : conditionAt(subscription, pointer);
+
+function Wanted(place: Place) {
+  const condition = conditionOf(place);
+  if (condition === undefined) return null;
+  return (
+    <>
+      {condition.attribute} {t(messages.kinds[condition.kind])}{' '}
+      <code>
+        <bdi>{condition.value}</bdi>
+      </code>
+    </>
+  );
+}
+
+function Had({ event, ...place }: Place & { event: EventMembers }) {
+  const name = conditionOf(place)?.attribute;
+  if (name === undefined) return null;
+  const value = event[name];
+  if (value === undefined || value === null) return <>{t(messages.absent)}</>;
+  return (
+    <code>
+      <bdi>{typeof value === 'string' ? value : JSON.stringify(value)}</bdi>
+    </code>
+  );
+}

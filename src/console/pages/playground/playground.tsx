@@ -1,0 +1,138 @@
+import { signal } from '@preact/signals';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { api, type Problem, type Schemas } from '../../app/api.js';
+import { readAll } from '../../app/read-all.js';
+import { useResource } from '../../app/resource.js';
+import { route } from '../../app/route.js';
+import { isAdmin, isConsumer } from '../../app/session.js';
+import { t } from '../../app/text.js';
+import { commonMessages } from '../../texts/common.js';
+import { playgroundMessages as messages } from '../../texts/playground.js';
+import { Field } from '../../ui/field.js';
+import { ProblemView } from '../../ui/problem.js';
+import { readEvent, type EventMembers } from './event-text.js';
+import { MatchView } from './playground-answer.js';
+import { EventEditor } from './playground-event.js';
+import { examples } from './playground-examples.js';
+
+/** What was typed is still there after a look at another page. */
+const draft = signal(JSON.stringify(examples.least, null, 2));
+const chosenOrigin = signal('');
+
+const pauseMs = 350;
+/** The registry explains no more. */
+const mostExplained = 1_000;
+
+interface Result {
+  event: EventMembers;
+  answer: Schemas['MatchAnswer'];
+}
+
+/** An event, and what the registry does with it: read again soon after each key, and after each change of the feed. */
+export function Playground() {
+  const origins = useResource(
+    'origins',
+    (signal) => readAll(mostExplained, api.pages('/origins', { signal })),
+    ({ kind }) => kind.startsWith('origin.'),
+  );
+  const rows = origins.data?.rows ?? [];
+  const wanted = chosenOrigin.value || (route.value.query['origin'] ?? '');
+  const origin = rows.find(({ name }) => name === wanted) ?? rows.find(({ isdefault }) => isdefault) ?? rows[0];
+  const { result, problem } = useMatch(origin?.name, draft.value);
+  const subscriptions = useSubscriptions(origin?.name);
+  const isOfEvent = problem?.code === 'invalid_event' || (problem?.status === 400 && problem.faults !== undefined);
+  return (
+    <>
+      <h1>{t(commonMessages.menu.playground)}</h1>
+      <p>{t(messages.lead)}</p>
+      <ProblemView problem={origins.problem} onRetry={origins.reload} />
+      <div class="filters">
+        <Field label={t(messages.origin)}>
+          {(attributes) => (
+            <select
+              {...attributes}
+              value={origin?.name}
+              onChange={({ currentTarget }) => (chosenOrigin.value = currentTarget.value)}
+            >
+              {rows.map(({ name, isdefault, profile }) => (
+                <option key={name} value={name}>
+                  {`${name} (${profile}${isdefault ? `, ${t(messages.defaultOrigin)}` : ''})`}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+      <EventEditor
+        text={draft.value}
+        onText={(text) => (draft.value = text)}
+        extra={origin?.profile === 'belgif' ? ['service'] : []}
+        problem={isOfEvent ? problem : undefined}
+      />
+      <ProblemView problem={isOfEvent ? undefined : problem} />
+      {problem !== undefined && result !== undefined && <p class="note">{t(messages.lastGood)}</p>}
+      {problem === undefined && (result?.answer.warnings ?? []).length > 0 && (
+        <div class="note">
+          <p>{t(messages.warnings)}</p>
+          <ul>
+            {result?.answer.warnings?.map(({ pointer, rule, detail }) => (
+              <li key={pointer + rule}>
+                <code>{pointer}</code> <bdi lang="en">{detail}</bdi>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {result !== undefined && <MatchView {...result} subscriptions={subscriptions} />}
+    </>
+  );
+}
+
+/** The result for the last valid event, and the problem with the present one. Both stay until the next response. */
+function useMatch(origin: string | undefined, text: string): { result?: Result; problem?: Problem | undefined } {
+  const [asked, setAsked] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(text), pauseMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const match = useResource(
+    JSON.stringify([origin, asked]),
+    async (signal): Promise<Result | undefined> => {
+      if (origin === undefined) return undefined;
+      // As it was typed: the registry says where it is wrong.
+      const { data } = await api.POST('/match', {
+        params: { query: { origin, explain: true } },
+        body: asked,
+        bodySerializer: (body) => body as string,
+        signal,
+      });
+      return { event: readEvent(asked) ?? {}, answer: data as Schemas['MatchAnswer'] };
+    },
+    (change) => change.origin === origin,
+  );
+  const settled = useRef<{ origin?: string | undefined; result?: Result; problem?: Problem | undefined }>({});
+  if (!match.isLoading) {
+    const before = settled.current.origin === origin ? settled.current.result : undefined;
+    const result = match.data ?? before;
+    settled.current = { origin, ...(result && { result }), problem: match.problem };
+  }
+  return settled.current;
+}
+
+/** To show what a condition says, and the rate and the end to consumers. Senders may not read subscriptions. */
+function useSubscriptions(origin: string | undefined): ReadonlyMap<string, Schemas['Subscription']> {
+  const mayRead = isAdmin.value || isConsumer.value;
+  const list = useResource(
+    JSON.stringify([origin, mayRead]),
+    async (signal) => {
+      if (origin === undefined || !mayRead) return new Map<string, Schemas['Subscription']>();
+      const { rows } = await readAll(
+        mostExplained,
+        api.pages('/subscriptions', { params: { query: { origin } }, signal }),
+      );
+      return new Map(rows.map((subscription) => [subscription.id, subscription]));
+    },
+    (change) => change.origin === origin && change.kind.startsWith('subscription.'),
+  );
+  return list.data ?? new Map();
+}

@@ -1,0 +1,115 @@
+import { useRef, useState } from 'preact/hooks';
+import { announce } from '../../app/announce.js';
+import { api, newKey, type Schemas } from '../../app/api.js';
+import { useAction } from '../../app/resource.js';
+import { href } from '../../app/route.js';
+import { t } from '../../app/text.js';
+import { commonMessages } from '../../texts/common.js';
+import { registerMessages as messages } from '../../texts/register.js';
+import { Loaded, ProblemView } from '../../ui/problem.js';
+import { CredentialFields, readCredential, type CredentialDraft } from './credential-fields.js';
+import { askedRate, needsLines } from './subscription.js';
+import { AskAgain } from './subscription-actions.js';
+import { isShownAtField, SubscriptionFields } from './subscription-fields.js';
+import { useSubscriptionForm } from './subscription-form.js';
+import { StatusNote } from './subscription-status.js';
+import { Timeline } from './subscription-timeline.js';
+import { useSubscription } from './use-subscription.js';
+import { WebhookLines } from '../webhooks/webhook-lines.js';
+
+/** The form, and then the response of the webhook as it comes. */
+export function Register() {
+  const [registered, setRegistered] = useState<string>();
+  return (
+    <>
+      <h1>{t(messages.title)}</h1>
+      {registered === undefined ? (
+        <RegisterForm onDone={setRegistered} />
+      ) : (
+        <Registered id={registered} onAnother={() => setRegistered(undefined)} />
+      )}
+    </>
+  );
+}
+
+function RegisterForm({ onDone }: { onDone: (id: string) => void }) {
+  const action = useAction();
+  const form = useSubscriptionForm(undefined, action.problem);
+  const [credential, setCredential] = useState<CredentialDraft>({ credentialtype: '' });
+  const [isDraft, setIsDraft] = useState(false);
+  // One key for one content: a request that was corrected is another one.
+  const sent = useRef({ text: '', key: '' });
+
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    const sinkcredential = readCredential(credential);
+    const body = {
+      protocol: 'HTTP',
+      ...form.members,
+      ...(sinkcredential && { sinkcredential }),
+      ...(isDraft && { suspended: true }),
+    } as Schemas['SubscriptionRegistration'];
+    const text = JSON.stringify(body);
+    if (sent.current.text !== text) sent.current = { text, key: newKey() };
+    await action.run(async () => {
+      // It does not wait: the page shows the response of the webhook as it comes.
+      const header = { 'Idempotency-Key': sent.current.key, Prefer: 'respond-async' };
+      const { data } = await api.POST('/subscriptions', { params: { header }, body });
+      announce(t(messages.registered));
+      onDone(data.id);
+    });
+  };
+  const shownAt = (action.problem?.faults ?? [])
+    .map(({ pointer }) => pointer)
+    .filter((pointer) => isShownAtField(pointer) || pointer.startsWith('/sinkcredential/'));
+  return (
+    <>
+      <p class="lead">{t(messages.intro)}</p>
+      <form onSubmit={(event) => void submit(event)} noValidate>
+        <SubscriptionFields {...form} />
+        <CredentialFields draft={credential} onInput={setCredential} problem={action.problem} />
+        <p>
+          <label class="choice">
+            <input type="checkbox" checked={isDraft} onChange={(event) => setIsDraft(event.currentTarget.checked)} />{' '}
+            {t(messages.draft)}
+          </label>
+        </p>
+        <ProblemView problem={action.problem} shownAt={shownAt} />
+        <button type="submit" class="first" disabled={!form.isReady || action.isBusy}>
+          {action.isBusy ? t(commonMessages.busy) : t(isDraft ? messages.submitDraft : messages.submit)}
+        </button>
+      </form>
+    </>
+  );
+}
+
+function Registered({ id, onAnother }: { id: string; onAnother: () => void }) {
+  const resource = useSubscription(id);
+  return (
+    <>
+      <h2>{t(messages.answer)}</h2>
+      <Loaded of={resource}>
+        {(read) => {
+          const { subscription } = read;
+          const { origin, sink } = subscription;
+          return (
+            <>
+              <StatusNote subscription={subscription} />
+              {subscription.status !== 'active' && <AskAgain read={read} reload={resource.reload} />}
+              {needsLines(subscription) && <WebhookLines origin={origin} rate={askedRate(read)} sink={sink} isOpen />}
+              <Timeline read={read} />
+            </>
+          );
+        }}
+      </Loaded>
+      <p class="actions">
+        <a class="button" href={href('subscriptions', id)}>
+          {t(messages.open)}
+        </a>
+        <button type="button" onClick={onAnother}>
+          {t(messages.another)}
+        </button>
+      </p>
+    </>
+  );
+}

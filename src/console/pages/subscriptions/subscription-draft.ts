@@ -1,0 +1,136 @@
+import type { Problem } from '../../app/api.js';
+import { t, type Text } from '../../app/text.js';
+import { registerMessages as messages } from '../../texts/register.js';
+import type { Subscription } from './use-subscription.js';
+
+/** What the form has: text, as it was typed. */
+export interface Draft {
+  sink: string;
+  origin: string;
+  source: string;
+  /** One on each line. */
+  types: string;
+  subject: string;
+  /** JSON, as are `protocolsettings` and `config`. */
+  filters: string;
+  requestedrate: string;
+  callback: string;
+  /** As `datetime-local` has it: in the time zone of the browser. */
+  expiresat: string;
+  protocolsettings: string;
+  config: string;
+}
+
+export type Member = keyof Draft;
+export type Fault = NonNullable<Problem['faults']>[number];
+type Members = Partial<Record<Member, unknown>>;
+
+export const emptyDraft: Draft = {
+  sink: '',
+  origin: '',
+  source: '',
+  types: '',
+  subject: '',
+  filters: '',
+  requestedrate: '',
+  callback: 'offer',
+  expiresat: '',
+  protocolsettings: '',
+  config: '',
+};
+
+export function draftOf(subscription: Subscription): Draft {
+  const json = (value: unknown) => (value === undefined ? '' : JSON.stringify(value, undefined, 2));
+  return {
+    sink: subscription.sink,
+    origin: subscription.origin,
+    source: subscription.source ?? '',
+    types: (subscription.types ?? []).join('\n'),
+    subject: subscription.subject ?? '',
+    filters: json(subscription.filters),
+    requestedrate: subscription.requestedrate === undefined ? '' : String(subscription.requestedrate),
+    callback: subscription.callback ?? 'offer',
+    expiresat: subscription.expiresat === undefined ? '' : localTime(subscription.expiresat),
+    protocolsettings: json(subscription.protocolsettings),
+    config: json(subscription.config),
+  };
+}
+
+function localTime(at: string): string {
+  const time = new Date(at);
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+/**
+ * The members of a request, without empty ones, and the faults that need no registry to see. All other rules are the
+ * registry's.
+ */
+export function readDraft(draft: Draft): { members: Members; faults: Fault[] } {
+  const members: Members = {};
+  const faults: Fault[] = [];
+  const fault = (member: Member, detail: Text) => faults.push({ pointer: `/${member}`, rule: '', detail: t(detail) });
+  const json = (member: Member) => {
+    try {
+      members[member] = JSON.parse(draft[member]) as unknown;
+    } catch (error) {
+      fault(member, messages.notJson(error instanceof Error ? error.message : ''));
+    }
+  };
+  const readers: Partial<Record<Member, () => void>> = {
+    sink() {
+      members.sink = draft.sink.trim();
+      if (!URL.canParse(draft.sink)) fault('sink', messages.notUrl);
+      else if (new URL(draft.sink).protocol !== 'https:') fault('sink', messages.notHttps);
+    },
+    types: () => (members.types = draft.types.split('\n').filter((line) => line !== '')),
+    filters() {
+      json('filters');
+      if (members.filters !== undefined && !Array.isArray(members.filters)) fault('filters', messages.notArray);
+    },
+    requestedrate() {
+      members.requestedrate = Number(draft.requestedrate);
+      if (!/^[1-9]\d*$/.test(draft.requestedrate)) fault('requestedrate', messages.notNumber);
+    },
+    expiresat: () => (members.expiresat = new Date(draft.expiresat).toISOString()),
+    protocolsettings: () => json('protocolsettings'),
+    config: () => json('config'),
+  };
+  for (const member of Object.keys(draft) as Member[]) {
+    if (draft[member].trim() === '' || (member === 'callback' && draft.callback === 'offer')) continue;
+    const read = readers[member];
+    if (read === undefined) members[member] = draft[member].trim();
+    else read();
+  }
+  return { members, faults };
+}
+
+export const changedMembers = (before: Draft, after: Draft): Member[] =>
+  (Object.keys(after) as Member[]).filter((member) => before[member] !== after[member]);
+
+/** A merge patch with what changed: null removes. */
+export function patchOf(before: Draft, after: Draft): Record<string, unknown> {
+  const { members } = readDraft(after);
+  return Object.fromEntries(
+    changedMembers(before, after).map((member) => [member, replacing(before, member, members)]),
+  );
+}
+
+/** A merge patch merges objects: members that are gone must be named. */
+function replacing(before: Draft, member: Member, members: Members): unknown {
+  const value = members[member];
+  if (member !== 'protocolsettings' && member !== 'config') return value ?? null;
+  return merging(readDraft(before).members[member], value);
+}
+
+function merging(before: unknown, after: unknown): unknown {
+  if (!isObject(after)) return after ?? null;
+  if (!isObject(before)) return after;
+  const gone = Object.keys(before).filter((name) => !(name in after));
+  return {
+    ...Object.fromEntries(Object.entries(after).map(([name, value]) => [name, merging(before[name], value)])),
+    ...Object.fromEntries(gone.map((name) => [name, null])),
+  };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

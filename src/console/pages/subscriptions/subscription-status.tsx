@@ -1,0 +1,60 @@
+import { language, t } from '../../app/text.js';
+import { subscriptionMessages as messages } from '../../texts/subscription.js';
+import { StatusBadge } from '../../ui/status.js';
+import { Time } from '../../ui/time.js';
+import type { Schemas } from '../../app/api.js';
+import type { Subscription } from './use-subscription.js';
+
+/** Where a subscription stands, and what to do next. */
+export function StatusNote({ subscription: { status, statusdetails: details } }: { subscription: Subscription }) {
+  const { message, advice, next, nextat, renewal, rejectedcallback, warnings = [] } = details;
+  const isOver = nextat === undefined && ['refused', 'unreachable', 'expired', 'retired'].includes(status);
+  const isAskable = isOver && !['ended', 'revoked'].includes(details.reason);
+  return (
+    <section class="note" aria-label={t(messages.status)} aria-live="polite">
+      <p class="lead">
+        <StatusBadge status={status} /> <bdi>{message}</bdi>
+      </p>
+      {advice !== undefined && (
+        <p>
+          <strong>{t(messages.toDo)}</strong> <bdi>{advice}</bdi>
+        </p>
+      )}
+      {(next !== undefined || isAskable) && (
+        <p>
+          <strong>{t(messages.next)}</strong> {isAskable ? t(messages.nothingUntilAsked) : next} <Time at={nextat} />
+        </p>
+      )}
+      {renewal !== undefined && (
+        <p>
+          <strong>{t(messages.renewal(inMinutes(renewal.secondsleft)))}</strong> <bdi>{renewal.message}</bdi>{' '}
+          <bdi>{renewal.advice}</bdi>
+        </p>
+      )}
+      <RejectedCallback of={rejectedcallback} />
+      {warnings.length > 0 && (
+        <ul aria-label={t(messages.warnings)}>
+          {warnings.map(({ code, message: text }) => (
+            <li key={code}>{text}</li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+export function RejectedCallback({ of }: { of: Schemas['RejectedCallback'] | undefined }) {
+  if (of === undefined) return null;
+  return (
+    <p>
+      <strong>{t(messages.rejected(String(of.count)))}</strong> <bdi>{of.message}</bdi> <bdi>{of.advice}</bdi>{' '}
+      <Time at={of.at} />
+    </p>
+  );
+}
+
+function inMinutes(seconds: number): string {
+  const [unit, value] = seconds < 7_200 ? ['minute', seconds / 60] : ['hour', seconds / 3_600];
+  const format = new Intl.NumberFormat(language.value, { style: 'unit', unit, unitDisplay: 'long' });
+  return format.format(Math.floor(value));
+}

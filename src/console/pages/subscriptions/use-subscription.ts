@@ -1,0 +1,66 @@
+import { useEffect } from 'preact/hooks';
+import { api, type Schemas } from '../../app/api.js';
+import { connection, type Change } from '../../app/live.js';
+import { useResource, type Resource } from '../../app/resource.js';
+
+export type Subscription = Schemas['Subscription'];
+export type Handshake = Schemas['Handshake'];
+
+export interface Read {
+  subscription: Subscription;
+  etag: string;
+  /** Newest first. */
+  handshakes: readonly Handshake[];
+  olderCursor: string | undefined;
+}
+
+const askingPauseMs = 1_000;
+const waitingPauseMs = 5_000;
+const withoutFeedMs = 15_000;
+const pageSize = 20;
+
+export const readHandshakes = (id: string, cursor?: string, signal?: AbortSignal) => {
+  const query = { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) };
+  const init = { params: { path: { id }, query }, ...(signal === undefined ? {} : { signal }) };
+  return api.GET('/subscriptions/{id}/handshakes', init);
+};
+
+/** A subscription with its latest handshakes. While the webhook is being asked, it is read again and again. */
+export function useSubscription(id: string): Resource<Read> {
+  const resource: Resource<Read> = useResource(
+    id,
+    async (signal) => {
+      const [{ data: subscription, etag = '' }, handshakes] = await Promise.all([
+        api.GET('/subscriptions/{id}', { params: { path: { id } }, signal }),
+        readHandshakes(id, undefined, signal),
+      ]);
+      return { subscription, etag, handshakes: handshakes.data, olderCursor: handshakes.next };
+    },
+    (change) => isAbout(change, id, resource.data),
+  );
+  const { data, problem, isLoading, reload } = resource;
+  const pauseMs = isLoading || data === undefined ? undefined : pauseOf(data);
+  useEffect(() => {
+    if (pauseMs === undefined) return undefined;
+    const timer = setTimeout(reload, problem === undefined ? pauseMs : withoutFeedMs);
+    return () => clearTimeout(timer);
+  }, [data, problem, pauseMs]);
+  return resource;
+}
+
+function isAbout({ kind, subscription, origin, sink }: Change, id: string, read: Read | undefined): boolean {
+  if (kind.startsWith('subscription.')) return subscription === id;
+  if (origin !== read?.subscription.origin) return false;
+  return sink === read.subscription.sink || kind.startsWith('origin.');
+}
+
+/** The feed has no entry for a response that leaves a subscription pending. */
+function pauseOf({ subscription: { status }, handshakes: [latest] }: Read): number | undefined {
+  const isAsking =
+    latest?.state === 'asking' || (latest?.state === 'due' && Date.parse(latest.nextat ?? '') - Date.now() < 2_000);
+  if (status !== 'suspended' && status !== 'blocked') {
+    if (isAsking) return askingPauseMs;
+    if (status === 'pending') return waitingPauseMs;
+  }
+  return connection.value === 'live' ? undefined : withoutFeedMs;
+}

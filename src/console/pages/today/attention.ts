@@ -1,0 +1,101 @@
+import { api, type Schemas } from '../../app/api.js';
+import { href } from '../../app/route.js';
+
+/** Something that waits for a person, with a link to it. */
+export interface Item {
+  id: string;
+  sink: string;
+  address: string;
+  /** What the registry says about it. */
+  message?: string;
+  /** Of a grant. */
+  at?: string;
+}
+
+export type GroupName = 'refused' | 'unreachable' | 'retired' | 'expired' | 'blocked' | 'pending' | 'ending' | 'held';
+
+export interface Group {
+  name: GroupName;
+  count: number;
+  /** There are at least `count`. */
+  isAtLeast: boolean;
+  first: Item[];
+  /** The list of all. */
+  address: string;
+}
+
+const mostShown = 3;
+const page = 200;
+const soonDays = 30;
+/** Assent is at it: nobody has to do anything. */
+const ownReasons = ['asking', 'not_asked_yet'];
+
+const statuses = ['refused', 'unreachable', 'retired', 'expired', 'blocked', 'pending'] as const;
+
+/** The groups that have something in them, in parallel requests. Only admins see grants. */
+export async function readAttention(seesGrants: boolean, signal: AbortSignal): Promise<Group[]> {
+  const groups = await Promise.all([
+    ...statuses.map((status) => (status === 'pending' ? readPending(signal) : readStatus(status, signal))),
+    ...(seesGrants ? [readEnding(signal), readHeld(signal)] : []),
+  ]);
+  return groups.filter(({ count }) => count > 0);
+}
+
+async function readStatus(status: Exclude<(typeof statuses)[number], 'pending'>, signal: AbortSignal): Promise<Group> {
+  // A subscription that reached the end that its subscriber chose has this status as well.
+  const reason = status === 'expired' ? { reason: 'expired' } : {};
+  const query = { status, ...reason, limit: mostShown, count: true };
+  const { data, headers } = await api.GET('/subscriptions', { params: { query }, signal });
+  const total = headers.get('X-Total-Count') ?? '0';
+  return {
+    name: status,
+    count: Number.parseInt(total, 10),
+    isAtLeast: total.endsWith('+'),
+    first: data.map(itemOf),
+    address: href('subscriptions', undefined, { status, ...reason }),
+  };
+}
+
+async function readPending(signal: AbortSignal): Promise<Group> {
+  const query = { status: 'pending', limit: page } as const;
+  const { data, headers } = await api.GET('/subscriptions', { params: { query }, signal });
+  const waiting = data.filter(({ statusdetails }) => !ownReasons.includes(statusdetails.reason));
+  const address = href('subscriptions', undefined, { status: 'pending' });
+  return { name: 'pending', ...listed(waiting.map(itemOf), headers), address };
+}
+
+async function readEnding(signal: AbortSignal): Promise<Group> {
+  const expiresuntil = new Date(Date.now() + soonDays * 86_400_000).toISOString();
+  const query = { state: 'live', renews: false, expiresuntil, limit: page } as const;
+  const { data, headers } = await api.GET('/grants', { params: { query }, signal });
+  const sorted = data.sort((one, other) => one.expiresat.localeCompare(other.expiresat));
+  const address = href('grants', undefined, { state: 'live', renews: 'false', within: String(soonDays) });
+  return {
+    name: 'ending',
+    ...listed(
+      sorted.map((grant) => itemOfGrant(grant, grant.expiresat)),
+      headers,
+    ),
+    address,
+  };
+}
+
+async function readHeld(signal: AbortSignal): Promise<Group> {
+  const query = { state: 'live', held: true, limit: page } as const;
+  const { data, headers } = await api.GET('/grants', { params: { query }, signal });
+  const items = data.map((grant) => itemOfGrant(grant, grant.helduntil));
+  const address = href('grants', undefined, { state: 'live', held: 'true' });
+  return { name: 'held', ...listed(items, headers), address };
+}
+
+function listed(items: readonly Item[], headers: Headers): Pick<Group, 'count' | 'isAtLeast' | 'first'> {
+  return { count: items.length, isAtLeast: headers.get('Link') !== null, first: items.slice(0, mostShown) };
+}
+
+function itemOf({ id, sink, statusdetails }: Schemas['Subscription']): Item {
+  return { id, sink, address: href('subscriptions', id), message: statusdetails.message };
+}
+
+function itemOfGrant({ id, origin, sink }: Schemas['Grant'], at: string | undefined): Item {
+  return { id, sink, address: href('webhooks', undefined, { origin, sink }), ...(at === undefined ? {} : { at }) };
+}

@@ -1,0 +1,46 @@
+import { signal } from '@preact/signals';
+import { t } from '../../app/text.js';
+import { handshakeMessages as messages } from '../../texts/subscription.js';
+import { Copyable } from '../../ui/copy.js';
+import { Field } from '../../ui/field.js';
+import { linesFor, webhookSnippets } from './webhook-snippets.js';
+
+/** Kept from one subscription to the next. */
+const chosen = signal(0);
+
+/** What the owner of a webhook pastes so that it consents to this origin. */
+export function WebhookLines({
+  isOpen,
+  ...subscription
+}: {
+  origin: string;
+  rate: string;
+  sink: string;
+  isOpen: boolean;
+}) {
+  const { name, code } = webhookSnippets[chosen.value] ?? { name: '', code: '' };
+  return (
+    <details open={isOpen}>
+      <summary>
+        <h2 class="in-line">{t(messages.lines)}</h2>
+      </summary>
+      <p>{t(messages.linesHint)}</p>
+      <Field label={t(messages.framework)}>
+        {(attributes) => (
+          <select
+            {...attributes}
+            value={chosen.value}
+            onChange={(event) => (chosen.value = event.currentTarget.selectedIndex)}
+          >
+            {webhookSnippets.map((each, place) => (
+              <option key={each.name} value={place}>
+                {each.name}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Copyable text={linesFor(code, subscription)} label={name} />
+    </details>
+  );
+}

@@ -1,0 +1,113 @@
+import { api } from '../../app/api.js';
+import { readAll } from '../../app/read-all.js';
+import { useResource } from '../../app/resource.js';
+import { href } from '../../app/route.js';
+import { isAdmin } from '../../app/session.js';
+import { t } from '../../app/text.js';
+import { grantsMessages as messages } from '../../texts/grants.js';
+import { Loaded } from '../../ui/problem.js';
+import { StatusBadge } from '../../ui/status.js';
+import { Table } from '../../ui/table.js';
+import { GrantCard } from '../grants/grant-card.js';
+import { WebhookDeliveries } from './webhook-deliveries.js';
+
+const mostSubscriptions = 1_000;
+
+/** An origin and a sink: whether it may send now, its grant, its deliveries and its subscriptions. */
+export function WebhookPair({ origin, sink }: { origin: string; sink: string }) {
+  const pair = { origin, sink };
+  const isOfPair = (change: { origin: string; sink?: string | undefined }) =>
+    change.origin === origin && (change.sink === undefined || change.sink === sink);
+  const grant = useResource(
+    'grant',
+    async (signal) => (await api.GET('/grants', { params: { query: pair }, signal })).data[0]?.id ?? '',
+    isOfPair,
+  );
+  const permission = useResource(
+    'permission',
+    async (signal) => (await api.GET('/permissions', { params: { query: pair }, signal })).data,
+    isOfPair,
+  );
+  const subscriptions = useResource(
+    'subscriptions',
+    async (signal) => {
+      if (!isAdmin.value) return [];
+      const { rows } = await readAll(
+        mostSubscriptions,
+        api.pages('/subscriptions', { params: { query: pair }, signal }),
+      );
+      return rows;
+    },
+    isOfPair,
+  );
+  const renewal = subscriptions.data?.find(({ statusdetails }) => statusdetails.renewal)?.statusdetails.renewal;
+  const first = subscriptions.data?.[0];
+  return (
+    <>
+      <p>
+        <a href={href('webhooks')}>{t(messages.backToWebhooks)}</a>
+      </p>
+      <h1>
+        <bdi>{sink}</bdi>
+      </h1>
+      <Loaded of={permission}>
+        {({ allowed, reason = '', message }) => (
+          <p class="lead">
+            {allowed
+              ? t(messages.allowed)
+              : messages.denials[reason] === undefined
+                ? message
+                : t(messages.denials[reason])}
+          </p>
+        )}
+      </Loaded>
+      <h2>{t(messages.grant)}</h2>
+      <Loaded of={grant}>
+        {(id) => (id === '' ? <p>{t(messages.noGrant)}</p> : <GrantCard key={id} id={id} renewal={renewal} />)}
+      </Loaded>
+      {isAdmin.value && (
+        <p>
+          <a class="button" href={href('grants', undefined, { agree: 'new', ...pair })}>
+            {t(messages.agree)}
+          </a>
+        </p>
+      )}
+      {first !== undefined && <WebhookDeliveries subscription={first.id} isOfPair={isOfPair} />}
+      {isAdmin.value && (
+        <>
+          <h2>{t(messages.subscriptions)}</h2>
+          <Loaded of={subscriptions}>
+            {(rows) =>
+              rows.length === 0 ? (
+                <p>{t(messages.noSubscriptions)}</p>
+              ) : (
+                <Table
+                  caption={t(messages.subscriptions)}
+                  rows={rows}
+                  keyOf={({ id }) => id}
+                  columns={[
+                    {
+                      key: 'subscriber',
+                      title: t(messages.subscriber),
+                      cell: ({ id, subscriber }) => (
+                        <a href={href('subscriptions', id)}>
+                          <bdi>{subscriber}</bdi>
+                        </a>
+                      ),
+                    },
+                    { key: 'state', title: t(messages.state), cell: ({ status }) => <StatusBadge status={status} /> },
+                    {
+                      key: 'types',
+                      title: 'types',
+                      cell: ({ types = [] }) => <bdi>{types.join(', ')}</bdi>,
+                    },
+                  ]}
+                />
+              )
+            }
+          </Loaded>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+import type { components } from '../../base/contract/contract.gen.js';
+
+export type Problem = components['schemas']['Problem'];
+
+/** No response arrived. The request may have been carried out. */
+export const connectionLost = 'connection_lost';
+/** Something other than the registry responded, such as a proxy. */
+export const unexpectedResponse = 'unexpected_response';
+
+/**
+ * The one error of the client. `code` is the stable name of the problem (docs/reference/errors.md), or `connection_lost`
+ * (status 0) or `unexpected_response`.
+ */
+export class AssentError extends Error {
+  override readonly name = 'AssentError';
+  readonly problem: Problem;
+  readonly code: string;
+  readonly status: number;
+  /** Each place of the request that breaks a rule. */
+  readonly faults: NonNullable<Problem['faults']>;
+  /** The id of the request in the log of the registry. */
+  readonly requestid: string;
+
+  constructor(problem: Problem, options?: { cause?: unknown }) {
+    super([problem.title, problem.detail].filter(Boolean).join(' '), options);
+    this.problem = problem;
+    this.code = problem.code;
+    this.status = problem.status;
+    this.faults = problem.faults ?? [];
+    this.requestid = problem.requestid;
+  }
+}
+
+export function lostConnection(cause: unknown): AssentError {
+  const detail = 'The registry did not respond.';
+  const problem = { type: 'about:blank', title: '', status: 0, detail, code: connectionLost, requestid: '' };
+  return new AssentError(problem, { cause });
+}
+
+/** `body` is what arrived: a problem of the registry (RFC 9457), or anything else. */
+export function refusal(body: unknown, { status, headers }: Response): AssentError {
+  const isProblem = typeof body === 'object' && body !== null && 'code' in body && 'title' in body;
+  if (isProblem) return new AssentError(body as Problem);
+  return new AssentError({
+    type: 'about:blank',
+    title: `The response has status ${status} and does not come from the registry.`,
+    status,
+    detail: '',
+    code: unexpectedResponse,
+    requestid: headers.get('X-Request-Id') ?? '',
+  });
+}

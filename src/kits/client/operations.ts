@@ -1,0 +1,62 @@
+import type { MaybeOptionalInit, ParseAsResponse } from 'openapi-fetch';
+import type { PathsWithMethod, ResponseObjectMap, SuccessResponse } from 'openapi-typescript-helpers';
+import type { components, paths } from '../../base/contract/contract.gen.js';
+
+export type Schemas = components['schemas'];
+export type Method = 'get' | 'put' | 'post' | 'patch' | 'delete';
+/** Those of AuthZEN are beside this API, for clients of AuthZEN. */
+export type PathOf<M extends Method> = Exclude<PathsWithMethod<paths, M>, `/access/${string}`>;
+
+/** What an operation returns, or what `parseAs` asks for. */
+export type DataOf<Operation, Init = unknown> =
+  Operation extends Record<string | number, unknown>
+    ? ParseAsResponse<SuccessResponse<ResponseObjectMap<Operation>, 'application/json'>, Init>
+    : never;
+
+export interface Answer<T> {
+  data: T;
+  status: number;
+  headers: Headers;
+  /** The version, for `If-Match`. */
+  etag: string | undefined;
+  /** The cursor of the next page of a list. Undefined on the last page. */
+  next: string | undefined;
+}
+
+/** As in openapi-fetch: `{ params: { path, query, header }, body, headers, parseAs, signal }`. */
+export type Call<M extends Method> = <P extends PathOf<M>, I extends MaybeOptionalInit<paths[P], M>>(
+  path: P,
+  ...init: object extends I ? [I?] : [I]
+) => Promise<Answer<DataOf<paths[P][M & keyof paths[P]], I>>>;
+
+type Listing<P> = P extends PathOf<'get'> ? (DataOf<paths[P]['get']> extends readonly unknown[] ? P : never) : never;
+/** The paths whose GET returns a list in pages. */
+export type ListPath = Listing<PathOf<'get'>>;
+export type Entry<P extends ListPath> = DataOf<paths[P]['get']> extends ReadonlyArray<infer T> ? T : never;
+
+/** A repeated POST with the same `Idempotency-Key` does it once (test/kits/client/contract.test.ts). */
+export const keyed: ReadonlySet<string> = new Set([
+  '/deliveries/outcomes',
+  '/grants',
+  '/origins',
+  '/subscriptions',
+  '/subscriptions/{id}/handshakes',
+]);
+
+/** A POST that changes nothing (test/kits/client/contract.test.ts). */
+export const safe: ReadonlySet<string> = new Set([
+  '/events/validate',
+  '/filters/test',
+  '/match',
+  '/origins/{name}/subscriptionrules/check',
+  '/permissions',
+]);
+
+const ofEvents: ReadonlySet<string> = new Set(['/match', '/events/validate']);
+
+/** Undefined: JSON. */
+export function mediaTypeOf(method: Method, path: string, body: unknown): string | undefined {
+  if (method === 'patch') return 'application/merge-patch+json';
+  if (ofEvents.has(path)) return `application/cloudevents${Array.isArray(body) ? '-batch' : ''}+json`;
+  return undefined;
+}

@@ -1,0 +1,144 @@
+import type { EventRequest } from '../../events/read-events.js';
+import type {
+  BatchAnswer,
+  Credential,
+  CredentialOf,
+  MatchAnswer,
+  MatchedMessage,
+} from '../../matching/match/match-message.js';
+import type { MatchedPair } from '../../matching/replica/known-pairs.js';
+import type { RegistryClient } from './registry-client.js';
+
+/**
+ * Sink credentials in memory, as last fetched from the registry, until the feed reports a change of their sink. Those
+ * that the registry cannot decrypt are reported to the host and fetched again after a while.
+ */
+export interface SinkCredentials {
+  /**
+   * The credential of each pair of a message, which may differ between its events. Fetches unknown ones. The registry may
+   * be ahead of the replica: a sink that is no longer deliverable is removed from the match.
+   */
+  of(
+    origin: string,
+    revision: string,
+    matched: MatchedMessage,
+    message: EventRequest,
+  ): Promise<{ matched: MatchedMessage; credentialOf: CredentialOf }>;
+  /** One pair, or everything if no sink is given. */
+  forget(origin: string | undefined, sink: string | undefined): void;
+}
+
+interface Entry {
+  /** `missing` if this token may not read it; undefined if there is none. */
+  credential: Credential | 'missing' | undefined;
+  /** Monotonic. */
+  until: number;
+}
+type Known = Map<string, Map<string, Entry>>;
+
+/** The feed does not report that a credential can be decrypted again, or that a token has another scope. */
+const unreadableMs = 60_000;
+/** Characters of cached subscription lists; about forty for each subscription. */
+const maxKept = 2_000_000;
+
+export function createCredentials(
+  client: RegistryClient,
+  onFault: (error: unknown) => void,
+  /** Called for each sink whose credential this token may not read. */
+  onWithheld: (origin: string, sink: string, error: Error) => void,
+  signal: AbortSignal,
+  /** By the registry's clock. */
+  now: () => number,
+): SinkCredentials {
+  /** By pair, then by the matching subscriptions: the credential of the oldest one that has any. */
+  const known: Known = new Map();
+  let kept = 0;
+  let changes = 0;
+
+  async function ask(origin: string, revision: string, message: EventRequest): Promise<Known> {
+    const path = `v1/match?origin=${encodeURIComponent(origin)}&minRevision=${revision}`;
+    const answer = await client.call({ method: 'POST', path, message, signal });
+    const told = (await answer.json()) as MatchAnswer | BatchAnswer;
+    const events = 'events' in told ? told.events : [told];
+    const sinks = events.flatMap((event) => event.sinks ?? []);
+    const withheld = events.flatMap((event) => event.withheld ?? []);
+    const asked: Known = new Map();
+    const note = ({ sink, subscriptions }: MatchAnswer['sinks'][number], one: Entry) => {
+      const pair = `${origin} ${sink}`;
+      asked.set(pair, (asked.get(pair) ?? new Map<string, Entry>()).set(subscriptions.join(), one));
+    };
+    for (const to of sinks) {
+      const { sink, hascredential, sinkcredential, previouscredential } = to;
+      const held = sinkcredential && { sinkcredential, ...(previouscredential && { previouscredential }) };
+      if (held !== undefined || hascredential !== true) {
+        note(to, { credential: held, until: Infinity });
+        continue;
+      }
+      note(to, { credential: 'missing', until: performance.now() + unreadableMs });
+      const detail = `The token lacks the scope assent:credentials, and ${sink} has a credential.`;
+      onWithheld(origin, sink, new Error(`${detail} Deliver nothing there.`));
+    }
+    for (const to of withheld) note(to, { credential: 'unreadable', until: performance.now() + unreadableMs });
+    for (const sink of new Set(withheld.map((to) => to.sink))) {
+      onFault(new Error(`The registry cannot decrypt the credential of ${sink}: deliver nothing there.`));
+    }
+    return asked;
+  }
+
+  /** The end of an overlap is not a change of the sink. */
+  function presentOf(credential: Credential): Credential {
+    if (credential === 'unreadable' || credential.previouscredential === undefined) return credential;
+    const { sinkcredential, previouscredential } = credential;
+    return Date.parse(previouscredential.until) > now() ? credential : { sinkcredential };
+  }
+
+  function keep(asked: Known): void {
+    if (kept >= maxKept) forgetAll();
+    for (const [pair, lists] of asked) {
+      const before = known.get(pair);
+      for (const list of lists.keys()) if (!before?.has(list)) kept += list.length;
+      known.set(pair, new Map([...(before ?? []), ...lists]));
+    }
+  }
+
+  function forgetAll(): void {
+    known.clear();
+    kept = 0;
+  }
+
+  return {
+    async of(origin, revision, matched, message) {
+      const pairs = matched.results.flatMap((result) => result.pairs.filter(({ hasCredential }) => hasCredential));
+      const listsOf = (map: Known, { sink }: MatchedPair) => map.get(`${origin} ${sink}`);
+      const isKnown = pairs.every((pair) => {
+        const told = listsOf(known, pair)?.get(pair.subscriptions.join());
+        return told !== undefined && told.until > performance.now();
+      });
+      const before = changes;
+      const from = isKnown ? known : await ask(origin, revision, message);
+      // A response that overlapped a change may be stale: use it once, do not cache it.
+      if (!isKnown && changes === before) keep(from);
+      // By pair: another event of the batch may match other subscriptions to the same sink.
+      const credentials = new Map<MatchedPair, Credential>();
+      for (const pair of pairs) {
+        const lists = listsOf(from, pair);
+        // One subscription more or less does not change the sink.
+        const told = lists?.get(pair.subscriptions.join()) ?? lists?.values().next().value;
+        if (told === undefined || told.credential === 'missing') continue;
+        if (told.credential !== undefined) credentials.set(pair, presentOf(told.credential));
+        // It was removed, and the replica is behind.
+        else pair.hasCredential = false;
+      }
+      const isTold = (pair: MatchedPair) => !pair.hasCredential || listsOf(from, pair) !== undefined;
+      const results = matched.results.map((result) => ({ ...result, pairs: result.pairs.filter(isTold) }));
+      return { matched: { ...matched, results }, credentialOf: (pair) => credentials.get(pair) };
+    },
+    forget(origin, sink) {
+      changes += 1;
+      if (origin === undefined || sink === undefined) return forgetAll();
+      const pair = `${origin} ${sink}`;
+      for (const list of known.get(pair)?.keys() ?? []) kept -= list.length;
+      known.delete(pair);
+    },
+  };
+}

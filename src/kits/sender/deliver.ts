@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { kindOf, type OutcomeKind } from '../../consent/outcome.js';
+import type { MatchAnswer } from '../../matching/match/match-message.js';
+import type { Door, DoorReply } from '../../outbound/door.js';
+import { authorizationOf, deliveryOf } from './delivery.js';
+import type { Denied, Permission, Permit } from './leases.js';
+import type { OutcomeReport } from './outcomes.js';
+import { backoffMs } from './registry-client.js';
+
+type MatchedSink = MatchAnswer['sinks'][number];
+
+/** The result of delivering an event to one webhook. */
+export interface DeliveryResult {
+  sink: string;
+  /**
+   * The kind of the last response, as in reports (`delivered`, `gone`, `throttled`, `unavailable`, `mediarefused`,
+   * `unauthorized`, `redirected`, `rejected`, `failed`, or `unanswered` without one). Or why nothing was sent: `denied`
+   * (no consent, or a hold), `withheld` (the credential is missing or cannot be applied), `blocked` (the sink, or an
+   * address that its name resolves to, is not allowed).
+   */
+  outcome: OutcomeKind | 'denied' | 'withheld' | 'blocked';
+  /** HTTP status of the last response. */
+  status?: number;
+  /** Why there is no response. */
+  detail?: string;
+  /** RFC 3339. The end of the hold that the webhook asked for. */
+  helduntil?: string;
+  /** Number of requests sent. */
+  attempts: number;
+}
+
+export interface DeliverOptions {
+  /**
+   * Maximum number of requests to each webhook (5 if absent). With 1, `deliver` does not wait for a hold to end either:
+   * for senders that have their own queue.
+   */
+  attempts?: number | undefined;
+  /** Cancels waits and requests: `deliver` rejects with its reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The match of one event, or the parts of it that deliveries need. */
+export type DeliveredMatch = Pick<MatchAnswer, 'origin' | 'sinks' | 'withheld'>;
+
+export interface DeliverSettings {
+  door: Door;
+  acquire(origin: string, sink: string, signal: AbortSignal): Promise<Permit | Denied>;
+  /** The current permission, as far as this process knows. */
+  permission(origin: string, sink: string): Permission;
+  report(outcome: OutcomeReport): void;
+  /** Called whenever a delivery to a sink is withheld. */
+  onWithheld(origin: string, sink: string, error: Error): void;
+  closing: AbortSignal;
+  /** Milliseconds since 1970, by the registry's clock. */
+  now: () => number;
+  random: () => number;
+}
+
+const firstDelayMs = 1_000;
+const longestDelayMs = 60_000;
+/** An admin may end a hold at any time. */
+const longestLookMs = 1_000;
+/** A retry of any other outcome would give the same result. */
+const isTransient: ReadonlySet<string> = new Set(['throttled', 'unavailable', 'failed', 'unanswered']);
+
+/** `Sender.deliver`. */
+export function createDeliver(settings: DeliverSettings) {
+  const { door, acquire, permission, report, onWithheld, closing, now, random } = settings;
+
+  async function attempt(event: object, origin: string, to: MatchedSink, signal: AbortSignal, permit: Permit) {
+    const delivery = deliveryOf(event, origin, to);
+    const reply = await door.post({ url: to.sink, ...delivery, signal });
+    signal.throwIfAborted();
+    if (reply.kind === 'blocked') permit.giveBack();
+    const status = reply.kind === 'answered' ? reply.status : 'error';
+    report({ origin, sink: to.sink, status, retryAfter: retryAfterOf(reply) });
+    return reply;
+  }
+
+  async function deliverTo(
+    event: object,
+    origin: string,
+    to: MatchedSink,
+    most: number,
+    signal: AbortSignal,
+  ): Promise<DeliveryResult> {
+    const { sink } = to;
+    const { fault } = authorizationOf(to);
+    if (fault !== undefined) {
+      onWithheld(origin, sink, new Error(`Nothing was delivered. ${fault}`));
+      return { sink, outcome: 'withheld', detail: fault, attempts: 0 };
+    }
+    let previous = to.previouscredential;
+    let using = to;
+    for (let attempts = 0; ;) {
+      const permit = await acquire(origin, sink, signal);
+      if (!permit.allowed) {
+        const { helduntil, message: detail = '' } = permit;
+        if (helduntil === undefined) return { sink, outcome: 'denied', detail, attempts };
+        if (most === 1) return { sink, outcome: 'denied', detail, helduntil, attempts };
+        await sleep(Math.min(longestLookMs, Math.max(50, Date.parse(helduntil) - now())), undefined, { signal });
+        continue;
+      }
+      const reply = await attempt(event, origin, using, signal, permit);
+      if (reply.kind === 'blocked') {
+        onWithheld(origin, sink, new Error(`Nothing was delivered. ${reply.detail}`));
+        return { sink, outcome: 'blocked', detail: reply.detail, attempts };
+      }
+      attempts += 1;
+      const outcome = kindOf(reply.kind === 'answered' ? reply.status : 'error');
+      // The webhook may not know the new credential yet.
+      if (reply.kind === 'answered' && reply.status === 401 && previous && Date.parse(previous.until) > now()) {
+        using = { ...to, sinkcredential: previous.sinkcredential };
+        previous = undefined;
+        continue;
+      }
+      if (!isTransient.has(outcome) || attempts >= most) {
+        const { helduntil } = permission(origin, sink);
+        const what = reply.kind === 'answered' ? { status: reply.status } : { detail: reply.detail };
+        return { sink, outcome, ...what, ...(helduntil !== undefined && { helduntil }), attempts };
+      }
+      // `acquire` waits until the hold ends.
+      if (permission(origin, sink).helduntil !== undefined) continue;
+      await sleep(backoffMs(attempts - 1, firstDelayMs, longestDelayMs, random), undefined, { signal });
+    }
+  }
+
+  return async function deliver(
+    event: object,
+    { origin: name, sinks, withheld = [] }: DeliveredMatch,
+    { attempts = 5, signal: caller }: DeliverOptions = {},
+  ): Promise<DeliveryResult[]> {
+    if (Array.isArray(event) || typeof (event as { headers?: unknown }).headers === 'object') {
+      throw new TypeError('deliver takes one event in the JSON format.');
+    }
+    const origin = name.toLowerCase();
+    const over = new AbortController();
+    const end = () => over.abort(caller?.aborted ? caller.reason : closing.reason);
+    for (const signal of [caller, closing]) {
+      if (signal?.aborted) end();
+      signal?.addEventListener('abort', end, { once: true });
+    }
+    try {
+      const results = await Promise.all(sinks.map((to) => deliverTo(event, origin, to, attempts, over.signal)));
+      const detail = 'The registry cannot decrypt the credential of this webhook.';
+      return [...results, ...withheld.map(({ sink }) => ({ sink, outcome: 'withheld' as const, detail, attempts: 0 }))];
+    } catch (error) {
+      over.abort(error);
+      // An aborted sleep throws its own error, not the signal's reason.
+      throw caller?.aborted ? (caller.reason as Error) : closing.aborted ? (closing.reason as Error) : error;
+    } finally {
+      for (const signal of [caller, closing]) signal?.removeEventListener('abort', end);
+    }
+  };
+}
+
+/** The first of several header lines counts. */
+function retryAfterOf(reply: DoorReply): string | undefined {
+  if (reply.kind !== 'answered') return undefined;
+  return reply.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1];
+}

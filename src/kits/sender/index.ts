@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
+import { firstHoldSeconds, holdSecondsOf } from '../../consent/outcome.js';
+import { presentPermission } from '../../consent/permission.js';
+import { dialects } from '../../matching/filters/dialects.js';
+import {
+  matchEvents,
+  originFor,
+  readMessage,
+  textOfMatch,
+  type BatchAnswer,
+  type MatchAnswer,
+} from '../../matching/match/match-message.js';
+import { createReplica, indexLoading } from '../../matching/replica/replica.js';
+import { sliceSteps, usualBudget, Work } from '../../matching/match/work.js';
+import { createDoor, type DoorSettings } from '../../outbound/door.js';
+import { createCredentials } from './credentials.js';
+import { createDeliver, type DeliveredMatch, type DeliverOptions, type DeliveryResult } from './deliver.js';
+import { messageOf, type EventMessage } from './delivery.js';
+import { openJournal } from './journal.js';
+import { createLeaseClient, type Denied, type Permission, type Permit } from './leases.js';
+import { ownTenant } from './lines.js';
+import { createOutcomes, type OutcomeReport } from './outcomes.js';
+import { createPermits } from './permits.js';
+import { createRegistryClient } from './registry-client.js';
+import { createReplicaSync } from './replica-sync.js';
+import type { Sender, SenderSettings } from './sender.js';
+
+export { RegistryError } from '../../base/errors.js';
+export { deliveryOf, type Delivery } from './delivery.js';
+export { RegistryRefusal } from './registry-client.js';
+export type { Sender, SenderSettings, DeliveredMatch, DeliverOptions, DeliveryResult, DoorSettings };
+export type { BatchAnswer, Denied, EventMessage, MatchAnswer, OutcomeReport, Permission, Permit };
+
+const closeTimeoutMs = 3_000;
+const maxWithheld = 10_000;
+/** A working feed reports a hold within this time. */
+const holdReportedWithinMs = 60_000;
+
+/** Throws an Error for invalid settings, and for a folder that is in use or not writable. */
+export async function createSender(settings: SenderSettings): Promise<Sender> {
+  const { token, ca, folder, compactAbove, matchSteps = usualBudget, onFault = () => undefined } = settings;
+  const addresses = [settings.registry].flat().map(addressOf);
+  if (addresses.length === 0) throw new Error('createSender needs the URL of a registry.');
+  const origin = settings.origin?.toLowerCase();
+  const registry = addresses
+    .map(({ href }) => href)
+    .sort()
+    .join(' ');
+  const journal =
+    folder === undefined ? undefined : await openJournal({ folder, registry, origin, onFault, compactAbove });
+
+  const instance = [...(settings.instance === undefined ? [] : [settings.instance.slice(0, 60)]), randomUUID()].join(
+    '.',
+  );
+
+  const closing = new AbortController();
+  const last = new AbortController();
+  // Every pending call to the registry listens to one of them.
+  setMaxListeners(0, closing.signal, last.signal);
+  const client = createRegistryClient({ addresses, token, ca });
+  const now = () => Date.now() + client.aheadMs();
+  const sync = createReplicaSync({
+    client,
+    journal,
+    origin,
+    onFault,
+    random: Math.random,
+    createReplica: () => createReplica({ dialects, now }),
+    onChange(of, sink) {
+      credentials.forget(of, sink);
+      if (of === undefined || sink === undefined) withheld.clear();
+      else withheld.delete(`${of} ${sink}`);
+      // The feed reports the hold now, and will report when an admin ends it.
+      const denial =
+        of !== undefined && sink !== undefined ? known().permission(ownTenant, of, sink).denial : undefined;
+      if (denial === 'held') holds.delete(`${of} ${sink}`);
+      permits.recheck(of, sink);
+    },
+  });
+  /**
+   * Holds by pair: when each ends by the registry's clock, and when it was asked for by the monotonic clock.
+   */
+  const holds = new Map<string, { until: number; askedAt: number }>();
+  /** Pairs whose deliveries are withheld and were reported to the host, until they change. */
+  const withheld = new Set<string>();
+  const onWithheld = (of: string, sink: string, error: Error) => {
+    if (withheld.has(`${of} ${sink}`)) return;
+    if (withheld.size >= maxWithheld) withheld.clear();
+    withheld.add(`${of} ${sink}`);
+    onFault(error);
+  };
+  const credentials = createCredentials(client, onFault, onWithheld, closing.signal, now);
+  const outcomes = createOutcomes(client, onFault, Math.random, now);
+  const permits = createPermits({
+    permission: (of, sink) => permissionNow(of, sink),
+    leases: createLeaseClient(client, instance, last.signal),
+    onFault,
+    random: Math.random,
+  });
+
+  function known() {
+    const replica = sync.replica();
+    if (replica === undefined) throw indexLoading();
+    return replica;
+  }
+
+  function heldUntil(pair: string): number {
+    const hold = holds.get(pair);
+    if (hold === undefined) return 0;
+    const currentAt = performance.now() - sync.age() * 1_000;
+    return currentAt > hold.askedAt + holdReportedWithinMs ? 0 : hold.until;
+  }
+
+  function permission(name: string, sink: string, ownHold = 0): Permission {
+    const of = name.toLowerCase();
+    const { denial, grant } = known().permission(ownTenant, of, sink);
+    if (denial !== undefined || grant === undefined || ownHold <= now()) {
+      return presentPermission(of, sink, { denial, grant });
+    }
+    return presentPermission(of, sink, { denial: 'held', grant: { ...grant, heldUntil: ownHold } });
+  }
+
+  function hold({ origin: of, sink, status, retryAfter }: OutcomeReport): void {
+    const named = retryAfter ? holdSecondsOf(retryAfter, undefined, new Date(now())) : undefined;
+    // After a 410, the registry ends the grant or lets us go on (`goneafter`): a hold until the feed reports which.
+    const seconds = status === 410 ? firstHoldSeconds : status === 429 ? (named ?? firstHoldSeconds) : named;
+    if (seconds === undefined) return;
+    for (const pair of holds.keys()) if (heldUntil(pair) <= now()) holds.delete(pair);
+    const pair = `${of} ${sink}`;
+    // Concurrent deliveries get their responses one after the other; an earlier hold still counts.
+    const until = Math.max(heldUntil(pair), now() + seconds * 1_000);
+    holds.set(pair, { until, askedAt: performance.now() });
+    permits.recheck(of, sink);
+  }
+
+  const permissionNow = (of: string, sink: string) => permission(of, sink, heldUntil(`${of} ${sink}`));
+
+  function report(outcome: OutcomeReport): void {
+    outcomes.report(outcome);
+    if ([410, 429, 503].includes(Number(outcome.status))) hold({ ...outcome, origin: outcome.origin.toLowerCase() });
+  }
+
+  const door = createDoor(settings.door);
+  const deliver = createDeliver({
+    door,
+    acquire: permits.acquire,
+    permission: permissionNow,
+    report,
+    onWithheld,
+    closing: closing.signal,
+    now,
+    random: Math.random,
+  });
+  const work = [sync.run(closing.signal), outcomes.run(closing.signal)];
+  let closed: Promise<void> | undefined;
+
+  async function end(): Promise<void> {
+    settings.signal?.removeEventListener('abort', onAbort);
+    closing.abort(new Error('The sender is closed.'));
+    const timer = setTimeout(() => last.abort(), closeTimeoutMs);
+    const flushed = Promise.all(work).then(() => outcomes.flush(last.signal).catch(onFault));
+    // In parallel: from here on, nothing more is sent.
+    await Promise.all([permits.close(), flushed]);
+    clearTimeout(timer);
+    sync.settle();
+    door.close();
+    await Promise.all([client.close(), journal?.close().catch(onFault)]);
+  }
+
+  const close = () => (closed ??= end());
+  const onAbort = () => void close();
+  settings.signal?.addEventListener('abort', onAbort, { once: true });
+  if (settings.signal?.aborted) await close();
+
+  return {
+    ready: (maxAgeMs = Infinity) => sync.ready(maxAgeMs),
+    permission: (of, sink) => permission(of, sink),
+    match(event: object, { origin: name = settings.origin } = {}) {
+      const replica = known();
+      const of = originFor(replica, ownTenant, name);
+      const revision = sync.checkpoint()?.revision ?? '';
+      const matched = readMessage(of, messageOf(event));
+      matchEvents(replica, of, matched, new Work(matchSteps), revision);
+      return JSON.parse(textOfMatch(revision, of, matched)) as MatchAnswer & BatchAnswer;
+    },
+    async matchWithCredentials(event: object, { origin: name = settings.origin } = {}) {
+      const of = originFor(known(), ownTenant, name);
+      const message = messageOf(event);
+      const matched = readMessage(of, message);
+      const slice = { left: sliceSteps };
+      const work = new Work(matchSteps, slice);
+      const position = () => sync.checkpoint()?.revision ?? '';
+      // The replica may have been replaced after each slice.
+      while (!matchEvents(known(), originFor(known(), ownTenant, name), matched, work, position())) {
+        await setImmediate();
+        slice.left = sliceSteps;
+      }
+      const revision = position();
+      const complete = await credentials.of(of.name, revision, matched, message);
+      return JSON.parse(textOfMatch(revision, of, complete.matched, complete.credentialOf)) as MatchAnswer &
+        BatchAnswer;
+    },
+    acquire: (of, sink, signal) => permits.acquire(of.toLowerCase(), sink, signal),
+    deliver,
+    report,
+    age: () => sync.age(),
+    close,
+  };
+}
+
+function addressOf(text: string): URL {
+  const address = new URL(text);
+  if (!['https:', 'http:'].includes(address.protocol)) throw new Error(`${text} is not the URL of a registry.`);
+  if (!address.pathname.endsWith('/')) address.pathname += '/';
+  return address;
+}

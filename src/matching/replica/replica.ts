@@ -1,0 +1,320 @@
+import { RegistryError } from '../../base/errors.js';
+import type { ContextAttributes } from '../../events/context-attributes.js';
+import { withoutQuery } from '../../registry/storage/audit.js';
+import { createMatchIndex, type MatchIndex } from '../index/match-index.js';
+import { KnownPairs, type Decision, type MatchedPair } from './known-pairs.js';
+import type { Dialects } from '../filters/predicate.js';
+import type { Work } from '../match/work.js';
+import { type GrantState, type OriginState, type State, type Subject, type SubscriptionState } from './state.js';
+
+/**
+ * The state of the registry in memory: origins, which subscriptions an event matches, and which origin may send where.
+ * Every process of the registry has one, and so does every sender that follows the feed, so all give the same results.
+ *
+ * `put` accepts states in the order of the log; a state replaces the previous one, and null removes it. Everything here
+ * is synchronous, so no caller sees a partial change. Each call checks by the clock of the database whether a grant is
+ * live and a subscription has not ended: no change of the log says so in time.
+ */
+export interface Replica {
+  /** `subject` is the thing that has the state. */
+  put(subject: Subject, state: State | null): void;
+  /** Undefined for an origin that is not the tenant's. */
+  origin(tenant: string, name: string): KnownOrigin | undefined;
+  defaultOrigin(tenant: string): KnownOrigin | undefined;
+  /** The pairs that get the event, each once, with the subscriptions that match it; oldest first. */
+  match(origin: KnownOrigin, event: ContextAttributes): MatchedPair[];
+  /**
+   * The same within a slice: undefined if the work was stopped. The final result is the state at that time, as if it
+   * had been computed in one go.
+   */
+  match(origin: KnownOrigin, event: ContextAttributes, work: Work): MatchedPair[] | undefined;
+  /** `origin` in lower case. A pair of another tenant has no grant. */
+  permission(tenant: string, origin: string, sink: string): Decision;
+  /** The same in steps, for many at once: the number of the origin; 0, without pairs, if it is not the tenant's. */
+  numberOf(tenant: string, origin: string): number;
+  readonly pairs: Pick<KnownPairs, 'find' | 'findAll' | 'denial' | 'rate' | 'expiresAt' | 'basis' | 'writeGrantId'>;
+  /** Milliseconds since 1970 by the database's clock. */
+  now(): number;
+  /** How many subscriptions a tenant has, the suspended ones included. */
+  subscriptionsOf(tenant: string): number;
+  /** Subscriptions, pairs that have a subscription or a grant, and the bytes of all of them outside the JS heap. */
+  size(): { subscriptions: number; pairs: number; bytes: number };
+}
+
+export interface KnownOrigin extends OriginState {
+  tenant: string;
+}
+
+/** An origin and its index. The arrays are indexed by the handles of the index. */
+interface IndexedOrigin {
+  number: number;
+  origin: KnownOrigin;
+  index: MatchIndex;
+  pairs: Int32Array;
+  /** The pairs of suspended subscriptions, by id, and the ends of those that have one. They are not in the index. */
+  suspended: Map<string, number>;
+  suspendedEnds: Map<string, number>;
+  /** Of those in the index. Milliseconds since 1970. */
+  ends: Map<number, number>;
+  credentials: Set<number>;
+  protocolSettings: Map<number, Record<string, unknown>>;
+}
+
+export interface ReplicaSettings {
+  dialects: Dialects;
+  /** Milliseconds since 1970 by the database's clock. */
+  now: () => number;
+}
+
+export function createReplica({ dialects, now }: ReplicaSettings): Replica {
+  const indexed = new Map<string, IndexedOrigin>();
+  const pairs = new KnownPairs();
+  /** The number of subscriptions by tenant. */
+  const subscriptions = new Map<string, number>();
+  /** The name of the default origin by tenant. */
+  const defaults = new Map<string, string>();
+  let originNumber = 0;
+
+  function putOrigin(tenant: string, name: string, state: OriginState | null): void {
+    const entry = indexed.get(name);
+    if (state === null) {
+      if (entry) {
+        pairs.releaseOrigin(entry.number);
+        count(entry.origin.tenant, -sizeOf(entry));
+      }
+      indexed.delete(name);
+    } else if (entry === undefined) {
+      const index = createMatchIndex(dialects);
+      indexed.set(name, {
+        number: (originNumber += 1),
+        origin: { ...state, tenant },
+        index,
+        pairs: new Int32Array(64),
+        suspended: new Map(),
+        suspendedEnds: new Map(),
+        ends: new Map(),
+        credentials: new Set(),
+        protocolSettings: new Map(),
+      });
+    } else {
+      count(entry.origin.tenant, -sizeOf(entry));
+      entry.origin = { ...state, tenant };
+      count(tenant, sizeOf(entry));
+    }
+    if (state !== null) pairs.blockOrigin(indexed.get(name)?.number ?? 0, state.blocked === true);
+    if (state?.isdefault) defaults.set(tenant, name);
+    else if (defaults.get(tenant) === name) defaults.delete(tenant);
+  }
+
+  function count(tenant: string, change: number): void {
+    const number = (subscriptions.get(tenant) ?? 0) + change;
+    if (number === 0) subscriptions.delete(tenant);
+    else subscriptions.set(tenant, number);
+  }
+
+  function putSubscription(entry: IndexedOrigin, id: string, state: SubscriptionState | null): void {
+    const size = sizeOf(entry);
+    try {
+      // Join before leave, so that a pair that stays the same is never empty in between.
+      const end = state === null ? undefined : endOf(state);
+      const pair = state === null ? 0 : pairs.join(entry.number, state.sink, state.suspended, end);
+      leave(entry, id, state !== null && !state.suspended);
+      if (state?.suspended) {
+        entry.suspended.set(id, pair);
+        if (end !== undefined) entry.suspendedEnds.set(id, end);
+      } else if (state !== null) addOrRemove(entry, state, pair, end);
+    } finally {
+      count(entry.origin.tenant, sizeOf(entry) - size);
+    }
+  }
+
+  /** If indexing fails, neither the new subscription nor the one that it replaces stays. */
+  function addOrRemove(entry: IndexedOrigin, state: SubscriptionState, pair: number, end: number | undefined): void {
+    try {
+      const handle = addToIndex(entry, state, pair);
+      if (end !== undefined) entry.ends.set(handle, end);
+    } catch (error) {
+      const handle = entry.index.handleOf(state.id);
+      if (handle !== undefined) removeFromIndex(entry, state.id, handle);
+      pairs.leave(pair, false, end);
+      throw error;
+    }
+  }
+
+  function addToIndex(entry: IndexedOrigin, state: SubscriptionState, pair: number): number {
+    const handle = entry.index.add({
+      id: state.id,
+      source: state.source ?? undefined,
+      types: state.types ?? undefined,
+      subject: state.subject ?? undefined,
+      filters: state.filters ?? undefined,
+    });
+    if (handle >= entry.pairs.length) entry.pairs = grown(entry.pairs);
+    entry.pairs[handle] = pair;
+    if (state.hascredential) entry.credentials.add(handle);
+    else entry.credentials.delete(handle);
+    const settings = state.protocolsettings ?? {};
+    if (Object.values(settings).some(isSet)) entry.protocolSettings.set(handle, settings);
+    else entry.protocolSettings.delete(handle);
+    return handle;
+  }
+
+  /** Removes a subscription from its pair, and from the index unless it stays there. */
+  function leave(entry: IndexedOrigin, id: string, staysInIndex: boolean): void {
+    const pair = entry.suspended.get(id);
+    if (pair !== undefined) {
+      entry.suspended.delete(id);
+      const end = entry.suspendedEnds.get(id);
+      entry.suspendedEnds.delete(id);
+      pairs.leave(pair, true, end);
+      return;
+    }
+    const handle = entry.index.handleOf(id);
+    if (handle === undefined) return;
+    pairs.leave(entry.pairs[handle] ?? 0, false, entry.ends.get(handle));
+    entry.ends.delete(handle);
+    if (!staysInIndex) removeFromIndex(entry, id, handle);
+  }
+
+  function removeFromIndex(entry: IndexedOrigin, id: string, handle: number): void {
+    entry.index.remove(id);
+    entry.credentials.delete(handle);
+    entry.protocolSettings.delete(handle);
+  }
+
+  function match(origin: KnownOrigin, event: ContextAttributes): MatchedPair[];
+  function match(origin: KnownOrigin, event: ContextAttributes, work?: Work): MatchedPair[] | undefined;
+  function match({ name }: KnownOrigin, event: ContextAttributes, work?: Work): MatchedPair[] | undefined {
+    const entry = indexed.get(name);
+    if (entry === undefined || entry.origin.blocked) {
+      work?.endEvent();
+      return [];
+    }
+    const handles = work === undefined ? entry.index.match(event) : entry.index.match(event, work);
+    if (handles === undefined) return undefined;
+    const matches: MatchedPair[] = [];
+    if (handles.length === 0) return matches;
+    // One subscription needs no grouping by pair.
+    const found = handles.length === 1 ? undefined : new Map<number, MatchedPair>();
+    const time = now();
+    const ends = entry.ends.size === 0 ? undefined : entry.ends;
+    for (const handle of handles) {
+      if (ends !== undefined && (ends.get(handle) ?? Infinity) <= time) continue;
+      const pair = entry.pairs[handle] ?? 0;
+      if (!pairs.isLive(pair, time)) continue;
+      let matched = found?.get(pair);
+      if (matched === undefined) {
+        matched = pairs.matched(pair, time);
+        matches.push(matched);
+        found?.set(pair, matched);
+      }
+      const id = entry.index.idOf(handle);
+      const settings = entry.protocolSettings.get(handle);
+      // Ids begin with their creation time (UUID version 7), so the smallest is the oldest.
+      if (settings !== undefined && (matched.settingsOf === undefined || id < matched.settingsOf)) {
+        matched.protocolSettings = settings;
+        matched.settingsOf = id;
+      }
+      matched.subscriptions.push(id);
+      matched.hasCredential ||= entry.credentials.has(handle);
+    }
+    for (const { subscriptions } of matches) if (subscriptions.length > 1) subscriptions.sort();
+    return matches;
+  }
+
+  function numberOf(tenant: string, origin: string): number {
+    const entry = indexed.get(origin);
+    return entry?.origin.tenant === tenant ? entry.number : 0;
+  }
+
+  return {
+    put(subject, state) {
+      if (subject.kind === 'origin') {
+        putOrigin(subject.tenant, subject.origin, state as OriginState | null);
+        return;
+      }
+      const entry = indexed.get(subject.origin);
+      // It was removed together with its origin.
+      if (entry === undefined) return;
+      if (subject.kind === 'subscription') putSubscription(entry, subject.id, state as SubscriptionState | null);
+      else pairs.putGrant(entry.number, subject.sink, state as GrantState | null);
+    },
+
+    origin(tenant, name) {
+      const origin = indexed.get(name)?.origin;
+      return origin?.tenant === tenant ? origin : undefined;
+    },
+
+    defaultOrigin: (tenant) => indexed.get(defaults.get(tenant) ?? '')?.origin,
+
+    match,
+
+    permission(tenant, origin, sink) {
+      const bytes = Buffer.from(sink);
+      return pairs.permission(pairs.find(numberOf(tenant, origin), bytes, 0, bytes.length), now());
+    },
+
+    numberOf,
+    pairs,
+    now,
+
+    subscriptionsOf: (tenant) => subscriptions.get(tenant) ?? 0,
+
+    size: () => {
+      let total = 0;
+      let { bytes } = pairs;
+      for (const entry of indexed.values()) {
+        total += sizeOf(entry);
+        bytes += entry.index.statistics().bytes + entry.pairs.length * 4;
+      }
+      return { subscriptions: total, pairs: pairs.size, bytes };
+    },
+  };
+}
+
+function sizeOf({ index, suspended }: IndexedOrigin): number {
+  return index.size + suspended.size;
+}
+
+/**
+ * Puts a state, or removes its subject if this version cannot use the state: removing denies, but the old state might
+ * allow. An undefined subject is of a kind that this version does not know.
+ */
+export function putOrRemove(
+  replica: Replica,
+  subject: Subject | undefined,
+  state: State | null,
+  onFault: (error: unknown) => void,
+): void {
+  if (subject === undefined) return;
+  try {
+    replica.put(subject, state);
+  } catch (cause) {
+    const logged = subject.kind === 'grant' ? { ...subject, sink: withoutQuery(subject.sink) } : subject;
+    onFault(new Error(`A state could not be taken in: ${JSON.stringify(logged)}`, { cause }));
+    replica.put(subject, null);
+  }
+}
+
+/** Undefined without an end. An end that this version cannot read has passed. */
+function endOf({ expiresat }: SubscriptionState): number | undefined {
+  return expiresat ? Date.parse(expiresat) || 0 : undefined;
+}
+
+/** A patch that removes the last member leaves an empty object. */
+function isSet(setting: unknown): boolean {
+  return typeof setting !== 'object' || setting === null || Object.keys(setting).length > 0;
+}
+
+function grown(words: Int32Array): Int32Array {
+  const more = new Int32Array(words.length * 2);
+  more.set(words);
+  return more;
+}
+
+/** The error while the replica is still loading. */
+export function indexLoading(): RegistryError {
+  return new RegistryError('index_loading', 'The index of subscriptions and grants is being loaded.', {
+    retryAfterSeconds: 1,
+  });
+}

@@ -1,0 +1,84 @@
+import type { Profile } from '../../consent/origin.js';
+import type { Filter } from '../filters/filter.js';
+
+/**
+ * The subjects of changes and states, in the form of the database views `origin_state`, `subscription_state` and
+ * `grant_state`, and of the feed and snapshots. States have everything that matching and permissions need, and no
+ * secret.
+ */
+export type Subject =
+  | { kind: 'origin'; tenant: string; origin: string }
+  | { kind: 'subscription'; origin: string; id: string }
+  | { kind: 'grant'; origin: string; sink: string };
+
+export type State = OriginState | SubscriptionState | GrantState;
+
+export type StateLine =
+  | { kind: 'origin'; state: OriginState }
+  | { kind: 'subscription'; state: SubscriptionState }
+  | { kind: 'grant'; state: GrantState };
+
+/** Undefined for a kind that this version does not know. */
+export function subjectOfState({ kind, state }: StateLine, tenant: string): Subject | undefined {
+  switch (kind) {
+    case 'origin':
+      return { kind, tenant, origin: state.name };
+    case 'subscription':
+      return { kind, origin: state.origin, id: state.id };
+    case 'grant':
+      return { kind, origin: state.origin, sink: state.sink };
+    default:
+      return undefined;
+  }
+}
+
+/** For example, the subject of `grant.revoked` is a grant. Undefined for a kind that this version does not know. */
+export function subjectOfChange(
+  change: { kind: string; origin: string; sink?: string; subscription?: string | null },
+  tenant: string,
+): Subject | undefined {
+  const { origin, sink, subscription } = change;
+  const kind = change.kind.slice(0, change.kind.indexOf('.'));
+  if (kind === 'origin') return { kind, tenant, origin };
+  if (kind === 'subscription' && subscription) return { kind, origin, id: subscription };
+  return kind === 'grant' && sink ? { kind, origin, sink } : undefined;
+}
+
+export interface OriginState {
+  name: string;
+  isdefault: boolean;
+  profile: Profile;
+  /** It may send nothing, and nothing matches. */
+  blocked?: boolean;
+}
+
+export interface SubscriptionState {
+  id: string;
+  origin: string;
+  sink: string;
+  source?: string | null;
+  types?: string[] | null;
+  subject?: string | null;
+  filters?: Filter[] | null;
+  protocolsettings?: Record<string, unknown> | null;
+  hascredential: boolean;
+  /** Or its subscriber is blocked. */
+  suspended: boolean;
+  /** RFC 3339: the end that its consumer named. */
+  expiresat?: string | null;
+}
+
+export interface GrantState {
+  id: string;
+  origin: string;
+  sink: string;
+  state: (typeof grantStates)[number];
+  basis: (typeof bases)[number];
+  allowedrate: string;
+  /** RFC 3339. */
+  expiresat: string;
+  helduntil?: string | null;
+}
+
+export const grantStates = ['live', 'ended', 'revoked', 'blocked'] as const;
+export const bases = ['response', 'callback', 'agreement', 'policy'] as const;

@@ -1,0 +1,354 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { SetupError } from '../../base/errors.js';
+import { acceptedAlgorithms, isName } from '../tokens/authenticate.js';
+import { createAddressRules } from '../../outbound/address.js';
+import { limits } from '../../base/limits.js';
+import { usualBudget } from '../../matching/match/work.js';
+
+/**
+ * The whole configuration. It comes from the environment, is checked as a whole at startup, and does not change later.
+ * The documentation lists every name with its default; test/registry/app/config.test.ts checks that.
+ */
+const text = z.string('must be a text').trim().min(1, 'must not be empty');
+const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
+/** Number() would accept "0x50", "1e3" and a space. */
+const whole = (from: number, to: number) =>
+  z
+    .string()
+    .refine(
+      (value) => /^\d{1,9}$/.test(value) && Number(value) >= from && Number(value) <= to,
+      `must be a whole number from ${from} to ${to}`,
+    )
+    .transform(Number);
+const list = z
+  .string()
+  .transform((value) => value.split(',').map((part) => part.trim()))
+  .transform((parts) => parts.filter((part) => part !== ''));
+const network = z.string().refine((value) => {
+  try {
+    return createAddressRules({ allowedNetworks: [value], deniedNetworks: [] });
+  } catch {
+    return false;
+  }
+}, 'must be networks like 10.0.0.0/8 or fd00::/8');
+/** An invalid port would crash the process inside c-ares. */
+const dnsServer = z.string().refine((value) => {
+  const [, v6, v4 = v6, port = '53'] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(value) ?? [];
+  if (v6 === undefined ? !isIPv4(v4 ?? '') : !isIPv6(v6)) return isIP(value) !== 0;
+  return Number(port) >= 1 && Number(port) <= 65_535;
+}, 'must be addresses like 192.0.2.53 or 192.0.2.53:5353 or [2001:db8::53]:53');
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
+/** In the normal form, which is safe in a header. */
+const publicUrl = httpUrl
+  .refine((value) => {
+    const { username, password, href } = URL.canParse(value) ? new URL(value) : new URL('about:blank');
+    // The parser reports an empty query as none, but keeps its question mark in the URL.
+    return username + password === '' && !/[?#]/.test(href);
+  }, 'must have no user name, password, query or fragment: callback URLs are built from it')
+  .transform((value) => new URL(value).href);
+
+/** RFC 9116, section 2.5.3. */
+const contactUri = z
+  .string()
+  .regex(/^(?:mailto:[!-~]+@[!-~]+|https:\/\/[!-~]+|tel:[!-~]+)$/, 'must be URIs like mailto:security@example.com');
+
+const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
+
+const tenantName = z
+  .string('must be a text')
+  .refine(isName, 'must be a name of 1 to 200 characters without control characters');
+
+/** The console never asks for sink credentials. */
+const consoleScope = 'openid assent:subscribe assent:deliver assent:admin assent:block assent:audit';
+
+const issuer = z.strictObject(
+  {
+    issuer: text,
+    audience: z.union(
+      [text.transform((value) => [value]), z.array(text).min(1, 'must not be empty')],
+      'must be a text or a list of texts',
+    ),
+    jwks: httpUrl,
+    algorithms: z
+      .array(z.enum(acceptedAlgorithms, `must be one of ${acceptedAlgorithms.join(', ')}`), 'must be a list')
+      .min(1, 'must not be empty')
+      .default(['PS256', 'ES256']),
+    tenant: tenantName.optional(),
+    tenants: z.array(tenantName, 'must be a list').min(1, 'must not be empty').optional(),
+    consoleclient: text.optional(),
+    consolescope: text.default(consoleScope),
+  },
+  {
+    error: ({ code, keys }) =>
+      code === 'unrecognized_keys'
+        ? `has no member ${keys.join(', ')}`
+        : 'must be an object with issuer, audience and jwks',
+  },
+);
+
+const json = z.string().transform((value, context) => {
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    context.addIssue({ code: 'custom', message: 'must be JSON' });
+    return z.NEVER;
+  }
+});
+
+const credentialKey = z.string().transform((value, context) => {
+  const [, id, encoded] = /^([A-Za-z0-9_-]{1,40}):([A-Za-z0-9_-]+)$/.exec(value) ?? [];
+  const key = Buffer.from(encoded ?? '', 'base64url');
+  if (id !== undefined && key.length === 32) return { id, key: new Uint8Array(key) };
+  context.addIssue({ code: 'custom', message: 'must be entries like 2026-11:<32 bytes in base64url>' });
+  return z.NEVER;
+});
+
+const variables = {
+  // With a typo, any other value would mean development, where the service trusts its own tokens.
+  NODE_ENV: z
+    .enum(['development', 'test', 'production'], 'must be development, test or production')
+    .default('development'),
+  DATABASE_URL: postgresUrl.optional(),
+  DATABASE_REPLICA_URL: postgresUrl.optional(),
+  ASSENT_EMBEDDED_DATABASE: flag.optional(),
+  ASSENT_DATA: text.default('.assent'),
+  ASSENT_HOST: text.default('127.0.0.1'),
+  PORT: whole(0, 65_535).optional(),
+  ASSENT_PORT: whole(0, 65_535).default(3000),
+  ASSENT_OPERATIONS_HOST: text.default('127.0.0.1'),
+  ASSENT_OPERATIONS_PORT: whole(0, 65_535).default(3001),
+  ASSENT_PUBLIC_URL: publicUrl.optional(),
+  ASSENT_LOG_LEVEL: z
+    .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent')
+    .default('info'),
+  ASSENT_ISSUERS: json.pipe(z.array(issuer, 'must be a list of issuers')).default([]),
+  ASSENT_DEVELOPMENT_ISSUER: flag.optional(),
+  ASSENT_TOKEN_TYPE: text.default('at+jwt'),
+  ASSENT_TENANT_CLAIM: text.default('tenant'),
+  ASSENT_SUBSCRIBER_CLAIM: text.default('client_id'),
+  ASSENT_CLOCK_TOLERANCE_SECONDS: whole(0, 60).default(5),
+  ASSENT_CREDENTIAL_KEYS: list.pipe(z.array(credentialKey)).default([]),
+  ASSENT_ALLOWED_NETWORKS: list.pipe(z.array(network)).default([]),
+  ASSENT_DENIED_NETWORKS: list.pipe(z.array(network)).default([]),
+  ASSENT_SINK_PORTS: list.pipe(z.array(whole(1, 65_535)).min(1, 'must name at least one port')).default([443, 8443]),
+  ASSENT_SINK_CA_FILE: text.optional(),
+  ASSENT_DNS_SERVERS: list.pipe(z.array(dnsServer)).default([]),
+  ASSENT_CONTACT: text.regex(/^[ -~]+$/, 'must be ASCII: it is sent in a header').optional(),
+  ASSENT_SECURITY_CONTACT: list.pipe(z.array(contactUri)).default([]),
+  ASSENT_SECURITY_POLICY: z.url({ protocol: /^https$/, error: 'must be an https URL' }).optional(),
+  ASSENT_HANDSHAKE_DEADLINE_MS: whole(100, 60_000).default(10_000),
+  ASSENT_HANDSHAKE_ATTEMPTS: whole(1, 20).default(7),
+  ASSENT_HANDSHAKE_RETRY_MS: whole(10, 3_600_000).default(5_000),
+  ASSENT_HANDSHAKES_IN_FLIGHT: whole(1, 1_000).default(200),
+  ASSENT_HANDSHAKES_IN_FLIGHT_PER_HOST: whole(1, 1_000).default(2),
+  ASSENT_HANDSHAKES_IN_FLIGHT_PER_TENANT: whole(1, 1_000).default(20),
+  ASSENT_HANDSHAKES_PER_HOST: whole(1, 1_000_000).default(60),
+  ASSENT_HANDSHAKES_PER_TENANT: whole(1, 1_000_000).default(600),
+  ASSENT_SUBSCRIPTIONS_PER_TENANT: whole(1, 999_999_999).default(1_000_000),
+  ASSENT_PRICE_PER_SUBSCRIBER: whole(0, 999_999_999).default(50_000),
+  ASSENT_PRICE_PER_TENANT: whole(0, 999_999_999).default(500_000),
+  ASSENT_MATCH_STEPS: whole(1_000_000, 999_999_999).default(usualBudget),
+  ASSENT_CALLBACK_SECONDS: whole(10, 86_400).default(3_600),
+  ASSENT_POLL_MS: whole(20, 60_000).default(1_000),
+  ASSENT_MESSAGE_BYTES: whole(65_536, 16_777_216).default(limits.message.bytes),
+  ASSENT_MESSAGE_EVENTS: whole(1, 1_000).default(limits.message.events),
+  ASSENT_FEED_RETENTION_HOURS: whole(1, 87_600).default(168),
+  ASSENT_FEED_HEARTBEAT_SECONDS: whole(1, 300).default(15),
+  ASSENT_FEED_STALL_SECONDS: whole(1, 300).default(30),
+  ASSENT_FEED_READERS: whole(1, 1_000_000).default(2_000),
+  ASSENT_FEED_READERS_PER_TENANT: whole(1, 1_000_000).default(200),
+  ASSENT_RETENTION_DAYS: whole(1, 3_650).default(90),
+  ASSENT_AUDIT_DAYS: whole(1, 36_500).default(730),
+  ASSENT_STOP_SECONDS: whole(1, 300).default(12),
+};
+
+const schema = z.object(variables);
+type Name = keyof typeof variables;
+
+/** Every name with its default, as written in the environment (empty if there is none), for the test of the docs. */
+export const settings = Object.entries(variables).map(([name, variable]) => ({
+  name,
+  default: [variable.parse(undefined) ?? []]
+    .flat()
+    .map((value: unknown) => String(value))
+    .join(),
+  /** Such as "1 to 300"; empty if it is no number. */
+  range: /from (\d+ to \d+)$/.exec(variable.safeParse('?').error?.issues[0]?.message ?? '')?.[1] ?? '',
+}));
+
+/** Faults between settings. They are found even if another setting is invalid. */
+function contradictions(present: Readonly<Record<string, string>>): string[] {
+  /** Also undefined for an invalid setting, which is reported elsewhere. */
+  const valueOf = <N extends Name>(name: N) =>
+    variables[name].safeParse(present[name]).data as z.output<(typeof variables)[N]> | undefined;
+  const servers = ['DATABASE_URL', 'DATABASE_REPLICA_URL'].filter((name) => name in present);
+  const hasServer = servers.length > 0;
+  const embedded = valueOf('ASSENT_EMBEDDED_DATABASE');
+  const issuers = valueOf('ASSENT_ISSUERS');
+  const keys = valueOf('ASSENT_CREDENTIAL_KEYS');
+  const [port, operationsPort] = [valueOf(portSetting(present)), valueOf('ASSENT_OPERATIONS_PORT')];
+  const isOneHost = valueOf('ASSENT_HOST') === valueOf('ASSENT_OPERATIONS_HOST');
+  const production = present['NODE_ENV'] === 'production';
+  const [steps, price] = [valueOf('ASSENT_MATCH_STEPS'), valueOf('ASSENT_PRICE_PER_TENANT')];
+  const events = valueOf('ASSENT_MESSAGE_EVENTS');
+  const rules: Array<[isBroken: boolean | undefined, name: Name, message: string]> = [
+    [
+      steps !== undefined && price !== undefined && events !== undefined && steps < price * events,
+      'ASSENT_MATCH_STEPS',
+      'is less than ASSENT_PRICE_PER_TENANT times ASSENT_MESSAGE_EVENTS: the API would refuse full batches of ordinary events',
+    ],
+    [
+      production && !hasServer && embedded !== true,
+      'DATABASE_URL',
+      'is required in production; set ASSENT_EMBEDDED_DATABASE=true to use the embedded database',
+    ],
+    [hasServer && embedded === true, 'ASSENT_EMBEDDED_DATABASE', `contradicts ${servers[0]}; set only one of them`],
+    [
+      servers.length > 1,
+      'DATABASE_REPLICA_URL',
+      'contradicts DATABASE_URL; set only one of them: a process that follows a replica writes nothing',
+    ],
+    [
+      !production && !hasServer && embedded === false,
+      'ASSENT_EMBEDDED_DATABASE',
+      'is false and there is no DATABASE_URL; set one of them',
+    ],
+    [
+      production && issuers?.length === 0 && valueOf('ASSENT_DEVELOPMENT_ISSUER') !== true,
+      'ASSENT_ISSUERS',
+      'is required in production: without an issuer no client can have a token',
+    ],
+    [issuers && repeats(issuers.map(({ issuer }) => issuer)), 'ASSENT_ISSUERS', 'names one issuer twice'],
+    [
+      issuers?.some(({ tenant, tenants }) => tenant !== undefined && tenants !== undefined),
+      'ASSENT_ISSUERS',
+      'has an issuer with both tenant and tenants; set only one of them',
+    ],
+    [
+      production && keys?.length === 0,
+      'ASSENT_CREDENTIAL_KEYS',
+      'is required in production: it encrypts sink credentials',
+    ],
+    [keys && repeats(keys.map(({ id }) => id)), 'ASSENT_CREDENTIAL_KEYS', 'names one key id twice'],
+    [
+      production && valueOf('ASSENT_PUBLIC_URL')?.startsWith('http:'),
+      'ASSENT_PUBLIC_URL',
+      'must be https, as callback URLs must be (webhook specification, section 4.1.3)',
+    ],
+    [
+      isOneHost && port === operationsPort && port !== 0,
+      'ASSENT_OPERATIONS_PORT',
+      `is the same as ${portSetting(present)}`,
+    ],
+  ];
+  return rules.flatMap(([isBroken, name, message]) => (isBroken ? [`${name} ${message}`] : []));
+}
+
+/** Platforms set `PORT`; `ASSENT_PORT` takes precedence. */
+function portSetting(present: Readonly<Record<string, string>>): 'PORT' | 'ASSENT_PORT' {
+  return 'PORT' in present && !('ASSENT_PORT' in present) ? 'PORT' : 'ASSENT_PORT';
+}
+
+function repeats(values: readonly string[]): boolean {
+  return new Set(values).size < values.length;
+}
+
+export type Config = ReturnType<typeof readConfig>;
+
+/** What the commands for a registry read (src/tools/cli/resources/registry.ts). A registry in the same shell leaves them alone. */
+export const commandVariables: readonly string[] = ['ASSENT_URL', 'ASSENT_TOKEN'];
+
+/**
+ * Throws a SetupError that lists every fault of the environment, one per line. Unknown ASSENT_ names are faults too:
+ * they are typos.
+ */
+export function readConfig(env: NodeJS.ProcessEnv) {
+  const present = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])));
+  const unknown = Object.keys(present).filter(
+    (name) => name.startsWith('ASSENT_') && !(name in variables) && !commandVariables.includes(name),
+  );
+  const parsed = schema.safeParse(present);
+  const ca = readAuthority(present['ASSENT_SINK_CA_FILE']);
+  const faults = [
+    ...unknown.map((name) => `${name} is not a setting`),
+    ...(parsed.error?.issues ?? []).map(({ path, message }) => `${String(path[0])}${detail(path)} ${message}`),
+    ...contradictions(present),
+    ...(ca.fault === undefined ? [] : [`ASSENT_SINK_CA_FILE cannot be read: ${ca.fault}`]),
+  ];
+  if (faults.length > 0 || !parsed.success) {
+    throw new SetupError(`The configuration has ${faults.length} fault(s):\n${faults.map((f) => `  ${f}`).join('\n')}`);
+  }
+  const values = parsed.data;
+  const production = values.NODE_ENV === 'production';
+  return Object.freeze({
+    production,
+    databaseUrl: values.DATABASE_URL,
+    replicaUrl: values.DATABASE_REPLICA_URL,
+    dataFolder: resolve(values.ASSENT_DATA),
+    host: values.ASSENT_HOST,
+    port: values[portSetting(present)] ?? values.ASSENT_PORT,
+    operationsHost: values.ASSENT_OPERATIONS_HOST,
+    operationsPort: values.ASSENT_OPERATIONS_PORT,
+    publicUrl: values.ASSENT_PUBLIC_URL?.replace(/\/+$/, ''),
+    logLevel: values.ASSENT_LOG_LEVEL,
+    issuers: values.ASSENT_ISSUERS,
+    developmentIssuer: values.ASSENT_DEVELOPMENT_ISSUER ?? !production,
+    tokenType: values.ASSENT_TOKEN_TYPE,
+    tenantClaim: values.ASSENT_TENANT_CLAIM,
+    subscriberClaim: values.ASSENT_SUBSCRIBER_CLAIM,
+    clockToleranceSeconds: values.ASSENT_CLOCK_TOLERANCE_SECONDS,
+    credentialKeys: values.ASSENT_CREDENTIAL_KEYS,
+    allowedNetworks: values.ASSENT_ALLOWED_NETWORKS,
+    deniedNetworks: values.ASSENT_DENIED_NETWORKS,
+    sinkPorts: values.ASSENT_SINK_PORTS,
+    sinkCa: ca.pem,
+    dnsServers: values.ASSENT_DNS_SERVERS,
+    contact: values.ASSENT_CONTACT,
+    securityContacts: values.ASSENT_SECURITY_CONTACT,
+    securityPolicy: values.ASSENT_SECURITY_POLICY,
+    handshakeDeadlineMs: values.ASSENT_HANDSHAKE_DEADLINE_MS,
+    handshakeAttempts: values.ASSENT_HANDSHAKE_ATTEMPTS,
+    handshakeRetryMs: values.ASSENT_HANDSHAKE_RETRY_MS,
+    handshakesInFlight: values.ASSENT_HANDSHAKES_IN_FLIGHT,
+    handshakesInFlightPerHost: values.ASSENT_HANDSHAKES_IN_FLIGHT_PER_HOST,
+    handshakesInFlightPerTenant: values.ASSENT_HANDSHAKES_IN_FLIGHT_PER_TENANT,
+    handshakesPerHost: values.ASSENT_HANDSHAKES_PER_HOST,
+    handshakesPerTenant: values.ASSENT_HANDSHAKES_PER_TENANT,
+    subscriptionsPerTenant: values.ASSENT_SUBSCRIPTIONS_PER_TENANT,
+    pricePerSubscriber: values.ASSENT_PRICE_PER_SUBSCRIBER,
+    pricePerTenant: values.ASSENT_PRICE_PER_TENANT,
+    matchSteps: values.ASSENT_MATCH_STEPS,
+    callbackSeconds: values.ASSENT_CALLBACK_SECONDS,
+    pollMs: values.ASSENT_POLL_MS,
+    eventLimits: { bytes: values.ASSENT_MESSAGE_BYTES, events: values.ASSENT_MESSAGE_EVENTS },
+    feedRetentionHours: values.ASSENT_FEED_RETENTION_HOURS,
+    feedHeartbeatMs: values.ASSENT_FEED_HEARTBEAT_SECONDS * 1_000,
+    feedStallMs: values.ASSENT_FEED_STALL_SECONDS * 1_000,
+    feedReaders: values.ASSENT_FEED_READERS,
+    feedReadersPerTenant: values.ASSENT_FEED_READERS_PER_TENANT,
+    retentionDays: values.ASSENT_RETENTION_DAYS,
+    auditDays: values.ASSENT_AUDIT_DAYS,
+    stopMs: values.ASSENT_STOP_SECONDS * 1_000,
+  });
+}
+
+function detail(path: readonly PropertyKey[]): string {
+  return path.length > 1 ? ` (${path.slice(1).map(String).join('.')})` : '';
+}
+
+/** Node silently accepts a file without a certificate, and every handshake would fail later. */
+function readAuthority(path: string | undefined): { pem?: string; fault?: string } {
+  if (path === undefined) return {};
+  try {
+    const pem = readFileSync(path.trim(), 'utf8');
+    const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+    certificates.forEach((certificate) => new X509Certificate(certificate));
+    return certificates.length > 0 ? { pem } : { fault: 'it contains no PEM certificate' };
+  } catch (error) {
+    return { fault: (error as Error).message };
+  }
+}

@@ -1,0 +1,80 @@
+import { createFollower, type Follower } from '../changes/follower.js';
+import { dialects } from '../../matching/filters/dialects.js';
+import { createReplica } from '../../matching/replica/replica.js';
+import { listen } from '../storage/listen.js';
+import { createStandby } from '../storage/standby.js';
+import { changeChannel } from '../storage/transaction.js';
+import type { Context } from './context.js';
+import { repeat } from './repeat.js';
+
+/** The memory of a process, whether it writes or only reads, and its age. */
+export interface Following {
+  follower: Follower;
+  /** Seconds since the memory was last known to be current. */
+  secondsBehind(): number;
+  /** For the header `Age`; undefined if the memory is as current as it can be. */
+  age(): number | undefined;
+  /** The same for the database, for data that is read from there. */
+  ageOfDatabase(): number | undefined;
+  /** When it resolves, this process's memory contains what a request wrote, unless the database is unavailable. */
+  onWritten(): Promise<void>;
+  /** Loops that end when the signal fires. */
+  run(signal: AbortSignal): Promise<void>[];
+}
+
+/** For a standby that started without its primary: the value for "too large to count" (RFC 9111 section 1.2.2). */
+const unknownAge = 2 ** 31;
+
+export function createFollowing({ database, config, log }: Pick<Context, 'database' | 'config' | 'log'>): Following {
+  const standby = config.replicaUrl === undefined ? undefined : createStandby(database.query);
+  // A standby sends no notifications, so it is polled more often.
+  const pollMs = standby === undefined ? config.pollMs : Math.min(config.pollMs, 100);
+  const follower = createFollower({
+    database,
+    createReplica: (now) => createReplica({ dialects, now }),
+    pollMs,
+    onFault: (error) => log.error({ err: error }, 'follower fault'),
+  });
+  const databaseBehind = () => standby?.secondsBehind() ?? 0;
+  const secondsBehind = () => Math.max(follower.secondsBehind(), databaseBehind());
+  /** Between two polls the memory counts as current. If it is older than that, polls have failed. */
+  const ageOf = (seconds: number) =>
+    seconds > 1 + pollMs / 1_000 ? Math.min(Math.floor(seconds), unknownAge) : undefined;
+
+  function wakeBy(databaseUrl: string, signal: AbortSignal): Promise<void> {
+    return listen(
+      {
+        databaseUrl,
+        channel: changeChannel,
+        onWake: (payload) => {
+          const [schema, position = ''] = payload.split(/ (?=\d{1,19}$)/);
+          // Any user of the database may notify, and it may contain other registries, in other schemas.
+          if (schema === database.schema) follower.wake(position === '' ? undefined : BigInt(position));
+        },
+        onConnect: follower.distrust,
+        onFault: (error) => log.warn({ err: error }, 'lost the connection for change notifications'),
+      },
+      signal,
+    );
+  }
+
+  return {
+    follower,
+    secondsBehind,
+    age: () => ageOf(secondsBehind()),
+    ageOfDatabase: () => ageOf(databaseBehind()),
+    async onWritten() {
+      if (follower.position() === undefined) return;
+      await follower.catchUp().catch((error: unknown) => log.warn({ err: error }, 'the index is behind'));
+    },
+    run(signal) {
+      // If the standby cannot be queried, the follower cannot read it either, and reports that.
+      const quiet = () => undefined;
+      return [
+        follower.run(signal),
+        ...(standby === undefined ? [] : [repeat(standby.look, pollMs, signal, quiet)]),
+        ...(config.databaseUrl === undefined ? [] : [wakeBy(config.databaseUrl, signal)]),
+      ];
+    },
+  };
+}

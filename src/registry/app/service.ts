@@ -1,0 +1,188 @@
+import { setMaxListeners } from 'node:events';
+import type { RequestListener, Server } from 'node:http';
+import type { Express } from 'express';
+import type { Logger } from 'pino';
+import { createReaders, readerKinds } from '../changes/readers.js';
+import type { Config } from './config.js';
+import { reportOf, type LeaseRoutes } from '../deliveries/lease-routes.js';
+import { createLeases } from '../deliveries/lease.js';
+import { SetupError } from '../../base/errors.js';
+import { createShares } from '../gateways/shares.js';
+import type { Worker } from '../handshake/worker.js';
+import { loadContract } from '../../base/contract/contract.js';
+import { openIssuers } from '../tokens/issuers.js';
+import { createMetrics } from '../probes/metrics.js';
+import { closeServer, createRefuseUnread, serve, urlOf } from '../http/server.js';
+import { createApi } from './api.js';
+import { createAsking, type Asking } from './asking.js';
+import type { Context } from './context.js';
+import { createFollowing } from './following.js';
+import { createOperations } from './probes.js';
+import { createUpkeep } from './upkeep.js';
+import { createCounter } from '../statistics/counter.js';
+import type { Database } from '../storage/database.js';
+import { awaitMigrations, migrate } from '../storage/migrate.js';
+import { uuidv7 } from '../../base/files/ids.js';
+import { openDatabase } from '../storage/open-database.js';
+import { createCredentialVault, openDevelopmentKeys } from '../subscriptions/credential-vault.js';
+
+export interface Service {
+  /** Handles the requests of the API. */
+  listener: RequestListener;
+  /** Health and metrics. */
+  operations: Express;
+  database: Database;
+  worker: Pick<Worker, 'drain' | 'inFlight'>;
+  /** Runs the transitions that time alone causes, now. */
+  sweep(): Promise<void>;
+  /** Deletes data whose retention time is over, now. */
+  forget(): Promise<void>;
+  /** Applies everything that was committed before this call, now. */
+  follow(): Promise<void>;
+  /** Starts listening and working. */
+  start(): Promise<{ url: string; operationsUrl: string }>;
+  /** Accepts no more requests, finishes or hands back work in flight within the time limit, and closes everything. */
+  stop(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  config: Config;
+  log: Logger;
+  /** Checks every response against the contract; for tests. */
+  checkAnswers?: boolean;
+}
+
+const snapshotsAtOnce = { snapshots: 4, snapshotsPerTenant: 2 };
+
+/** The composition root: creates all long-lived things once and passes them down. Its parts are in service/. */
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const { config, log } = options;
+  const onRoom = (isRoom: boolean) =>
+    isRoom
+      ? log.info('the disk has room again: the database accepts writes')
+      : log.error({ folder: config.dataFolder }, 'the disk is full: the database is read-only');
+  const database = await openDatabase({ ...config, onRoom });
+  try {
+    await prepare(database, options);
+    return await compose(database, options);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** A process that follows a replica cannot migrate, and waits until another process has. */
+async function prepare(database: Database, { config, log }: ServiceOptions): Promise<void> {
+  if (config.replicaUrl !== undefined) {
+    const onPending = (pending: string[]) => log.warn({ migrations: pending }, 'waiting for migrations');
+    return awaitMigrations(database, { pollMs: config.pollMs, onPending });
+  }
+  const onWaiting = (migration: string) => log.warn({ migration }, 'waiting for a transaction that locks the table');
+  const applied = await migrate(database, onWaiting);
+  if (applied.length > 0) log.info({ migrations: applied }, 'migrated');
+}
+
+async function compose(database: Database, { config, log, checkAnswers = false }: ServiceOptions): Promise<Service> {
+  const aborter = new AbortController();
+  const stopping = aborter.signal;
+  setMaxListeners(0, stopping);
+  const following = createFollowing({ database, config, log });
+  const { follower } = following;
+  const readers = createReaders({
+    perProcess: config.feedReaders,
+    perTenant: config.feedReadersPerTenant,
+    ...snapshotsAtOnce,
+  });
+  const metrics = createMetrics({
+    lagSeconds: () => asking.queue.lagSeconds(),
+    inFlight: () => asking.worker.inFlight(),
+    indexSize: () => follower.replica()?.size(),
+    indexSecondsBehind: following.secondsBehind,
+    feedReaders: () => Object.fromEntries(readerKinds.map((kind) => [kind, readers.count(kind)])),
+  });
+  const context: Context = { config, log, contract: loadContract(), database, metrics, checkAnswers, stopping };
+  const counter = createCounter({ query: database.query, now: follower.now });
+  const asking: Asking = createAsking(context, follower, counter);
+  const { worker } = asking;
+  const leases = createLeases(database);
+  const onLease: LeaseRoutes['onLease'] = ({ tenant, origin, outcome, requests, allowed }) => {
+    metrics.lease(outcome, requests);
+    counter.count(tenant, origin, { kind: 'lease', code: 'leased' }, requests);
+    counter.count(tenant, origin, { kind: 'lease', code: 'allowed' }, allowed);
+  };
+  const shares = createShares({
+    leases,
+    instance: `gateways-${uuidv7()}`,
+    onLease: ({ tenant, origin }, answer) => onLease(reportOf(tenant, origin, answer)),
+    onFault: (error) => log.warn({ err: error }, 'an unused lease was not returned'),
+  });
+  const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);
+  const vault = createCredentialVault(keys);
+  const listener = createApi(context, {
+    following,
+    asking,
+    leases,
+    shares,
+    onLease,
+    readers,
+    vault,
+    issuers: await openIssuers(config, log),
+    counter,
+  });
+  const operations = await createOperations(context, following, worker);
+  const upkeep = createUpkeep(context, vault, counter);
+  const servers: Server[] = [];
+  const loops: Promise<void>[] = [];
+  return {
+    listener,
+    operations,
+    database,
+    worker: {
+      inFlight: worker.inFlight,
+      async drain() {
+        await worker.drain();
+        await follower.catchUp();
+      },
+    },
+    async sweep() {
+      await upkeep.sweep();
+      await follower.catchUp();
+    },
+    forget: upkeep.forget,
+    follow: follower.catchUp,
+
+    async start() {
+      const listening = await Promise.allSettled([
+        serve(listener, config.port, config.host, createRefuseUnread(metrics.request)),
+        serve(operations, config.operationsPort, config.operationsHost),
+      ]);
+      // If only one of them listens, stop closes it.
+      servers.push(...listening.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
+      const faults = listening.flatMap((one, place) =>
+        one.status === 'fulfilled' ? [] : [faultOfListening(place === 0 ? 'ASSENT' : 'ASSENT_OPERATIONS', one.reason)],
+      );
+      if (faults.length > 0) throw new SetupError(faults.join('\n'));
+      loops.push(...following.run(stopping));
+      if (config.replicaUrl === undefined) loops.push(worker.run(stopping), ...upkeep.run(stopping));
+      const [api, watch] = servers as [Server, Server];
+      return { url: urlOf(api, config.host), operationsUrl: urlOf(watch, config.operationsHost) };
+    },
+
+    async stop() {
+      aborter.abort();
+      const [api, watch] = servers;
+      await Promise.all([...(api ? [closeServer(api, config.stopMs)] : []), ...loops]);
+      if (watch) await closeServer(watch, 0);
+      await shares.close();
+      await counter.flush().catch((error: unknown) => log.warn({ err: error }, 'the last counts are lost'));
+      await database.close();
+    },
+  };
+}
+
+/** Names the setting at fault: the port or the host. */
+function faultOfListening(prefix: string, reason: unknown): string {
+  const error = reason as NodeJS.ErrnoException;
+  const isPort = error.code === 'EADDRINUSE' || error.code === 'EACCES';
+  return `${prefix}_${isPort ? 'PORT' : 'HOST'}: ${error.message}`;
+}

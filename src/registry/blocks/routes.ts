@@ -1,0 +1,116 @@
+import { RegistryError, type Fault } from '../../base/errors.js';
+import type { components } from '../../base/contract/contract.gen.js';
+import { actorOf, type Call, type Handlers } from '../http/handler.js';
+import { pageHeaders, readListCursor } from '../http/page.js';
+import type { Principal } from '../../base/contract/principal.js';
+import { timeOf } from '../../base/formats/timestamp.js';
+import { isUuid } from '../../base/files/ids.js';
+import { everyTenant, parseBlockValue, type Block } from './block.js';
+import type { BlockEffect, BlockScope, BlockStore, NewBlock } from './store.js';
+
+type BlockOperation = 'getBlocks' | 'createBlock' | 'getBlock' | 'liftBlock';
+
+export interface BlockRoutes {
+  blocks: BlockStore;
+  /** Milliseconds since 1970, by the database's clock. */
+  now: () => number;
+}
+
+export function createBlockHandlers({ blocks, now }: BlockRoutes): Handlers<BlockOperation> {
+  return {
+    getBlocks: async ({ query, principal, address }) => {
+      const { kind, value, cursor, limit = 50 } = query;
+      const after = readListCursor(cursor, address, isUuid);
+      const page = await blocks.list(scopeOf(principal), { kind, value, after, limit });
+      return {
+        status: 200,
+        headers: pageHeaders(address, query, page.next),
+        body: page.entries.map((block) => present(block)),
+      };
+    },
+
+    createBlock: async (call) => {
+      const block = requested(call, now());
+      if (call.query.dryrun === true) {
+        const { tenant, kind, value, reason, endsAt } = block;
+        const expiresat = endsAt?.toISOString();
+        const body = { tenant, kind, value, reason, effect: await blocks.effectOf(block) };
+        return { status: 200, body: { ...body, ...(expiresat === undefined ? {} : { expiresat }) } };
+      }
+      const created = await blocks.create(actorOf(call), block);
+      const body = present(created, await blocks.effectOf(created));
+      return { status: 201, headers: { Location: `${call.address}/${created.id}` }, body };
+    },
+
+    getBlock: async ({ path, principal }) => {
+      const block = await blocks.read(scopeOf(principal), path.id);
+      return { status: 200, body: present(block, await blocks.effectOf(block)) };
+    },
+
+    liftBlock: async (call) => {
+      const { principal } = call;
+      const block = await blocks.lift(actorOf(call), scopeOf(principal), call.path.id, ({ byOperator }) => {
+        if (byOperator && !isOperator(principal)) throw operatorOnly();
+      });
+      return { status: 200, body: present(block) };
+    },
+  };
+}
+
+const isOperator = ({ scopes }: Principal) => scopes.has('assent:block');
+
+/** Operators see the blocks of the tenants that their issuer may name, admins those of their own. */
+function scopeOf(principal: Principal): BlockScope {
+  return isOperator(principal) ? principal.tenants : [principal.tenant];
+}
+
+function requested({ body, principal }: Call<'createBlock'>, now: number): NewBlock {
+  const { kind, reason } = body;
+  const faults: Fault[] = [];
+  const tenant = body.tenant ?? (kind === 'tenant' ? body.value : undefined) ?? principal.tenant;
+  const isOwn = tenant === principal.tenant && principal.scopes.has('assent:admin');
+  if (!isOwn && !mayBlock(principal, tenant)) throw operatorOnly();
+  if (kind === 'tenant' && body.tenant !== undefined && body.value !== body.tenant) {
+    faults.push({ pointer: '/value', rule: 'value_not_allowed', detail: 'The value of this kind is the tenant.' });
+  }
+  if (kind === 'tenant' && tenant === everyTenant) {
+    faults.push({ pointer: '/value', rule: 'value_not_allowed', detail: 'Name one tenant.' });
+  }
+  const parsed = parseBlockValue(kind, body.value);
+  if ('rule' in parsed) faults.push({ pointer: '/value', ...parsed });
+  const end = body.expiresat === undefined ? undefined : timeOf(body.expiresat);
+  if (end !== undefined && !(end.getTime() > now)) {
+    faults.push({ pointer: '/expiresat', rule: 'time_out_of_range', detail: 'The end must be in the future.' });
+  }
+  if (faults.length > 0) throw new RegistryError('invalid_request', 'The block is invalid.', { faults });
+  const value = 'value' in parsed ? parsed.value : body.value;
+  return { tenant, kind, value, reason, endsAt: end, byOperator: !isOwn };
+}
+
+/** An operator whose issuer may name only some tenants does not block for all. */
+function mayBlock(principal: Principal, tenant: string): boolean {
+  if (!isOperator(principal)) return false;
+  return principal.tenants === undefined || principal.tenants.includes(tenant);
+}
+
+function operatorOnly(): RegistryError {
+  return new RegistryError(
+    'scope_missing',
+    'This needs the scope assent:block, and an issuer that may name the tenant.',
+  );
+}
+
+function present(block: Block, effect?: BlockEffect): components['schemas']['Block'] {
+  return {
+    id: block.id,
+    tenant: block.tenant,
+    kind: block.kind,
+    value: block.value,
+    reason: block.reason,
+    createdat: block.createdAt.toISOString(),
+    createdby: block.createdBy,
+    byoperator: block.byOperator,
+    ...(block.endsAt === undefined ? {} : { expiresat: block.endsAt.toISOString() }),
+    ...(effect === undefined ? {} : { effect }),
+  };
+}

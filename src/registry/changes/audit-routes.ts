@@ -1,0 +1,110 @@
+import { RegistryError } from '../../base/errors.js';
+import type { Call, Handlers } from '../http/handler.js';
+import { pageHeaders, pageOf, readListCursor } from '../http/page.js';
+import type { Principal } from '../../base/contract/principal.js';
+import { isUuid } from '../../base/files/ids.js';
+import { tokenTexts } from '../../base/texts/tokens.js';
+import { auditCsvHeader, auditCsvLine } from './audit-csv.js';
+import { endOf } from './end-of.js';
+import { placeOf, type AuditEntry, type AuditFilter, type AuditPlace, type AuditReader } from './read-audit.js';
+import type { Readers } from './readers.js';
+import type { Write } from './snapshot.js';
+
+export interface AuditRoutes {
+  audit: AuditReader;
+  readers: Readers;
+  /** Fires when the service stops; ends exports. */
+  stopping: AbortSignal;
+}
+
+/** How long an export may take. Most of this is time for its reader. */
+const exportMs = 900_000;
+
+export function createAuditHandlers({ audit, readers, stopping }: AuditRoutes): Handlers<'getAudit'> {
+  return {
+    getAudit: async (call) => {
+      const { query, principal, address, signal, preferred } = call;
+      const filter = filterOf(call);
+      const headers = { Vary: 'Accept' };
+      const mediaType = preferred('application/json', 'application/jsonl', 'text/csv');
+      if (mediaType === 'application/jsonl' || mediaType === 'text/csv') {
+        readers.admit('export', principal.tenant, signal);
+        const over = endOf(signal, stopping, Math.min(exportMs, principal.tokenExpiresAt - Date.now()));
+        return {
+          status: 200,
+          mediaType,
+          headers,
+          stream: (write) => writeExport(audit.readAll(filter), mediaType === 'text/csv', write, over),
+        };
+      }
+      const limit = query.limit ?? 50;
+      const entries = await audit.read(filter, placeIn(readListCursor(query.cursor, address, isPlace)), limit + 1);
+      const page = pageOf(entries, limit, keyOf);
+      return { status: 200, headers: { ...headers, ...pageHeaders(address, query, page.next) }, body: page.entries };
+    },
+  };
+}
+
+function filterOf({ query, principal }: Call<'getAudit'>): AuditFilter {
+  const { since, until, action, actor, target, subscriber, tenant } = query;
+  return {
+    tenants: tenantsOf(principal, tenant),
+    since: since === undefined ? undefined : instantOf(since),
+    until: until === undefined ? undefined : instantOf(until),
+    action,
+    actor,
+    target,
+    subscriber,
+  };
+}
+
+/**
+ * An operator reads every tenant that the issuer of the token may name, and an admin the own one. RegistryError
+ * `scope_missing` for another one: an empty list would look as if nothing had happened there.
+ */
+function tenantsOf({ scopes, tenant, tenants }: Principal, wanted: string | undefined): readonly string[] | undefined {
+  const all = scopes.has('assent:audit') ? tenants : [tenant];
+  if (wanted === undefined) return all;
+  if (all === undefined || all.includes(wanted)) return [wanted];
+  throw new RegistryError('scope_missing', tokenTexts.auditOfTenant);
+}
+
+/** A leap second is the one after it. The contract has checked everything else. */
+function instantOf(text: string): number {
+  const isLeap = text.slice(17, 19) === '60';
+  const plain = isLeap ? `${text.slice(0, 17)}59${text.slice(19)}` : text;
+  return Date.parse(plain.toUpperCase()) + (isLeap ? 1_000 : 0);
+}
+
+function keyOf(entry: AuditEntry): string {
+  const { at, id } = placeOf(entry);
+  return `${at} ${id}`;
+}
+
+function isPlace(key: string): boolean {
+  const [at = '', id = '', ...others] = key.split(' ');
+  return /^\d{1,15}$/.test(at) && isUuid(id) && others.length === 0;
+}
+
+function placeIn(key: string | undefined): AuditPlace | undefined {
+  if (key === undefined) return undefined;
+  const [at, id = ''] = key.split(' ');
+  return { at: Number(at), id };
+}
+
+/** One page is in memory at a time. An export that ends early is cut off, so that its reader sees that it is incomplete. */
+async function writeExport(
+  pages: AsyncIterable<AuditEntry[]>,
+  isCsv: boolean,
+  write: Write,
+  over: AbortSignal,
+): Promise<void> {
+  let head = isCsv ? auditCsvHeader : '';
+  const lineOf = isCsv ? auditCsvLine : (entry: AuditEntry) => `${JSON.stringify(entry)}\n`;
+  for await (const entries of pages) {
+    if (over.aborted) throw new RegistryError('stopping', 'The export took too long.', { retryAfterSeconds: 5 });
+    await write(head + entries.map(lineOf).join(''));
+    head = '';
+  }
+  if (head !== '') await write(head);
+}

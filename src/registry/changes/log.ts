@@ -1,0 +1,172 @@
+import { putOrRemove, type Replica } from '../../matching/replica/replica.js';
+import {
+  subjectOfChange,
+  subjectOfState,
+  type State,
+  type StateLine,
+  type Subject,
+} from '../../matching/replica/state.js';
+import type { Snapshot } from '../storage/database.js';
+import type { Query } from '../storage/sql.js';
+
+/** One entry of the change log, with the new state of its subject. */
+export interface LoggedChange {
+  position: bigint;
+  /** RFC 3339. */
+  at: string;
+  tenant: string;
+  origin: string;
+  kind: string;
+  /** Empty for a change of the origin itself. */
+  sink: string;
+  subscription: string | null;
+  /** JSON; null if the subject no longer exists, or if nothing changed for senders. */
+  state: string | null;
+  /** A code. */
+  reason: string | null;
+  /** Whose subscriptions it is about; null for a change of the origin itself. */
+  subscribers: string[] | null;
+}
+
+/** The history that positions belong to, and the last deleted position. */
+export interface LogBounds {
+  epoch: string;
+  horizon: bigint;
+}
+
+/** A tenant, or one of its origins; of either, only what one subscriber may see. */
+export interface FeedScope {
+  tenant: string;
+  origin?: string | undefined;
+  subscriber?: string | undefined;
+}
+
+/** A page has at least one change, however large that is. */
+export interface PageLimits {
+  rows: number;
+  bytes: number;
+}
+
+/** Without changes, one row has the bounds, and null for the members of a change. */
+interface LogRow extends Omit<LoggedChange, 'position'> {
+  epoch: string;
+  horizon: string;
+  end: string;
+  now: number;
+  position: string | null;
+  found: string | null;
+}
+
+/**
+ * Changes after a position, in order, of all tenants or of a scope, with the current bounds, end and time (milliseconds
+ * since 1970) of the log. `isMore` says that more changes may follow.
+ */
+export async function readLog(
+  query: Query,
+  after: bigint,
+  limits: PageLimits,
+  of?: FeedScope,
+): Promise<{ bounds: LogBounds; end: bigint; now: number; changes: LoggedChange[]; isMore: boolean }> {
+  const { where, values } = conditions(of, 4);
+  const rows = await query<LogRow>(
+    `select f.epoch::text as epoch, f.horizon::text as horizon, c.position::text as position, c.tenant, c.origin, c.kind,
+       c.sink, c.subscription::text as subscription, c.state, c.reason, c.subscribers, c.found,
+       greatest(f.horizon, (select max(position) from change))::text as end,
+       (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
+       to_char(c.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at
+     from feed_state f left join lateral (
+       select *, count(*) over () as found from (
+         select *, sum(bytes) over (order by position rows unbounded preceding) as upto from (
+           select *, ${changeOverhead} + octet_length(sink) + coalesce(octet_length(state), 0) as bytes from (
+             select position, at, tenant, origin, kind, sink, subscription, state::text as state, reason, subscribers
+             from change where ${where}position > $1::bigint order by position limit $2::int
+           ) page
+         ) sized
+       ) summed
+     ) c on c.upto <= $3::bigint or c.upto = c.bytes
+     order by c.position`,
+    [String(after), limits.rows, limits.bytes, ...values],
+  );
+  const [first] = rows;
+  if (first === undefined) throw new Error('The table feed_state has no row.');
+  const changes = rows.flatMap(({ position, at, tenant, origin, kind, sink, subscription, state, ...whom }) => {
+    if (position === null) return [];
+    const { reason, subscribers } = whom;
+    return [{ position: BigInt(position), at, tenant, origin, kind, sink, subscription, state, reason, subscribers }];
+  });
+  const bounds = { epoch: first.epoch, horizon: BigInt(first.horizon) };
+  const isMore = changes.length === limits.rows || changes.length < Number(first.found ?? 0);
+  return { bounds, end: BigInt(first.end), now: first.now, changes, isMore };
+}
+
+/** Approximate bytes of a change without its sink and its state. */
+export const changeOverhead = 350;
+
+/** A separate text for each scope, because Postgres does not use its indexes for optional conditions. */
+function conditions(of: FeedScope | undefined, first: number): { where: string; values: string[] } {
+  if (of === undefined) return { where: '', values: [] };
+  if (of.origin === undefined) return { where: `tenant = $${first} and `, values: [of.tenant] };
+  return { where: `tenant = $${first} and origin = $${first + 1} and `, values: [of.tenant, of.origin] };
+}
+
+/** The end of the log, the secret of its cursors, and the time of the database in milliseconds since 1970. */
+export async function readEnd(query: Query): Promise<LogBounds & { secret: Buffer; position: bigint; now: number }> {
+  const [row] = await query<{ epoch: string; horizon: string; secret: string; position: string; now: number }>(
+    `select f.epoch::text as epoch, f.horizon::text as horizon, encode(f.secret, 'hex') as secret,
+       greatest(f.horizon, coalesce((select max(position) from change), 0))::text as position,
+       (extract(epoch from clock_timestamp()) * 1000)::float8 as now
+     from feed_state f`,
+  );
+  if (row === undefined) throw new Error('The table feed_state has no row.');
+  const { epoch, horizon, secret, position, now } = row;
+  return { epoch, horizon: BigInt(horizon), secret: Buffer.from(secret, 'hex'), position: BigInt(position), now };
+}
+
+/**
+ * Everything that a replica contains, as JSON, in pages; origins first, because the rest depends on them. The status of a
+ * subscription costs several look-ups.
+ */
+export async function* readStates(
+  { stream }: Snapshot,
+  of?: FeedScope,
+  withStatus = false,
+): AsyncGenerator<{ kind: Subject['kind']; states: string[] }> {
+  const { where, values } = conditions(of, 1);
+  for (const kind of ['origin', 'subscription', 'grant'] as const) {
+    const statement =
+      withStatus && kind === 'subscription'
+        ? `select (s.state::jsonb || jsonb_build_object('status', d.status, 'reason', d.statusreason))::text as text
+           from subscription_state s cross join lateral (
+             select t.status, t.statusreason from subscription_status t where t.id = s.id offset 0) d
+           where ${where}true`
+        : `select state::text as text from ${kind}_state where ${where}true`;
+    for await (const states of stream(statement, values)) yield { kind, states };
+  }
+}
+
+/** `tenantOf` returns the tenant of an origin, by its name. A state that cannot be applied is reported and skipped. */
+export function putStates(
+  replica: Replica,
+  kind: Subject['kind'],
+  states: readonly string[],
+  tenantOf: (origin: string) => string,
+  onFault: (error: unknown) => void,
+): void {
+  for (const text of states) {
+    const line = { kind, state: JSON.parse(text) as State } as StateLine;
+    const owner = line.kind === 'origin' ? tenantOf(line.state.name) : '';
+    putOrRemove(replica, subjectOfState(line, owner), line.state, onFault);
+  }
+}
+
+/** The tenant of each origin. */
+export async function readOwners(query: Query): Promise<Map<string, string>> {
+  const rows = await query<{ origin: string; tenant: string }>('select origin, tenant from origin_state');
+  return new Map(rows.map(({ origin, tenant }) => [origin, tenant]));
+}
+
+/** A change that cannot be applied is reported, and does not stop the follower. */
+export function applyChange(replica: Replica, change: LoggedChange, onFault: (error: unknown) => void): void {
+  const state = change.state === null ? null : (JSON.parse(change.state) as State);
+  putOrRemove(replica, subjectOfChange(change, change.tenant), state, onFault);
+}

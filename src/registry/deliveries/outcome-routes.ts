@@ -1,0 +1,120 @@
+import type { Fault } from '../../base/errors.js';
+import { brokenBody } from '../http/body.js';
+import type { components } from '../../base/contract/contract.gen.js';
+import { actorOf, type Handlers } from '../http/handler.js';
+import { faultsIn } from '../http/problem.js';
+import { findFaults } from '../../base/formats/json.js';
+import type { Principal } from '../../base/contract/principal.js';
+import { limits } from '../../base/limits.js';
+import { ageOf, kindOf, holdSecondsOf, type Outcome } from '../../consent/outcome.js';
+import type { DeliveryReader } from './read-deliveries.js';
+import type { RecordOutcomes } from './record-outcomes.js';
+
+type Entry = components['schemas']['Outcome'];
+type Result = components['schemas']['OutcomeResult'];
+
+export interface OutcomeRoutes {
+  record: RecordOutcomes;
+  deliveries: DeliveryReader;
+  /** RegistryError `subscription_not_found` for a subscription that the principal may not see. */
+  readSubscription: (principal: Principal, id: string) => Promise<{ tenant: string; origin: string; sink: string }>;
+  /** Checks a body against the contract of the operation. */
+  checkBody: (operation: 'reportOutcomes', body: unknown) => Fault[];
+  /** For the metrics and the statistics. */
+  onDelivery: (tenant: string, outcome: Pick<Outcome, 'origin' | 'kind' | 'count'>) => void;
+  onHeld: (grants: number) => void;
+  /** Milliseconds since 1970, by the database's clock. */
+  now: () => number;
+}
+
+export function createOutcomeHandlers(routes: OutcomeRoutes): Handlers<'reportOutcomes' | 'getDeliveries'> {
+  const { record, deliveries, readSubscription, checkBody, onDelivery, onHeld } = routes;
+  return {
+    reportOutcomes: async (call) => {
+      const entries: unknown = call.body;
+      if (!Array.isArray(entries) || entries.length === 0 || entries.length > limits.entries) {
+        throw brokenBody(checkBody('reportOutcomes', entries));
+      }
+      const unfit = new Map(findFaults(call.bytes).map((fault) => [indexOf(fault), fault]));
+      const now = new Date(routes.now());
+      const results: Result[] = [];
+      const outcomes: Outcome[] = [];
+      for (const [index, entry] of entries.entries()) {
+        const fault = unfit.get(index);
+        const faults = fault ? [fault] : checkBody('reportOutcomes', [entry]).map((each) => placed(each, index));
+        if (faults.length > 0) {
+          results.push({ accepted: false, faults: faultsIn(faults, call.language) });
+          continue;
+        }
+        const { outcome, warnings } = read(entry as Entry, index, now);
+        outcomes.push(outcome);
+        results.push({
+          accepted: true,
+          ...(warnings.length > 0 ? { warnings: faultsIn(warnings, call.language) } : {}),
+        });
+      }
+      const { unknown, replayed, held } = await record(actorOf(call), outcomes, {
+        tenant: call.principal.tenant,
+        subscriber: call.principal.subscriber,
+        key: call.header['idempotency-key'],
+        operation: 'reportOutcomes',
+        // An invalid entry may be nested too deep to be written, and had no effect.
+        content: entries.map((entry: unknown, index) => (unfit.has(index) ? null : entry)),
+      });
+      for (const index of unknown)
+        results[index] = { accepted: false, faults: faultsIn([withoutGrant(index)], call.language) };
+      if (!replayed) {
+        for (const outcome of outcomes)
+          if (results[outcome.index]?.accepted) onDelivery(call.principal.tenant, outcome);
+        if (held > 0) onHeld(held);
+      }
+      const headers: Record<string, string> = replayed ? { 'Idempotency-Replayed': 'true' } : {};
+      return { status: 200, headers, body: results };
+    },
+
+    getDeliveries: async ({ path, principal, language }) => {
+      const subscription = await readSubscription(principal, path.id);
+      const isAdmin = principal.scopes.has('assent:admin');
+      return { status: 200, body: await deliveries.read(subscription, isAdmin, language) };
+    },
+  };
+}
+
+/** The index of the entry with this fault. */
+function indexOf({ pointer }: Fault): number {
+  return Number(pointer.split('/')[1]);
+}
+
+/** The entry was checked alone in a list; this puts the fault at its real index. */
+function placed({ pointer, rule, detail }: Fault, index: number): Fault {
+  return { pointer: pointer.replace(/^\/0/, `/${index}`), rule, detail };
+}
+
+function withoutGrant(index: number): Fault {
+  return { pointer: `/${index}/sink`, rule: 'no_grant', detail: 'The origin never had a grant for this sink.' };
+}
+
+function read(entry: Entry, index: number, now: Date): { outcome: Outcome; warnings: Fault[] } {
+  const { sink, status, count = 1 } = entry;
+  const named = new Date(entry.at ?? NaN);
+  // The contract accepts a leap second; JavaScript does not.
+  const at = Number.isNaN(named.getTime()) ? undefined : named;
+  const asks = (status === 429 || status === 503) && entry.retryafter !== undefined;
+  const holdSeconds = asks ? holdSecondsOf(String(entry.retryafter), at, now) : undefined;
+  const detail = 'The value is neither a number of seconds nor an HTTP date, so Assent ignores it.';
+  const isMalformed = asks && holdSeconds === undefined;
+  return {
+    outcome: {
+      index,
+      origin: entry.origin.toLowerCase(),
+      sink,
+      status,
+      kind: kindOf(status),
+      count,
+      at,
+      ageSeconds: ageOf(at, now),
+      holdSeconds,
+    },
+    warnings: isMalformed ? [{ pointer: `/${index}/retryafter`, rule: 'retryafter_malformed', detail }] : [],
+  };
+}

@@ -1,0 +1,188 @@
+import { isBlockedPair } from '../blocks/find-blocks.js';
+import { RegistryError } from '../../base/errors.js';
+import type { FoundPage } from '../http/page.js';
+import type { Database } from '../storage/database.js';
+import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
+import { isUuid } from '../../base/files/ids.js';
+import {
+  allIds,
+  allOf,
+  countMatches,
+  findPage,
+  firstOf,
+  given,
+  sinkContains,
+  type Key,
+  type Part,
+  type Search,
+  type Way,
+} from '../storage/search.js';
+import type { Sql } from '../storage/sql.js';
+import { grantTexts } from '../../base/texts/grants.js';
+import { grantOf, type Basis, type Grant, type Pair } from '../../consent/grant.js';
+
+/** A grant as it is now: after its expiry it is expired, and under a block it is blocked, whatever its row says. */
+export type PresentState = Grant['state'] | 'expired' | 'blocked';
+export type PresentGrant = Omit<Grant, 'state'> & { state: PresentState };
+
+export interface GrantQuery {
+  tenant: string;
+  origin?: string;
+  sink?: string;
+  host?: string;
+  /** A part of the sink. */
+  sinkcontains?: string;
+  /** Who has a subscription of the pair. */
+  subscriber?: string;
+  state?: PresentState;
+  basis?: Basis;
+  expiresuntil?: Date;
+  renews?: boolean;
+  held?: boolean;
+  /** Whether to count all that match. */
+  count?: boolean;
+  after: string | undefined;
+  limit: number;
+}
+
+export interface GrantReader {
+  /** RegistryError `grant_not_found` for a grant of another tenant. */
+  read(tenant: string, id: string): Promise<PresentGrant>;
+  list(query: GrantQuery): Promise<FoundPage<PresentGrant>>;
+}
+
+type Row = GrantRow & { present: PresentState };
+// By the database's clock, like every expiry.
+const present = Prisma.sql`case when t.state <> 'live' then t.state when t.expiresat <= now() then 'expired'
+  when ${isBlockedPair(Prisma.sql`t`)} then 'blocked' else t.state end`;
+
+export function createGrantReader(database: Database): GrantReader {
+  const { sql } = database;
+  return {
+    async read(tenant, id) {
+      return presentGrant(await findGrant(sql, tenant, id));
+    },
+
+    async list(query) {
+      const wanted = searchFor(query);
+      const { ids, next, examined } = await findPage(sql, wanted, query.after, query.limit);
+      const rows = await sql.$queryRaw<Row[]>`
+        select t.*, ${present} as present from "grant" t where t.id = any (${ids}::uuid[]) order by t.id`;
+      const total = query.count ? await countMatches(sql, wanted) : undefined;
+      return { entries: rows.map(presentGrant), next, examined, total };
+    },
+  };
+}
+
+function searchFor(query: GrantQuery): Search {
+  const { tenant, origin, sink, host, sinkcontains, subscriber, state, basis, expiresuntil, renews, held } = query;
+  const ofTenant: Key[number] = [Prisma.sql`t.tenant`, tenant];
+  const until = expiresuntil?.toISOString();
+  const expiring = (end: Prisma.Sql) => Prisma.sql`
+    select g.id from "grant" g
+    where g.tenant = ${tenant} and g.expiresat < ${end} order by g.expiresat`;
+  const ways: Array<Way | undefined> = [
+    given(sink, (uri) => ({
+      few: Prisma.sql`
+        select p.id from origin o, lateral (
+          select g.id from "grant" g where g.origin = o.name and g.sink = ${uri} offset 0) p
+        where o.tenant = ${tenant}`,
+    })),
+    given(host, (name) => ({ key: [ofTenant, [Prisma.sql`sink_host(t.sink)`, name]] })),
+    given(subscriber, (name) => ({
+      few: Prisma.sql`
+        select s.origin, s.sink from subscription s where s.tenant = ${tenant} and s.subscriber = ${name}`,
+      ids: Prisma.sql`
+        select g.id from few, lateral (
+          select p.id from "grant" p where p.origin = few.origin and p.sink = few.sink offset 0) g`,
+    })),
+    given(origin, (name) => ({
+      few: firstOf(Prisma.sql`select g.id from "grant" g`, { key: [[Prisma.sql`g.origin`, name]] }),
+      isUsuallyMany: true,
+    })),
+    state === 'ended' || state === 'revoked' ? grantsOver(Prisma.sql`t`, tenant, state) : undefined,
+    state === 'expired' ? { few: expiring(Prisma.sql`now()`) } : undefined,
+    basis === undefined || basis === 'response' ? undefined : grantsOnBasis(Prisma.sql`t`, tenant, basis),
+    given(until, (at) => ({ few: expiring(Prisma.sql`${at}::timestamptz`) })),
+  ];
+  return {
+    table: Prisma.sql`"grant" t`,
+    newestFirst: false,
+    ways: ways.filter((way) => way !== undefined),
+    whole: { key: [ofTenant] },
+    span: allIds,
+    test: allOf([
+      Prisma.sql`t.tenant = ${tenant}`,
+      given(origin, (name) => Prisma.sql`t.origin = ${name}`),
+      given(sink, (uri) => Prisma.sql`t.sink = ${uri}`),
+      given(sinkcontains, sinkContains),
+      given(state, (value) => Prisma.sql`${value} = ${present}`),
+      given(basis, (value) => Prisma.sql`t.basis = ${value}`),
+      given(until, (at) => Prisma.sql`t.expiresat < ${at}::timestamptz`),
+      given(renews, (value) => Prisma.sql`(t.renewat is not null) = ${value}`),
+      given(held, (value) => Prisma.sql`coalesce(t.helduntil > now(), false) = ${value}`),
+      given(subscriber, (name) => usesPair(tenant, name)),
+    ]),
+    isCostly: subscriber !== undefined,
+  };
+}
+
+/** The index of grants that are over. */
+export function grantsOver(table: Prisma.Sql, tenant: string, state: string): Part {
+  return {
+    key: [
+      [Prisma.sql`${table}.tenant`, tenant],
+      [Prisma.sql`${table}.state`, state],
+    ],
+    only: Prisma.sql`${table}.state <> 'live'`,
+  };
+}
+
+/** The index of grants with another basis than a response. */
+export function grantsOnBasis(table: Prisma.Sql, tenant: string, basis: Basis): Part {
+  return {
+    key: [
+      [Prisma.sql`${table}.tenant`, tenant],
+      [Prisma.sql`${table}.basis`, basis],
+    ],
+    only: Prisma.sql`${table}.basis <> 'response'`,
+  };
+}
+
+/**
+ * Whether a subscription of this subscriber is for the pair of `t`. Of a pair with many subscriptions, the planner would
+ * otherwise read all that the subscriber has: `offset 0`.
+ */
+function usesPair(tenant: string, subscriber: string): Prisma.Sql {
+  return Prisma.sql`exists (
+    select 1 from (
+      select s.tenant, s.subscriber from subscription s where s.origin = t.origin and s.sink = t.sink offset 0) s
+    where s.tenant = ${tenant} and s.subscriber = ${subscriber})`;
+}
+
+/** The grant of a pair, of any tenant. */
+export async function findGrantOf(sql: Sql, { origin, sink }: Omit<Pair, 'tenant'>): Promise<GrantRow | undefined> {
+  return (await sql.$queryRaw<GrantRow[]>`select * from "grant" where origin = ${origin} and sink = ${sink}`)[0];
+}
+
+/** RegistryError `grant_not_found` for a grant of another tenant. */
+export async function findGrant(sql: Sql, tenant: string, id: string): Promise<Row> {
+  const rows = isUuid(id)
+    ? await sql.$queryRaw<Row[]>`
+        select t.*, ${present} as present from "grant" t where t.id = ${id}::uuid and t.tenant = ${tenant}`
+    : [];
+  if (rows[0] === undefined) throw new RegistryError('grant_not_found', grantTexts.notFound);
+  return rows[0];
+}
+
+/** As findGrant, with the row locked until the transaction ends. */
+export async function lockGrant(sql: Sql, tenant: string, id: string): Promise<Row> {
+  if (isUuid(id)) {
+    await sql.$queryRaw`select 1 from "grant" where id = ${id}::uuid and tenant = ${tenant} for update`;
+  }
+  return findGrant(sql, tenant, id);
+}
+
+function presentGrant(row: Row): PresentGrant {
+  return { ...grantOf(row), state: row.present };
+}

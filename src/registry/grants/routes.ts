@@ -1,0 +1,181 @@
+import { blockedError, findBlocks } from '../blocks/find-blocks.js';
+import { RegistryError, type Fault } from '../../base/errors.js';
+import type { components } from '../../base/contract/contract.gen.js';
+import { requireConditions, versionTag } from '../http/entity-tag.js';
+import { actorOf, type Call, type Handlers } from '../http/handler.js';
+import { foundHeaders, readListCursor } from '../http/page.js';
+import { timeOf } from '../../base/formats/timestamp.js';
+import { findOrigin } from '../origins/store.js';
+import type { Database } from '../storage/database.js';
+import { claimKey } from '../storage/idempotency.js';
+import { isUuid } from '../../base/files/ids.js';
+import type { Sql } from '../storage/sql.js';
+import type { Transaction } from '../storage/transaction.js';
+import { grantTexts } from '../../base/texts/grants.js';
+import { tokenTexts } from '../../base/texts/tokens.js';
+import { keyOfPair, type Pair } from '../../consent/grant.js';
+import { findGrant, findGrantOf, lockGrant, type GrantReader, type PresentGrant } from './read-grant.js';
+import { putGrant, releaseGrant, revokeGrant } from './write-grant.js';
+
+type GrantOperation = 'getGrants' | 'createGrant' | 'getGrant' | 'revokeGrant' | 'releaseGrant';
+
+export interface GrantRoutes {
+  database: Database;
+  grants: GrantReader;
+  /** Undefined if Assent may call the sink, otherwise the fault. */
+  faultOfSink: (sink: string) => Omit<Fault, 'pointer'> | undefined;
+  /** Ends the pair's handshakes and their callbacks, before the revocation and in its transaction. */
+  closeHandshakes: (sql: Sql, pair: Pair) => Promise<void>;
+  /** Milliseconds since 1970, by the database's clock. */
+  now: () => number;
+}
+
+const longestAgreementMs = 5 * 366 * 86_400_000;
+
+export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperation> {
+  const { database, grants } = routes;
+
+  return {
+    getGrants: async ({ query, principal, address }) => {
+      const { cursor, limit = 50, origin, host, expiresuntil, ...where } = query;
+      // Senders don't see who subscribes.
+      if (where.subscriber !== undefined && !principal.scopes.has('assent:admin')) {
+        throw new RegistryError('scope_missing', tokenTexts.scope(['assent:admin']));
+      }
+      const page = await grants.list({
+        ...where,
+        ...(origin === undefined ? {} : { origin: origin.toLowerCase() }),
+        ...(host === undefined ? {} : { host: host.toLowerCase() }),
+        ...(expiresuntil === undefined ? {} : { expiresuntil: timeOf(expiresuntil) }),
+        tenant: principal.tenant,
+        after: readListCursor(cursor, address, isUuid),
+        limit,
+      });
+      return { status: 200, headers: foundHeaders(address, query, page), body: page.entries.map(present) };
+    },
+
+    getGrant: async ({ path, principal }) => answer(await grants.read(principal.tenant, path.id)),
+
+    createGrant: async (call) => {
+      const { id, replayed } = await database.write((tx) => recordAgreement(tx, call, routes));
+      const grant = await grants.read(call.principal.tenant, id);
+      return {
+        status: 201,
+        headers: {
+          Location: `${call.address}/${grant.id}`,
+          ETag: versionTag(grant.version),
+          ...(replayed ? { 'Idempotency-Replayed': 'true' } : {}),
+        },
+        body: present(grant),
+      };
+    },
+
+    revokeGrant: async (call) => {
+      const actor = actorOf(call);
+      await database.write(async (tx) => {
+        const { sql } = tx;
+        // Handshakes before the grant: all transactions lock in this order.
+        const pair = await findGrant(sql, actor.tenant, call.path.id);
+        await routes.closeHandshakes(sql, pair);
+        const grant = await lockGrant(sql, actor.tenant, call.path.id);
+        requireConditions(call.header, grant.version);
+        await revokeGrant(tx, actor, pair, call.body.reason);
+      });
+      return answer(await grants.read(actor.tenant, call.path.id));
+    },
+
+    releaseGrant: async (call) => {
+      const actor = actorOf(call);
+      await database.write(async (tx) => {
+        const { sql } = tx;
+        const grant = await lockGrant(sql, actor.tenant, call.path.id);
+        requireConditions(call.header, grant.version);
+        await releaseGrant(tx, actor, grant);
+      });
+      return answer(await grants.read(actor.tenant, call.path.id));
+    },
+  };
+}
+
+/** An admin's decision. It replaces any grant, even a revoked one. */
+async function recordAgreement(
+  tx: Transaction,
+  call: Call<'createGrant'>,
+  routes: GrantRoutes,
+): Promise<{ id: string; replayed: boolean }> {
+  const { sql } = tx;
+  const { tenant, subscriber } = call.principal;
+  const { sink, allowedrate, reference, expiresat } = call.body;
+  const origin = call.body.origin.toLowerCase();
+  // No grant may outlive its origin: another tenant may register the name.
+  await sql.$queryRaw`select 1 from origin where name = ${origin} and tenant = ${tenant} for key share`;
+  const [block] = await findBlocks(sql, [{ tenant, origin, sink }]);
+  if (block !== undefined) throw blockedError(block);
+  await findOrigin(sql, tenant, origin);
+  const key = call.header['idempotency-key'];
+  const request = { tenant, subscriber, key, operation: 'createGrant', content: call.body };
+  const earlier = await claimKey(sql, request, keyOfPair({ origin, sink }));
+  const recorded = earlier === undefined ? undefined : await findGrantOf(sql, { origin, sink });
+  if (recorded !== undefined) return { id: recorded.id, replayed: true };
+  const until = new Date(expiresat);
+  // Not earlier: a repeated request returns what it recorded, even if that has ended since.
+  checkAgreement(sink, until, routes);
+  // A handshake that started during the revocation may still be open.
+  if ((await findGrantOf(sql, { origin, sink }))?.state === 'revoked')
+    await routes.closeHandshakes(sql, { tenant, origin, sink });
+  const grant = await putGrant(tx, actorOf(call), {
+    tenant,
+    origin,
+    sink,
+    basis: 'agreement',
+    allowedOrigin: undefined,
+    allowedRate: allowedrate,
+    requestedRate: undefined,
+    warnings: [],
+    handshake: undefined,
+    reference,
+    lease: { until },
+    jitter: 0,
+  });
+  if (!grant) throw new Error('An agreement replaces every grant.');
+  return { id: grant.id, replayed: false };
+}
+
+function checkAgreement(sink: string, until: Date, { faultOfSink, now }: GrantRoutes): void {
+  const fault = faultOfSink(sink);
+  const fromNowMs = until.getTime() - now();
+  const faults: Fault[] = fault ? [{ pointer: '/sink', ...fault }] : [];
+  // The contract accepts a leap second; JavaScript does not.
+  if (!(fromNowMs > 0 && fromNowMs <= longestAgreementMs)) {
+    faults.push({ pointer: '/expiresat', rule: 'time_out_of_range', detail: grantTexts.expiryOutOfRange });
+  }
+  if (faults.length > 0) throw new RegistryError('invalid_request', grantTexts.invalidAgreement, { faults });
+}
+
+function answer(grant: PresentGrant) {
+  return { status: 200 as const, headers: { ETag: versionTag(grant.version) }, body: present(grant) };
+}
+
+function present(grant: PresentGrant): components['schemas']['Grant'] {
+  return {
+    id: grant.id,
+    origin: grant.origin,
+    sink: grant.sink,
+    state: grant.state,
+    basis: grant.basis,
+    allowedrate: grant.allowedRate,
+    grantedat: grant.grantedAt.toISOString(),
+    expiresat: grant.expiresAt.toISOString(),
+    warnings: grant.warnings,
+    recordedby: grant.recordedBy,
+    ...(grant.endReason === undefined ? {} : { endreason: grant.endReason }),
+    ...(grant.allowedOrigin === undefined ? {} : { allowedorigin: grant.allowedOrigin }),
+    ...(grant.requestedRate === undefined ? {} : { requestedrate: grant.requestedRate }),
+    ...(grant.handshake === undefined ? {} : { handshake: grant.handshake }),
+    ...(grant.reference === undefined ? {} : { reference: grant.reference }),
+    ...(grant.renewAt === undefined ? {} : { renewat: grant.renewAt.toISOString() }),
+    ...(grant.endedAt === undefined ? {} : { endedat: grant.endedAt.toISOString() }),
+    ...(grant.endedBy === undefined ? {} : { endedby: grant.endedBy }),
+    ...(grant.heldUntil === undefined ? {} : { helduntil: grant.heldUntil.toISOString() }),
+  };
+}

@@ -1,0 +1,321 @@
+import { formatRate, storedRate, type Rate } from '../../consent/rate.js';
+import { changedMembers, type Changed } from '../storage/audit.js';
+import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
+import { uuidv7 } from '../../base/files/ids.js';
+import type { Sql } from '../storage/sql.js';
+import { databaseTime, halfWay, lockRegistry, type Actor, type Transaction } from '../storage/transaction.js';
+import { grantOf, keyOfPair, type Basis, type EndReason, type Grant, type Pair } from '../../consent/grant.js';
+
+// The transitions of a grant. Each is one conditional statement for any number of pairs, with the audit entry and the
+// change. If the state does not allow the transition, nothing is written. Rows are locked by origin and sink, in order.
+
+/** What makes a grant live, on any basis. */
+export interface Consent extends Pair {
+  basis: Basis;
+  allowedOrigin: string | undefined;
+  allowedRate: Rate;
+  requestedRate: number | undefined;
+  warnings: readonly string[];
+  handshake: string | undefined;
+  reference: string | undefined;
+  /** How long it is valid: seconds from now by the database's clock, or an instant. */
+  lease: { seconds: number } | { until: Date };
+  /** From 0 to 1; spreads the times of renewal, so that renewals do not arrive in bursts. */
+  jitter: number;
+}
+
+/** When a grant counts as about to expire: for this share of its lifetime, but not longer than these days. */
+const soon = { share: 0.1, days: 7 };
+
+/**
+ * Any state but revoked -> live, for consents with distinct pairs. An agreement is an admin's decision and replaces a
+ * revoked grant too. It keeps its expiry beside another consent. A trickle by policy does not replace a live consent.
+ * Returns the grants that are live now, by `keyOfPair`.
+ */
+export async function putGrants(
+  tx: Transaction,
+  consents: ReadonlyArray<{ actor: Actor; consent: Consent }>,
+): Promise<Map<string, Grant>> {
+  if (consents.length === 0) return new Map();
+  const columns = consents.map(({ actor, consent }) => columnsOf(actor, consent));
+  const before = new Map((await lockGrants(tx.sql, columns)).map((row) => [keyOfPair(row), row]));
+  const handshakes = consents.flatMap(({ consent }) => consent.handshake ?? []);
+  // A query of its own: Citus cannot insert a join of rows and values.
+  const rows = await tx.sql.$queryRaw<GrantRow[]>`
+    with asked as materialized (
+      select distinct on (a.handshake) a.handshake, a.remoteaddress from attempt a
+      where a.handshake = any (${handshakes}::uuid[]) and a.remoteaddress is not null order by a.handshake, a.number desc
+    )
+    insert into "grant" as present (origin, sink, id, tenant, state, basis, allowedorigin, allowedrate, requestedrate,
+      warnings, handshake, reference, recordedby, grantedat, expiresat, renewat, noteat, address)
+    select origin, sink, id, tenant, 'live', basis, allowedorigin, allowedrate, requestedrate, warnings, handshake,
+      reference, recordedby, now(), over, now() + make_interval(secs => renewafter),
+      over - least((over - now()) * ${soon.share}::float8, make_interval(days => ${soon.days}::int)), address
+    from (
+      select c.*, asked.remoteaddress as address, greatest(until, now() + make_interval(secs => leaseseconds)) as over
+      from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c (origin text, sink text, id uuid, tenant text,
+      basis text, allowedorigin text, allowedrate text, requestedrate int, warnings text[], handshake uuid,
+        reference text, recordedby text, until timestamptz, leaseseconds int, renewafter int)
+      left join asked on asked.handshake = c.handshake
+    ) c
+    order by origin collate "C", sink collate "C"
+    on conflict (origin, sink) do update set
+      state = 'live', endreason = null, endedat = null, endedby = null,
+      allowedorigin = excluded.allowedorigin, allowedrate = excluded.allowedrate,
+      requestedrate = excluded.requestedrate, warnings = excluded.warnings, handshake = excluded.handshake,
+      recordedby = excluded.recordedby, grantedat = excluded.grantedat, version = present.version + 1,
+      -- A hold continues through a renewal, and ends with the grant that it was for.
+      helduntil = case when present.state = 'live' and present.expiresat > excluded.grantedat then present.helduntil end,
+      basis = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
+        and excluded.basis <> 'agreement' then present.basis else excluded.basis end,
+      reference = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
+        and excluded.basis <> 'agreement' then present.reference else excluded.reference end,
+      address = coalesce(excluded.address, present.address),
+      expiresat = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
+        and excluded.basis <> 'agreement' then present.expiresat else excluded.expiresat end,
+      renewat = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
+        and excluded.basis <> 'agreement' then null else excluded.renewat end,
+      noteat = case when present.basis = 'agreement' and present.state = 'live' and present.expiresat > excluded.grantedat
+        and excluded.basis <> 'agreement' then present.noteat else excluded.noteat end
+    where (present.state <> 'revoked' or excluded.basis = 'agreement')
+      and not (excluded.basis = 'policy' and present.basis <> 'policy' and present.state = 'live'
+        and present.expiresat > excluded.grantedat)
+    returning *`;
+  const live = new Map(rows.map((row) => [keyOfPair(row), grantOf(row)]));
+  const after = new Map(rows.map((row) => [keyOfPair(row), row]));
+  for (const { actor, consent } of consents) {
+    const grant = live.get(keyOfPair(consent));
+    if (grant === undefined) continue;
+    const { origin, sink, tenant, basis, allowedRate, expiresAt } = grant;
+    const changed = changedGrant(before.get(keyOfPair(grant)), after.get(keyOfPair(grant)), grant.grantedAt);
+    const detail = { origin, sink, basis, allowedrate: allowedRate, expiresat: expiresAt, changed };
+    tx.audit(actor, 'grant.live', `grant:${grant.id}`, detail);
+    tx.change({ kind: 'grant.live', tenant, origin, sink });
+  }
+  return live;
+}
+
+/** The present grants of some pairs, locked in the order of all transactions. */
+async function lockGrants(sql: Sql, pairs: ReadonlyArray<Omit<Pair, 'tenant'>>): Promise<GrantRow[]> {
+  const columns = pairs.map(({ origin, sink }) => ({ origin, sink }));
+  return sql.$queryRaw<GrantRow[]>`
+    select g.* from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as p (origin text, sink text)
+    join "grant" g on g.origin = p.origin and g.sink = p.sink
+    order by g.origin collate "C", g.sink collate "C" for update of g`;
+}
+
+/**
+ * What the audit record keeps of a change. `now` is when it was made: it says whether the grant had expired, and whether
+ * its hold was over. A row within JSON has its times as text.
+ */
+export function changedGrant(
+  before: StoredGrant | undefined,
+  after: StoredGrant | undefined,
+  now: Date | null,
+): Changed | undefined {
+  return changedMembers(auditedMembers(before, now), auditedMembers(after, now));
+}
+
+type StoredGrant = Pick<
+  GrantRow,
+  'state' | 'basis' | 'allowedrate' | 'requestedrate' | 'reference' | 'endreason' | 'expiresat' | 'helduntil'
+>;
+
+function auditedMembers(row: StoredGrant | undefined, now: Date | null): Record<string, unknown> {
+  if (row === undefined) return {};
+  const instant = (at: Date | null) => (at === null ? null : new Date(at));
+  const [expiresat, helduntil] = [instant(row.expiresat), instant(row.helduntil)];
+  const isOver = (at: Date | null) => at !== null && now !== null && at.getTime() <= now.getTime();
+  return {
+    state: row.state === 'live' && isOver(expiresat) ? 'expired' : row.state,
+    basis: row.basis,
+    allowedrate: storedRate(row.allowedrate),
+    requestedrate: row.requestedrate,
+    reference: row.reference,
+    endreason: row.endreason,
+    expiresat,
+    helduntil: isOver(helduntil) ? null : helduntil,
+  };
+}
+
+/** As putGrants, for one. */
+export async function putGrant(tx: Transaction, actor: Actor, consent: Consent): Promise<Grant | undefined> {
+  return (await putGrants(tx, [{ actor, consent }])).get(keyOfPair(consent));
+}
+
+function columnsOf(actor: Actor, consent: Consent) {
+  const { origin, sink, tenant, basis, warnings, handshake, reference, lease } = consent;
+  const seconds = 'seconds' in lease ? lease.seconds : undefined;
+  return {
+    id: uuidv7(),
+    origin,
+    sink,
+    tenant,
+    basis,
+    warnings,
+    handshake,
+    reference,
+    allowedorigin: consent.allowedOrigin,
+    allowedrate: formatRate(consent.allowedRate),
+    requestedrate: consent.requestedRate,
+    recordedby: actor.name,
+    until: 'until' in lease ? lease.until : undefined,
+    leaseseconds: seconds,
+    // An agreement has its own expiry and is not renewed by a handshake.
+    renewafter: seconds === undefined ? undefined : Math.floor(seconds * (0.75 + 0.1 * consent.jitter)),
+  };
+}
+
+/**
+ * Serialises subscriptions that join or leave a pair: two that leave at once would each see the other and both leave the
+ * grant behind, and one that joins while the last one leaves would lose its handshake. Locked until the transaction
+ * ends; lock after the row of the subscription and before handshakes and grants.
+ */
+export async function lockPairs(sql: Sql, pairs: ReadonlyArray<Omit<Pair, 'tenant'>>): Promise<void> {
+  if (pairs.length > 0) await lockRegistry(sql, ...pairs.map((pair) => `pair ${keyOfPair(pair)}`));
+}
+
+/** A pair whose grant ends. A grant newer than `grantedBefore` stays live: it is based on a later consent. */
+export interface Ending extends Pair {
+  reason: EndReason;
+  grantedBefore?: Date;
+}
+
+/**
+ * live -> ended. An agreement ends only if the webhook is gone (webhook specification, section 2.2: the sender refrains
+ * from sending any further).
+ */
+export async function endGrants(
+  tx: Transaction,
+  actor: Omit<Actor, 'tenant'>,
+  endings: readonly Ending[],
+): Promise<void> {
+  if (endings.length === 0) return;
+  const columns = endings.map(({ origin, sink, tenant, reason, grantedBefore }) => {
+    return { origin, sink, tenant, reason, grantedbefore: grantedBefore };
+  });
+  const rows = await tx.sql.$queryRaw<ChangedRow[]>`
+    with ending as materialized (
+      select g.origin, g.sink, e.reason, to_jsonb(g) as before
+      from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb)
+        as e (origin text, sink text, tenant text, reason text, grantedbefore timestamptz)
+      join "grant" g on g.origin = e.origin and g.sink = e.sink and g.tenant = e.tenant
+      where g.state = 'live' and (g.basis <> 'agreement' or e.reason = 'target_gone')
+        and (e.grantedbefore is null or g.grantedat <= e.grantedbefore)
+      order by g.origin collate "C", g.sink collate "C" for update of g
+    )
+    update "grant" g set state = 'ended', endreason = e.reason, endedat = now(), endedby = ${actor.name},
+      renewat = null, version = g.version + 1
+    from ending e where g.origin = e.origin and g.sink = e.sink
+    returning g.*, e.before`;
+  record(tx, actor, rows, 'grant.ended');
+}
+
+/** live or ended -> revoked. */
+export async function revokeGrant(tx: Transaction, actor: Actor, pair: Pair, reason: string): Promise<void> {
+  const rows = await tx.sql.$queryRaw<ChangedRow[]>`
+    with present as materialized (
+      select origin, sink, to_jsonb(p) as before from "grant" p
+      where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state <> 'revoked'
+      for update
+    )
+    update "grant" g set state = 'revoked', endreason = ${reason}, endedat = now(), endedby = ${actor.name},
+      renewat = null, version = g.version + 1
+    from present p where g.origin = p.origin and g.sink = p.sink
+    returning g.*, p.before`;
+  record(tx, actor, rows, 'grant.revoked');
+}
+
+/** revoked -> ended: an admin allows another handshake. */
+export async function reopenGrant(tx: Transaction, actor: Actor, pair: Pair): Promise<void> {
+  const rows = await tx.sql.$queryRaw<ChangedRow[]>`
+    with present as materialized (
+      select origin, sink, to_jsonb(p) as before from "grant" p
+      where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'revoked'
+      for update
+    )
+    update "grant" g set state = 'ended', endreason = 'reopened', endedat = now(), endedby = ${actor.name},
+      version = g.version + 1
+    from present p where g.origin = p.origin and g.sink = p.sink
+    returning g.*, p.before`;
+  record(tx, actor, rows, 'grant.ended');
+}
+
+/** A live grant whose renewal was given up is renewed halfway through the rest of its lifetime. */
+export async function renewLater(sql: Sql, { tenant, origin, sink }: Pair): Promise<void> {
+  await sql.$executeRaw`
+    update "grant" g set renewat = ${halfWay(await databaseTime(sql), Prisma.sql`g.expiresat`)}, version = version + 1
+    where origin = ${origin} and sink = ${sink} and tenant = ${tenant} and state = 'live' and expiresat > now()
+      and renewat is null and basis <> 'agreement'
+      and not exists (
+        select 1 from handshake h where h.origin = g.origin and h.sink = g.sink and h.reason = 'renewal'
+          and h.state in ('due', 'asking', 'waiting'))`;
+}
+
+/** The same for renewals without a response, unless a consent or an agreement arrived meanwhile, or little time is left. */
+export async function renewUnreached(sql: Sql, pairs: readonly Pair[]): Promise<void> {
+  if (pairs.length === 0) return;
+  const columns = pairs.map(({ tenant, origin, sink }) => ({ tenant, origin, sink }));
+  await sql.$executeRaw`
+    update "grant" g set renewat = ${halfWay(await databaseTime(sql), Prisma.sql`g.expiresat`)}, version = g.version + 1
+    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as p (tenant text, origin text, sink text)
+    where g.origin = p.origin and g.sink = p.sink and g.tenant = p.tenant and g.state = 'live'
+      and g.expiresat > now() + interval '10 minutes' and g.renewat is null and g.basis <> 'agreement'`;
+}
+
+/** An admin ends a hold before the time that the webhook asked for. */
+export async function releaseGrant(tx: Transaction, actor: Actor, pair: Pair): Promise<void> {
+  const rows = await tx.sql.$queryRaw<ChangedRow[]>`
+    with present as materialized (
+      select origin, sink, to_jsonb(p) as before from "grant" p
+      where origin = ${pair.origin} and sink = ${pair.sink} and tenant = ${pair.tenant} and state = 'live'
+        and helduntil > statement_timestamp()
+      for update
+    )
+    update "grant" g set helduntil = null, version = g.version + 1
+    from present p where g.origin = p.origin and g.sink = p.sink
+    returning g.*, p.before`;
+  record(tx, actor, rows, 'grant.released');
+}
+
+/** A grant as it is now, and as it was. */
+type ChangedRow = GrantRow & { before: StoredGrant };
+
+function record(
+  tx: Transaction,
+  actor: Omit<Actor, 'tenant'>,
+  rows: ReadonlyArray<GrantRow & { before?: StoredGrant }>,
+  kind: 'grant.ended' | 'grant.revoked' | 'grant.released',
+  reason?: string,
+): void {
+  for (const row of rows) {
+    const { id, tenant, origin, sink, endreason, endedat, before } = row;
+    const now = kind === 'grant.released' ? null : endedat;
+    // A removed grant has no `before`: the row is what it was.
+    const changed = before === undefined ? changedGrant(row, undefined, null) : changedGrant(before, row, now);
+    const detail = { origin, sink, reason: reason ?? (kind === 'grant.released' ? undefined : endreason), changed };
+    tx.audit({ ...actor, tenant }, kind, `grant:${id}`, detail);
+    tx.change({
+      kind,
+      tenant,
+      origin,
+      sink,
+      reason: reason ?? (kind === 'grant.ended' ? (endreason ?? undefined) : undefined),
+    });
+  }
+}
+
+/** Grants are removed with their origin: another tenant may register its name. */
+export async function removeGrantsOf(tx: Transaction, actor: Actor, origin: string): Promise<void> {
+  const rows = await tx.sql.$queryRaw<GrantRow[]>`
+    with going as materialized (
+      select sink from "grant" where origin = ${origin} and tenant = ${actor.tenant} order by sink collate "C" for update
+    )
+    delete from "grant" g using going where g.origin = ${origin} and g.sink = going.sink returning g.*`;
+  const isLive = ({ state }: GrantRow) => state === 'live';
+  record(tx, actor, rows.filter(isLive), 'grant.ended', 'origin_removed');
+  // The others have ended already, but every follower of the change log must drop them too.
+  for (const { tenant, sink } of rows.filter((row) => !isLive(row))) {
+    tx.change({ kind: 'grant.ended', tenant, origin, sink });
+  }
+}

@@ -1,0 +1,95 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { BegunAttempt, HeaderLine, Question } from '../../consent/handshake.js';
+import type { FinalReply, Judgement } from '../../consent/judgement.js';
+
+/** What an attempt sends, and what is recorded of it. Only a hash of the callback key is kept. */
+export interface PreparedAttempt {
+  headers: BegunAttempt['headers'];
+  recorded: HeaderLine[];
+  callbackKeyHash: Uint8Array | undefined;
+}
+
+/** Webhook specification, sections 4.1.2 to 4.1.4. No callback is offered without a URL for it. */
+export function prepareAttempt(
+  { id, origin, requestedRate, traceparent }: Pick<Question, 'id' | 'origin' | 'requestedRate' | 'traceparent'>,
+  publicUrl: string | undefined,
+): PreparedAttempt {
+  const lines = (callback: string | undefined) => ({
+    'WebHook-Request-Origin': origin,
+    ...(callback === undefined ? {} : { 'WebHook-Request-Callback': callback }),
+    ...(requestedRate === undefined ? {} : { 'WebHook-Request-Rate': String(requestedRate) }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  });
+  if (publicUrl === undefined) {
+    const headers = lines(undefined);
+    return { headers, recorded: Object.entries(headers), callbackKeyHash: undefined };
+  }
+  const address = `${publicUrl}/v1/callbacks/${id}?key=`;
+  const { key, hash } = createCallbackKey();
+  return {
+    headers: lines(address + key),
+    recorded: Object.entries(lines(`${address}[secret]`)),
+    callbackKeyHash: hash,
+  };
+}
+
+/** What is kept of a response, as columns. */
+export function answerColumns(attempt: BegunAttempt, reply: FinalReply, judgement: Judgement) {
+  const told = reply.kind === 'answered' ? reply.headers.filter(([name]) => isTelling(name)) : [];
+  return {
+    number: attempt.number,
+    verdict: judgement.verdict,
+    warnings: judgement.kind === 'granted' ? judgement.warnings : [],
+    status: reply.kind === 'answered' ? reply.status : null,
+    answerheaders: reply.kind === 'answered' ? withoutKey(offeredKey(attempt), told).map((line) => clip(line)) : null,
+    remoteaddress: 'remoteAddress' in reply ? (reply.remoteAddress ?? null) : null,
+    timing: reply.timing,
+  };
+}
+
+/** The WebHook headers and a few that explain a response; never headers that could contain a secret of the target. */
+const diagnostic = ['allow', 'server', 'via', 'retry-after', 'location', 'content-type', 'date', 'www-authenticate'];
+
+function isTelling(name: string): boolean {
+  const key = name.toLowerCase();
+  return key.startsWith('webhook-') || key.startsWith('access-control-') || diagnostic.includes(key);
+}
+
+/**
+ * A target may echo what it was sent, in any case. Subscribers see its response, and anyone who has the callback key
+ * could give consent in its place.
+ */
+export function withoutKey(key: string, lines: ReadonlyArray<readonly [string, string]>) {
+  const lowerKey = key.toLowerCase();
+  const isWrittenBack = (text: string) => text.toLowerCase().includes(lowerKey);
+  if (key === '' || !lines.some(([name, value]) => isWrittenBack(name) || isWrittenBack(value))) return lines;
+  // Base64url has no special characters of regular expressions. Compiled only if needed, because that is slow.
+  const secret = new RegExp(key, 'gi');
+  const hide = (text: string) => text.replace(secret, '[secret]');
+  return lines.map(([name, value]) => [hide(name), hide(value)] as const);
+}
+
+function offeredKey({ headers }: BegunAttempt): string {
+  const callback = headers['WebHook-Request-Callback'];
+  return callback?.slice(callback.lastIndexOf('=') + 1) ?? '';
+}
+
+/** NUL and lone surrogates cannot be stored, and no header needs more than a kilobyte. */
+export function clip([name, value]: readonly [string, string], most = 1_024): HeaderLine {
+  return [name, value.slice(0, most).replaceAll('\0', '').toWellFormed()];
+}
+
+/** 256 random bits. Only the hash is stored, so that read access to the database is not enough to grant. */
+export function createCallbackKey(): { key: string; hash: Uint8Array<ArrayBuffer> } {
+  const key = randomBytes(32).toString('base64url');
+  return { key, hash: hashCallbackKey(key) };
+}
+
+export function hashCallbackKey(key: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(createHash('sha256').update(key).digest());
+}
+
+/** In constant time. */
+export function isSameHash(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
+}

@@ -1,0 +1,73 @@
+import { RegistryError, type FaultRule } from '../../base/errors.js';
+import type { Origin } from '../../consent/origin.js';
+import { parseRate, type Rate } from '../../consent/rate.js';
+import { handshakeTexts } from '../../base/texts/handshakes.js';
+import type { CallbackRequest } from './callback.js';
+import { judgeOrigin, warningsOfRate, type Warning } from '../../consent/judgement.js';
+import type { RejectionReason } from './rejected-callback.js';
+
+/** Why a call grants nothing, and the error that its caller gets. */
+export interface Rejection {
+  reason: RejectionReason;
+  error: RegistryError;
+}
+
+export interface CallbackConsent {
+  allowedOrigin: string | undefined;
+  allowedRate: Rate;
+  warnings: Warning[];
+}
+
+/** What a call can still decide. */
+export interface Offer {
+  /** Why the key is no longer valid. */
+  closed: 'callback_closed' | 'callback_expired' | undefined;
+  /** The requests per minute that were requested with the key. */
+  offeredRate: number | undefined;
+}
+
+/** Judged like a response, except that the origin and the rate may be left out (section 4.2.2). */
+export function readConsent(
+  request: Pick<CallbackRequest, 'allowedOrigin' | 'allowedRate'>,
+  { closed, offeredRate: offered }: Offer,
+  origin: Pick<Origin, 'name' | 'judgement' | 'defaultRate'>,
+): CallbackConsent | Rejection {
+  if (closed !== undefined) return { reason: closed, error: callbackUnknown() };
+  const { allowedOrigin, allowedRate: text } = request;
+  const rate = text === undefined ? undefined : parseRate(text);
+  if (text !== undefined && rate === undefined) return { reason: 'rate_malformed', error: rateMalformed() };
+  const ours =
+    allowedOrigin === undefined
+      ? { allowedOrigin, warnings: [] }
+      : judgeOrigin({ origin: origin.name, judgement: origin.judgement }, [allowedOrigin]);
+  if (typeof ours === 'string') return { reason: ours, error: otherOrigin(ours, origin.name) };
+
+  const warnings: Warning[] =
+    text !== undefined && rate !== undefined
+      ? warningsOfRate(text, rate, offered)
+      : offered === undefined
+        ? ['rate_defaulted']
+        : [];
+  return {
+    allowedOrigin: ours.allowedOrigin,
+    allowedRate: rate ?? offered ?? origin.defaultRate,
+    warnings: [...ours.warnings, ...warnings],
+  };
+}
+
+/** The same error for a wrong, an expired and a closed key. */
+export function callbackUnknown(): RegistryError {
+  return new RegistryError('callback_unknown', handshakeTexts.callbackUnknown);
+}
+
+function otherOrigin(rule: FaultRule, origin: string): RegistryError {
+  return new RegistryError('invalid_request', handshakeTexts.otherOrigin, {
+    faults: [{ pointer: 'header/webhook-allowed-origin', rule, detail: handshakeTexts.sendOrigin(origin) }],
+  });
+}
+
+function rateMalformed(): RegistryError {
+  return new RegistryError('callback_rate_malformed', handshakeTexts.rateMalformed, {
+    faults: [{ pointer: 'header/webhook-allowed-rate', rule: 'rate_malformed', detail: handshakeTexts.sendRate }],
+  });
+}

@@ -1,0 +1,179 @@
+import { blockedError, findBlocks, type BlockTarget } from '../blocks/find-blocks.js';
+import { endGrants, putGrant } from '../grants/write-grant.js';
+import { storedRate, type Rate } from '../../consent/rate.js';
+import { findOrigin } from '../origins/store.js';
+import type { Database } from '../storage/database.js';
+import type { Sql } from '../storage/sql.js';
+import { callback as callbackActor, type Transaction } from '../storage/transaction.js';
+import { callbackUnknown, readConsent, type Rejection } from './callback-consent.js';
+import { findByKey, offeredRate, targetOf, whyClosed, type Called, type CallbackKey } from './callback-key.js';
+import { questionOf, type OwnerQuestion } from './callback-question.js';
+import { keepRejected } from './rejected-callback.js';
+
+export interface CallbackRequest extends CallbackKey {
+  /** The values of WebHook-Allowed-Origin and WebHook-Allowed-Rate, if they were sent. */
+  allowedOrigin: string | undefined;
+  allowedRate: string | undefined;
+  requestId: string;
+}
+
+/** What was decided; `isFirst`: by this call. */
+export type CallbackOutcome = { origin: string; sink: string; isFirst: boolean } & (
+  | { kind: 'granted'; allowedRate: Rate; expiresAt: Date }
+  /** By the owner. An earlier consent may stay valid. */
+  | { kind: 'refused'; grantedUntil: Date | undefined }
+);
+
+/**
+ * What a webhook owner can do with a callback URL (webhook specification, section 4.1.3): before, during or after the
+ * OPTIONS request, any number of times. The first decision counts; later calls return it as their outcome.
+ * RegistryError `callback_unknown`, always the same, for a key that is wrong, expired or closed.
+ */
+export interface Callbacks {
+  /** The open question, or the decision. Changes nothing. */
+  read(key: CallbackKey): Promise<OwnerQuestion | CallbackOutcome>;
+  /**
+   * RegistryError `callback_rate_malformed` for a malformed rate, `invalid_request` for a consent that names another
+   * origin (a receiver that compares by prefix posts the name that it knows), `blocked` under a block. Such calls grant nothing and leave the key
+   * valid. They are recorded, like calls with an expired or closed key.
+   */
+  grant(request: CallbackRequest): Promise<CallbackOutcome>;
+  /** Closes the handshake and, for a renewal, ends the grant that it would renew. */
+  refuse(key: CallbackKey, requestId: string): Promise<CallbackOutcome>;
+}
+
+export interface CallbackSettings {
+  database: Database;
+  random: () => number;
+  /** For the statistics. */
+  onDecided: (decided: { tenant: string; origin: string; verdict: 'callback_granted' | 'refused_by_owner' }) => void;
+}
+
+export function createCallbacks({ database, random, onDecided }: CallbackSettings): Callbacks {
+  async function decide<T extends CallbackOutcome | Rejection>(
+    key: CallbackKey,
+    work: (tx: Transaction, called: Called) => Promise<T>,
+  ): Promise<T> {
+    // Anyone may call this, and guesses must not delay requests that need a transaction.
+    await findByKey(database.sql, key);
+    const { outcome, tenant } = await database.write(async (tx) => {
+      const called = await findByKey(tx.sql, key, true);
+      return { outcome: await work(tx, called), tenant: called.tenant };
+    });
+    if ('isFirst' in outcome && outcome.isFirst) {
+      const verdict = outcome.kind === 'granted' ? 'callback_granted' : 'refused_by_owner';
+      onDecided({ tenant, origin: outcome.origin, verdict });
+    }
+    return outcome;
+  }
+
+  async function give(tx: Transaction, called: Called, request: CallbackRequest): Promise<CallbackOutcome | Rejection> {
+    const { sql } = tx;
+    const { id, tenant, sink } = called;
+    const actor = callbackActor(tenant, request.requestId);
+    const origin = await findOrigin(sql, tenant, called.origin);
+    const consent = readConsent(request, { closed: whyClosed(called), offeredRate: offeredRate(called) }, origin);
+    if ('error' in consent) {
+      await keepRejected(tx, actor, called, request, consent.reason);
+      return (await refusalBefore(sql, called)) ?? consent;
+    }
+    const [block] = await findBlocks(sql, [await blockTargetOf(sql, called)]);
+    if (block !== undefined && called.state !== 'granted') {
+      await keepRejected(tx, actor, called, request, 'blocked');
+      return { reason: 'blocked', error: blockedError(block) };
+    }
+    const granted = await sql.$executeRaw`
+      update handshake set state = 'granted', verdict = 'callback_granted', finishedat = now(),
+        lease = null, leaseduntil = null, waitinguntil = null
+      where id = ${id}::uuid and callbackopen and state not in ('granted', 'cancelled')`;
+    if (granted === 0) return grantBefore(sql, called);
+    const grant = await putGrant(tx, actor, {
+      ...consent,
+      tenant,
+      origin: origin.name,
+      sink,
+      basis: 'callback',
+      requestedRate: called.requestedrate ?? undefined,
+      handshake: id,
+      reference: undefined,
+      lease: { seconds: origin.leaseSeconds },
+      jitter: random(),
+    });
+    // A revoked grant: the transaction rolls back, and the caller learns nothing.
+    if (grant === undefined) throw callbackUnknown();
+    tx.audit(actor, 'handshake.granted', targetOf(called), { handshake: id, verdict: 'callback_granted' });
+    const { allowedRate, expiresAt } = grant;
+    return { kind: 'granted', origin: origin.name, sink, isFirst: true, allowedRate, expiresAt };
+  }
+
+  return {
+    async read(key) {
+      const { sql } = database;
+      const called = await findByKey(sql, key);
+      const refusal = await refusalBefore(sql, called);
+      if (refusal !== undefined) return refusal;
+      if (whyClosed(called) !== undefined) throw callbackUnknown();
+      if (called.state === 'granted') return grantBefore(sql, called);
+      const { defaultRate } = await findOrigin(sql, called.tenant, called.origin);
+      return questionOf(sql, called, offeredRate(called) ?? defaultRate, (await liveGrant(sql, called))?.expiresAt);
+    },
+
+    async grant(request) {
+      const outcome = await decide(request, (tx, called) => give(tx, called, request));
+      if ('error' in outcome) throw outcome.error;
+      return outcome;
+    },
+
+    refuse(key, requestId) {
+      return decide(key, async (tx, called): Promise<CallbackOutcome> => {
+        const { sql } = tx;
+        const before = await refusalBefore(sql, called);
+        if (before !== undefined) return before;
+        if (whyClosed(called) !== undefined) throw callbackUnknown();
+        const refused = await sql.$executeRaw`
+          update handshake set state = 'refused', verdict = 'refused_by_owner', callbackopen = false, finishedat = now(),
+            lease = null, leaseduntil = null, waitinguntil = null
+          where id = ${called.id}::uuid and callbackopen and state not in ('granted', 'cancelled')`;
+        if (refused === 0) return grantBefore(sql, called);
+        const actor = callbackActor(called.tenant, requestId);
+        const { id, tenant, origin, sink, createdat: grantedBefore } = called;
+        tx.audit(actor, 'handshake.refused', targetOf(called), { handshake: id, verdict: 'refused_by_owner' });
+        const subscription = called.subscription ?? undefined;
+        tx.change({ kind: 'handshake.refused', tenant, origin, sink, subscription, reason: 'refused_by_owner' });
+        if (called.reason === 'renewal') {
+          await endGrants(tx, actor, [{ tenant, origin, sink, reason: 'renewal_refused', grantedBefore }]);
+        }
+        const grantedUntil = (await liveGrant(sql, called))?.expiresAt;
+        return { kind: 'refused', origin, sink, isFirst: true, grantedUntil };
+      });
+    },
+  };
+}
+
+async function blockTargetOf(sql: Sql, { tenant, origin, sink, subscription }: Called): Promise<BlockTarget> {
+  if (subscription === null) return { tenant, origin, sink };
+  const [row] = await sql.$queryRaw<Array<{ subscriber: string }>>`
+    select subscriber from subscription where id = ${subscription}::uuid`;
+  return { tenant, origin, sink, ...row };
+}
+
+/** The outcome of a call after consent was given. If the grant has ended, the key is unknown. */
+async function grantBefore(sql: Sql, called: Called): Promise<CallbackOutcome> {
+  const grant = called.state === 'granted' ? await liveGrant(sql, called) : undefined;
+  if (grant === undefined) throw callbackUnknown();
+  return { kind: 'granted', origin: called.origin, sink: called.sink, isFirst: false, ...grant };
+}
+
+/** The owner's refusal, for as long as the key would have been valid. */
+async function refusalBefore(sql: Sql, called: Called): Promise<CallbackOutcome | undefined> {
+  const { origin, sink, verdict, isexpired } = called;
+  if (verdict !== 'refused_by_owner' || isexpired) return undefined;
+  return { kind: 'refused', origin, sink, isFirst: false, grantedUntil: (await liveGrant(sql, called))?.expiresAt };
+}
+
+async function liveGrant(sql: Sql, { tenant, origin, sink }: Called) {
+  const [grant] = await sql.$queryRaw<Array<{ allowedrate: string; expiresat: Date }>>`
+    select allowedrate, expiresat from "grant"
+    where origin = ${origin} and sink = ${sink} and tenant = ${tenant} and state = 'live' and expiresat > now()`;
+  return grant && { allowedRate: storedRate(grant.allowedrate), expiresAt: grant.expiresat };
+}

@@ -1,0 +1,54 @@
+import type { components } from '../../base/contract/contract.gen.js';
+import { rejectedCallbackTexts } from '../../base/texts/handshakes.js';
+import type { Language } from '../../base/texts/text.js';
+import type { Handshake, HeaderLine } from '../../consent/handshake.js';
+import type { RejectedCallback } from './rejected-callback.js';
+import { advise, describe, quoted, type Facts, type Verdict } from '../../consent/verdicts.js';
+
+/** What a verdict says of what was observed, with advice if there is any. */
+export function explain(verdict: Verdict, facts: Facts, language: Language): { message: string; advice?: string } {
+  const advice = advise(verdict, facts, language);
+  return { message: describe(verdict, facts, language), ...(advice === undefined ? {} : { advice }) };
+}
+
+export type Asked = Pick<Handshake, 'origin' | 'sink'>;
+
+/** What the response contained, for sentences that show it. */
+export function observed({ origin, sink }: Asked, answer: readonly HeaderLine[] | undefined): Facts {
+  const header = (name: string) => {
+    const lines = answer?.filter(([each]) => each.toLowerCase() === name) ?? [];
+    return lines.length === 0 ? undefined : lines.map(([, value]) => value).join(', ');
+  };
+  const allowedOrigin = header('webhook-allowed-origin');
+  const allowedRate = header('webhook-allowed-rate');
+  const requestedOriginEchoed = header('webhook-request-origin');
+  const redirectedTo = withinHost(sink, header('location'));
+  return {
+    origin,
+    ...(allowedOrigin === undefined ? {} : { allowedOrigin }),
+    ...(allowedRate === undefined ? {} : { allowedRate }),
+    ...(requestedOriginEchoed === undefined ? {} : { requestedOriginEchoed }),
+    ...(redirectedTo === undefined ? {} : { redirectedTo }),
+  };
+}
+
+/** The full URL that a redirect points to, if it stays on the host of the sink. */
+function withinHost(sink: string, location: string | undefined): string | undefined {
+  if (location === undefined || !URL.canParse(location, sink)) return undefined;
+  const target = new URL(location, sink);
+  return target.hostname === new URL(sink).hostname ? target.href : undefined;
+}
+
+/** What arrived, why it did not count, and what to send instead. */
+export function presentRejected(
+  origin: string,
+  { at, reason, allowedorigin = '', allowedrate = '', count }: RejectedCallback,
+  language: Language,
+): components['schemas']['RejectedCallback'] {
+  const { message, advice } = rejectedCallbackTexts[reason]({
+    origin: quoted(origin),
+    allowedOrigin: quoted(allowedorigin),
+    allowedRate: quoted(allowedrate),
+  });
+  return { at, reason, message: message[language], advice: advice[language], count };
+}

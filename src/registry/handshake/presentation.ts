@@ -1,0 +1,105 @@
+import type { components } from '../../base/contract/contract.gen.js';
+import { nextTexts } from '../../base/texts/handshakes.js';
+import type { Language } from '../../base/texts/text.js';
+import { explain, observed, presentRejected, type Asked } from './explain.js';
+import type { Attempt, Handshake, HeaderLine } from '../../consent/handshake.js';
+import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
+
+type Presented = components['schemas']['Handshake'];
+
+/**
+ * A handshake as the API shows it. Only admins see the target's status, address, timing and other headers; nobody else
+ * may use the registry as a port scanner.
+ */
+export function presentHandshake(handshake: Handshake, isAdmin: boolean, language: Language): Presented {
+  const { state, verdict } = handshake;
+  const last = handshake.attempts.findLast((attempt) => attempt.verdict === verdict);
+  return {
+    id: handshake.id,
+    origin: handshake.origin,
+    sink: handshake.sink,
+    ...(handshake.subscription === undefined ? {} : { subscription: handshake.subscription }),
+    reason: handshake.reason,
+    ...(handshake.requestedRate === undefined ? {} : { requestedrate: handshake.requestedRate }),
+    state,
+    ...(verdict === undefined
+      ? {}
+      : sentences(verdict, handshake, last, isAdmin, handshake.attempts.some(offersCallback), language)),
+    ...nextOf(handshake, language),
+    ...(handshake.rejectedCallback === undefined
+      ? {}
+      : { rejectedcallback: presentRejected(handshake.origin, handshake.rejectedCallback, language) }),
+    createdat: handshake.createdAt.toISOString(),
+    ...(handshake.finishedAt === undefined ? {} : { finishedat: handshake.finishedAt.toISOString() }),
+    attempts: handshake.attempts.map((attempt) => presentAttempt(handshake, attempt, isAdmin, language)),
+  };
+}
+
+/** What happens next without any action, and when. */
+export function nextOf(
+  { state, dueAt, waitingUntil }: Pick<Handshake, 'state' | 'dueAt' | 'waitingUntil'>,
+  language: Language,
+) {
+  if (state === 'due' && dueAt) return { next: nextTexts.due[language], nextat: dueAt.toISOString() };
+  if (state === 'asking') return { next: nextTexts.asking[language] };
+  if (state === 'waiting' && waitingUntil) {
+    return { next: nextTexts.waiting[language], nextat: waitingUntil.toISOString() };
+  }
+  return {};
+}
+
+function presentAttempt(
+  handshake: Handshake,
+  attempt: Attempt,
+  isAdmin: boolean,
+  language: Language,
+): Presented['attempts'][number] {
+  const { answerHeaders, verdict } = attempt;
+  const visible = answerHeaders?.filter(([name]) => isAdmin || name.toLowerCase().startsWith('webhook-'));
+  return {
+    number: attempt.number,
+    startedat: attempt.startedAt.toISOString(),
+    ...(attempt.finishedAt === undefined ? {} : { finishedat: attempt.finishedAt.toISOString() }),
+    request: attempt.requestHeaders.map(headerOf),
+    ...(visible === undefined ? {} : { answer: visible.map(headerOf) }),
+    ...(isAdmin && attempt.status !== undefined ? { status: attempt.status } : {}),
+    ...(isAdmin && attempt.remoteAddress !== undefined ? { remoteaddress: attempt.remoteAddress } : {}),
+    ...(isAdmin && attempt.timing !== undefined ? { timing: timingOf(attempt.timing) } : {}),
+    ...(verdict === undefined
+      ? {}
+      : sentences(verdict, handshake, attempt, isAdmin, offersCallback(attempt), language)),
+    ...(attempt.warnings.length === 0 ? {} : { warnings: attempt.warnings }),
+  };
+}
+
+/** Members of the API are in lower case. */
+function timingOf({ lookupMs, connectMs, tlsMs, answerMs, totalMs = 0 }: Record<string, number>) {
+  const stages = { lookupms: lookupMs, connectms: connectMs, tlsms: tlsMs, answerms: answerMs };
+  const done = Object.fromEntries(Object.entries(stages).filter(([, ms]) => ms !== undefined));
+  return { ...done, totalms: totalMs };
+}
+
+function offersCallback({ requestHeaders }: Attempt): boolean {
+  return requestHeaders.some(([name]) => name === 'WebHook-Request-Callback');
+}
+
+function sentences(
+  verdict: Verdict,
+  asked: Asked,
+  attempt: Attempt | undefined,
+  isAdmin: boolean,
+  callbackOffered: boolean,
+  language: Language,
+) {
+  const facts = {
+    ...observed(asked, attempt?.answerHeaders),
+    callbackOffered,
+    ...(isAdmin && attempt?.status !== undefined ? { status: attempt.status } : {}),
+  };
+  const shown = isAdmin ? verdict : publicVerdict(verdict);
+  return { verdict: shown, ...explain(shown, facts, language) };
+}
+
+function headerOf([name, value]: HeaderLine) {
+  return { name, value };
+}

@@ -1,0 +1,223 @@
+import { randomUUID } from 'node:crypto';
+import type { Pair } from '../../consent/grant.js';
+import type { Database } from '../storage/database.js';
+import type { Sql } from '../storage/sql.js';
+import { databaseTime, lockRegistry } from '../storage/transaction.js';
+import { prepareAttempt } from './attempt.js';
+import { choose, isWanted, lagSeconds, type Candidate, type Places } from './choose.js';
+import { cooldownOf } from './cooldown.js';
+import type { Begun, BegunAttempt, Claim, HandshakeReason, Question } from '../../consent/handshake.js';
+import type { RateWindows } from './rate-window.js';
+
+/**
+ * The handshake rows as a queue: enqueue, claim, hand back. settle.ts writes the outcome of an attempt, close.ts ends
+ * handshakes that are no longer needed.
+ */
+export interface Queue {
+  /** As claimIn, in its own transaction. */
+  claim(limit: number, only?: readonly string[]): Promise<Claimed>;
+  /**
+   * due -> asking: claims due handshakes, and those whose owner died, and begins an attempt for each. Those over the
+   * limit of a rate window are postponed. `only` restricts the claim to these ids.
+   */
+  claimIn(sql: Sql, limit: number, only?: readonly string[]): Promise<Claimed>;
+  /** asking -> due: hands it back, to be sent later. Nothing was sent, so its attempt does not count. */
+  handBack(begun: Begun, afterMs: number, verdict: 'held_by_budget' | 'aborted' | 'blocked'): Promise<void>;
+  /**
+   * How late, in seconds, the oldest due handshake is that could be sent now, because its tenant and its host have a
+   * free place. Handshakes that wait for their own tenant or host say nothing about the registry.
+   */
+  lagSeconds(): Promise<number>;
+  /** True while it is in flight, or is due within that time. */
+  isOpen(id: string, withinMs: number): Promise<boolean>;
+}
+
+/** `held` were postponed, so that others may be next. */
+export interface Claimed {
+  begun: Begun[];
+  held: number;
+}
+
+export interface QueueSettings {
+  database: Database;
+  rateWindows: RateWindows;
+  publicUrl: string | undefined;
+  callbackSeconds: number;
+  /** The most milliseconds that an attempt can take. A claim lasts longer, with a margin for the database. */
+  deadlineMs: number;
+  inFlight: Places;
+}
+
+const leaseMarginMs = 20_000;
+
+/** How long a claim lasts, for an attempt that takes at most `deadlineMs`. */
+export function leaseSecondsFor(deadlineMs: number): number {
+  return (deadlineMs + leaseMarginMs) / 1_000;
+}
+
+const after = (now: number, ms: number) => new Date(now + ms);
+
+export function createQueue(settings: QueueSettings): Queue {
+  const { database, rateWindows, publicUrl, callbackSeconds, deadlineMs, inFlight } = settings;
+  const { sql: statements } = database;
+  const leaseMs = leaseSecondsFor(deadlineMs) * 1_000;
+
+  async function claimIn(sql: Sql, limit: number, only?: readonly string[]): Promise<Claimed> {
+    if (limit <= 0 || only?.length === 0) return { begun: [], held: 0 };
+    // One claim at a time, so that the count in flight for a host and a tenant is right across all processes.
+    await lockRegistry(sql, 'claims');
+    const rows = await choose(sql, inFlight, limit, only);
+    if (rows.length === 0) return { begun: [], held: 0 };
+    const questions = rows.map(({ id, tenant, sinkhost }) => ({ id, tenant, sinkHost: sinkhost }));
+    const now = (await databaseTime(sql)).getTime();
+    const held = await rateWindows.admit(sql, questions, now);
+    const lease = randomUUID();
+    const members = rows.map(({ id, askedrate, attempts, dueat, verdict }) => {
+      const heldMs = held.get(id);
+      return heldMs === undefined
+        ? {
+            id,
+            askedrate,
+            state: 'asking',
+            verdict,
+            dueat,
+            lease,
+            leaseduntil: after(now, leaseMs),
+            attempts: attempts + 1,
+          }
+        : { id, askedrate, state: 'due', verdict: 'held_by_budget', dueat: after(now, heldMs), attempts };
+    });
+    await sql.$executeRaw`
+      update handshake h set requestedrate = m.askedrate, state = m.state, verdict = m.verdict, dueat = m.dueat,
+        lease = m.lease, leaseduntil = m.leaseduntil, attempts = m.attempts
+      from jsonb_to_recordset(${JSON.stringify(members)}::jsonb) as m (id uuid, askedrate int, state text, verdict text,
+        dueat timestamptz, lease uuid, leaseduntil timestamptz, attempts int)
+      where h.id = m.id`;
+    const admitted = rows.filter(({ id }) => !held.has(id));
+    const claims = admitted.map((row) => ({
+      claim: claimOf(row, lease),
+      number: row.attempts + 1,
+      callbackUrl: row.offersnone ? undefined : publicUrl,
+    }));
+    return { begun: await beginAttempts(sql, claims, now), held: held.size };
+  }
+
+  /** Records attempts before they are sent. An earlier attempt without an end died with its process. */
+  async function beginAttempts(
+    sql: Sql,
+    claims: Array<{ claim: Claim; number: number; callbackUrl: string | undefined }>,
+    now: number,
+  ): Promise<Begun[]> {
+    const again = claims.filter(({ number }) => number > 1).map(({ claim }) => claim.id);
+    if (again.length > 0) {
+      await sql.$executeRaw`
+        update attempt set finishedat = now(), verdict = 'interrupted'
+        where handshake = any (${again}::uuid[]) and finishedat is null`;
+    }
+    const prepared = claims.map(({ claim, number, callbackUrl }) => {
+      return { claim, number, ...prepareAttempt(claim, callbackUrl) };
+    });
+    const columns = prepared.map(({ claim, number, recorded, callbackKeyHash }) => ({
+      handshake: claim.id,
+      number,
+      requestheaders: recorded,
+      ...(callbackKeyHash === undefined
+        ? {}
+        : {
+            keyhash: Buffer.from(callbackKeyHash).toString('hex'),
+            expiresat: after(now, callbackSeconds * 1_000),
+          }),
+    }));
+    if (columns.length > 0) {
+      await sql.$executeRaw`
+        insert into attempt (handshake, number, requestheaders, callbackkeyhash, callbackexpiresat)
+        select handshake, number, requestheaders, decode(keyhash, 'hex'), expiresat
+        from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb)
+          as a (handshake uuid, number int, requestheaders jsonb, keyhash text, expiresat timestamptz)`;
+    }
+    return prepared.map(({ claim, number, headers, callbackKeyHash }) => {
+      const attempt: BegunAttempt = { number, callbackOffered: callbackKeyHash !== undefined, headers };
+      return { claim, attempt };
+    });
+  }
+
+  return {
+    claim: (limit, only) => database.write(({ sql }) => claimIn(sql, limit, only)),
+    claimIn,
+
+    async handBack({ claim, attempt }, afterMs, verdict) {
+      // One statement: if the claim is no longer ours, the attempts are not either.
+      await statements.$executeRaw`
+        with back as (
+          update handshake set state = 'due', lease = null, leaseduntil = null, verdict = ${verdict},
+            dueat = greatest(now() + make_interval(secs => ${afterMs / 1_000}::float8), ${cooldownOf(claim)}),
+            attempts = attempts - 1
+          where id = ${claim.id}::uuid and lease = ${claim.lease}::uuid and state = 'asking'
+          returning id
+        )
+        delete from attempt where handshake in (select id from back) and number = ${attempt.number}`;
+    },
+
+    lagSeconds: () => lagSeconds(statements, inFlight),
+
+    async isOpen(id, withinMs) {
+      const rows = await statements.$queryRaw<unknown[]>`
+        select 1 from handshake h where id = ${id}::uuid and ${isWanted}
+          and (state = 'asking' or (state = 'due' and dueat <= now() + make_interval(secs => ${withinMs / 1_000}::float8)))`;
+      return rows.length > 0;
+    },
+  };
+}
+
+/** -> due: enqueues questions, due now or at the end of a cool-down. */
+export async function enqueue(sql: Sql, questions: readonly Question[]): Promise<void> {
+  if (questions.length === 0) return;
+  const each = (member: (question: Question) => string) => questions.map(member);
+  const cooldowns = await sql.$queryRaw<Array<Pair & { until: Date }>>`
+    select tenant, origin, sink, until from cooldown where tenant = any (${each(({ tenant }) => tenant)}::text[])
+      and origin = any (${each(({ origin }) => origin)}::text[]) and sink = any (${each(({ sink }) => sink)}::text[])`;
+  const keyOf = ({ tenant, origin, sink }: Pair) => JSON.stringify([tenant, origin, sink]);
+  const untils = new Map(cooldowns.map((row) => [keyOf(row), row.until]));
+  const columns = questions.map((question) => ({
+    id: question.id,
+    tenant: question.tenant,
+    origin: question.origin,
+    sink: question.sink,
+    sinkhost: new URL(question.sink).hostname,
+    subscription: question.subscription,
+    generation: question.generation,
+    reason: question.reason,
+    startedby: question.startedBy,
+    requestedrate: question.requestedRate,
+    traceparent: question.traceparent,
+    until: untils.get(keyOf(question)),
+  }));
+  await sql.$executeRaw`
+    insert into handshake (id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, requestedrate,
+      traceparent, state, dueat)
+    select id, tenant, origin, sink, sinkhost, subscription, generation, reason, startedby, requestedrate, traceparent, 'due',
+      -- A column of milliseconds would round up.
+      greatest(date_trunc('milliseconds', now()), until)
+    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as q (id uuid, tenant text, origin text, sink text,
+      sinkhost text, subscription uuid, generation int, reason text, startedby text, requestedrate int, traceparent text,
+      until timestamptz)`;
+}
+
+function claimOf(row: Candidate, lease: string): Claim {
+  return {
+    id: row.id,
+    lease,
+    tenant: row.tenant,
+    origin: row.origin,
+    sink: row.sink,
+    sinkHost: row.sinkhost,
+    subscription: row.subscription ?? undefined,
+    generation: row.generation ?? undefined,
+    reason: row.reason as HandshakeReason,
+    startedBy: row.startedby,
+    requestedRate: row.askedrate ?? undefined,
+    traceparent: row.traceparent ?? undefined,
+    createdAt: row.createdat,
+    blockedNetworks: row.blockednetworks,
+  };
+}

@@ -1,0 +1,136 @@
+import { RegistryError } from '../../base/errors.js';
+import { pageOf, type FoundPage, type ListPage } from '../http/page.js';
+import type { Database } from '../storage/database.js';
+import type { attempt as AttemptRow, handshake as HandshakeRow } from '../storage/generated/client.js';
+import { isUuid } from '../../base/files/ids.js';
+import { countMatches, findPage } from '../storage/search.js';
+import { handshakeTexts } from '../../base/texts/handshakes.js';
+import type { Attempt, Handshake, HandshakeReason, HandshakeState, HeaderLine } from '../../consent/handshake.js';
+import { handshakeSearch, type HandshakeQuery } from './find-handshakes.js';
+import { leaseSecondsFor } from './queue.js';
+import type { RejectedCallback } from './rejected-callback.js';
+import type { Verdict } from '../../consent/verdicts.js';
+
+/** Whose handshakes: its own, and the renewals of its pair. An earlier tenant may have had an origin with this name. */
+export interface Owner {
+  id: string;
+  tenant: string;
+  origin: string;
+  sink: string;
+  suspended: object | undefined;
+}
+
+export interface HandshakeReader {
+  /** Those that match, of a whole tenant, newest first. */
+  find(
+    query: HandshakeQuery & { after: string | undefined; limit: number; count?: boolean },
+  ): Promise<FoundPage<Handshake>>;
+  /** Newest first. */
+  list(owner: Owner, after: string | undefined, limit: number): Promise<ListPage<Handshake>>;
+  /** RegistryError `handshake_not_found` for a handshake of another subscription. */
+  read(owner: Owner, id: string): Promise<Handshake>;
+}
+
+/** `deadlineMs`: how long an attempt can take. `now`: milliseconds since 1970 by the clock of the database. */
+export function createHandshakeReader(
+  { client, sql }: Database,
+  deadlineMs: number,
+  now: () => number,
+): HandshakeReader {
+  const leaseMs = leaseSecondsFor(deadlineMs) * 1_000;
+  const ownedBy = ({ id, tenant, origin, sink }: Owner) => ({
+    tenant,
+    OR: [{ subscription: id }, { origin, sink, reason: 'renewal' }],
+  });
+  const include = { history: { orderBy: { number: 'asc' as const } } };
+  return {
+    async find(query) {
+      const wanted = handshakeSearch(query);
+      const { ids, next, examined } = await findPage(sql, wanted, query.after, query.limit);
+      const where = { id: { in: ids } };
+      const rows = await client.handshake.findMany({ where, orderBy: { id: 'desc' }, include });
+      const waiting = rows.flatMap(({ dueat, subscription }) => (dueat && subscription ? [subscription] : []));
+      const isSuspended = await findSuspended(client, waiting);
+      return {
+        entries: rows.map((row) => handshakeOf(row, isSuspended(row.subscription), leaseMs, now())),
+        next,
+        examined,
+        total: query.count ? await countMatches(sql, wanted) : undefined,
+      };
+    },
+
+    async list(owner, after, limit) {
+      const rows = await client.handshake.findMany({
+        where: { ...ownedBy(owner), ...(after === undefined ? {} : { id: { lt: after } }) },
+        orderBy: { id: 'desc' },
+        take: limit + 1,
+        include,
+      });
+      return pageOf(
+        rows.map((row) => handshakeOf(row, owner.suspended !== undefined, leaseMs, now())),
+        limit,
+        (handshake) => handshake.id,
+      );
+    },
+
+    async read(owner, id) {
+      const row = isUuid(id) ? await client.handshake.findFirst({ where: { id, ...ownedBy(owner) }, include }) : null;
+      if (row === null) throw new RegistryError('handshake_not_found', handshakeTexts.notFound);
+      return handshakeOf(row, owner.suspended !== undefined, leaseMs, now());
+    },
+  };
+}
+
+async function findSuspended(client: Database['client'], ids: string[]): Promise<(id: string | null) => boolean> {
+  if (ids.length === 0) return () => false;
+  const where = { id: { in: ids }, suspendedat: { not: null } };
+  const suspended = new Set((await client.subscription.findMany({ where, select: { id: true } })).map(({ id }) => id));
+  return (id) => id !== null && suspended.has(id);
+}
+
+function handshakeOf(
+  row: HandshakeRow & { history: AttemptRow[] },
+  isSuspended: boolean,
+  leaseMs: number,
+  now: number,
+): Handshake {
+  // It is unknown when the subscription will be resumed.
+  const isWaiting = isSuspended && row.subscription !== null;
+  return {
+    id: row.id,
+    origin: row.origin,
+    sink: row.sink,
+    subscription: row.subscription ?? undefined,
+    reason: row.reason as HandshakeReason,
+    requestedRate: row.requestedrate ?? undefined,
+    state: row.state as HandshakeState,
+    verdict: (row.verdict ?? undefined) as Verdict | undefined,
+    dueAt: isWaiting ? undefined : (row.dueat ?? undefined),
+    waitingUntil: row.waitinguntil ?? undefined,
+    createdAt: row.createdat,
+    finishedAt: row.finishedat ?? undefined,
+    rejectedCallback: (row.rejectedcallback ?? undefined) as RejectedCallback | undefined,
+    attempts: row.history.map((attempt) => attemptOf(attempt, leaseMs, now)),
+  };
+}
+
+/**
+ * An attempt that has no outcome when its claim has expired died with its process. The next attempt records that. If a
+ * callback or a cancellation ended the handshake meanwhile, no attempt follows and nothing is recorded.
+ */
+function attemptOf(row: AttemptRow, leaseMs: number, now: number): Attempt {
+  const overAt = new Date(row.startedat.getTime() + leaseMs);
+  const isInterrupted = row.finishedat === null && overAt.getTime() < now;
+  return {
+    number: row.number,
+    startedAt: row.startedat,
+    finishedAt: isInterrupted ? overAt : (row.finishedat ?? undefined),
+    requestHeaders: row.requestheaders as HeaderLine[],
+    answerHeaders: (row.answerheaders ?? undefined) as HeaderLine[] | undefined,
+    status: row.status ?? undefined,
+    remoteAddress: row.remoteaddress ?? undefined,
+    timing: (row.timing ?? undefined) as Record<string, number> | undefined,
+    verdict: isInterrupted ? 'interrupted' : ((row.verdict ?? undefined) as Verdict | undefined),
+    warnings: row.warnings ?? [],
+  };
+}

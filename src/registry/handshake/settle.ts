@@ -1,0 +1,267 @@
+import { isBlockedPair, isBlockedSubscriber } from '../blocks/find-blocks.js';
+import { grantOf, keyOfPair, type Grant } from '../../consent/grant.js';
+import { endGrants, lockPairs, putGrants, renewUnreached, type Consent } from '../grants/write-grant.js';
+import type { Origin } from '../../consent/origin.js';
+import { originOf } from '../origins/store.js';
+import { createBatcher } from '../storage/batch.js';
+import type { Database } from '../storage/database.js';
+import { Prisma, type grant as GrantRow, type origin as OriginRow } from '../storage/generated/client.js';
+import type { Sql } from '../storage/sql.js';
+import { databaseTime, service, type Transaction } from '../storage/transaction.js';
+import { answerColumns } from './attempt.js';
+import { recordCooldowns } from './cooldown.js';
+import type { Begun, Settled } from '../../consent/handshake.js';
+import { cooldownAfter, isSilent, judge, silentVerdicts, type FinalReply } from '../../consent/judgement.js';
+import { givenBy, isClearRefusal, nextMove, type Judged, type Move, type RetrySettings } from './next-move.js';
+import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
+
+export interface SettleSettings extends RetrySettings {
+  database: Database;
+}
+
+/**
+ * Judges a response and writes the result: attempt, handshake, cool-down, grant, audit and change, in one transaction
+ * with the other responses of this moment.
+ */
+export type Settle = (begun: Begun, reply: FinalReply) => Promise<Settled>;
+
+interface Answered extends Begun {
+  reply: FinalReply;
+}
+
+/** `origin` is undefined if it was removed. */
+type Read = Answered & Pick<Judged, 'judgement'> & { origin: Origin | undefined };
+
+type Moved = Judged & { move: Move };
+
+/** In one transaction. */
+const most = 200;
+
+export function createSettle({ database, ...retries }: SettleSettings): Settle {
+  const { random } = retries;
+  const settle = createBatcher<Answered, Settled>({
+    run: (answered) => database.write((tx) => settleAll(tx, answered)),
+    most,
+    // Two responses of one pair are written one after the other: the later one counts.
+    keyOf: ({ claim }) => keyOfPair(claim),
+  });
+  return (begun, reply) => settle({ ...begun, reply });
+
+  async function settleAll(tx: Transaction, answered: readonly Answered[]): Promise<Settled[]> {
+    const { sql } = tx;
+    const judged = await judgeAll(sql, answered);
+    const cooldowns = judged.flatMap(({ claim, judgement }) => {
+      const ms = cooldownAfter(judgement);
+      return ms === undefined ? [] : [{ tenant: claim.tenant, origin: claim.origin, sink: claim.sink, ms }];
+    });
+    await lockPairs(
+      sql,
+      cooldowns.filter(({ ms }) => ms > 0),
+    );
+    await recordAnswers(sql, judged);
+    const now = await databaseTime(sql);
+    const planned = (await judgedWith(sql, judged)).map((each) => ({ ...each, move: nextMove(each, now, retries) }));
+    const isOurs = await moveHandshakes(sql, planned, now);
+    // Even if another process owns the handshake by now: the webhook returned it.
+    await recordCooldowns(sql, cooldowns, now);
+    const moved = planned.filter(({ claim }) => isOurs.has(claim.id));
+    const ends = await settleGrants(tx, moved);
+    for (const { claim } of moved) {
+      const { state, verdict } = ends.get(claim.id) as Move;
+      if (state === 'due' || state === 'waiting') continue;
+      const target = claim.subscription === undefined ? `handshake:${claim.id}` : `subscription:${claim.subscription}`;
+      tx.audit(service(claim.tenant), `handshake.${state}`, target, { handshake: claim.id, verdict });
+      if (state === 'granted') continue;
+      const { tenant, origin, sink, subscription } = claim;
+      const reason = publicVerdict(verdict);
+      tx.change({ kind: `handshake.${state}`, tenant, origin, sink, subscription, reason });
+    }
+    await settleRenewals(tx, moved, ends);
+    return judged.map(({ claim, judgement }) => {
+      const end = ends.get(claim.id);
+      const isDueNow = end?.state === 'due' && end.afterMs === 0 && judgement.verdict !== 'aborted';
+      return { verdict: end?.verdict ?? judgement.verdict, state: end?.state, isDueNow };
+    });
+  }
+
+  /**
+   * Writes the consents to the grants, and returns the final moves of the handshakes, by id. A consent for a revoked
+   * grant is refused. So is a trickle by policy beside a live consent: the webhook itself granted nothing.
+   */
+  async function settleGrants(tx: Transaction, moved: readonly Moved[]): Promise<Map<string, Move>> {
+    const given = moved.flatMap((each) => {
+      const consent = consentOf(each, random());
+      return consent === undefined ? [] : [{ ...each, actor: service(each.claim.tenant), consent }];
+    });
+    const live = await putGrants(tx, given);
+    const turnedDown = given.filter(({ consent, move }) => move.state === 'granted' && !live.has(keyOfPair(consent)));
+    const ends = new Map(moved.map(({ claim, move }) => [claim.id, move]));
+    if (turnedDown.length === 0) return ends;
+    const rows = await tx.sql.$queryRaw<Array<{ id: string; isrevoked: boolean }>>`
+      select h.id, exists (
+        select 1 from "grant" g where g.origin = h.origin and g.sink = h.sink and g.state = 'revoked') as isrevoked
+      from handshake h where h.id = any (${turnedDown.map(({ claim }) => claim.id)}::uuid[])`;
+    const revoked = new Set(rows.filter(({ isrevoked }) => isrevoked).map(({ id }) => id));
+    for (const { claim, judgement } of turnedDown) {
+      ends.set(claim.id, { state: 'refused', verdict: revoked.has(claim.id) ? 'revoked' : judgement.verdict });
+    }
+    const columns = turnedDown.map(({ claim: { id } }) => ({ id, verdict: ends.get(id)?.verdict }));
+    await tx.sql.$executeRaw`
+      update handshake h set state = 'refused', verdict = r.verdict
+      from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as r (id uuid, verdict text) where h.id = r.id`;
+    return ends;
+  }
+}
+
+async function judgeAll(sql: Sql, answered: readonly Answered[]): Promise<Read[]> {
+  const names = [...new Set(answered.map(({ claim }) => claim.origin))];
+  const rows = await sql.$queryRaw<OriginRow[]>`select * from origin where name = any (${names}::text[])`;
+  const origins = rows.map(originOf);
+  return answered.map((each) => {
+    const { claim, reply } = each;
+    const origin = origins.find(({ name, tenant }) => name === claim.origin && tenant === claim.tenant);
+    const criteria = {
+      origin: claim.origin,
+      requestedRate: claim.requestedRate,
+      defaultRate: origin?.defaultRate ?? 1,
+      judgement: origin?.judgement ?? 'strict',
+    };
+    return { ...each, origin, judgement: judge(criteria, reply) };
+  });
+}
+
+/** Recorded even if another process owns the handshake by now. */
+async function recordAnswers(sql: Sql, judged: readonly Read[]): Promise<void> {
+  const columns = judged.map(({ claim, attempt, reply, judgement }) => ({
+    handshake: claim.id,
+    ...answerColumns(attempt, reply, judgement),
+  }));
+  await sql.$executeRaw`
+    update attempt a set finishedat = now(), verdict = r.verdict, warnings = r.warnings, status = r.status,
+      answerheaders = r.answerheaders, remoteaddress = r.remoteaddress, timing = r.timing
+    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as r (handshake uuid, number int, verdict text,
+      warnings text[], status int, answerheaders jsonb, remoteaddress text, timing jsonb)
+    where a.handshake = r.handshake and a.number = r.number and a.finishedat is null`;
+}
+
+/** Adds what decides the move after a response without consent; drops those whose origin was removed. */
+async function judgedWith(sql: Sql, judged: readonly Read[]): Promise<Judged[]> {
+  const without = judged.filter(({ judgement: { kind } }) => kind !== 'granted' && kind !== 'retired');
+  const attempts = await readAttempts(sql, without);
+  const grants = await readRenewed(sql, without);
+  const blocked = await readBlocked(sql, judged);
+  return judged.flatMap(({ origin, ...each }) => {
+    if (origin === undefined) return [];
+    const { failures = 0, callbackUntil, silentVerdict } = attempts.get(each.claim.id) ?? {};
+    const renewed = grants.get(keyOfPair(each.claim));
+    const isBlocked = blocked.has(each.claim.id);
+    return [{ ...each, origin, failures, callbackUntil, silentVerdict, renewed, isBlocked }];
+  });
+}
+
+/** The handshakes that a block stops, although they were sent. */
+async function readBlocked(sql: Sql, judged: readonly Read[]): Promise<Set<string>> {
+  const rows = await sql.$queryRaw<Array<{ id: string }>>`
+    select h.id from handshake h
+    where h.id = any (${judged.map(({ claim }) => claim.id)}::uuid[]) and (${isBlockedPair(Prisma.sql`h`)}
+      or coalesce((select ${isBlockedSubscriber(Prisma.sql`s`)} from subscription s where s.id = h.subscription), false))`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/**
+ * How often each webhook returned no usable response, and when its callback expires. Attempts that Assent itself ended
+ * do not count, and a request that was retried without the callback counts once, by its second response.
+ */
+async function readAttempts(sql: Sql, judged: readonly Read[]) {
+  const known = new Map<string, Pick<Judged, 'failures' | 'callbackUntil' | 'silentVerdict'>>();
+  if (judged.length === 0) return known;
+  type Row = { handshake: string; failures: number; callbackuntil: Date | null; offeredverdict: Verdict | null };
+  const rows = await sql.$queryRaw<Row[]>`
+    select handshake, max(callbackexpiresat) as callbackuntil,
+      (array_agg(verdict order by number desc) filter (where callbackkeyhash is not null))[1] as offeredverdict,
+      count(*) filter (
+        where verdict not in ('interrupted', 'aborted')
+          and (callbackkeyhash is null or verdict <> all (${[...silentVerdicts]}::text[])))::int as failures
+    from attempt where handshake = any (${judged.map(({ claim }) => claim.id)}::uuid[]) group by handshake`;
+  for (const { handshake, failures, callbackuntil, offeredverdict } of rows) {
+    const silentVerdict = offeredverdict !== null && isSilent(offeredverdict) ? offeredverdict : undefined;
+    known.set(handshake, { failures, callbackUntil: callbackuntil ?? undefined, silentVerdict });
+  }
+  return known;
+}
+
+/** The live grants that renewals are for, by `keyOfPair`. */
+async function readRenewed(sql: Sql, judged: readonly Read[]): Promise<Map<string, Grant>> {
+  const renewals = judged.map(({ claim }) => claim).filter(({ reason }) => reason === 'renewal');
+  if (renewals.length === 0) return new Map();
+  const columns = renewals.map(({ tenant, origin, sink }) => ({ tenant, origin, sink }));
+  const rows = await sql.$queryRaw<GrantRow[]>`
+    select g.* from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as p (tenant text, origin text, sink text)
+    join "grant" g on g.origin = p.origin and g.sink = p.sink and g.tenant = p.tenant
+    where g.state = 'live' and g.expiresat > now()`;
+  return new Map(rows.map((row) => [keyOfPair(row), grantOf(row)]));
+}
+
+/** asking -> the next state, for the handshakes whose claim is still ours; returns their ids. */
+async function moveHandshakes(sql: Sql, planned: readonly Moved[], now: Date): Promise<Set<string>> {
+  if (planned.length === 0) return new Set();
+  const columns = planned.map(({ claim, move }) => ({
+    id: claim.id,
+    lease: claim.lease,
+    state: move.state,
+    verdict: move.verdict,
+    ...(move.state === 'due'
+      ? { dueat: new Date(now.getTime() + move.afterMs), aftercooldown: move.afterCooldown }
+      : {}),
+    ...(move.state === 'waiting' ? { waitinguntil: move.until } : {}),
+    ...(move.state === 'due' || move.state === 'waiting' ? {} : { finishedat: now }),
+  }));
+  const rows = await sql.$queryRaw<Array<{ id: string }>>`
+    update handshake h set state = m.state, verdict = m.verdict, lease = null, leaseduntil = null,
+      finishedat = m.finishedat, waitinguntil = m.waitinguntil,
+      dueat = greatest(coalesce(m.dueat, h.dueat), (
+        select c.until from cooldown c
+        where m.aftercooldown and c.tenant = h.tenant and c.origin = h.origin and c.sink = h.sink))
+    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as m (id uuid, lease uuid, state text, verdict text,
+      dueat timestamptz, aftercooldown boolean, waitinguntil timestamptz, finishedat timestamptz)
+    -- Written like this so that the planner looks it up by id, and not among all that are in flight.
+    where h.id = m.id and h.lease = m.lease and h.state is not distinct from 'asking'
+    returning h.id`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** The consent as it is written to the grant of the pair; undefined if there is none. */
+function consentOf(moved: Moved, jitter: number): Consent | undefined {
+  const { claim, origin, move } = moved;
+  const given = move.state === 'granted' || move.state === 'waiting' ? givenBy(moved) : undefined;
+  if (given === undefined) return undefined;
+  return {
+    tenant: claim.tenant,
+    origin: claim.origin,
+    sink: claim.sink,
+    handshake: claim.id,
+    reference: undefined,
+    ...given,
+    requestedRate: claim.requestedRate,
+    lease: { seconds: origin.leaseSeconds },
+    jitter,
+  };
+}
+
+/** A clearly refused renewal ends the grant. One without a response is retried until the grant expires. */
+async function settleRenewals(
+  tx: Transaction,
+  moved: readonly Moved[],
+  ends: ReadonlyMap<string, Move>,
+): Promise<void> {
+  const renewals = moved.filter(({ claim }) => claim.reason === 'renewal');
+  const endings = renewals.flatMap(({ claim, judgement }) => {
+    const reason =
+      judgement.kind === 'retired' ? 'target_gone' : isClearRefusal(judgement) ? 'renewal_refused' : undefined;
+    const { tenant, origin, sink, createdAt } = claim;
+    return reason === undefined ? [] : [{ tenant, origin, sink, reason, grantedBefore: createdAt } as const];
+  });
+  await endGrants(tx, { name: 'assent' }, endings);
+  const unanswered = renewals.map(({ claim }) => claim).filter(({ id }) => ends.get(id)?.state === 'unreachable');
+  await renewUnreached(tx.sql, unanswered);
+}

@@ -1,0 +1,95 @@
+import { noteExpiries } from '../grants/note-expiry.js';
+import type { Database } from '../storage/database.js';
+import type { grant as GrantRow, handshake as HandshakeRow } from '../storage/generated/client.js';
+import { uuidv7 } from '../../base/files/ids.js';
+import { service, type Transaction } from '../storage/transaction.js';
+import { isOpen } from './choose.js';
+import { enqueue } from './queue.js';
+import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
+
+const most = 100;
+
+/** What time alone causes: callbacks and grants expire, and grants need renewal. Safe in several processes at once. */
+export async function sweep({ write }: Pick<Database, 'write'>): Promise<void> {
+  for (const step of [refuseUncalled, endOvertaken, renewDue, noteDue]) while ((await write(step)) === most);
+}
+
+/** waiting -> refused. */
+async function refuseUncalled(tx: Transaction): Promise<number> {
+  const rows = await tx.sql.$queryRaw<HandshakeRow[]>`
+    update handshake set state = 'refused', verdict = 'callback_expired', waitinguntil = null, finishedat = now()
+    where id in (
+      select id from handshake where state = 'waiting' and waitinguntil <= now()
+      order by id limit ${most} for update skip locked)
+    returning *`;
+  recordRefusals(tx, rows);
+  return rows.length;
+}
+
+/**
+ * waiting -> refused, due -> cancelled: renewals that are still open when a newer consent needs renewal itself; the new
+ * renewal replaces them. The callback of a waiting one stays valid.
+ */
+async function endOvertaken(tx: Transaction): Promise<number> {
+  const rows = await tx.sql.$queryRaw<HandshakeRow[]>`
+    update handshake set state = case when state = 'waiting' then 'refused' else 'cancelled' end,
+      callbackopen = state = 'waiting', waitinguntil = null, finishedat = now()
+    where id in (
+      select h.id from "grant" g join handshake h on h.origin = g.origin and h.sink = g.sink
+      where g.state = 'live' and g.renewat <= now() and g.expiresat > now() and g.grantedat > h.createdat
+        and h.reason = 'renewal' and h.state in ('due', 'waiting')
+      order by h.id limit ${most} for update of h skip locked)
+    returning *`;
+  recordRefusals(
+    tx,
+    rows.filter(({ state }) => state === 'refused'),
+  );
+  return rows.length;
+}
+
+const noteDue = (tx: Transaction) => noteExpiries(tx, most);
+
+function recordRefusals(tx: Transaction, rows: readonly HandshakeRow[]): void {
+  for (const { id, tenant, origin, sink, subscription, verdict } of rows) {
+    const target = subscription === null ? `handshake:${id}` : `subscription:${subscription}`;
+    tx.audit(service(tenant), 'handshake.refused', target, { handshake: id, verdict });
+    const reason = verdict === null ? undefined : publicVerdict(verdict as Verdict);
+    tx.change({ kind: 'handshake.refused', tenant, origin, sink, subscription: subscription ?? undefined, reason });
+  }
+}
+
+/**
+ * The old grant stays valid until the new response arrives. If every subscription of the pair is suspended or has ended,
+ * nothing is sent. The subscription that needs the renewal is locked, so that it is not being removed as the last one.
+ */
+async function renewDue(tx: Transaction): Promise<number> {
+  const rows = await tx.sql.$queryRaw<GrantRow[]>`
+    update "grant" set renewat = null, version = version + 1
+    where (origin, sink) in (
+      select g.origin, g.sink from "grant" g
+      cross join lateral (
+        select 1 from subscription s where s.origin = g.origin and s.sink = g.sink and ${isOpen}
+        limit 1 for share skip locked) holder
+      where state = 'live' and renewat <= now() and expiresat > now() and basis <> 'agreement'
+        and not exists (
+          select 1 from handshake h where h.origin = g.origin and h.sink = g.sink and h.reason = 'renewal'
+            and h.state in ('due', 'asking', 'waiting'))
+      limit ${most} for update of g skip locked)
+    returning *`;
+  await enqueue(
+    tx.sql,
+    rows.map(({ tenant, origin, sink, requestedrate }) => ({
+      id: uuidv7(),
+      tenant,
+      origin,
+      sink,
+      subscription: undefined,
+      generation: undefined,
+      reason: 'renewal',
+      startedBy: 'assent',
+      requestedRate: requestedrate ?? undefined,
+      traceparent: undefined,
+    })),
+  );
+  return rows.length;
+}

@@ -1,0 +1,74 @@
+import type { Express, RequestHandler, Response } from 'express';
+import type { JSONWebKeySet } from 'jose';
+import { answerMethods } from './app.js';
+import type { OpenApiDocument } from '../../base/contract/contract.js';
+
+/**
+ * What programs read: the contract, the keys of the development issuer, the addresses for AuthZEN and security.txt.
+ * Anybody may ask for them, and for many at once without reading any, so every response sends the same bytes.
+ */
+export function serveDocuments(
+  app: Express,
+  setHeaders: RequestHandler,
+  document: OpenApiDocument,
+  { jwks, authzen, contact, security }: DocumentSettings,
+): void {
+  const serve = (path: string, answer: (response: Response) => unknown) => {
+    app.get(path, setHeaders, (_request, response) => void answer(response));
+    answerMethods(app, path, setHeaders, ['GET']);
+  };
+  const info = { ...document.info, contact: contactOf(document.info.contact, contact) };
+  const contract = Buffer.from(JSON.stringify({ ...document, info }));
+  // Pages of other hosts may read it, too.
+  for (const path of ['/openapi.json', `${document.servers[0]?.url}/openapi.json`]) {
+    serve(path, (response) => response.set('Access-Control-Allow-Origin', '*').type('json').send(contract));
+  }
+  if (authzen) serve('/.well-known/authzen-configuration', (response) => response.json(authzen));
+  if (jwks) serve('/.well-known/jwks.json', (response) => response.json(jwks));
+  if (security) {
+    serve('/.well-known/security.txt', (response) => response.type('text/plain').send(securityText(security)));
+  }
+}
+
+export interface DocumentSettings {
+  /** The public keys of the development issuer. */
+  jwks?: JSONWebKeySet | undefined;
+  /** The addresses for AuthZEN clients. */
+  authzen?: object | undefined;
+  /** What ASSENT_CONTACT says. */
+  contact?: string | undefined;
+  security?: SecurityContact | undefined;
+}
+
+/** Where a weakness is reported. */
+export interface SecurityContact {
+  /** URIs, the preferred one first. */
+  contacts: readonly string[];
+  policy?: string | undefined;
+  /** Where the API is reached from outside. */
+  publicUrl?: string | undefined;
+}
+
+/** Less than a year, as section 2.5.5 asks. The contacts are those of the configuration, so they are never out of date. */
+const securityTextMs = 180 * 86_400_000;
+
+/** RFC 9116, section 2. */
+function securityText({ contacts, policy, publicUrl }: SecurityContact): string {
+  const host = publicUrl === undefined ? undefined : new URL(publicUrl);
+  const fields = [
+    ...contacts.map((contact) => ['Contact', contact]),
+    ['Expires', new Date(Date.now() + securityTextMs).toISOString()],
+    // The file is known at the root of a host only (section 3).
+    ...(host?.pathname === '/' ? [['Canonical', `${host.origin}/.well-known/security.txt`]] : []),
+    ...(policy === undefined ? [] : [['Policy', policy]]),
+  ];
+  return fields.map(([name, value]) => `${name}: ${value}\n`).join('');
+}
+
+/** The mail address and the URL in ASSENT_CONTACT, in place of those in the file. The API Design Rules ask for both. */
+function contactOf(inFile: OpenApiDocument['info']['contact'], contact: string | undefined): object {
+  if (contact === undefined) return inFile;
+  const [email] = /[^\s<>()@:]+@[^\s<>()@]+/.exec(contact) ?? [];
+  const url = contact.split(/[\s<>()]+/).find((word) => /^https?:/.test(word) && URL.canParse(word));
+  return { name: inFile.name, ...(email === undefined ? {} : { email }), ...(url === undefined ? {} : { url }) };
+}

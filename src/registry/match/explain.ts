@@ -1,0 +1,217 @@
+import { isBlockedPair, isBlockedSubscriber } from '../blocks/find-blocks.js';
+import type { ContextAttributes } from '../../events/context-attributes.js';
+import type { components } from '../../base/contract/contract.gen.js';
+import type { Principal } from '../../base/contract/principal.js';
+import type { Database } from '../storage/database.js';
+import { Prisma } from '../storage/generated/client.js';
+import { beforeAllIds } from '../../base/files/ids.js';
+import { cesqlErrorTexts, filterTestTexts } from '../../base/texts/filters.js';
+import type { Language, Text } from '../../base/texts/text.js';
+import { compileCesql } from '../../matching/cesql/evaluate.js';
+import { parseCesql } from '../../matching/cesql/parser.js';
+import { compileFilter } from '../../matching/filters/compile-filter.js';
+import { dialects } from '../../matching/filters/dialects.js';
+import type { Filter } from '../../matching/filters/filter.js';
+import {
+  compileOther,
+  type Dialects,
+  type LeafCompiler,
+  type MatchableSubscription,
+} from '../../matching/filters/predicate.js';
+import type { Turns } from '../../matching/match/turns.js';
+import { Work } from '../../matching/match/work.js';
+
+type Explanation = components['schemas']['Explanation'];
+
+/**
+ * Why each subscription of an origin matched an event or not: all of them for admins, their own for subscribers.
+ * Returns a list for each event, in order. The events of a batch share the maximum of one response.
+ */
+export type Explain = (
+  principal: Principal,
+  origin: string,
+  events: readonly ContextAttributes[],
+  signal?: AbortSignal,
+) => Promise<Explanation[][]>;
+
+export interface ExplainSettings {
+  database: Pick<Database, 'client'>;
+  turns: Turns;
+  /** Steps that the filters may take for one message. */
+  budget: number;
+}
+
+interface Row {
+  id: string;
+  sink: string;
+  source: string | null;
+  types: string[] | null;
+  subject: string | null;
+  filters: Filter[] | null;
+  suspended: boolean;
+  ended: boolean;
+  blocked: boolean;
+  grantstate: 'live' | 'expired' | 'ended' | 'revoked' | null;
+}
+
+/** In one response, for the oldest subscriptions. People read explanations, so more would not help. */
+const mostExplanations = 1_000;
+/** Rows in one query: some subscriptions have 64 KiB. */
+const pageSize = 100;
+/** Steps for a subscription (whose filters are compiled for this) and for an event, without the predicates. */
+const stepsOfRow = 25_000;
+const stepsOfExplanation = 500;
+
+export function createExplain({ database: { client }, turns, budget }: ExplainSettings): Explain {
+  return async ({ tenant, subscriber, scopes }, origin, events, signal) => {
+    const isAdmin = scopes.has('assent:admin');
+    const explanations = events.map((): Explanation[] => []);
+    let after = beforeAllIds;
+    let left = events.length === 0 ? 0 : Math.floor(mostExplanations / events.length);
+    const work = new Work(budget, turns.slice);
+    while (left > 0) {
+      const rows = await client.$queryRaw<Row[]>`
+        select s.id, s.sink, s.source, s.types, s.subject, s.filters, s.suspendedat is not null as suspended,
+          s.endedat is not null or coalesce(s.endsat <= now(), false) as ended,
+          ${isBlockedPair(Prisma.sql`s`)} or ${isBlockedSubscriber(Prisma.sql`s`)} as blocked,
+          case when g.state = 'live' and g.expiresat <= now() then 'expired' else g.state end as grantstate
+        from subscription s left join "grant" g on g.origin = s.origin and g.sink = s.sink
+        where s.tenant = ${tenant} and s.origin = ${origin} and (${isAdmin} or s.subscriber = ${subscriber})
+          and s.id > ${after}::uuid
+        order by s.id limit ${Math.min(left, pageSize)}`;
+      for (const row of rows) {
+        if (!turns.isFree(tenant)) await turns.enter(tenant, () => undefined, signal);
+        const explain = explainRow(row, work);
+        turns.slice.left -= stepsOfRow;
+        for (const [place, event] of events.entries()) {
+          explanations[place]?.push(await explainInTurns(() => explain(event), row.id));
+        }
+      }
+      left = rows.length < pageSize ? 0 : left - rows.length;
+      after = rows.at(-1)?.id ?? after;
+    }
+    return explanations;
+
+    async function explainInTurns(explain: () => Explanation, id: string): Promise<Explanation> {
+      work.steps = 0;
+      let explanation = turns.isFree(tenant) ? explain() : undefined;
+      if (explanation === undefined || work.isStopped) explanation = await turns.finish(work, tenant, explain, signal);
+      work.endEvent();
+      turns.slice.left -= stepsOfExplanation;
+      if (work.pay(work.steps)) work.note(id, work.steps);
+      if (work.isOver) throw work.tooExpensive();
+      return explanation;
+    }
+  };
+}
+
+function explainRow(row: Row, work: Work): (event: ContextAttributes) => Explanation {
+  const { id, sink, suspended, ended, blocked, grantstate } = row;
+  const failureOf = compileFailure(
+    {
+      id,
+      source: row.source ?? undefined,
+      types: row.types ?? undefined,
+      subject: row.subject ?? undefined,
+      filters: row.filters ?? undefined,
+    },
+    work,
+  );
+  const base = { subscription: id, sink };
+  return (event) => {
+    const failure = failureOf(event);
+    if (failure) return { ...base, matched: false, reason: 'filter', ...presentFailure(failure, () => 'en') };
+    if (ended) return { ...base, matched: false, reason: 'ended' };
+    if (blocked) return { ...base, matched: false, reason: 'blocked' };
+    if (suspended) return { ...base, matched: false, reason: 'suspended' };
+    if (grantstate !== 'live') return { ...base, matched: false, reason: grantstate ?? 'no_grant' };
+    return { ...base, matched: true, reason: 'matched' };
+  };
+}
+
+/**
+ * The part of a subscription that does not match an event, as a JSON pointer. `detail` says why if the event does not
+ * show it.
+ */
+export interface Failure {
+  pointer: string;
+  detail?: Text;
+}
+
+export function presentFailure({ pointer, detail }: Failure, language: () => Language) {
+  return { pointer, ...(detail && { detail: detail[language()] }) };
+}
+
+/** Undefined if everything matches. */
+export type FailureOf = (event: ContextAttributes) => Failure | undefined;
+
+/**
+ * Finds the first part that does not match, as deep inside a filter as one part alone is the reason. The result is
+ * invalid if the work was stopped; call again in the next slice.
+ */
+export function compileFailure(subscription: MatchableSubscription, work: Work = new Work()): FailureOf {
+  const { source, types, subject, filters = [] } = subscription;
+  const tried: Dialects = Object.fromEntries(Object.keys(dialects).map((name) => [name, tryWith(name, work)]));
+  return firstOf([
+    failsAt(tried, '/source', { source }),
+    failsAt(tried, '/types', { types }),
+    failsAt(tried, '/subject', { subject }),
+    ...filters.map((filter, index) => failureOfFilter(tried, work, filter, `/filters/${index}`)),
+  ]);
+}
+
+/** The dialect, with predicates that run within the slice. */
+function tryWith(dialect: string, work: Work): LeafCompiler {
+  return (text) => {
+    const predicate = compileOther(dialects, dialect, text);
+    return { anchors: [], steps: 0, test: (event) => work.test(predicate, event) };
+  };
+}
+
+function failureOfFilter(tried: Dialects, work: Work, filter: Filter, at: string): FailureOf {
+  if ('all' in filter)
+    return firstOf(filter.all.map((nested, i) => failureOfFilter(tried, work, nested, `${at}/all/${i}`)));
+  if ('any' in filter) return failsAt(tried, `${at}/any`, { filters: [filter] });
+  if ('not' in filter) return failsAt(tried, `${at}/not`, { filters: [filter] });
+  if ('sql' in filter) return failureOfSql(failsAt(tried, `${at}/sql`, { filters: [filter] }), work, filter.sql);
+  return firstOf(
+    Object.entries(filter).flatMap(([dialect, attributes]) =>
+      Object.entries(attributes as Record<string, string>).map(([name, value]) => {
+        const part = { [dialect]: { [name]: value } } as Filter;
+        const fails = failsAt(tried, `${at}/${dialect}/${name}`, { filters: [part] });
+        return (event: ContextAttributes) => {
+          const failure = fails(event);
+          return failure && !event.has(name) ? { ...failure, detail: filterTestTexts.noSuchAttribute } : failure;
+        };
+      }),
+    ),
+  );
+}
+
+function failureOfSql(fails: FailureOf, work: Work, text: string): FailureOf {
+  const parsed = parseCesql(text);
+  const evaluate = 'expression' in parsed ? compileCesql(parsed.expression) : undefined;
+  return (event) => {
+    const failure = fails(event);
+    if (failure === undefined || work.isStopped) return failure;
+    const error = evaluate?.(event).error;
+    return error === undefined ? failure : { ...failure, detail: cesqlErrorTexts[error] };
+  };
+}
+
+/** The index decides with the same code, or with code that is tested against it. */
+function failsAt(tried: Dialects, pointer: string, part: Partial<MatchableSubscription>): FailureOf {
+  const holds = compileFilter({ id: '', ...part }, tried);
+  const failure = { pointer };
+  return (event) => (holds(event) ? undefined : failure);
+}
+
+function firstOf(parts: readonly FailureOf[]): FailureOf {
+  return (event) => {
+    for (const failureOf of parts) {
+      const failure = failureOf(event);
+      if (failure) return failure;
+    }
+    return undefined;
+  };
+}

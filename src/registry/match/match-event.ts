@@ -1,0 +1,162 @@
+import { RegistryError } from '../../base/errors.js';
+import type { MessageLimits } from '../../events/read-events.js';
+import { ageHeader, type Answer, type Call, type Handler } from '../http/handler.js';
+import type { Explain } from './explain.js';
+import {
+  matchEvents,
+  originFor,
+  readMessage,
+  textOfMatch,
+  type Credential,
+  type CredentialOf,
+  type MatchedMessage,
+  type EventResult,
+} from '../../matching/match/match-message.js';
+import { indexLoading, type KnownOrigin, type Replica } from '../../matching/replica/replica.js';
+import type { Turns } from '../../matching/match/turns.js';
+import { stepsPerByte, Work } from '../../matching/match/work.js';
+
+export interface MatchEventSettings {
+  /** Undefined while it is loading. */
+  replica: () => Replica | undefined;
+  explain: Explain;
+  /** The log position of the index; undefined while it is loading. */
+  position: () => bigint | undefined;
+  /** Seconds since the replica was last known to be current; undefined if it is current. */
+  age: () => number | undefined;
+  waitFor: (position: bigint, timeoutMs: number) => Promise<boolean>;
+  /** Sink credentials by subscription, for those of these subscriptions that still have the given sink. */
+  credentials: (tenant: string, sinks: ReadonlyMap<string, string>) => Promise<Map<string, Credential>>;
+  limits: MessageLimits;
+  turns: Turns;
+  /** Steps that the filters may take for one message. */
+  budget: number;
+}
+
+type MatchCall = Call<'matchEvent'>;
+type MatchEventAnswer = Answer<'matchEvent'>;
+
+const longestWaitMs = 5_000;
+
+/**
+ * `POST /v1/match`: which sinks get this event, each once, at what rate and until when. It responds from memory and
+ * does not wait, unless the client asks for credentials, an explanation or a later revision. Only expensive matches
+ * wait for their turn (turns.ts).
+ */
+export function createMatchEvent(settings: MatchEventSettings): Handler<'matchEvent'> {
+  const { position, waitFor, turns } = settings;
+
+  function inTurn(call: MatchCall): MatchEventAnswer | Promise<MatchEventAnswer> {
+    const { tenant } = call.principal;
+    return turns.isFree(tenant)
+      ? answer(settings, call)
+      : turns.enter(tenant, () => answer(settings, call), call.signal);
+  }
+
+  return (call) => {
+    const wanted = call.query.minRevision;
+    if (wanted === undefined || position() === undefined || BigInt(wanted) <= (position() ?? 0n)) return inTurn(call);
+    return waitFor(BigInt(wanted), longestWaitMs).then((isThere) => {
+      if (isThere) return inTurn(call);
+      throw new RegistryError('revision_not_reached', 'The revision did not arrive in time. Retry the request.', {
+        retryAfterSeconds: 1,
+      });
+    });
+  };
+}
+
+function answer(settings: MatchEventSettings, call: MatchCall): MatchEventAnswer | Promise<MatchEventAnswer> {
+  const { principal, query } = call;
+  const { turns } = settings;
+  const { replica, origin } = known(settings, call);
+  const isDeliverer = principal.scopes.has('assent:deliver') || principal.scopes.has('assent:admin');
+  if (!isDeliverer && query.explain !== true) {
+    throw new RegistryError(
+      'scope_missing',
+      'With the scope assent:subscribe, send explain=true. You then see your own subscriptions.',
+    );
+  }
+  if (query.explain === true && !principal.scopes.has('assent:admin') && !principal.scopes.has('assent:subscribe')) {
+    throw new RegistryError('scope_missing', 'An explanation needs the scope assent:admin or assent:subscribe.');
+  }
+  turns.slice.left -= call.bytes.length * stepsPerByte;
+  const message = readMessage(origin, { headers: call.rawHeaders, body: call.bytes }, settings.limits);
+  if (!isDeliverer) return complete(settings, call, origin, message);
+  const work = new Work(settings.budget, turns.slice);
+  if (matchEvents(replica, origin, message, work, String(settings.position()))) {
+    return complete(settings, call, origin, message);
+  }
+  const resume = () => {
+    // Meanwhile the origin may have moved to another tenant, and the replica may be a new one.
+    const present = known(settings, call);
+    matchEvents(present.replica, present.origin, message, work, String(settings.position()));
+  };
+  return turns
+    .finish(work, principal.tenant, resume, call.signal)
+    .then(() => complete(settings, call, origin, message));
+}
+
+/** Errors: `index_loading`, and those of `originFor`. */
+function known({ replica }: MatchEventSettings, { principal, query }: MatchCall) {
+  const present = replica();
+  if (present === undefined) throw indexLoading();
+  return { replica: present, origin: originFor(present, principal.tenant, query.origin) };
+}
+
+/** Adds credentials and explanations if the client asked for them, and writes the response. */
+function complete(
+  settings: MatchEventSettings,
+  call: MatchCall,
+  origin: KnownOrigin,
+  matched: MatchedMessage,
+): MatchEventAnswer | Promise<MatchEventAnswer> {
+  const { results } = matched;
+  // Read before waiting, because the log continues meanwhile.
+  const revision = String(settings.position());
+  const write = (credentialOf?: CredentialOf): MatchEventAnswer => ({
+    status: 200,
+    headers: ageHeader(settings.age()),
+    json: textOfMatch(revision, origin, matched, credentialOf),
+  });
+  const { scopes } = call.principal;
+  // An admin does not deliver.
+  const seesCredentials = scopes.has('assent:credentials') && scopes.has('assent:deliver');
+  const wantsCredentials =
+    seesCredentials && results.some(({ pairs }) => pairs.some(({ hasCredential }) => hasCredential));
+  const isExplained = call.query.explain === true;
+  if (!wantsCredentials && !isExplained) return write();
+  return Promise.all([
+    wantsCredentials ? credentialsOf(settings, origin, results) : undefined,
+    isExplained ? addExplanations(settings, call, origin, results) : undefined,
+  ]).then(([credentialOf]) => write(credentialOf));
+}
+
+async function credentialsOf(
+  settings: MatchEventSettings,
+  origin: KnownOrigin,
+  results: readonly EventResult[],
+): Promise<CredentialOf> {
+  const sinks = results.flatMap(({ pairs }) =>
+    pairs
+      .filter((pair) => pair.hasCredential)
+      .flatMap(({ sink, subscriptions }) => subscriptions.map((id) => [id, sink] as const)),
+  );
+  const credentials = await settings.credentials(origin.tenant, new Map(sinks));
+  return ({ subscriptions }) => credentials.get(subscriptions.find((id) => credentials.has(id)) ?? '');
+}
+
+async function addExplanations(
+  settings: MatchEventSettings,
+  { principal, signal }: MatchCall,
+  origin: KnownOrigin,
+  results: readonly EventResult[],
+): Promise<void> {
+  const explained = results.flatMap((result) =>
+    'event' in result.event && result.faults.length === 0
+      ? [{ result, attributes: result.event.event.attributes }]
+      : [],
+  );
+  const events = explained.map(({ attributes }) => attributes);
+  const lists = await settings.explain(principal, origin.name, events, signal);
+  explained.forEach(({ result }, place) => (result.explanations = lists[place] ?? []));
+}

@@ -1,0 +1,142 @@
+import { RegistryError, type Fault } from '../../base/errors.js';
+import { mergePatch } from '../http/body.js';
+import type { components } from '../../base/contract/contract.gen.js';
+import { requireConditions, versionTag } from '../http/entity-tag.js';
+import { actorOf, type Call, type Handlers } from '../http/handler.js';
+import { pageHeaders, readListCursor } from '../http/page.js';
+import type { Principal } from '../../base/contract/principal.js';
+import { parseOriginName } from '../../consent/origin-name.js';
+import type { Origin, OriginPolicy } from '../../consent/origin.js';
+import type { OriginStore } from './store.js';
+import { checkSubscriptionRules } from './subscription-rule.js';
+
+type Settings = components['schemas']['OriginSettings'];
+type OriginOperation = 'getOrigins' | 'createOrigin' | 'getOrigin' | 'updateOrigin' | 'patchOrigin' | 'deleteOrigin';
+
+export interface OriginRoutes {
+  origins: OriginStore;
+  /** Checks a patched document against the contract of the operation that replaces it. */
+  checkBody: (operation: 'updateOrigin', body: unknown) => Fault[];
+}
+
+export function createOriginHandlers({ origins, checkBody }: OriginRoutes): Handlers<OriginOperation> {
+  const nameOf = (call: { path: { name: string } }) => call.path.name.toLowerCase();
+
+  return {
+    getOrigins: async ({ query, principal, address }) => {
+      const after = readListCursor(query.cursor, address, (key) => parseOriginName(key).ok);
+      const page = await origins.list(principal.tenant, after, query.limit ?? 50);
+      return {
+        status: 200,
+        headers: pageHeaders(address, query, page.next),
+        body: page.entries.map((origin) => presentTo(principal, origin)),
+      };
+    },
+
+    createOrigin: async (call) => {
+      const name = parseOriginName(call.body.name);
+      const faults = checkSubscriptionRules(call.body.subscriptionrules, '/subscriptionrules');
+      if (!name.ok) throw invalid([{ pointer: '/name', rule: name.rule, detail: name.detail }, ...faults]);
+      if (faults.length > 0) throw invalid(faults);
+      const { origin, replayed } = await origins.create(actorOf(call), name.name, policyOf(call.body), {
+        tenant: call.principal.tenant,
+        subscriber: call.principal.subscriber,
+        key: call.header['idempotency-key'],
+        operation: 'createOrigin',
+        content: call.body,
+      });
+      return {
+        status: 201,
+        headers: {
+          Location: `${call.address}/${origin.name}`,
+          ETag: versionTag(origin.version),
+          ...(replayed ? { 'Idempotency-Replayed': 'true' } : {}),
+        },
+        body: present(origin),
+      };
+    },
+
+    getOrigin: async (call) => {
+      const origin = await origins.read(call.principal.tenant, nameOf(call));
+      return { ...answer(origin), body: presentTo(call.principal, origin) };
+    },
+
+    updateOrigin: async (call) => answer(await replace(call, () => call.body)),
+
+    patchOrigin: async (call) =>
+      answer(
+        await replace(call, (origin) => {
+          const merged = mergePatch(present(origin), call.body) as Settings;
+          const faults = checkBody('updateOrigin', merged);
+          if (faults.length > 0) throw invalid(faults);
+          return merged;
+        }),
+      ),
+
+    deleteOrigin: async (call) =>
+      answer(
+        await origins.remove(actorOf(call), nameOf(call), (origin) => requireConditions(call.header, origin.version)),
+      ),
+  };
+
+  function replace(call: Call<'updateOrigin' | 'patchOrigin'>, settingsFor: (origin: Origin) => Settings) {
+    return origins.replace(actorOf(call), nameOf(call), (origin) => {
+      requireConditions(call.header, origin.version);
+      const settings = settingsFor(origin);
+      if (settings.name !== undefined && settings.name.toLowerCase() !== origin.name) {
+        const detail = 'The name of an origin cannot change. Register another origin.';
+        throw invalid([{ pointer: '/name', rule: 'name_changed', detail }]);
+      }
+      const faults = checkSubscriptionRules(settings.subscriptionrules, '/subscriptionrules');
+      if (faults.length > 0) throw invalid(faults);
+      return policyOf(settings);
+    });
+  }
+}
+
+function invalid(faults: Fault[]): RegistryError {
+  return new RegistryError('invalid_request', 'The origin is invalid. The faults say where, and why.', { faults });
+}
+
+function policyOf(settings: Settings): OriginPolicy {
+  return {
+    isDefault: settings.isdefault ?? false,
+    requestedRate: settings.requestedrate,
+    defaultRate: settings.defaultrate ?? 60,
+    judgement: settings.judgement ?? 'strict',
+    callback: settings.callback ?? 'offer',
+    unsupportedRate: settings.unsupportedrate,
+    leaseSeconds: settings.leaseseconds ?? 864_000,
+    profile: settings.profile ?? 'cloudevents',
+    goneAfter: settings.goneafter ?? 1,
+    subscriptionRules: settings.subscriptionrules,
+  };
+}
+
+function answer(origin: Origin) {
+  return { status: 200 as const, headers: { ETag: versionTag(origin.version) }, body: present(origin) };
+}
+
+/** Rules name other clients, so only admins see them. */
+function presentTo({ scopes }: Principal, origin: Origin): components['schemas']['Origin'] {
+  const { subscriptionrules: rules, ...rest } = present(origin);
+  return rules !== undefined && scopes.has('assent:admin') ? { ...rest, subscriptionrules: rules } : rest;
+}
+
+function present(origin: Origin): components['schemas']['Origin'] {
+  return {
+    name: origin.name,
+    isdefault: origin.isDefault,
+    ...(origin.requestedRate === undefined ? {} : { requestedrate: origin.requestedRate }),
+    defaultrate: origin.defaultRate,
+    judgement: origin.judgement,
+    callback: origin.callback,
+    ...(origin.unsupportedRate === undefined ? {} : { unsupportedrate: origin.unsupportedRate }),
+    leaseseconds: origin.leaseSeconds,
+    profile: origin.profile,
+    goneafter: origin.goneAfter,
+    ...(origin.subscriptionRules === undefined ? {} : { subscriptionrules: [...origin.subscriptionRules] }),
+    createdat: origin.createdAt.toISOString(),
+    updatedat: origin.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,200 @@
+// Admins write origins and their policy. All other code reads them, within the transaction of its decision.
+
+import { RegistryError } from '../../base/errors.js';
+import { pageOf, type ListPage } from '../http/page.js';
+import { changedMembers } from '../storage/audit.js';
+import { isUniqueViolation } from '../storage/database-errors.js';
+import type { Database } from '../storage/database.js';
+import type { Sql } from '../storage/sql.js';
+import type { origin as OriginRow } from '../storage/generated/client.js';
+import { claimKey, type IdempotentRequest } from '../storage/idempotency.js';
+import type { Actor, Transaction } from '../storage/transaction.js';
+import { originTexts } from '../../base/texts/origins.js';
+import type { CallbackPolicy, JudgementPolicy, Origin, OriginPolicy, Profile } from '../../consent/origin.js';
+import { formatRate, storedRate } from '../../consent/rate.js';
+import type { SubscriptionRule } from './subscription-rule.js';
+
+export interface OriginStore {
+  create(actor: Actor, name: string, policy: OriginPolicy, request: IdempotentRequest): Promise<Created>;
+  /** Throws RegistryError `origin_not_found` for an origin that is not the tenant's. */
+  read(tenant: string, name: string): Promise<Origin>;
+  list(tenant: string, after: string | undefined, limit: number): Promise<ListPage<Origin>>;
+  /** `policyFor` gets the current origin, under lock. */
+  replace(actor: Actor, name: string, policyFor: (present: Origin) => OriginPolicy): Promise<Origin>;
+  /** `check` gets the origin, under lock, before it is removed. Returns the removed origin. */
+  remove(actor: Actor, name: string, check: (present: Origin) => void): Promise<Origin>;
+}
+
+export interface Created {
+  origin: Origin;
+  replayed: boolean;
+}
+
+export interface OriginStoreSettings {
+  database: Database;
+  /** Removes what depends on an origin, in the transaction of its removal. */
+  removeDependents: (tx: Transaction, actor: Actor, origin: string) => Promise<void>;
+}
+
+export function createOriginStore({ database, removeDependents }: OriginStoreSettings): OriginStore {
+  /** Two things are unique: the name of an origin (`name` is the new one) and the default origin of a tenant. */
+  async function refuseTaken<T>(tenant: string, name: string | undefined, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error;
+      const isTaken = name !== undefined && (await database.client.origin.findUnique({ where: { name } })) !== null;
+      const present = isTaken ? undefined : await findDefaultOrigin(database.sql, tenant);
+      const [code, pointer, detail] = isTaken
+        ? (['origin_exists', '/name', `${name} is already registered.`] as const)
+        : ([
+            'default_origin_exists',
+            '/isdefault',
+            `The default origin is ${present?.name ?? 'another one'}. Set its isdefault to false first.`,
+          ] as const);
+      throw new RegistryError(code, detail, { cause: error, faults: [{ pointer, rule: code, detail }] });
+    }
+  }
+
+  return {
+    create: (actor, name, policy, request) =>
+      refuseTaken(actor.tenant, name, () =>
+        database.write(async (tx) => {
+          const { sql } = tx;
+          const earlier = await claimKey(sql, request, name);
+          if (earlier !== undefined) return { origin: await findOrigin(sql, actor.tenant, earlier), replayed: true };
+          const [row] = await sql.$queryRaw<[OriginRow]>`
+            insert into origin (name, tenant, isdefault, requestedrate, defaultrate, judgement, callback, unsupportedrate,
+              leaseseconds, profile, goneafter, subscriptionrules)
+            select ${name}, ${actor.tenant}, isdefault, requestedrate, defaultrate, judgement, callback, unsupportedrate,
+              leaseseconds, profile, goneafter, subscriptionrules
+            from jsonb_to_recordset(${JSON.stringify([columnsOf(policy)])}::jsonb) as p (isdefault boolean, requestedrate int,
+              defaultrate text, judgement text, callback text, unsupportedrate int, leaseseconds int, profile text, goneafter int,
+              subscriptionrules jsonb)
+            returning *`;
+          record(tx, actor, 'origin.created', name, { before: undefined, after: policy });
+          return { origin: originOf(row), replayed: false };
+        }),
+      ),
+
+    read: (tenant, name) => findOrigin(database.sql, tenant, name),
+
+    async list(tenant, after, limit) {
+      const rows = await database.client.origin.findMany({
+        where: { tenant, ...(after === undefined ? {} : { name: { gt: after } }) },
+        orderBy: { name: 'asc' },
+        take: limit + 1,
+      });
+      return pageOf(rows.map(originOf), limit, (origin) => origin.name);
+    },
+
+    replace: (actor, name, policyFor) =>
+      refuseTaken(actor.tenant, undefined, () =>
+        database.write(async (tx) => {
+          const { sql } = tx;
+          const before = await lockOrigin(sql, actor.tenant, name);
+          const policy = policyFor(before);
+          const [row] = await sql.$queryRaw<[OriginRow]>`
+            update origin o set isdefault = p.isdefault, requestedrate = p.requestedrate, defaultrate = p.defaultrate,
+              judgement = p.judgement, callback = p.callback, unsupportedrate = p.unsupportedrate, leaseseconds = p.leaseseconds,
+              profile = p.profile, goneafter = p.goneafter, subscriptionrules = p.subscriptionrules,
+              version = o.version + 1, updatedat = now()
+            from jsonb_to_recordset(${JSON.stringify([columnsOf(policy)])}::jsonb) as p (isdefault boolean, requestedrate int,
+              defaultrate text, judgement text, callback text, unsupportedrate int, leaseseconds int, profile text, goneafter int,
+              subscriptionrules jsonb)
+            where o.name = ${name} returning o.*`;
+          record(tx, actor, 'origin.replaced', name, { before, after: policy });
+          return originOf(row);
+        }),
+      ),
+
+    remove: (actor, name, check) =>
+      database.write(async (tx) => {
+        const { sql } = tx;
+        const origin = await lockOrigin(sql, actor.tenant, name);
+        check(origin);
+        const [{ subscriptions }] = await sql.$queryRaw<[{ subscriptions: number }]>`
+          select count(*)::int as subscriptions from subscription where origin = ${name}`;
+        if (subscriptions > 0) {
+          throw new RegistryError(
+            'origin_in_use',
+            `${subscriptions} subscription(s) use this origin. Delete them first.`,
+          );
+        }
+        await sql.$executeRaw`delete from origin where name = ${name}`;
+        await removeDependents(tx, actor, name);
+        record(tx, actor, 'origin.removed', name, { before: origin, after: undefined });
+        return origin;
+      }),
+  };
+}
+
+interface PolicyChange {
+  before: OriginPolicy | undefined;
+  after: OriginPolicy | undefined;
+}
+
+function record(tx: Transaction, actor: Actor, action: string, name: string, { before, after }: PolicyChange): void {
+  const [was, is] = [auditedMembers(before), auditedMembers(after)];
+  // The rules can be long, so an entry has them only if they changed.
+  const { subscriptionrules: _, ...detail } = is;
+  tx.audit(actor, action, `origin:${name}`, { ...detail, changed: changedMembers(was, is) });
+  tx.change({ kind: 'origin.changed', tenant: actor.tenant, origin: name, sink: '' });
+}
+
+function auditedMembers(policy: OriginPolicy | undefined): Record<string, unknown> {
+  return policy === undefined ? {} : { ...columnsOf(policy), defaultrate: policy.defaultRate };
+}
+
+/** Throws RegistryError `origin_not_found` for an origin that is not the tenant's. */
+export async function findOrigin(sql: Sql, tenant: string, name: string): Promise<Origin> {
+  const [row] = await sql.$queryRaw<OriginRow[]>`select * from origin where name = ${name} and tenant = ${tenant}`;
+  if (row === undefined) throw new RegistryError('origin_not_found', originTexts.unknown);
+  return originOf(row);
+}
+
+/** The origin of subscriptions that name none; undefined if the tenant has no default. */
+export async function findDefaultOrigin(sql: Sql, tenant: string): Promise<Origin | undefined> {
+  const [row] = await sql.$queryRaw<OriginRow[]>`select * from origin where tenant = ${tenant} and isdefault`;
+  return row === undefined ? undefined : originOf(row);
+}
+
+async function lockOrigin(sql: Sql, tenant: string, name: string): Promise<Origin> {
+  await sql.$queryRaw`select 1 from origin where name = ${name} and tenant = ${tenant} for update`;
+  return findOrigin(sql, tenant, name);
+}
+
+function columnsOf(policy: OriginPolicy) {
+  return {
+    isdefault: policy.isDefault,
+    requestedrate: policy.requestedRate ?? null,
+    defaultrate: formatRate(policy.defaultRate),
+    judgement: policy.judgement,
+    callback: policy.callback,
+    unsupportedrate: policy.unsupportedRate ?? null,
+    leaseseconds: policy.leaseSeconds,
+    profile: policy.profile,
+    goneafter: policy.goneAfter,
+    subscriptionrules: policy.subscriptionRules ?? null,
+  };
+}
+
+export function originOf(row: OriginRow): Origin {
+  return {
+    name: row.name,
+    tenant: row.tenant,
+    isDefault: row.isdefault,
+    requestedRate: row.requestedrate ?? undefined,
+    defaultRate: storedRate(row.defaultrate),
+    judgement: row.judgement as JudgementPolicy,
+    callback: row.callback as CallbackPolicy,
+    unsupportedRate: row.unsupportedrate ?? undefined,
+    leaseSeconds: row.leaseseconds,
+    profile: row.profile as Profile,
+    goneAfter: row.goneafter,
+    subscriptionRules: (row.subscriptionrules as SubscriptionRule[] | null) ?? undefined,
+    version: row.version,
+    createdAt: row.createdat,
+    updatedAt: row.updatedat,
+  };
+}

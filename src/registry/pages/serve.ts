@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import type { Express, Request, RequestHandler, Response } from 'express';
+import { answerMethods } from '../http/app.js';
+import { theme } from '../http/html-page.js';
+import { languageOf } from '../../base/formats/language.js';
+import { landingTexts } from '../../base/texts/landing.js';
+import { languages, textIn } from '../../base/texts/text.js';
+import { frame, framePolicy } from './frame.js';
+import { consolePage, consolePolicy } from './console.js';
+import type { ConsoleIssuer } from './console-issuers.js';
+import { guideIndex, guidePage, loadGuides } from './guides.js';
+import { landingJson, landingPage, type LandingSettings } from './landing.js';
+import type { Reference } from './reference.js';
+import { tokenMarkup, type TokenSources } from './token.js';
+
+export type PageSettings = Omit<LandingSettings, 'guides'> & { consoleIssuers: () => Promise<ConsoleIssuer[]> };
+
+/** What the build made of the contract and of docs/, and the files that pages load. */
+const built = new URL('../../../dist/pages/', import.meta.url);
+
+/**
+ * The pages for people: `/`, the API reference and the guides. Each is made once. Anybody may ask for them, and for
+ * many at once without reading any, so every response sends the same bytes.
+ */
+export function servePages(app: Express, setHeaders: RequestHandler, settings: PageSettings): void {
+  const serve = (path: string, answer: (request: Request, response: Response) => unknown) => {
+    app.get(path, setHeaders, (request, response) => void answer(request, response));
+    answerMethods(app, path, setHeaders, ['GET']);
+  };
+  const servePage = (path: string, page: Buffer) =>
+    serve(path, (_request, response) => response.set('Content-Security-Policy', framePolicy).type('html').send(page));
+
+  const guides = loadGuides(new URL('guides/', built));
+  const landing = { ...settings, guides };
+  const json = landingJson(landing);
+  const pages = new Map(languages.map((language) => [language, landingPage(landing, language)]));
+  serve('/', (request, response) => {
+    response.vary('Accept').vary('Accept-Language');
+    // Programs that name no type they prefer get JSON.
+    if (request.accepts('json', 'html') !== 'html') return response.type('json').send(json);
+    const language = languageOf(request.get('Accept-Language'));
+    response.set({ 'Content-Security-Policy': framePolicy, 'Content-Language': language });
+    return response.type('html').send(pages.get(language));
+  });
+
+  servePage('/docs', referencePage(settings.tokens));
+  serve('/console', async (_request, response) => {
+    const issuers = await settings.consoleIssuers();
+    response
+      .set({ 'Content-Security-Policy': consolePolicy(issuers), 'Referrer-Policy': 'no-referrer' })
+      .type('html')
+      .send(consolePage({ version: settings.version, developmentCommand: settings.consoleCommand, issuers }));
+  });
+  serve('/console/', (_request, response) => response.redirect(308, '../../console'));
+  servePage('/guides/', guideIndex(guides));
+  for (const guide of guides) servePage(`/guides/${guide.path}`, guidePage(guides, guide));
+  // Relative, because a proxy may have put a path in front.
+  serve('/docs/', (_request, response) => response.redirect(308, '../docs'));
+  serve('/guides', (_request, response) => response.redirect(308, 'guides/'));
+
+  const assets = new URL('assets/', built);
+  for (const name of readdirSync(assets)) {
+    const bytes = readFileSync(new URL(name, assets));
+    const sent = name.endsWith('.css') ? Buffer.concat([Buffer.from(theme), bytes]) : bytes;
+    serve(`/assets/${name}`, (_request, response) => response.type(extname(name)).send(sent));
+  }
+}
+
+function referencePage(tokens: TokenSources): Buffer {
+  const reference = JSON.parse(readFileSync(new URL('reference.json', built), 'utf8')) as Reference;
+  const scopes = ['assent:subscribe', 'assent:deliver', 'assent:admin'];
+  const content = `<h1>API reference</h1>
+${reference.introduction}<p>Programs read <a href="openapi.json">the contract</a> (OpenAPI 3.1).</p>
+<section aria-labelledby="token">
+<h2 id="token">Token</h2>
+${tokenMarkup(tokens, scopes, 'en')}<form id="token-form" hidden>
+<p><label for="token-field">Your token, for “Try it”</label><input id="token-field" class="secret" autocomplete="off" spellcheck="false" aria-describedby="token-hint token-claims"></p>
+<p class="soft" id="token-hint">It stays in this page until you close or reload it. Requests go to this registry only.</p>
+<p class="soft" id="token-claims" role="status"></p>
+</form>
+</section>
+${reference.operations}`;
+  return frame({
+    language: 'en',
+    title: `${textIn(landingTexts.frame.menu.docs, 'en')} - Assent`,
+    root: '',
+    place: 'docs',
+    content,
+    contents: reference.navigation,
+    script: 'try-it.js',
+  });
+}

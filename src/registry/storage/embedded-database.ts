@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { SetupError } from '../../base/errors.js';
+import { diskFull, unlessVictim } from './database-errors.js';
+import type { Database } from './database.js';
+import { requireRoom, writeWithRoom, type OnRoom } from '../../base/files/disk-room.js';
+import { lockFolder } from '../../base/files/folder-lock.js';
+import { PrismaClient } from './generated/client.js';
+import { makeFolder } from '../../base/files/make-folder.js';
+import { sqlOn, type Query, type Run } from './sql.js';
+import { streamByCursor } from './stream-rows.js';
+import { tidy } from './tidy.js';
+import { inTransaction } from './transaction.js';
+
+/** PGlite in its own folder. SetupError if the folder is in use, or the disk is full. */
+export async function openEmbedded(folder: string, onRoom: OnRoom): Promise<Database> {
+  // Loaded only here: a deployment with a Postgres server needs neither of them in memory.
+  const [{ PGlite }, { PrismaPGlite }] = await Promise.all([
+    import('@electric-sql/pglite'),
+    import('pglite-prisma-adapter'),
+  ]);
+  const cannot = (error: Error) => {
+    throw error instanceof SetupError
+      ? error
+      : new SetupError(`ASSENT_DATA: cannot open the database in ${folder}: ${error.message}`);
+  };
+  const unlock = await makeFolder(folder)
+    .then(() => lockFolder(folder))
+    .catch(cannot);
+  const pglite = await requireRoom(folder)
+    .then(() => makeIfMissing(folder))
+    .then(() => PGlite.create(folder))
+    .catch(async (error: Error) => {
+      await unlock();
+      return cannot(error);
+    });
+  const closing = new AbortController();
+  let isFull = false;
+  const noteRoom: OnRoom = (isRoom) => {
+    isFull = !isRoom;
+    onRoom(isRoom);
+  };
+  const watching = writeWithRoom(pglite, folder, noteRoom, closing.signal);
+  const client = new PrismaClient({ adapter: new PrismaPGlite(pglite) });
+  return {
+    kind: 'embedded',
+    place: `embedded Postgres in ${folder}`,
+    client,
+    sql: sqlOn(runOn(pglite)),
+    schema: 'public',
+    write: (work) =>
+      unlessVictim(async () => {
+        const { result } = await pglite.transaction((sql) => inTransaction(sqlOn(runOn(sql)), work));
+        return result;
+      }),
+    query: async <Row>(text: string, values?: unknown[]) => (await pglite.query<Row>(text, values)).rows,
+    snapshot: (work) =>
+      pglite.transaction((sql) => {
+        const query: Query = async <Row>(text: string, values?: unknown[]) => (await sql.query<Row>(text, values)).rows;
+        return work({ query, stream: streamByCursor(query) });
+      }),
+    exclusively: (work) =>
+      pglite.transaction((sql) =>
+        work({
+          query: async <Row>(text: string, values?: unknown[]) => (await sql.query<Row>(text, values)).rows,
+          execute: (statements) => sql.exec(statements),
+        }),
+      ),
+    tidy: () => tidy(pglite, folder),
+    refusesWrites: () => (isFull ? diskFull : undefined),
+    close: async () => {
+      closing.abort();
+      await Promise.all([client.$disconnect(), watching]);
+      await pglite.close();
+      await unlock();
+    },
+  };
+}
+
+/**
+ * Creates the database if the folder is empty. That blocks a thread for seconds, so a worker does it: this thread can
+ * still stop the process. The unfinished database is in a folder next to the final one.
+ */
+async function makeIfMissing(folder: string): Promise<void> {
+  if (existsSync(join(folder, 'PG_VERSION'))) return;
+  const unfinished = `${folder}.new`;
+  await rm(unfinished, { recursive: true, force: true });
+  await makeFolder(unfinished);
+  const module = createRequire(import.meta.url).resolve('@electric-sql/pglite');
+  const code = `const { module, folder } = require('node:worker_threads').workerData;
+    require(module).PGlite.create(folder).then((database) => database.close());`;
+  await once(new Worker(code, { eval: true, workerData: { module, folder: unfinished } }), 'exit');
+  await rename(unfinished, folder);
+}
+
+interface EmbeddedConnection {
+  query: (text: string, values: unknown[]) => Promise<{ rows: unknown[]; affectedRows?: number }>;
+}
+
+function runOn(connection: EmbeddedConnection): Run {
+  return async (text, values) => {
+    const { rows, affectedRows } = await connection.query(text, values);
+    return { rows, rowCount: affectedRows ?? 0 };
+  };
+}

@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import type { Database } from './database.js';
+import type { OnRoom } from '../../base/files/disk-room.js';
+import { openEmbedded } from './embedded-database.js';
+import { openServer } from './server-database.js';
+
+export interface DatabaseSettings {
+  databaseUrl: string | undefined;
+  /** A standby, which is only read; used instead of `databaseUrl`. */
+  replicaUrl?: string | undefined;
+  dataFolder: string;
+  /** Called when the disk of an embedded database is full, so that it is read-only, and when it has space again. */
+  onRoom?: OnRoom;
+}
+
+/** SetupError if the database cannot be reached or opened. */
+export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
+  const { databaseUrl, replicaUrl, dataFolder, onRoom = () => undefined } = settings;
+  if (databaseUrl !== undefined) return openServer(databaseUrl, false);
+  return replicaUrl === undefined ? openEmbedded(join(dataFolder, 'database'), onRoom) : openServer(replicaUrl, true);
+}

@@ -1,0 +1,149 @@
+import { isDeepStrictEqual } from 'node:util';
+import { RegistryError, type Fault, type FaultRule } from '../../base/errors.js';
+import type { Principal } from '../../base/contract/principal.js';
+import { limits } from '../../base/limits.js';
+import { isConfined, unconfinedPlace, type Allows } from '../../matching/filters/confined.js';
+import type { Origin } from '../../consent/origin.js';
+import { allowing, rulesAbout, type Applicant, type SubscriptionRule } from '../origins/subscription-rule.js';
+import { ruleTexts } from '../../base/texts/subscription-rules.js';
+import type { Text } from '../../base/texts/text.js';
+import type { Definition, Subscription } from './subscription.js';
+
+// The subscription rules of an origin. Every event that a subscription could match must be one that a rule about the
+// subscriber allows: its source and subject as well as its type. An event has one type, so the types of a subscription
+// may be in several rules. Rules that are not about the subscriber stay unknown to it.
+
+export type Wishes = Pick<Definition, 'source' | 'types' | 'subject' | 'filters'>;
+
+/** Returns RegistryError `subscription_not_allowed` if the origin has rules that do not allow this subscription. */
+export function refuseUnallowed(
+  { name, subscriptionRules }: Pick<Origin, 'name' | 'subscriptionRules'>,
+  applicant: Applicant,
+  wishes: Wishes,
+): RegistryError | undefined {
+  if (subscriptionRules === undefined) return undefined;
+  const comparisons = rulesAbout(applicant, subscriptionRules).map((rule) => compare(rule, wishes));
+  const fitting = comparisons.filter(({ faults }) => faults.length === 0);
+  const missed = placesOf(wishes).filter((place) => fitting.every(({ missing }) => missing.has(place)));
+  if (missed.length === 0) return undefined;
+  const [closest] = comparisons.sort(byDistance);
+  if (closest === undefined) {
+    return new RegistryError('subscription_not_allowed', ruleTexts.noRule(name), {
+      faults: [{ pointer: '/origin', rule: 'subscriber_not_allowed', detail: ruleTexts.notAbout }],
+    });
+  }
+  const ofTypes = missed.flatMap((place) => closest.missing.get(place) ?? []);
+  return new RegistryError('subscription_not_allowed', ruleTexts.closest(name, closest.rule.name), {
+    faults: [...closest.faults, ...ofTypes].slice(0, limits.faults),
+  });
+}
+
+/**
+ * The error for a change, which must fit the rules of today, even if it only narrows. An admin who changes what another
+ * client receives, or where, is bound by the rules about that client, as far as they name no claims: its token is not
+ * there. Other changes of an admin are free, so that an admin can still rotate a credential after the rules changed.
+ */
+export function refuseChange(
+  origin: Origin,
+  principal: Principal,
+  present: Subscription,
+  definition: Definition,
+): RegistryError | undefined {
+  const { subscriber } = present;
+  if (principal.subscriber === subscriber) return refuseUnallowed(origin, principal, definition);
+  const isSame = origin.name === present.origin && isDeepStrictEqual(received(definition), received(present));
+  return isSame ? undefined : refuseUnallowed(origin, { subscriber }, definition);
+}
+
+function received({ sink, source, types, subject, filters }: Definition) {
+  return { sink, source, types, subject, filters };
+}
+
+interface Comparison {
+  rule: SubscriptionRule;
+  /** The faults of the types that the rule does not allow, by their place. */
+  missing: ReadonlyMap<number, Fault>;
+  /** The faults of source and subject. */
+  faults: Fault[];
+  /** How many of source and subject the rule limits, and allows. */
+  met: number;
+}
+
+function byDistance(one: Comparison, other: Comparison): number {
+  return one.missing.size - other.missing.size || one.faults.length - other.faults.length || other.met - one.met;
+}
+
+/** The place of the types of a subscription that names none. */
+const everyType = -1;
+
+function placesOf({ types = [] }: Wishes): number[] {
+  return types.length === 0 ? [everyType] : types.map((_, place) => place);
+}
+
+function compare(rule: SubscriptionRule, wishes: Wishes): Comparison {
+  const { types, sources, subjects } = rule;
+  const others = [
+    sources && faultsOf(limitOf(rule, 'source', sources), wishes, wishes.source, '/source'),
+    subjects && faultsOf(limitOf(rule, 'subject', subjects), wishes, wishes.subject, '/subject'),
+  ].filter((faults) => faults !== undefined);
+  return {
+    rule,
+    missing: types === undefined ? new Map() : missingTypes(limitOf(rule, 'type', types), wishes),
+    faults: others.flat(),
+    met: others.filter((faults) => faults.length === 0).length,
+  };
+}
+
+const faultRules = {
+  type: 'type_not_allowed',
+  source: 'source_not_allowed',
+  subject: 'subject_not_allowed',
+} as const satisfies Record<string, FaultRule>;
+type Attribute = keyof typeof faultRules;
+
+/** What a rule says about one attribute. */
+interface Limit {
+  attribute: Attribute;
+  allows: Allows;
+  faultAt: (pointer: string) => Fault;
+}
+
+function limitOf({ name }: SubscriptionRule, attribute: Attribute, values: readonly string[]): Limit {
+  // A thousand types can have the same fault.
+  let detail: Text | undefined;
+  const faultAt = (pointer: string): Fault => {
+    detail ??= ruleTexts.allowedOnly(name, attribute, values);
+    return { pointer, rule: faultRules[attribute], detail };
+  };
+  return { attribute, allows: allowing(values), faultAt };
+}
+
+function missingTypes(limit: Limit, wishes: Wishes): Map<number, Fault> {
+  if (isConfinedByFilters(limit, wishes)) return new Map();
+  return new Map(
+    placesOf(wishes).flatMap((place): Array<[number, Fault]> => {
+      const exact = wishes.types?.[place];
+      if (exact === undefined) return [[place, faultOfAbsent(limit, wishes, '/types')]];
+      return limit.allows({ exact }) ? [] : [[place, limit.faultAt(`/types/${place}`)]];
+    }),
+  );
+}
+
+function faultsOf(limit: Limit, wishes: Wishes, exact: string | undefined, member: string): Fault[] {
+  if (isConfinedByFilters(limit, wishes)) return [];
+  if (exact === undefined) return [faultOfAbsent(limit, wishes, member)];
+  return limit.allows({ exact }) ? [] : [limit.faultAt(member)];
+}
+
+function isConfinedByFilters({ attribute, allows }: Limit, { filters = [] }: Wishes): boolean {
+  return filters.some((filter) => isConfined(filter, attribute, allows));
+}
+
+/** At the filter that comes closest, or at the member that could name a value. */
+function faultOfAbsent({ attribute, allows, faultAt }: Limit, { filters = [] }: Wishes, member: string): Fault {
+  for (const [place, filter] of filters.entries()) {
+    const inside = unconfinedPlace(filter, attribute, allows);
+    if (inside !== undefined) return faultAt(`/filters/${place}${inside}`);
+  }
+  return faultAt(member);
+}

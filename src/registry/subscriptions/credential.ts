@@ -1,0 +1,127 @@
+import type { Fault } from '../../base/errors.js';
+import type { components } from '../../base/contract/contract.gen.js';
+import { isTimestamp } from '../../base/formats/timestamp.js';
+import type { CredentialContext, CredentialVault } from './credential-vault.js';
+import { checkLine, fault, type CheckText } from './rules.js';
+import { credentialTexts } from '../../base/texts/credentials.js';
+
+// `sinkcredential` (Subscriptions API, section 3.2.3). Senders may use the previous credential for a while after a new
+// one is set, because a webhook and the registry rarely switch to a new secret at the same moment.
+
+export type SinkCredential = components['schemas']['SinkCredential'];
+
+/** Metadata of a credential, stored next to it in plain text. It reveals nothing of the secret. */
+export interface CredentialInfo {
+  credentialtype: SinkCredential['credentialtype'];
+  /** RFC 3339; so is `endsat`, the expiry of the access token. */
+  setat: string;
+  endsat?: string;
+  fingerprint: string;
+}
+
+/** A credential to store. The writer adds the time of the database's clock. */
+export interface SealedCredential {
+  text: string;
+  info: Omit<CredentialInfo, 'setat'>;
+}
+
+/** The credential of a subscription, and the previous one while senders may still use it. */
+export interface PresentCredential extends CredentialInfo {
+  previous?: CredentialInfo & { until: string };
+}
+
+/** What a request does to the credential. `kept`: only the type was sent, so the stored credential stays. */
+export type RequestedCredential =
+  | { kind: 'absent' }
+  | { kind: 'kept'; type: SinkCredential['credentialtype']; overlapSeconds: number | undefined }
+  | { kind: 'given'; value: SinkCredential; overlapSeconds: number | undefined };
+
+type FaultOfSink = (sink: string) => Omit<Fault, 'pointer'> | undefined;
+
+const checkToken: CheckText = (value, at) => {
+  const faults = checkLine(value, at);
+  if (faults.length > 0 || /^[!-~]+$/.test(value)) return faults;
+  return fault(at, 'token_malformed', credentialTexts.tokenMalformed);
+};
+
+const checkInstant: CheckText = (value, at) => {
+  if (isTimestamp(value) && /(?:z|\+00:00)$/i.test(value)) return [];
+  return fault(at, 'not_a_utc_instant', credentialTexts.notUtc);
+};
+
+const accessToken = { accesstoken: checkToken, accesstokenexpiresutc: checkInstant, accesstokentype: checkToken };
+const membersOf: Record<SinkCredential['credentialtype'], Record<string, CheckText>> = {
+  PLAIN: { identifier: checkLine, secret: checkLine },
+  ACCESSTOKEN: accessToken,
+  // The endpoint is checked as a sink.
+  REFRESHTOKEN: { ...accessToken, refreshtoken: checkLine, refreshtokenendpoint: () => [] },
+};
+/** Optional in the draft's schema; the default is "bearer". */
+const optionalMember = 'accesstokentype';
+
+/** Checks the rules that the contract cannot express; returns all faults at once. No detail repeats a secret. */
+export function readSinkCredential(
+  sent: SinkCredential | undefined,
+  at: string,
+  faultOfSink: FaultOfSink,
+): { faults: Fault[]; credential: RequestedCredential } {
+  if (sent === undefined) return { faults: [], credential: { kind: 'absent' } };
+  const { setat: _at, endsat: _ends, fingerprint: _print, previous: _previous, overlapseconds, ...value } = sent;
+  const given = new Map(Object.entries(value).filter(([name]) => name !== 'credentialtype'));
+  if (given.size === 0) {
+    return { faults: [], credential: { kind: 'kept', type: value.credentialtype, overlapSeconds: overlapseconds } };
+  }
+  const faults = Object.entries(membersOf[value.credentialtype]).flatMap(([name, check]) => {
+    const member = given.get(name);
+    if (member !== undefined) return check(member, `${at}/${name}`);
+    return name === optionalMember ? [] : fault(`${at}/${name}`, 'required', credentialTexts.required);
+  });
+  const endpoint = 'refreshtokenendpoint' in value ? value.refreshtokenendpoint : undefined;
+  const ofEndpoint = endpoint === undefined ? undefined : faultOfSink(endpoint);
+  if (ofEndpoint !== undefined) {
+    const detail = credentialTexts.endpoint(ofEndpoint.detail);
+    faults.push({ pointer: `${at}/refreshtokenendpoint`, rule: ofEndpoint.rule, detail });
+  }
+  return { faults, credential: { kind: 'given', value, overlapSeconds: overlapseconds } };
+}
+
+/** Undefined unless the request has a credential. */
+export async function sealCredential(
+  vault: Pick<CredentialVault, 'seal' | 'fingerprint'>,
+  credential: RequestedCredential,
+  context: CredentialContext,
+): Promise<SealedCredential | undefined> {
+  if (credential.kind !== 'given') return undefined;
+  const { value } = credential;
+  const endsAt = value.credentialtype === 'PLAIN' ? undefined : value.accesstokenexpiresutc;
+  const info = {
+    credentialtype: value.credentialtype,
+    ...(endsAt !== undefined && { endsat: new Date(endsAt).toISOString() }),
+    fingerprint: vault.fingerprint(value, context),
+  };
+  return { text: await vault.seal(value, context), info };
+}
+
+interface Rotation {
+  kind: RequestedCredential['kind'];
+  overlapSeconds?: number | undefined;
+  isKept: boolean;
+  isOtherHost: boolean;
+}
+
+/**
+ * Which previous credential senders may still use next to the new one, and until when: the one from the last rotation
+ * (`keeps`), or the one that is replaced now (`overlaps`). A previous credential never moves to another host.
+ */
+export function overlapOf(
+  present: PresentCredential | undefined,
+  { kind, overlapSeconds, isKept, isOtherHost }: Rotation,
+  now: Date,
+) {
+  const none = { keeps: false, overlaps: false, until: null };
+  if (present === undefined || kind === 'absent' || isOtherHost || overlapSeconds === 0) return none;
+  const until = overlapSeconds === undefined ? undefined : new Date(now.getTime() + overlapSeconds * 1_000);
+  if (!isKept) return until === undefined ? none : { keeps: false, overlaps: true, until };
+  const { previous } = present;
+  return previous === undefined ? none : { keeps: true, overlaps: false, until: until ?? new Date(previous.until) };
+}

@@ -1,0 +1,357 @@
+import type { BlockKind } from '../blocks/block.js';
+import { isBlockedPair, isBlockedSubscriber } from '../blocks/find-blocks.js';
+import { RegistryError } from '../../base/errors.js';
+import type { Basis, Grant } from '../../consent/grant.js';
+import { grantsOnBasis, grantsOver } from '../grants/read-grant.js';
+import { handshakesInState, handshakesWithVerdict } from '../handshake/find-handshakes.js';
+import type { HandshakeReason, HandshakeState, HeaderLine } from '../../consent/handshake.js';
+import type { RejectedCallback } from '../handshake/rejected-callback.js';
+import { publicVerdict, verdicts, type Verdict } from '../../consent/verdicts.js';
+import type { FoundPage } from '../http/page.js';
+import type { Principal } from '../../base/contract/principal.js';
+import type { Filter } from '../../matching/filters/filter.js';
+import type { CallbackPolicy, Profile } from '../../consent/origin.js';
+import { storedRate } from '../../consent/rate.js';
+import { createBatcher } from '../storage/batch.js';
+import type { Database } from '../storage/database.js';
+import { Prisma, type subscription as SubscriptionRow } from '../storage/generated/client.js';
+import { isUuid } from '../../base/files/ids.js';
+import {
+  allOf,
+  countMatches,
+  createdWithin,
+  findPage,
+  firstOf,
+  given,
+  idsWithin,
+  sinkContains,
+  type Key,
+  type Part,
+  type Search,
+  type Way,
+} from '../storage/search.js';
+import type { Sql } from '../storage/sql.js';
+import { subscriptionTexts } from '../../base/texts/subscriptions.js';
+import type { CredentialInfo, PresentCredential } from './credential.js';
+import type { Status, Subscription, SubscriptionStatus, SuspendedBy } from './subscription.js';
+
+export interface SubscriptionQuery {
+  source?: string;
+  type?: string;
+  subject?: string;
+  sink?: string;
+  host?: string;
+  /** A part of the sink. */
+  sinkcontains?: string;
+  origin?: string;
+  subscriber?: string;
+  status?: Status;
+  /** Of `statusdetails`. */
+  reason?: string;
+  createdsince?: Date;
+  createduntil?: Date;
+  /** Whether to count all that match. */
+  count?: boolean;
+  after: string | undefined;
+  limit: number;
+}
+
+export interface SubscriptionReader {
+  /** Throws RegistryError `subscription_not_found` for a subscription that the principal may not see. */
+  read(principal: Principal, id: string): Promise<Subscription>;
+  /** The subscriptions that the principal may see, oldest first. */
+  list(principal: Principal, query: SubscriptionQuery): Promise<FoundPage<Subscription>>;
+}
+
+export function createSubscriptionReader({ sql }: Database): SubscriptionReader {
+  // Planning this query takes longer than running it, so concurrent reads are batched.
+  const read = createBatcher<string, Row | undefined>({ run: (ids) => readRows(sql, ids), most: 200 });
+  return {
+    async read(principal, id) {
+      return visible(principal, isUuid(id) ? await read(id) : undefined);
+    },
+
+    async list(principal, query) {
+      const wanted = searchFor(principal, query);
+      const { ids, next, examined } = await findPage(sql, wanted, query.after, query.limit);
+      const rows = ids.length === 0 ? [] : await readRows(sql, ids);
+      const entries = rows.filter((row) => row !== undefined).map(subscriptionOf);
+      return { entries, next, examined, total: query.count ? await countMatches(sql, wanted) : undefined };
+    },
+  };
+}
+
+function searchFor(principal: Principal, query: SubscriptionQuery): Search {
+  const { tenant } = principal;
+  const { source, type, subject, sink, host, sinkcontains, origin, status, reason, createdsince, createduntil } = query;
+  const isAdmin = principal.scopes.has('assent:admin');
+  const subscriber = isAdmin ? query.subscriber : principal.subscriber;
+  const ofTenant: Key[number] = [Prisma.sql`t.tenant`, tenant];
+  const ways: Array<Way | undefined> = [
+    given(sink, (uri) => ({
+      few: Prisma.sql`
+        select p.id from origin o, lateral (
+          select s.id from subscription s where s.origin = o.name and s.sink = ${uri} offset 0) p
+        where o.tenant = ${tenant}`,
+    })),
+    given(host, (name) => ({ key: [ofTenant, [Prisma.sql`sink_host(t.sink)`, name]] })),
+    given(origin, (name) => ({
+      few: firstOf(Prisma.sql`select s.id from subscription s`, { key: [[Prisma.sql`s.origin`, name]] }),
+      isUsuallyMany: true,
+    })),
+    status === 'suspended' || reason === 'suspended'
+      ? { key: [ofTenant], only: Prisma.sql`t.suspendedat is not null` }
+      : undefined,
+    candidatesOf(tenant, status, reason),
+  ];
+  return {
+    table: Prisma.sql`subscription t`,
+    newestFirst: false,
+    ways: ways.filter((way) => way !== undefined),
+    whole: { key: [ofTenant, ...(given(subscriber, (name): Key => [[Prisma.sql`t.subscriber`, name]]) ?? [])] },
+    span: idsWithin(createdsince, createduntil),
+    test: allOf([
+      visibleTo(principal),
+      given(query.subscriber, (name) => Prisma.sql`t.subscriber = ${name}`),
+      given(source, (text) => Prisma.sql`t.source = ${text}`),
+      given(subject, (text) => Prisma.sql`t.subject = ${text}`),
+      given(sink, (uri) => Prisma.sql`t.sink = ${uri}`),
+      given(sinkcontains, sinkContains),
+      given(origin, (name) => Prisma.sql`t.origin = ${name}`),
+      given(type, (name) => Prisma.sql`t.types @> array[${name}::text]`),
+      createdWithin(createdsince, createduntil),
+      hasStatus(status, reason),
+    ]),
+    isCostly: status !== undefined || reason !== undefined,
+  };
+}
+
+/** Admins see all subscriptions of the tenant, subscribers see their own. */
+function visibleTo({ tenant, subscriber, scopes }: Principal): Prisma.Sql {
+  return scopes.has('assent:admin')
+    ? Prisma.sql`t.tenant = ${tenant}`
+    : Prisma.sql`t.tenant = ${tenant} and t.subscriber = ${subscriber}`;
+}
+
+/** Why a subscription is active, and the basis of its grant. */
+const basesOfReasons: Readonly<Record<string, Basis>> = {
+  callback_granted: 'callback',
+  agreement: 'agreement',
+  granted_by_policy: 'policy',
+};
+const reasonsOfActive: readonly string[] = ['granted', ...Object.keys(basesOfReasons)];
+
+/**
+ * The view decides. Before it, this tests what the status implies for the subscription and its grant, because the view
+ * looks up the handshakes as well. `offset 0` keeps the planner to one look-up for each row.
+ */
+function hasStatus(status: Status | undefined, reason: string | undefined): Prisma.Sql | undefined {
+  if (status === undefined && reason === undefined) return undefined;
+  if (status === 'blocked' || reason === 'blocked') {
+    return Prisma.sql`(t.endedat is null and coalesce(t.endsat > now(), true)
+      and (${isBlockedPair(Prisma.sql`t`)} or ${isBlockedSubscriber(Prisma.sql`t`)})
+      and ${[undefined, 'blocked'].includes(status) && [undefined, 'blocked'].includes(reason)})`;
+  }
+  const isSuspended = status === 'suspended' || reason === 'suspended';
+  const isExpired = status === 'expired' || reason === 'expired' || reason === 'ended';
+  const isActive = status === 'active' || (reason !== undefined && reasonsOfActive.includes(reason));
+  const hasGrant = Prisma.sql`coalesce((
+    select g.state = 'live' and g.expiresat > now() from "grant" g where g.origin = t.origin and g.sink = t.sink), false)`;
+  return allOf([
+    isSuspended
+      ? Prisma.sql`t.suspendedat is not null`
+      : isExpired
+        ? Prisma.sql`(t.endedat is not null or t.endsat <= now() or (t.suspendedat is null and not ${hasGrant}))`
+        : Prisma.sql`t.suspendedat is null and ${isActive} = ${hasGrant}`,
+    Prisma.sql`(select ${allOf([
+      given(status, (value) => Prisma.sql`d.status = ${value}`),
+      given(reason, (value) => Prisma.sql`d.statusreason = ${value}`),
+    ])} from subscription_status d where d.id = t.id offset 0)`,
+  ]);
+}
+
+/**
+ * The subscriptions that may have this status or reason, by an open or failed handshake, or a grant that is over.
+ * Undefined if no index leads to them: `active` is the usual status, and `expired` is what remains.
+ */
+function candidatesOf(tenant: string, status: Status | undefined, reason: string | undefined): Way | undefined {
+  const handshakes = (part: Part) =>
+    firstOf(Prisma.sql`select h.subscription, h.origin, h.sink from handshake h`, part);
+  const grants = (part: Part) =>
+    firstOf(Prisma.sql`select null::uuid as subscription, g.origin, g.sink from "grant" g`, part);
+  const [ofHandshake, ofGrant] = [Prisma.sql`h`, Prisma.sql`g`];
+  const inState = (state: string) => handshakes(handshakesInState(ofHandshake, tenant, state));
+  const withVerdict = (code: string) => handshakes(handshakesWithVerdict(ofHandshake, tenant, code));
+  const over = (state: string) => grants(grantsOver(ofGrant, tenant, state));
+  const open = () => ['due', 'asking', 'waiting'].map(inState);
+
+  let queries: Prisma.Sql[] | undefined;
+  if (reason !== undefined) {
+    const basis = basesOfReasons[reason];
+    if (basis !== undefined) queries = [grants(grantsOnBasis(ofGrant, tenant, basis))];
+    else if (reason === 'revoked') queries = [over('revoked')];
+    else if (reason === 'asking' || reason === 'not_asked_yet') queries = open();
+    // A 410 to a handshake, or to a delivery.
+    else if (reason === 'gone') queries = [withVerdict(reason), over('ended')];
+    else if (reason === 'name_not_public') queries = [reason, 'name_not_found', 'address_not_allowed'].map(withVerdict);
+    else if (!reasonsOfActive.includes(reason) && !otherReasons.includes(reason)) queries = [withVerdict(reason)];
+  } else if (status === 'pending') queries = open();
+  else if (status === 'unreachable') queries = [inState(status)];
+  else if (status === 'refused') queries = [inState(status), over('revoked')];
+  else if (status === 'retired') queries = [inState(status), over('ended')];
+  if (queries === undefined) return undefined;
+  return {
+    few: Prisma.join(queries, ' union all '),
+    // A renewal and a grant belong to all subscriptions of the pair. `offset 0`: looked up one by one.
+    ids: Prisma.sql`
+      select coalesce(few.subscription, s.id) as id from few left join lateral (
+        select p.id from subscription p where few.subscription is null and p.origin = few.origin and p.sink = few.sink
+        offset 0) s on true`,
+  };
+}
+
+/** Reasons that are not the verdict of a handshake, and not those of `active`. */
+const otherReasons: readonly string[] = [
+  'blocked',
+  'suspended',
+  'expired',
+  'ended',
+  'asking',
+  'not_asked_yet',
+  'revoked',
+];
+
+/** Every reason that `statusdetails` can have. */
+export const statusReasons: readonly string[] = [
+  ...new Set([
+    ...Object.keys(verdicts).map((verdict) => publicVerdict(verdict as Verdict)),
+    ...reasonsOfActive,
+    ...otherReasons,
+  ]),
+].sort();
+
+/** Throws RegistryError `subscription_not_found` for a subscription that the principal may not see. */
+function visible({ tenant, subscriber, scopes }: Principal, row: Row | undefined): Subscription {
+  if (row?.tenant !== tenant || (row.subscriber !== subscriber && !scopes.has('assent:admin'))) {
+    throw new RegistryError('subscription_not_found', subscriptionTexts.notFound);
+  }
+  return subscriptionOf(row);
+}
+
+async function readRows(sql: Sql, ids: readonly string[]): Promise<Array<Row | undefined>> {
+  const rows = await sql.$queryRaw<Row[]>`
+    select s.*, derived.*, sender.profile, s.previousuntil > now() as overlaps from subscription s
+    join subscription_status derived on derived.id = s.id join origin sender on sender.name = s.origin
+    where s.id = any (${ids}::uuid[])`;
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => byId.get(id));
+}
+
+/** Like `read`, and locks the subscription until the transaction ends. */
+export async function lockSubscription(sql: Sql, principal: Principal, id: string): Promise<Subscription> {
+  if (!isUuid(id)) return visible(principal, undefined);
+  await sql.$queryRaw`select 1 from subscription t where t.id = ${id}::uuid and ${visibleTo(principal)} for update`;
+  return visible(principal, (await readRows(sql, [id]))[0]);
+}
+
+/** The columns of the view; the migration has its query. */
+type Row = SubscriptionRow & {
+  profile: Profile;
+  overlaps: boolean | null;
+  status: Status;
+  isended: boolean;
+  handshake: string | null;
+  handshakestate: HandshakeState;
+  handshakereason: HandshakeReason;
+  verdict: Verdict | null;
+  dueat: Date | null;
+  waitinguntil: Date | null;
+  answerheaders: HeaderLine[] | null;
+  callbackoffered: boolean | null;
+  rejectedcallback: RejectedCallback | null;
+  block: { kind: BlockKind; value: string; reason: string; endsat: string | null } | null;
+  grantstate: Grant['state'] | null;
+  basis: Basis;
+  allowedrate: string;
+  warnings: string[] | null;
+  expiresat: Date;
+  renewat: Date | null;
+  secondsleft: number;
+};
+
+function subscriptionOf(row: Row): Subscription {
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    subscriber: row.subscriber,
+    origin: row.origin,
+    profile: row.profile,
+    sink: row.sink,
+    protocol: row.protocol,
+    protocolSettings: (row.protocolsettings ?? undefined) as Record<string, unknown> | undefined,
+    source: row.source ?? undefined,
+    types: row.types?.length ? row.types : undefined,
+    subject: row.subject ?? undefined,
+    price: row.price,
+    filters: (row.filters ?? undefined) as Filter[] | undefined,
+    config: (row.config ?? undefined) as Record<string, unknown> | undefined,
+    requestedRate: row.requestedrate ?? undefined,
+    callback: (row.callback ?? undefined) as CallbackPolicy | undefined,
+    credential: credentialOf(row),
+    generation: row.generation,
+    version: row.version,
+    suspended:
+      row.suspendedat === null
+        ? undefined
+        : { at: row.suspendedat, by: row.suspendedby as SuspendedBy, reason: row.suspendreason ?? undefined },
+    block:
+      row.block === null
+        ? undefined
+        : { ...row.block, endsAt: row.block.endsat ? new Date(row.block.endsat) : undefined },
+    expiresAt: row.endsat ?? undefined,
+    isEnded: row.isended,
+    createdAt: row.createdat,
+    updatedAt: row.updatedat,
+    ...statusOf(row),
+  };
+}
+
+function credentialOf({ credentialinfo, previousinfo, previousuntil, overlaps }: Row): PresentCredential | undefined {
+  if (credentialinfo === null) return undefined;
+  const present = credentialinfo as unknown as CredentialInfo;
+  if (overlaps !== true || previousuntil === null) return present;
+  const previous = previousinfo as unknown as CredentialInfo;
+  return { ...present, previous: { ...previous, until: previousuntil.toISOString() } };
+}
+
+function statusOf(row: Row): SubscriptionStatus {
+  return {
+    status: row.status,
+    handshake:
+      row.handshake === null
+        ? undefined
+        : {
+            id: row.handshake,
+            reason: row.handshakereason,
+            state: row.handshakestate,
+            verdict: row.verdict === null ? undefined : publicVerdict(row.verdict),
+            dueAt: row.dueat ?? undefined,
+            waitingUntil: row.waitinguntil ?? undefined,
+            answer: row.answerheaders ?? undefined,
+            callbackOffered: row.callbackoffered ?? false,
+            rejectedCallback: row.rejectedcallback ?? undefined,
+          },
+    grant:
+      row.grantstate === null
+        ? undefined
+        : {
+            state: row.grantstate,
+            basis: row.basis,
+            allowedRate: storedRate(row.allowedrate),
+            warnings: row.warnings ?? [],
+            expiresAt: row.expiresat,
+            renewAt: row.renewat ?? undefined,
+            secondsLeft: row.secondsleft,
+          },
+  };
+}

@@ -1,0 +1,225 @@
+import { blockedError, findBlocks } from '../blocks/find-blocks.js';
+import { RegistryError } from '../../base/errors.js';
+import { lockPairs } from '../grants/write-grant.js';
+import type { Adopt, Question } from '../../consent/handshake.js';
+import { enqueue, type Queue } from '../handshake/queue.js';
+import type { Principal } from '../../base/contract/principal.js';
+import type { Origin } from '../../consent/origin.js';
+import { createBatcher } from '../storage/batch.js';
+import type { Database } from '../storage/database.js';
+import { claimKeys, keyOfRequest, type IdempotentRequest } from '../storage/idempotency.js';
+import { uuidv7 } from '../../base/files/ids.js';
+import type { Sql } from '../storage/sql.js';
+import { databaseTime, type Actor, type Transaction } from '../storage/transaction.js';
+import { refuseUnallowed } from './allowed.js';
+import { findAskedOrigins, lint } from './asked-origin.js';
+import { changedSubscription, changedSuspension } from './audited.js';
+import { sealCredential, type SealedCredential } from './credential.js';
+import type { CredentialVault } from './credential-vault.js';
+import { columnsOf, nothingToKeep, type Requested } from './definition.js';
+import { refuseEnd } from './end.js';
+import { type QuotaError, refusePrices, type PriceLimits } from './prices.js';
+
+/**
+ * Registers a subscription: writes it with its handshake, audit entry and change, in one batch with other registrations
+ * of the same moment. If the worker has room, the first attempt is recorded too and starts right away.
+ */
+export type Register = (
+  caller: Caller,
+  requested: Requested,
+  request: IdempotentRequest,
+  /** The client waits for the response of the webhook. */
+  isAwaited: boolean,
+) => Promise<Registered>;
+
+export interface Caller {
+  principal: Principal;
+  actor: Actor;
+}
+
+export interface Written {
+  handshake: string | undefined;
+}
+
+export interface Registered extends Written {
+  id: string;
+  replayed: boolean;
+}
+
+export interface RegisterSettings {
+  database: Database;
+  vault: CredentialVault;
+  queue: Pick<Queue, 'claimIn'>;
+  adopt: Adopt;
+  quotaError: QuotaError;
+  prices: PriceLimits;
+}
+
+interface Registration {
+  id: string;
+  caller: Caller;
+  requested: Requested;
+  sealed: SealedCredential | undefined;
+  request: IdempotentRequest;
+  isAwaited: boolean;
+}
+
+type Accepted = Registration & { origin: Origin };
+
+/** The size of a batch: registrations in one transaction. */
+const most = 200;
+
+export function createRegister(settings: RegisterSettings): Register {
+  const { database, vault, queue, adopt, quotaError, prices } = settings;
+
+  const register = createBatcher<Registration, Registered | RegistryError>({
+    run: (registrations) => adopt((places) => database.write((tx) => registerAll(tx, registrations, places))),
+    most,
+    // One statement cannot write the same row twice.
+    keyOf: ({ request }) => keyOfRequest(request),
+  });
+
+  return async (caller, requested, request, isAwaited) => {
+    const { credential } = requested;
+    if (credential.kind === 'kept') throw nothingToKeep();
+    const id = uuidv7();
+    const { tenant } = caller.principal;
+    const sealed = await sealCredential(vault, credential, { tenant, subscription: id });
+    const result = await register({ id, caller, requested, sealed, request, isAwaited });
+    if (result instanceof RegistryError) throw result;
+    return result;
+  };
+
+  /** A refused registration must not fail the others of its batch, so its error is its result. */
+  async function registerAll(tx: Transaction, registrations: readonly Registration[], places: number) {
+    const results = new Map<string, Registered | RegistryError>();
+    const findOrigin = await findAskedOrigins(tx.sql, registrations.map(askedOriginOf));
+    const hasEnd = registrations.some(({ requested }) => requested.definition.expiresAt !== undefined);
+    const now = hasEnd ? await databaseTime(tx.sql) : undefined;
+    let fit: Accepted[] = [];
+    for (const registration of registrations) {
+      const origin = acceptedBy(findOrigin(askedOriginOf(registration)), registration, now);
+      if (origin instanceof RegistryError) results.set(registration.id, origin);
+      else fit.push({ ...registration, origin });
+    }
+    const blocks = await findBlocks(tx.sql, fit.map(blockTargetOf));
+    blocks.forEach((block, place) => block && results.set(fit[place]!.id, blockedError(block)));
+    fit = fit.filter(({ id }) => !results.has(id));
+    const refused = await refusePrices(tx.sql, fit.map(pricedOf), prices);
+    for (const [id, error] of refused) results.set(id, error);
+    fit = fit.filter(({ id }) => !refused.has(id));
+    // A repeated request returns what the first one created, even if the origin or the quota has changed since.
+    const claims = registrations.map(({ id, request }) => ({ request, resource: id, isRefused: results.has(id) }));
+    for (const [id, earlier] of await claimKeys(tx.sql, claims)) {
+      const isError = earlier instanceof RegistryError;
+      results.set(id, isError ? earlier : { id: earlier, handshake: undefined, replayed: true });
+    }
+    const created = fit.filter(({ id }) => !results.has(id));
+    const questions = await create(tx, created, vault);
+    const awaited = new Set(created.filter(({ isAwaited }) => isAwaited).map(({ id }) => id));
+    const asked = questions.filter(({ subscription }) => awaited.has(subscription)).map(({ id }) => id);
+    const { begun } = await queue.claimIn(tx.sql, places, asked);
+    const handshakes = new Map(questions.map(({ id, subscription }) => [subscription, id]));
+    for (const { id } of created) results.set(id, { id, handshake: handshakes.get(id), replayed: false });
+    return { begun, result: registrations.map(({ id }) => results.get(id) as Registered | RegistryError) };
+  }
+
+  function acceptedBy(
+    origin: Origin | RegistryError,
+    { caller, requested }: Registration,
+    now: Date | undefined,
+  ): Origin | RegistryError {
+    if (origin instanceof RegistryError) return origin;
+    const refused = now && refuseEnd(requested.definition.expiresAt, now);
+    if (refused !== undefined) return refused;
+    const error = quotaError(caller.principal.tenant) ?? lint(origin, requested.definition);
+    return error ?? refuseUnallowed(origin, caller.principal, requested.definition) ?? origin;
+  }
+}
+
+function pricedOf({ id, origin, caller, requested: { definition } }: Accepted) {
+  return { id, tenant: origin.tenant, subscriber: caller.principal.subscriber, definition, before: 0 };
+}
+
+function blockTargetOf({ origin, caller, requested: { definition } }: Accepted) {
+  return { tenant: origin.tenant, origin: origin.name, sink: definition.sink, subscriber: caller.principal.subscriber };
+}
+
+function askedOriginOf({ caller, requested }: Registration) {
+  return { tenant: caller.principal.tenant, name: requested.origin };
+}
+
+/** Writes subscriptions and their handshakes. None starts for a draft, or if an admin revoked the grant. */
+async function create(
+  tx: Transaction,
+  accepted: readonly Accepted[],
+  vault: CredentialVault,
+): Promise<Array<Question & { subscription: string }>> {
+  if (accepted.length === 0) return [];
+  const { sql } = tx;
+  const pairs = accepted.map(({ origin, requested }) => ({ origin: origin.name, sink: requested.definition.sink }));
+  await lockPairs(sql, pairs);
+  await insertSubscriptions(sql, accepted);
+  const revoked = await sql.$queryRaw<Array<{ id: string }>>`
+    select s.id from subscription s join "grant" g on g.origin = s.origin and g.sink = s.sink
+    where s.id = any (${accepted.map(({ id }) => id)}::uuid[]) and g.state = 'revoked'`;
+  const isRevoked = new Set(revoked.map(({ id }) => id));
+  const asking = accepted.filter(({ id, requested }) => !isRevoked.has(id) && !requested.isSuspended);
+  const questions = asking.map(questionOf);
+  await enqueue(sql, questions);
+  for (const { id, caller, origin, requested, sealed } of accepted) {
+    const { sink } = requested.definition;
+    const after = { ...requested.definition, origin: origin.name, credential: sealed?.info };
+    const suspension = requested.isSuspended ? { by: 'subscriber' as const, reason: undefined } : undefined;
+    const changed = {
+      ...changedSubscription(vault, { id, tenant: origin.tenant }, undefined, after),
+      ...changedSuspension(undefined, suspension),
+    };
+    tx.audit(caller.actor, 'subscription.created', `subscription:${id}`, { origin: origin.name, sink, changed });
+    const whose = { subscription: id, subscriber: caller.principal.subscriber };
+    tx.change({ kind: 'subscription.created', tenant: origin.tenant, origin: origin.name, sink, ...whose });
+  }
+  return questions;
+}
+
+function questionOf({ id, caller, requested, origin }: Accepted) {
+  const { sink, requestedRate } = requested.definition;
+  return {
+    id: uuidv7(),
+    tenant: origin.tenant,
+    origin: origin.name,
+    sink,
+    subscription: id,
+    generation: 1,
+    reason: 'registration' as const,
+    startedBy: caller.actor.name,
+    requestedRate: requestedRate ?? origin.requestedRate,
+    traceparent: caller.actor.traceparent,
+  };
+}
+
+async function insertSubscriptions(sql: Sql, accepted: readonly Accepted[]): Promise<void> {
+  const needsTime = accepted.some(({ sealed, requested }) => sealed || requested.isSuspended);
+  const setAt = needsTime ? (await databaseTime(sql)).toISOString() : '';
+  const columns = accepted.map(({ id, caller, requested, origin, sealed }) => {
+    return {
+      id,
+      tenant: origin.tenant,
+      subscriber: caller.principal.subscriber,
+      origin: origin.name,
+      sinkcredential: sealed?.text,
+      credentialinfo: sealed && { ...sealed.info, setat: setAt },
+      ...(requested.isSuspended && { suspendedby: 'subscriber', suspendedat: setAt }),
+      ...columnsOf(requested.definition),
+    };
+  });
+  await sql.$executeRaw`
+    insert into subscription (id, tenant, subscriber, origin, sink, protocol, protocolsettings, source, types, subject,
+      filters, price, config, sinkcredential, credentialinfo, requestedrate, endsat, callback, suspendedby, suspendedat)
+    select id, tenant, subscriber, origin, sink, protocol, protocolsettings, source, types, subject, filters, price,
+      config, sinkcredential, credentialinfo, requestedrate, endsat, callback, suspendedby, suspendedat
+    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as s (id uuid, tenant text, subscriber text, origin text,
+      sink text, protocol text, protocolsettings jsonb, source text, types text[], subject text, filters jsonb,
+      price int, config jsonb, sinkcredential text, credentialinfo jsonb, requestedrate int, endsat timestamptz,
+      callback text, suspendedby text, suspendedat timestamptz)`;
+}

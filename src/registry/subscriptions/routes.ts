@@ -1,0 +1,284 @@
+// A request becomes a validated definition (`definition.ts`, `rules.ts`), which is written together with its handshake
+// and its change (`register.ts`, `write-subscription.ts`). Then the handshake runs for as long as the client waits. The
+// response is the current state (`read-subscription.ts`) with an explanation (`status-details.ts`).
+
+import { RegistryError, type Fault } from '../../base/errors.js';
+import { lintSubscription } from '../../events/validate-event.js';
+import { presentBreach } from '../../events/rule.js';
+import { presentHandshake } from '../handshake/presentation.js';
+import type { HandshakeReader } from '../handshake/read-handshake.js';
+import { isVerdict, verdicts } from '../../consent/verdicts.js';
+import { mergePatch } from '../http/body.js';
+import type { components } from '../../base/contract/contract.gen.js';
+import { requireConditions, versionTag } from '../http/entity-tag.js';
+import { actorOf, parsePrefer, type Call, type Handlers, type Identity } from '../http/handler.js';
+import { foundHeaders, pageHeaders, readListCursor } from '../http/page.js';
+import { timeOf } from '../../base/formats/timestamp.js';
+import { isUuid } from '../../base/files/ids.js';
+import { contractTexts, requestTexts } from '../../base/texts/requests.js';
+import { statusTexts } from '../../base/texts/status.js';
+import type { Language } from '../../base/texts/text.js';
+import { subscriptionTexts } from '../../base/texts/subscriptions.js';
+import { invalid, parseDefinition, type FaultOfSink } from './definition.js';
+import { statusReasons, type SubscriptionReader } from './read-subscription.js';
+import type { Caller, Written } from './register.js';
+import type { SubscriptionRequest } from './rules.js';
+import { statusDetails } from './status-details.js';
+import type { Subscription } from './subscription.js';
+import type { SubscriptionWriter } from './write-subscription.js';
+
+type SubscriptionOperation =
+  | 'getSubscriptions'
+  | 'createSubscription'
+  | 'getSubscription'
+  | 'updateSubscription'
+  | 'patchSubscription'
+  | 'deleteSubscription'
+  | 'suspendSubscription'
+  | 'resumeSubscription';
+
+export interface SubscriptionRoutes {
+  reader: SubscriptionReader;
+  writer: SubscriptionWriter;
+  /** Returns when the handshake is settled or the wait is over. */
+  attend: (handshake: string, waitMs: number, signal: AbortSignal) => Promise<void>;
+  faultOfSink: FaultOfSink;
+  /** Checks a patched document against the contract of the operation that replaces it. */
+  checkBody: (operation: 'updateSubscription', body: unknown) => Fault[];
+}
+
+export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers<SubscriptionOperation> {
+  const { reader, writer, attend, faultOfSink, checkBody } = routes;
+  const matches =
+    ({ header }: Pick<Call<'getSubscription'>, 'header'>) =>
+    (present: Subscription) =>
+      requireConditions(header, present.version);
+
+  return {
+    getSubscriptions: async ({ query, principal, address, language }) => {
+      const { cursor, limit = 50, host, origin, reason, createdsince, createduntil, ...where } = query;
+      if (reason !== undefined && !statusReasons.includes(reason)) throw unknownCode('query/reason', statusReasons);
+      const page = await reader.list(principal, {
+        ...where,
+        ...(host === undefined ? {} : { host: host.toLowerCase() }),
+        ...(origin === undefined ? {} : { origin: origin.toLowerCase() }),
+        ...(reason === undefined ? {} : { reason }),
+        ...(createdsince === undefined ? {} : { createdsince: timeOf(createdsince) }),
+        ...(createduntil === undefined ? {} : { createduntil: timeOf(createduntil) }),
+        after: readListCursor(cursor, address, isUuid),
+        limit,
+      });
+      const body = page.entries.map((subscription) => membersOf(subscription, language));
+      return { status: 200, headers: foundHeaders(address, query, page), body };
+    },
+
+    createSubscription: async (call) => {
+      const requested = parseDefinition(call.body, faultOfSink);
+      const request = {
+        tenant: call.principal.tenant,
+        subscriber: call.principal.subscriber,
+        key: call.header['idempotency-key'],
+        operation: 'createSubscription',
+        // Without the secret, which must not be guessable from the stored fingerprint of the request.
+        content: { ...call.body, sinkcredential: call.body.sinkcredential?.credentialtype },
+      };
+      const waitMs = parsePrefer(call.header['prefer']);
+      const registered = await writer.create(callerOf(call), requested, request, waitMs > 0);
+      const { id, handshake } = registered;
+      if (handshake !== undefined) await attend(handshake, waitMs, call.signal);
+      const subscription = await reader.read(call.principal, id);
+      return {
+        status: 201,
+        body: present(subscription, call.language),
+        headers: {
+          ETag: versionTag(subscription.version),
+          Location: `${call.address}/${registered.id}`,
+          ...(registered.replayed ? { 'Idempotency-Replayed': 'true' } : {}),
+        },
+      };
+    },
+
+    getSubscription: async ({ path, principal, language }) => answer(await reader.read(principal, path.id), language),
+
+    updateSubscription: (call) => replace(call, () => call.body),
+
+    patchSubscription: (call) =>
+      replace(call, (stored) => {
+        const merged = mergePatch(membersOf(stored, call.language), call.body) as SubscriptionRequest;
+        const faults = checkBody('updateSubscription', merged);
+        if (faults.length > 0) throw invalid(faults);
+        return merged;
+      }),
+
+    deleteSubscription: async (call) =>
+      answer(await writer.remove(callerOf(call), call.path.id, matches(call)), call.language),
+
+    suspendSubscription: async (call) =>
+      written(call, await writer.suspend(callerOf(call), call.path.id, call.body.reason, matches(call))),
+
+    resumeSubscription: async (call) =>
+      written(call, await writer.resume(callerOf(call), call.path.id, call.body.reason, matches(call))),
+  };
+
+  async function replace(
+    call: Call<'updateSubscription' | 'patchSubscription'>,
+    requestFor: (stored: Subscription) => SubscriptionRequest,
+  ) {
+    const { id } = call.path;
+    const result = await writer.replace(callerOf(call), id, (stored) => {
+      requireConditions(call.header, stored.version);
+      const request = requestFor(stored);
+      if (request.id !== undefined && request.id !== id) {
+        throw invalid([{ pointer: '/id', rule: 'id_changed', detail: subscriptionTexts.idChanged }]);
+      }
+      return parseDefinition(request, faultOfSink);
+    });
+    return written(call, result);
+  }
+
+  /** Waits for the handshake as long as the client prefers, then reads the current state. */
+  async function written(
+    {
+      path,
+      header,
+      principal,
+      signal,
+      language,
+    }: Pick<Call<'getSubscription'>, 'path' | 'header' | 'principal' | 'signal' | 'language'>,
+    { handshake }: Written,
+  ) {
+    if (handshake !== undefined) await attend(handshake, parsePrefer(header['prefer']), signal);
+    return answer(await reader.read(principal, path.id), language);
+  }
+}
+
+function unknownCode(pointer: string, codes: readonly string[]): RegistryError {
+  const detail = contractTexts.mustBeOneOf(codes);
+  return new RegistryError('invalid_request', requestTexts.brokenParameters, {
+    faults: [{ pointer, rule: 'value_not_allowed', detail }],
+  });
+}
+
+export function callerOf(call: Identity): Caller {
+  return { principal: call.principal, actor: actorOf(call) };
+}
+
+function answer(subscription: Subscription, language: Language) {
+  const headers = { ETag: versionTag(subscription.version) };
+  return { status: 200 as const, headers, body: present(subscription, language) };
+}
+
+/** A list leaves out the warnings: checking a thousand types takes long, and a page can have many times that. */
+function present(subscription: Subscription, language: Language): Presented {
+  const { warnings } = lintSubscription(subscription.profile, subscription);
+  return {
+    ...membersOf(subscription, language),
+    ...(warnings.length > 0 && { warnings: warnings.map(presentBreach) }),
+  };
+}
+
+type Presented = components['schemas']['Subscription'];
+
+/** The members of the draft first, then our additions. Members without a value are left out. */
+function membersOf(subscription: Subscription, language: Language): Presented {
+  const { source, types, subject, filters, credential, protocolSettings, config } = subscription;
+  const { requestedRate, callback, expiresAt, suspended } = subscription;
+  return {
+    id: subscription.id,
+    ...(source === undefined ? {} : { source }),
+    ...(types === undefined ? {} : { types }),
+    ...(subject === undefined ? {} : { subject }),
+    ...(filters === undefined ? {} : { filters }),
+    sink: subscription.sink,
+    ...(credential === undefined ? {} : { sinkcredential: credential }),
+    protocol: subscription.protocol,
+    ...(protocolSettings === undefined ? {} : { protocolsettings: protocolSettings }),
+    ...(config === undefined ? {} : { config }),
+    origin: subscription.origin,
+    ...(requestedRate === undefined ? {} : { requestedrate: requestedRate }),
+    ...(callback === undefined ? {} : { callback }),
+    ...(expiresAt === undefined ? {} : { expiresat: expiresAt.toISOString() }),
+    status: subscription.status,
+    statusdetails: statusDetails(subscription, language),
+    subscriber: subscription.subscriber,
+    ...(subscription.price === 0 ? {} : { price: subscription.price }),
+    ...(suspended === undefined ? {} : { suspended: suspensionOf(suspended, language) }),
+    createdat: subscription.createdAt.toISOString(),
+    updatedat: subscription.updatedAt.toISOString(),
+  };
+}
+
+function suspensionOf({ at, by, reason }: NonNullable<Subscription['suspended']>, language: Language) {
+  return { at: at.toISOString(), by, reason: reason ?? statusTexts.draftReason[language] };
+}
+
+type HandshakeOperation = 'findHandshakes' | 'getHandshakes' | 'startHandshake' | 'getHandshake';
+
+export interface HandshakeRoutes extends Pick<SubscriptionRoutes, 'writer' | 'attend'> {
+  reader: SubscriptionReader;
+  handshakes: HandshakeReader;
+}
+
+/** The handshakes of a subscription, for callers that may see the subscription; and of a tenant, for admins. */
+export function createHandshakeHandlers(routes: HandshakeRoutes): Handlers<HandshakeOperation> {
+  const { reader, writer, handshakes, attend } = routes;
+  return {
+    findHandshakes: async ({ query, principal, address, language }) => {
+      const { cursor, limit = 50, host, origin, verdict, createdsince, createduntil, ...where } = query;
+      if (verdict !== undefined && !isVerdict(verdict)) throw unknownCode('query/verdict', Object.keys(verdicts));
+      const page = await handshakes.find({
+        ...where,
+        ...(host === undefined ? {} : { host: host.toLowerCase() }),
+        ...(origin === undefined ? {} : { origin: origin.toLowerCase() }),
+        ...(verdict === undefined ? {} : { verdict }),
+        ...(createdsince === undefined ? {} : { createdsince: timeOf(createdsince) }),
+        ...(createduntil === undefined ? {} : { createduntil: timeOf(createduntil) }),
+        tenant: principal.tenant,
+        after: readListCursor(cursor, address, isUuid),
+        limit,
+      });
+      const body = page.entries.map((handshake) => presentHandshake(handshake, true, language));
+      return { status: 200, headers: foundHeaders(address, query, page), body };
+    },
+
+    getHandshakes: async ({ path, query, principal, address, language }) => {
+      const subscription = await reader.read(principal, path.id);
+      const after = readListCursor(query.cursor, address, isUuid);
+      const page = await handshakes.list(subscription, after, query.limit ?? 50);
+      const isAdmin = principal.scopes.has('assent:admin');
+      return {
+        status: 200,
+        headers: pageHeaders(address, query, page.next),
+        body: page.entries.map((handshake) => presentHandshake(handshake, isAdmin, language)),
+      };
+    },
+
+    startHandshake: async (call) => {
+      const { path, principal, header, signal, language } = call;
+      const started = await writer.askAgain(callerOf(call), path.id, {
+        tenant: principal.tenant,
+        subscriber: principal.subscriber,
+        key: header['idempotency-key'],
+        operation: 'startHandshake',
+        content: path.id,
+      });
+      if (started.handshake !== undefined) await attend(started.handshake, parsePrefer(header['prefer']), signal);
+      const subscription = await reader.read(principal, path.id);
+      const handshake = await handshakes.read(subscription, started.id);
+      return {
+        status: 201,
+        headers: {
+          Location: `${call.address}/${handshake.id}`,
+          ...(started.replayed ? { 'Idempotency-Replayed': 'true' } : {}),
+        },
+        body: presentHandshake(handshake, principal.scopes.has('assent:admin'), language),
+      };
+    },
+
+    getHandshake: async ({ path, principal, language }) => {
+      const subscription = await reader.read(principal, path.id);
+      const handshake = await handshakes.read(subscription, path.handshake);
+      return { status: 200, body: presentHandshake(handshake, principal.scopes.has('assent:admin'), language) };
+    },
+  };
+}

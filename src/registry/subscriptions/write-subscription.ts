@@ -1,0 +1,281 @@
+import { blockedError, findBlocks, type BlockTarget } from '../blocks/find-blocks.js';
+import { RegistryError } from '../../base/errors.js';
+import { findGrantOf } from '../grants/read-grant.js';
+import { lockPairs, reopenGrant } from '../grants/write-grant.js';
+import { closeHandshakesOf, closeHandshakesOfPair, closeWaitingRenewal } from '../handshake/close.js';
+import { findOrigin } from '../origins/store.js';
+import type { Database } from '../storage/database.js';
+import { claimKey, noteResource, type IdempotentRequest } from '../storage/idempotency.js';
+import { uuidv7 } from '../../base/files/ids.js';
+import type { Sql } from '../storage/sql.js';
+import { databaseTime, type Actor, type ChangeKind, type Transaction } from '../storage/transaction.js';
+import { credentialTexts } from '../../base/texts/credentials.js';
+import { subscriptionTexts } from '../../base/texts/subscriptions.js';
+import { refuseChange } from './allowed.js';
+import { askForRate, askOnce, isCovered, releasePairs } from './ask-webhook.js';
+import { findAskedOrigin, lint } from './asked-origin.js';
+import { changedSubscription, changedSuspension, credentialAfter } from './audited.js';
+import { overlapOf, sealCredential, type RequestedCredential } from './credential.js';
+import type { CredentialVault } from './credential-vault.js';
+import { columnsOf, invalid, nothingToKeep, type Requested } from './definition.js';
+import { refuseEnd } from './end.js';
+import { type QuotaError, refusePrices, type PriceLimits } from './prices.js';
+import { lockSubscription } from './read-subscription.js';
+import type { Caller, Register, Written } from './register.js';
+import type { Subscription } from './subscription.js';
+
+/**
+ * Changes to subscriptions. Each method is one transaction that writes the subscription, its handshake, the audit entry
+ * and the change together. It returns the handshake that started, if any.
+ */
+export interface SubscriptionWriter {
+  create: Register;
+  /**
+   * `requestFor` gets the current subscription, under lock. Another sink or origin starts a new generation. Another end
+   * extends a subscription that has ended.
+   */
+  replace(caller: Caller, id: string, requestFor: (present: Subscription) => Requested): Promise<Written>;
+  /** Returns the subscription as it was. */
+  remove(caller: Caller, id: string, check: Check): Promise<Subscription>;
+  suspend(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
+  /**
+   * Throws RegistryError `suspended_by_admin` if only an admin may resume, `subscription_not_allowed` if the subscriber
+   * may not have it any more. Starts a handshake unless a live grant
+   * covers the rate, or the subscription has ended.
+   */
+  resume(caller: Caller, id: string, reason: string, check: Check): Promise<Written>;
+  /** Throws RegistryError `grant_revoked` if only an admin may. For an admin it lifts the revocation. */
+  askAgain(caller: Caller, id: string, request: IdempotentRequest): Promise<Asked>;
+}
+
+type Check = (present: Subscription) => void;
+
+/** A handshake that a client requested. */
+export interface Asked extends Written {
+  id: string;
+  replayed: boolean;
+}
+
+export interface WriterSettings {
+  database: Database;
+  vault: CredentialVault;
+  register: Register;
+  prices: PriceLimits;
+  quotaError: QuotaError;
+}
+
+export function createSubscriptionWriter(settings: WriterSettings): SubscriptionWriter {
+  const { database, vault, register, prices, quotaError } = settings;
+  return {
+    create: register,
+
+    async replace({ principal, actor }, id, requestFor) {
+      return database.write(async (tx) => {
+        const { sql } = tx;
+        const present = await lockSubscription(sql, principal, id);
+        const requested = requestFor(present);
+        const { definition, credential } = requested;
+        checkCredential(present, credential, definition.sink);
+        const origin = await findAskedOrigin(sql, { tenant: present.tenant, name: requested.origin });
+        const { tenant, subscriber } = present;
+        const now = await databaseTime(sql);
+        const refused = refuseEnd(definition.expiresAt, now, present.expiresAt) ?? lint(origin, definition);
+        if (refused !== undefined) throw refused;
+        const notAllowed = refuseChange(origin, principal, present, definition);
+        if (notAllowed !== undefined) throw notAllowed;
+        const staysEnded = present.isEnded && definition.expiresAt?.getTime() === present.expiresAt?.getTime();
+        const isExtended = present.isEnded && !staysEnded;
+        const isTooMany = isExtended ? quotaError(tenant) : undefined;
+        if (isTooMany !== undefined) throw isTooMany;
+        const before = isExtended ? 0 : present.price;
+        const counted = staysEnded ? { ...definition, price: 0 } : definition;
+        const priced = { id, tenant, subscriber, definition: counted, before };
+        const tooExpensive = (await refusePrices(sql, [priced], prices)).get(id);
+        if (tooExpensive !== undefined) throw tooExpensive;
+        const isOtherPair = origin.name !== present.origin || definition.sink !== present.sink;
+        if (isOtherPair) await refuseBlocked(sql, { ...present, origin: origin.name, sink: definition.sink });
+        const generation = present.generation + (isOtherPair ? 1 : 0);
+        const sealed = await sealCredential(vault, credential, { tenant: present.tenant, subscription: id });
+        // A client that repeats a rotation because the response got lost must not lose the overlap.
+        const isSame = sealed !== undefined && sealed.info.fingerprint === present.credential?.fingerprint;
+        const isKept = credential.kind === 'kept' || isSame;
+        const isOtherHost = new URL(definition.sink).host !== new URL(present.sink).host;
+        const { keeps, overlaps, until } = overlapOf(present.credential, { ...credential, isKept, isOtherHost }, now);
+        const isOtherQuestion = isOtherPair || definition.requestedRate !== present.requestedRate;
+        if (isOtherQuestion || isExtended)
+          await lockPairs(sql, [present, { origin: origin.name, sink: definition.sink }]);
+        const columns = {
+          ...columnsOf(definition),
+          sinkcredential: sealed?.text,
+          credentialinfo: sealed && { ...sealed.info, setat: now.toISOString() },
+        };
+        await sql.$executeRaw`
+          update subscription s set version = s.version + 1, updatedat = now(), generation = ${generation}::int,
+            origin = ${origin.name}, sink = d.sink, protocol = d.protocol, protocolsettings = d.protocolsettings,
+            source = d.source, types = d.types, subject = d.subject, filters = d.filters, price = d.price,
+            config = d.config, requestedrate = d.requestedrate, callback = d.callback, endsat = d.endsat,
+            endedat = case when ${staysEnded}::boolean then s.endedat end,
+            sinkcredential = case when ${isKept}::boolean then s.sinkcredential else d.sinkcredential end,
+            credentialinfo = case when ${isKept}::boolean then s.credentialinfo else d.credentialinfo end,
+            previouscredential = case when ${keeps}::boolean then s.previouscredential
+              when ${overlaps}::boolean then s.sinkcredential end,
+            previousinfo = case when ${keeps}::boolean then s.previousinfo
+              when ${overlaps}::boolean then s.credentialinfo end,
+            previousuntil = ${until}::timestamptz
+          from jsonb_to_recordset(${JSON.stringify([columns])}::jsonb) as d (sink text, protocol text, protocolsettings jsonb,
+            source text, types text[], subject text, filters jsonb, price int, config jsonb, requestedrate int,
+            callback text, endsat timestamptz, sinkcredential text, credentialinfo jsonb)
+          where s.id = ${id}::uuid`;
+        if (isOtherPair) {
+          await closeHandshakesOf(sql, id);
+          await releasePairs(tx, actor, [present]);
+        }
+        const question = { id, generation, definition, origin };
+        const isAsked =
+          present.suspended === undefined &&
+          !staysEnded &&
+          (isOtherQuestion || (isExtended && !(await isCovered(sql, question))));
+        const handshake = isAsked
+          ? await (isOtherPair ? askOnce : askForRate)(sql, actor, question, 'change')
+          : undefined;
+        if (origin.name !== present.origin) {
+          // A reader that follows only the old origin must see that the subscription moved.
+          const { tenant, origin: left, sink } = present;
+          tx.change({ kind: 'subscription.moved', tenant, origin: left, sink, subscription: id, subscriber });
+        }
+        const after = credentialAfter(present.credential, sealed, { isKept, keeps, overlaps, until });
+        const written = { ...definition, origin: origin.name, credential: after };
+        const changed = changedSubscription(vault, present, present, written);
+        const moved = { id, subscriber, origin: origin.name, sink: definition.sink };
+        record(tx, actor, 'subscription.replaced', moved, { changed });
+        return { handshake };
+      });
+    },
+
+    remove: ({ principal, actor }, id, check) =>
+      database.write(async (tx) => {
+        const { sql } = tx;
+        const present = await lockSubscription(sql, principal, id);
+        check(present);
+        await lockPairs(sql, [present]);
+        await closeHandshakesOf(sql, id);
+        await sql.$executeRaw`delete from subscription where id = ${id}::uuid`;
+        await releasePairs(tx, actor, [present]);
+        const changed = changedSubscription(vault, present, present, undefined);
+        record(tx, actor, 'subscription.deleted', present, { changed, subscriber: present.subscriber });
+        return present;
+      }),
+
+    suspend: ({ principal, actor }, id, reason, check) =>
+      database.write(async (tx) => {
+        const { sql } = tx;
+        const present = await lockSubscription(sql, principal, id);
+        check(present);
+        const by = principal.scopes.has('assent:admin') ? 'admin' : 'subscriber';
+        // A subscription that an admin suspended stays suspended by the admin, even if a subscriber suspends it again.
+        await sql.$executeRaw`
+          update subscription set version = version + 1, updatedat = now(), suspendedat = least(suspendedat, now()),
+            suspendreason = case when suspendedby = 'admin' and ${by} <> 'admin' then suspendreason else ${reason} end,
+            suspendedby = case when suspendedby = 'admin' then suspendedby else ${by} end
+          where id = ${id}::uuid`;
+        const { suspended } = present;
+        const stays = suspended?.by === 'admin' && by !== 'admin';
+        const changed = changedSuspension(suspended, stays ? suspended : { by, reason });
+        record(tx, actor, 'subscription.suspended', present, { reason, changed });
+        return { handshake: undefined };
+      }),
+
+    resume: ({ principal, actor }, id, reason, check) =>
+      database.write(async (tx) => {
+        const { sql } = tx;
+        const present = await lockSubscription(sql, principal, id);
+        check(present);
+        if (present.suspended === undefined) return { handshake: undefined };
+        if (present.suspended.by === 'admin' && !principal.scopes.has('assent:admin')) {
+          throw new RegistryError('suspended_by_admin', subscriptionTexts.suspendedByAdmin);
+        }
+        const origin = await findOrigin(sql, present.tenant, present.origin);
+        const notAllowed = refuseChange(origin, principal, present, present);
+        if (notAllowed !== undefined) throw notAllowed;
+        await lockPairs(sql, [present]);
+        // The handshake for this subscription replaces the renewal.
+        await closeWaitingRenewal(sql, present);
+        await sql.$executeRaw`
+          update subscription set version = version + 1, updatedat = now(),
+            suspendedat = null, suspendedby = null, suspendreason = null
+          where id = ${id}::uuid`;
+        const question = { id, generation: present.generation, definition: present, origin };
+        const isAsked = !present.isEnded && !(await isCovered(sql, question));
+        const handshake = isAsked ? await askForRate(sql, actor, question, 'request') : undefined;
+        const changed = changedSuspension(present.suspended, undefined);
+        record(tx, actor, 'subscription.resumed', present, { reason, changed });
+        return { handshake };
+      }),
+
+    askAgain: ({ principal, actor }, id, request) =>
+      database.write(async (tx) => {
+        const { sql } = tx;
+        const present = await lockSubscription(sql, principal, id);
+        const created = uuidv7();
+        const earlier = await claimKey(sql, request, created);
+        if (earlier !== undefined) return { id: earlier, handshake: undefined, replayed: true };
+        if (present.isEnded) throw new RegistryError('conflict', subscriptionTexts.hasEnded);
+        await refuseBlocked(sql, present);
+        await lockPairs(sql, [present]);
+        if (principal.scopes.has('assent:admin')) await reopen(tx, actor, present);
+        const origin = await findOrigin(sql, present.tenant, present.origin);
+        const question = { id, generation: present.generation, definition: present, origin };
+        const handshake = await askOnce(sql, actor, question, 'request', created);
+        if (handshake === undefined) {
+          throw new RegistryError('grant_revoked', subscriptionTexts.grantRevoked);
+        }
+        if (handshake !== created) await noteResource(sql, request, handshake);
+        tx.audit(actor, 'handshake.requested', `subscription:${id}`, { handshake });
+        return { id: handshake, handshake, replayed: false };
+      }),
+  };
+}
+
+/** What exists stays as it is under a block. Nothing new begins. */
+async function refuseBlocked(sql: Sql, target: BlockTarget): Promise<void> {
+  const [block] = await findBlocks(sql, [target]);
+  if (block !== undefined) throw blockedError(block);
+}
+
+/**
+ * Handshakes that started while the grant was being revoked may still be open. Their outcome must not count.
+ */
+async function reopen(tx: Transaction, actor: Actor, pair: Subscription): Promise<void> {
+  const { sql } = tx;
+  if ((await findGrantOf(sql, pair))?.state !== 'revoked') return;
+  await closeHandshakesOfPair(sql, pair);
+  await reopenGrant(tx, actor, pair);
+}
+
+function record(
+  tx: Transaction,
+  actor: Actor,
+  kind: ChangeKind,
+  { id, subscriber, origin, sink }: Pick<Subscription, 'id' | 'subscriber' | 'origin' | 'sink'>,
+  detail: object = {},
+): void {
+  tx.audit(actor, kind, `subscription:${id}`, { origin, sink, ...detail });
+  tx.change({ kind, tenant: actor.tenant, origin, sink, subscription: id, subscriber });
+}
+
+/**
+ * A client that moves a subscription to another host must know the secret. Otherwise an admin could have it sent to a
+ * host of their own.
+ */
+function checkCredential(present: Subscription, credential: RequestedCredential, sink: string): void {
+  if (credential.kind === 'kept' && present.credential?.credentialtype !== credential.type) throw nothingToKeep();
+  if (new URL(sink).host === new URL(present.sink).host) return;
+  if (credential.kind === 'kept') {
+    const detail = credentialTexts.otherHost;
+    throw invalid([{ pointer: '/sinkcredential', rule: 'credential_for_other_host', detail }]);
+  }
+  if (credential.kind === 'given' && credential.overlapSeconds) {
+    const detail = credentialTexts.noOverlap;
+    throw invalid([{ pointer: '/sinkcredential/overlapseconds', rule: 'credential_for_other_host', detail }]);
+  }
+}

@@ -1,0 +1,112 @@
+import type { JSONWebKeySet } from 'jose';
+import type { Logger } from 'pino';
+import { createAuthenticate, type Authenticate, type TokenIssuer, type TokenRules } from './authenticate.js';
+import { developmentAudience, openDevelopmentIssuer } from './development-issuer.js';
+import { createRemoteKeySource } from './keys.js';
+import type { Principal } from '../../base/contract/principal.js';
+
+export interface IssuerSettings extends TokenRules {
+  /** `jwks` is the URL of an issuer's keys. */
+  issuers: ReadonlyArray<Omit<TokenIssuer, 'keys'> & { jwks: string }>;
+  /** Whether the service issues its own tokens, with a key in the data folder. */
+  developmentIssuer: boolean;
+  dataFolder: string;
+}
+
+export interface Issuers {
+  tokens: TokenCache;
+  /** The public keys of the development issuer, if there is one. */
+  developmentKeys: JSONWebKeySet | undefined;
+}
+
+/** The issuers that the service trusts: those of the configuration and, for development, its own. */
+export async function openIssuers(settings: IssuerSettings, log: Logger): Promise<Issuers> {
+  const development = settings.developmentIssuer ? await openDevelopmentIssuer(settings.dataFolder) : undefined;
+  const configured = settings.issuers.map(({ jwks, ...rest }) => ({
+    ...rest,
+    keys: createRemoteKeySource({
+      url: jwks,
+      onChange: () => tokens.clear(),
+      onOutage: (cause) => log.warn({ issuer: rest.issuer, err: cause }, 'cannot fetch the keys of the token issuer'),
+    }),
+  }));
+  const own = development && {
+    issuer: development.issuer,
+    audience: [developmentAudience],
+    algorithms: ['ES256'],
+    keys: development.keySource,
+  };
+  const authenticate = createAuthenticate({
+    ...settings,
+    issuers: own === undefined ? configured : [...configured, own],
+  });
+  const tokens = createTokenCache(authenticate);
+  return { tokens, developmentKeys: development?.jwks };
+}
+
+interface Entry {
+  principal: Principal;
+  /** Milliseconds since 1970. */
+  until: number;
+}
+
+const capacity = 10_000;
+const longestMs = 60_000;
+const oneSpelling = /^Bearer \S+$/;
+
+/**
+ * Caches the principals of tokens, because verifying a signature takes longer than the rest of a look-up. An entry is
+ * dropped when its token expires, after a minute at the latest, or when the cache is full (oldest first). All entries
+ * are dropped when the keys of an issuer change.
+ */
+export interface TokenCache {
+  /** The principal if the token is cached, otherwise a promise of it. */
+  authenticate(authorization: string | undefined): Principal | Promise<Principal>;
+  clear(): void;
+}
+
+export function createTokenCache(authenticate: Authenticate): TokenCache {
+  const entries = new Map<string, Entry>();
+  /** Most requests carry the same token as the one before, and comparing two strings is faster than hashing one. */
+  let last: { authorization: string; entry: Entry } | undefined;
+
+  /** Counts how often the cache was cleared, so that no token is cached that was verified before that. */
+  let generation = 0;
+
+  async function verify(authorization: string | undefined): Promise<Principal> {
+    const begun = generation;
+    const principal = await authenticate(authorization);
+    // Only one spelling of a token is cached, so that other spellings do not fill the cache.
+    if (authorization !== undefined && oneSpelling.test(authorization) && begun === generation) {
+      if (entries.size >= capacity) entries.delete(entries.keys().next().value ?? '');
+      entries.set(authorization, { principal, until: Math.min(principal.tokenExpiresAt, Date.now() + longestMs) });
+    }
+    return principal;
+  }
+
+  function find(authorization: string): Entry | undefined {
+    if (last?.authorization === authorization) return last.entry;
+    const entry = entries.get(authorization);
+    if (entry !== undefined) last = { authorization, entry };
+    return entry;
+  }
+
+  function forget(authorization: string): void {
+    entries.delete(authorization);
+    last = undefined;
+  }
+
+  return {
+    authenticate(authorization) {
+      const known = authorization !== undefined ? find(authorization) : undefined;
+      if (known !== undefined && known.until > Date.now()) return known.principal;
+      if (known !== undefined && authorization !== undefined) forget(authorization);
+      return verify(authorization);
+    },
+    clear() {
+      generation += 1;
+      entries.clear();
+      last = undefined;
+    },
+  };
+}

@@ -1,0 +1,212 @@
+#!/usr/bin/env node
+import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { UsageError } from '../../base/errors.js';
+import { profileNames } from '../../consent/origin.js';
+import { checkCommand } from './check/check-command.js';
+import { portOf, text, type Commands } from './command.js';
+import { runCommandLine } from './command-line.js';
+import { completionCommand } from './completion-command.js';
+import { conformanceCommand } from './conformance/conformance-command.js';
+import { listenCommand } from './check/listen-command.js';
+import { loginCommand, logoutCommand, whoamiCommand } from './login/login-commands.js';
+import { resourceCommands } from './resources/resource-commands.js';
+import { version } from './version.js';
+
+/**
+ * The table of commands. Commands load what they need themselves: `try` and `demo` run a whole registry, `receiver` a
+ * webhook; `token` and `validate` use a single part of the registry without a database; those for resources, only the
+ * client.
+ */
+export const commands: Commands = {
+  try: {
+    group: 'Try it',
+    summary: 'Starts a registry and a webhook, and delivers an event.',
+    usage: `  try [--port N] [--webhook-port N] [--data FOLDER]
+      Starts a registry on http://127.0.0.1:3000 and a webhook on https://localhost:8443, registers a subscription,
+      matches an event and delivers it. Both keep running until you press Ctrl-C. The data is in .assent/try, which each
+      start makes anew; .assent/try/env sets the tokens for your shell. Port 0 means a free port.
+`,
+    options: { port: text('3000'), 'webhook-port': text('8443'), data: text('') },
+    async run(values) {
+      const { runTry } = await import('./demo/try.js');
+      const env = values['data'] === '' ? process.env : { ...process.env, ASSENT_DATA: values['data'] as string };
+      return runTry({ port: portOf(values, 'port'), webhookPort: portOf(values, 'webhook-port'), env });
+    },
+  },
+  demo: {
+    group: 'Try it',
+    summary: 'Shows everything that can happen to a consent, with real traffic.',
+    usage: `  demo
+      Shows everything that can happen to a consent, with real traffic, in a few seconds. It leaves nothing behind.
+`,
+    options: {},
+    async run() {
+      const { runDemo } = await import('./demo/demo.js');
+      return runDemo(process.env);
+    },
+  },
+  token: {
+    group: 'Try it',
+    summary: 'Prints a token for development.',
+    usage: `  token --scope SCOPE [--tenant NAME] [--subscriber NAME] [--minutes N] [--claim NAME=VALUE]
+      Prints a token for development. The key that signs it is in the data folder (ASSENT_DATA, by default .assent).
+      Scopes: assent:subscribe, assent:admin, assent:deliver, assent:credentials, assent:audit,
+      assent:block.
+      Separate several with commas, or repeat the option. Defaults: --tenant demo --subscriber developer --minutes 60.
+      --claim adds a claim that subscription rules can name. Repeat a name to make an array.
+`,
+    options: {
+      scope: { type: 'string', multiple: true, default: [] },
+      tenant: text('demo'),
+      subscriber: text('developer'),
+      minutes: text('60'),
+      claim: { type: 'string', multiple: true, default: [] },
+    },
+    async run({ scope, tenant, subscriber, minutes, claim }) {
+      const scopes = (scope as string[]).flatMap((each) => each.split(/[ ,]+/));
+      const who = { tenant: tenant as string, subscriber: subscriber as string };
+      const { claimsOf, createToken } = await import('./login/create-token.js');
+      const request = { ...who, scopes, minutes: Number(minutes), claims: claimsOf(claim as string[]) };
+      process.stdout.write(`${await createToken(request, process.env)}\n`);
+      return 0;
+    },
+  },
+  console: {
+    group: 'Try it',
+    summary: 'Prints a link that opens the console and signs you in.',
+    usage: `  console [--scope SCOPE] [--tenant NAME] [--subscriber NAME] [--url URL]
+      Prints a link that opens the console of a development registry and signs you in for an hour, by default as an admin
+      who may also subscribe. Options are as for "token"; --url is where the registry is, http://127.0.0.1:3000 by default.
+`,
+    options: {
+      scope: { type: 'string', multiple: true, default: ['assent:admin,assent:subscribe,assent:deliver'] },
+      tenant: text('demo'),
+      subscriber: text('developer'),
+      url: text('http://127.0.0.1:3000'),
+    },
+    async run(values) {
+      const { createToken } = await import('./login/create-token.js');
+      const scopes = [values['scope']].flat().flatMap((each) => String(each).split(','));
+      const who = { tenant: String(values['tenant']), subscriber: String(values['subscriber']) };
+      const url = String(values['url']);
+      if (!URL.canParse(url)) throw new UsageError('--url must be a URL.');
+      const token = await createToken({ ...who, scopes, minutes: 60 }, process.env);
+      const address = new URL('console', url.endsWith('/') ? url : `${url}/`);
+      // A fragment never leaves the browser, and the console removes it at once.
+      address.hash = new URLSearchParams({ token }).toString();
+      process.stdout.write(`${address.href}\n`);
+      return 0;
+    },
+  },
+  check: checkCommand,
+  listen: listenCommand,
+  validate: {
+    group: 'Senders and webhooks',
+    summary: 'Checks events against a profile.',
+    usage: `  validate FILE... [--profile NAME]
+      Checks events against a profile: cloudevents (the default), nl-gov, intg-std-015 or belgif. A file is one event or
+      a batch, in the JSON format; - is standard input. Exit codes: 0 valid, maybe with warnings; 1 not valid; 2 the
+      command or a file cannot be read.
+`,
+    options: { profile: text('cloudevents') },
+    takesFiles: true,
+    async run(values, files) {
+      const profile = profileNames.find((name) => name === values['profile']);
+      if (profile === undefined) throw new UsageError(`--profile must be one of ${profileNames.join(', ')}.`);
+      if (files.length === 0) throw new UsageError('Name at least one file.');
+      const { validateFiles } = await import('./check/validate-files.js');
+      const { lines, faults, unreadable } = await validateFiles(files, profile);
+      process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+      process.stderr.write(unreadable.map((line) => `${line}\n`).join(''));
+      return unreadable.length > 0 ? 2 : faults > 0 ? 1 : 0;
+    },
+  },
+  conformance: conformanceCommand,
+  notify: {
+    group: 'Senders and webhooks',
+    summary: 'Sends notices: tells subscribers what happens to their subscriptions.',
+    usage: `  notify --origin NAME [--registry URL] [--source URI] [--type-prefix TEXT] [--language en|nl]
+         [--hours N] [--data FOLDER] [--tenant NAME]
+      Sends notices: tells each subscriber what happens to its subscriptions, at the webhooks that it subscribed to this
+      origin. Defaults: --registry http://127.0.0.1:3000 --language en --hours 24, the registry's URL as source, and a
+      folder in ASSENT_DATA. Token: NOTIFY_TOKEN_FILE, or NOTIFY_TOKEN_URL with NOTIFY_CLIENT_ID and
+      NOTIFY_CLIENT_SECRET; in development it is made here, for --tenant demo. NOTIFY_REGISTRY_CA_FILE is the authority of
+      the registry's certificate. ASSENT_ALLOWED_NETWORKS, ASSENT_DENIED_NETWORKS, ASSENT_SINK_PORTS, ASSENT_SINK_CA_FILE,
+      ASSENT_DNS_SERVERS and ASSENT_LOG_LEVEL are those of the registry.
+`,
+    options: {
+      origin: text(''),
+      registry: text('http://127.0.0.1:3000'),
+      source: text(''),
+      'type-prefix': text(''),
+      language: text('en'),
+      hours: text('24'),
+      tenant: text('demo'),
+      data: text(''),
+    },
+    async run(values) {
+      const { notify } = await import('./notify.js');
+      const stop = new AbortController();
+      for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)));
+      return notify(values as unknown as Parameters<typeof notify>[0], process.env, stop.signal);
+    },
+  },
+  receiver: {
+    group: 'Senders and webhooks',
+    summary: 'Runs a webhook, and prints what it is asked.',
+    usage: `  receiver [--port N]
+      Runs only the webhook of "try", on https://localhost:8443, for a registry that you start yourself, and prints what
+      it is asked. Start the registry with ASSENT_SINK_CA_FILE=.assent/receiver-ca.pem so that it trusts the certificate,
+      and with ASSENT_ALLOWED_NETWORKS=127.0.0.0/8 so that it may connect to your machine.
+`,
+    options: { port: text('8443') },
+    async run(values) {
+      const { describePaths, report, startReceiver } = await import('./demo/receiver.js');
+      const { readConfig } = await import('../../registry/app/config.js');
+      const write = (lines: string) => void process.stdout.write(lines);
+      const { dataFolder: folder } = readConfig({ ASSENT_DATA: process.env['ASSENT_DATA'] });
+      const onExchange = (exchange: Parameters<typeof report>[0]) => write(report(exchange));
+      const receiver = await startReceiver({ port: portOf(values, 'port'), folder, onExchange });
+      write(`The receiver listens on ${receiver.url}; its certificate authority is ${receiver.caFile}\n`);
+      write(`${describePaths(receiver.url, receiver.callbackFile)}\n`);
+      await new Promise((stop) => process.once('SIGINT', stop).once('SIGTERM', stop));
+      await receiver.stop();
+      return 0;
+    },
+  },
+  ...resourceCommands,
+  login: loginCommand,
+  logout: logoutCommand,
+  whoami: whoamiCommand,
+  completion: completionCommand(() => commands),
+};
+
+async function main(args: string[]): Promise<void> {
+  const [name] = args;
+  if (name === '--version') {
+    process.stdout.write(`${version}\n`);
+    return;
+  }
+  const { stdin, stdout, stderr, env } = process;
+  // Output that could not be written has failed, whatever the command says.
+  process.exitCode ||= await runCommandLine(commands, args, { stdin, stdout, stderr, env, interrupted });
+}
+
+function interrupted(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Error(signal)));
+  process.stdout.once('error', (error) => stop.abort(error));
+  return stop.signal;
+}
+
+// Not when the table is imported.
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // A reader that leaves, as `head` does, has read enough.
+    if (error.code === 'EPIPE') return;
+    process.stderr.write(`The output cannot be written: ${error.message}\n`);
+    process.exitCode = 1;
+  });
+  void main(process.argv.slice(2));
+}

@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises';
+import { UsageError } from '../../../base/errors.js';
+import { flag, text, type Command, type Values } from '../command.js';
+import type { CheckSettings } from './check.js';
+
+const exitCodes = { consent: 0, none: 1, unreachable: 3 } as const;
+
+export const checkCommand: Command = {
+  usage: `  check URL [--origin NAME] [--rate N|none] [--callback-host HOST:PORT] [--policy strict|lenient] [--ca FILE]
+        [--allow-network CIDR] [--timeout SECONDS] [--json]
+      Asks a webhook for consent as a registry would, and prints the exchange, the verdict and what to change. Needs no
+      registry. On this machine it also asks over plain http. Defaults: --origin eventemitter.example.com --rate 120
+      --policy strict --timeout 10. A webhook on this machine gets a callback URL; another one gets it if you say with
+      --callback-host where it reaches this machine. --ca is the authority of the webhook's certificate.
+      Exit codes: 0 consent; 1 no consent; 2 wrong usage; 3 no response.
+`,
+  options: {
+    origin: text('eventemitter.example.com'),
+    rate: text('120'),
+    'callback-host': text(''),
+    policy: text('strict'),
+    ca: text(''),
+    'allow-network': { type: 'string', multiple: true, default: [] },
+    timeout: text('10'),
+    json: flag,
+  },
+  takesFiles: true,
+  async run(values, urls) {
+    const { check } = await import('./check.js');
+    const { attemptLines, reportJson, reportLines, waitingLines } = await import('./show-check.js');
+    const settings = await settingsOf(values, urls);
+    const isJson = values['json'] === true;
+    const write = (lines: readonly string[]) =>
+      void (isJson || process.stdout.write(lines.map((line) => `${line}\n`).join('')));
+    const report = await check(settings, {
+      asked(attempt, isSecond) {
+        write([isSecond ? 'Asked once more, without the callback:' : `Asked for ${settings.origin}:`, '']);
+        write(attemptLines(attempt));
+      },
+      waits: (seconds) => write(waitingLines(seconds)),
+    });
+    write(reportLines(report));
+    if (isJson) process.stdout.write(`${reportJson(report)}\n`);
+    return exitCodes[report.outcome];
+  },
+};
+
+async function settingsOf(values: Values, urls: readonly string[]): Promise<CheckSettings> {
+  const { parseOriginName } = await import('../../../consent/origin-name.js');
+  const { version } = await import('../version.js');
+  const [url, ...others] = urls;
+  if (url === undefined || others.length > 0) throw new UsageError('Name one URL.');
+  const origin = parseOriginName(String(values['origin']));
+  if (!origin.ok) throw new UsageError(`--origin: ${origin.detail.en}`);
+  const rate = String(values['rate']);
+  if (rate !== 'none' && !/^[1-9]\d{0,8}$/.test(rate))
+    throw new UsageError('--rate must be a positive integer, or none.');
+  const judgement = (['strict', 'lenient'] as const).find((each) => each === values['policy']);
+  if (judgement === undefined) throw new UsageError('--policy must be strict or lenient.');
+  const seconds = Number(values['timeout']);
+  if (!(seconds > 0 && seconds <= 3_600)) throw new UsageError('--timeout must be seconds above 0, at most 3600.');
+  const ca = String(values['ca']);
+  return {
+    url,
+    origin: origin.name,
+    requestedRate: rate === 'none' ? undefined : Number(rate),
+    judgement,
+    callbackHost: hostOf(String(values['callback-host'])),
+    ca: ca === '' ? undefined : await authorityIn(ca),
+    allowedNetworks: [values['allow-network'] ?? []].flat().map(String),
+    timeoutMs: seconds * 1_000,
+    userAgent: `Assent/${version}`,
+  };
+}
+
+function hostOf(value: string): CheckSettings['callbackHost'] {
+  if (value === '') return undefined;
+  const [, host = '', port = ''] = /^(\[[0-9a-f:]+\]|[a-z0-9._-]+):(\d{1,5})$/i.exec(value) ?? [];
+  if (host === '' || Number(port) > 65_535) throw new UsageError('--callback-host must be HOST:PORT.');
+  return { host, port: Number(port) };
+}
+
+async function authorityIn(file: string): Promise<string> {
+  const { createSecureContext } = await import('node:tls');
+  try {
+    const ca = await readFile(file, 'utf8');
+    createSecureContext({ ca });
+    return ca;
+  } catch (error) {
+    throw new UsageError(
+      `--ca: ${file} is no certificate that can be read (${(error as NodeJS.ErrnoException).code}).`,
+    );
+  }
+}

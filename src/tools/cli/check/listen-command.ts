@@ -1,0 +1,67 @@
+import { UsageError } from '../../../base/errors.js';
+import { flag, portOf, text, type Command } from '../command.js';
+
+export const listenCommand: Command = {
+  usage: `  listen PORT [--forward URL] [--origin NAME] [--rate N] [--https]
+      Shows the handshakes and events that arrive on http://localhost:PORT. Consents to every origin that asks, or only to
+      --origin, with --rate requests per minute (120 by default, * for no limit), and accepts valid events. With --forward,
+      an application under development responds instead, and the verdict on its responses is shown. --https uses the
+      certificate of "receiver". Port 0 means a free port. Ctrl-C stops it.
+`,
+  options: { forward: text(''), origin: text(''), rate: text('120'), https: flag },
+  takesFiles: true,
+  async run(values, ports) {
+    const { parseRate } = await import('../../../consent/rate.js');
+    const { parseOriginName } = await import('../../../consent/origin-name.js');
+    const { listen } = await import('./listen.js');
+    const [port, ...others] = ports;
+    if (port === undefined || others.length > 0) throw new UsageError('Name one port.');
+    const forward = forwardOf(String(values['forward']));
+    const origin = values['origin'] === '' ? undefined : parseOriginName(String(values['origin']));
+    if (origin?.ok === false) throw new UsageError(`--origin: ${origin.detail.en}`);
+    const rate = parseRate(String(values['rate']));
+    if (rate === undefined) throw new UsageError('--rate must be a positive integer, or *.');
+    const isSecure = values['https'] === true;
+    const identity = isSecure ? await certificate() : undefined;
+    const write = (lines: readonly string[]) => void process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+    const webhook = await listen({
+      port: portOf({ PORT: port }, 'PORT', 'PORT'),
+      certificate: identity,
+      forward,
+      origin: origin?.name,
+      rate,
+      write,
+    });
+    const url = `${isSecure ? 'https' : 'http'}://localhost:${webhook.port}`;
+    const authority = identity === undefined ? '' : ` --ca ${identity.caFile}`;
+    write([
+      `Listening on ${url}${forward === undefined ? '' : `, forwarding to ${forward.href}`}`,
+      `Ask it as a registry would: assent check ${url}${authority}`,
+      '',
+    ]);
+    await new Promise((stop) => process.once('SIGINT', stop).once('SIGTERM', stop));
+    await webhook.stop();
+    return 0;
+  },
+};
+
+function forwardOf(value: string): URL | undefined {
+  if (value === '') return undefined;
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    throw new UsageError('--forward must be an http or https URL without a query.');
+  }
+  return url;
+}
+
+async function certificate() {
+  const { openIdentity } = await import('../demo/receiver.js');
+  const { readConfig } = await import('../../../registry/app/config.js');
+  const { writeFile } = await import('node:fs/promises');
+  const { join } = await import('node:path');
+  const { dataFolder } = readConfig({ ASSENT_DATA: process.env['ASSENT_DATA'] });
+  const { ca, ...identity } = await openIdentity(dataFolder);
+  const caFile = join(dataFolder, 'receiver-ca.pem');
+  await writeFile(caFile, ca);
+  return { ...identity, caFile };
+}

@@ -1,0 +1,103 @@
+import { explain, observed } from '../../../registry/handshake/explain.js';
+import type { HeaderLine } from '../../../consent/handshake.js';
+import { judge } from '../../../consent/judgement.js';
+import { formatRate, parseRate, type Rate } from '../../../consent/rate.js';
+import { forwardTo } from './forward.js';
+import { breachLines, judgeMessage } from './judge-message.js';
+import { exchangeLines, visible } from '../printable.js';
+import {
+  startWebhook,
+  type Behaviour,
+  type Webhook,
+  type WebhookSettings,
+  type WireExchange,
+} from '../demo/webhook.js';
+
+export interface ListenSettings extends Pick<WebhookSettings, 'port' | 'certificate'> {
+  /** The application that responds; undefined responds here. */
+  forward: URL | undefined;
+  /** The only origin that may send; undefined allows each one that asks. */
+  origin: string | undefined;
+  rate: Rate;
+  write: (lines: readonly string[]) => void;
+}
+
+/** Shows handshakes and events that arrive on loopback, with verdicts and faults. Rejects if the port is in use. */
+export function listen({ port, certificate, forward, origin, rate, write }: ListenSettings): Promise<Webhook> {
+  return startWebhook({
+    port,
+    certificate,
+    paths: {},
+    others: forward === undefined ? responding(origin, rate) : forwardTo(forward, (reason) => write([reason])),
+    onExchange: (exchange) => write([...exchangeLines(exchange), '', ...meaningOf(exchange), '']),
+  });
+}
+
+/** Consents, and accepts what is an event. */
+function responding(allowed: string | undefined, rate: Rate): Behaviour {
+  return (request, response, body) => {
+    const { method, headers, rawHeaders } = request;
+    if (method === 'OPTIONS') {
+      const asking = headers['webhook-request-origin']?.toString().toLowerCase();
+      const isAllowed = asking !== undefined && (allowed === undefined || asking === allowed);
+      const consent = { 'WebHook-Allowed-Origin': asking ?? '', 'WebHook-Allowed-Rate': formatRate(rate) };
+      return void response.writeHead(204, { Allow: 'POST, OPTIONS', ...(isAllowed ? consent : {}) }).end();
+    }
+    if (method !== 'POST') return void response.writeHead(405, { Allow: 'POST, OPTIONS' }).end();
+    const { code, faults } = judgeMessage({ headers: rawHeaders, body }, 'cloudevents');
+    const status = { body_too_large: 413, media_type_unsupported: 415 }[code ?? ''] ?? (faults.length > 0 ? 400 : 204);
+    if (status === 204) return void response.writeHead(status).end();
+    const text = breachLines({ faults, warnings: [] }).map((line) => `${line.trim()}\n`);
+    response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(text.join(''));
+  };
+}
+
+/** What a registry or a receiver makes of it. */
+function meaningOf(exchange: WireExchange): string[] {
+  const request = parseHead(exchange.asked);
+  if (exchange.method === 'OPTIONS') return verdictLines(exchange, request.headers);
+  return exchange.method === 'POST' ? eventLines(exchange, request.headers) : [];
+}
+
+function verdictLines({ answered, path }: WireExchange, request: readonly HeaderLine[]): string[] {
+  const asked = (name: string) => request.find(([each]) => each.toLowerCase() === name)?.[1];
+  const origin = asked('webhook-request-origin');
+  if (origin === undefined) return ['No handshake: the request has no WebHook-Request-Origin.'];
+  const rate = parseRate(asked('webhook-request-rate') ?? '');
+  const { status, headers } = parseHead(answered);
+  const { verdict } = judge(
+    { origin, requestedRate: typeof rate === 'number' ? rate : undefined, defaultRate: 60, judgement: 'strict' },
+    { kind: 'answered', status, headers, remoteAddress: '', timing: { totalMs: 0 } },
+  );
+  const callbackOffered = asked('webhook-request-callback') !== undefined;
+  const facts = {
+    ...observed({ origin, sink: new URL(path, 'https://localhost').href }, headers),
+    callbackOffered,
+    status,
+  };
+  const { message, advice } = explain(verdict, facts, 'en');
+  return [`Handshake: ${verdict}. ${message}`, ...(advice === undefined ? [] : [`What to change: ${advice}`])];
+}
+
+function eventLines({ content }: WireExchange, headers: readonly HeaderLine[]): string[] {
+  const { mode, events, ...breaches } = judgeMessage({ headers: headers.flat(), body: content }, 'cloudevents');
+  const named = events.map((read) => {
+    const attributes = 'event' in read ? read.event.attributes : read.parts?.attributes;
+    const shown = ['type', 'source', 'subject', 'id'].flatMap((name) => {
+      const value = attributes?.get(name);
+      return value === undefined ? [] : [`${name} ${String(value)}`];
+    });
+    return visible(`Event (${mode}): ${shown.join(', ') || 'without attributes'}`);
+  });
+  return [...(mode === undefined ? ['Not an event:'] : named), ...breachLines(breaches)];
+}
+
+/** A status line or request line, and headers, as they came. */
+function parseHead(head: string): { status: number; headers: HeaderLine[] } {
+  const [first = '', ...lines] = head.split('\n');
+  const headers = lines.map((line): HeaderLine => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon), line.slice(colon + 1).trim()];
+  });
+  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(first)?.[1] ?? 0), headers };
+}

@@ -1,0 +1,95 @@
+import { presentRejected } from '../../../registry/handshake/explain.js';
+import { warnings as warningTexts } from '../../../consent/verdicts.js';
+import type { CallbackReceived } from './callback-listener.js';
+import type { CheckedAttempt, CheckReport } from './check.js';
+import { exchangeLines, printable } from '../printable.js';
+
+/** Headers that a reader of a callback wants to see. The others are of the client's library. */
+const toldByCallback = /^(?:webhook-.*|content-type|user-agent)$/i;
+
+const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`.trimEnd());
+
+export function attemptLines({ request, answer, detail, message, totalMs }: CheckedAttempt): string[] {
+  const headers = (pairs: ReadonlyArray<readonly [string, string]>) =>
+    pairs.map(([name, value]) => `${name}: ${value}`);
+  const asked = [request.line, ...headers(request.headers)].join('\n');
+  const answered = answer === undefined ? '' : [`HTTP/1.1 ${answer.status}`, ...headers(answer.headers)].join('\n');
+  return [
+    ...indented(exchangeLines({ asked, body: '', answered })),
+    ...(answer === undefined ? [`  no response after ${totalMs} ms: ${printable(detail ?? '')}`] : []),
+    '',
+    message,
+    '',
+  ];
+}
+
+export const waitingLines = (seconds: number): string[] => [
+  `No consent yet. Waiting up to ${seconds} s for the webhook to call the callback URL.`,
+  '',
+];
+
+/** What came of it, after the attempts. */
+export function reportLines(report: CheckReport): string[] {
+  const { outcome, verdict, message, advice, allowedRate, warnings, callbacks, notes, origin, attempts } = report;
+  const title = { consent: 'Consent', none: 'No consent', unreachable: 'No consent: unreachable' }[outcome];
+  const rate = allowedRate === '*' ? 'no limit' : `${allowedRate} requests per minute`;
+  return [
+    ...callbacks.flatMap((callback) => callbackLines(origin, callback)),
+    `${title} (${verdict}${allowedRate === undefined ? '' : `, ${rate}`})`,
+    ...(attempts.at(-1)?.verdict === verdict ? [] : [`  ${message}`]),
+    ...(advice === undefined ? [] : [`  What to change: ${advice}`]),
+    ...warnings.map((warning) => `  Warning: ${warningTexts[warning].en}`),
+    ...notes.map((note) => `  Note: ${note}`),
+  ];
+}
+
+function callbackLines(origin: string, { method, rawHeaders, body, status, rejected }: CallbackReceived): string[] {
+  const headers = rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 && toldByCallback.test(name) ? [`${name}: ${rawHeaders[index + 1]}`] : [],
+  );
+  const asked = [`${method} the callback URL`, ...headers].join('\n');
+  const told = rejected && presentRejected(origin, rejected, 'en');
+  return [
+    'The webhook called the callback URL:',
+    '',
+    ...indented(exchangeLines({ asked, body, answered: `HTTP/1.1 ${status}` })),
+    '',
+    ...(told === undefined ? [] : [told.message, `What to change: ${told.advice}`, '']),
+  ];
+}
+
+/** The report as data. Members are in lower case, as in the API. */
+export function reportJson(report: CheckReport): string {
+  const named = (pairs: ReadonlyArray<readonly [string, string]>) => pairs.map(([name, value]) => ({ name, value }));
+  const { url, origin, requestedRate, outcome, verdict, message, advice, allowedRate, warnings, attempts } = report;
+  const said = (about: { verdict: string; message: string; advice?: string }) => ({
+    verdict: about.verdict,
+    message: about.message,
+    ...(about.advice === undefined ? {} : { advice: about.advice }),
+  });
+  return JSON.stringify(
+    {
+      url,
+      origin,
+      ...(requestedRate === undefined ? {} : { requestedrate: requestedRate }),
+      outcome,
+      ...said({ verdict, message, ...(advice === undefined ? {} : { advice }) }),
+      ...(allowedRate === undefined ? {} : { allowedrate: allowedRate }),
+      warnings,
+      attempts: attempts.map(({ request, answer, totalMs, detail, ...about }) => ({
+        request: named(request.headers),
+        ...(answer === undefined ? { detail } : { status: answer.status, answer: named(answer.headers) }),
+        totalms: totalMs,
+        ...said(about),
+      })),
+      callbacks: report.callbacks.map(({ method, status, rejected }) => ({
+        method,
+        status,
+        ...(rejected === undefined ? {} : { rejected: presentRejected(origin, rejected, 'en') }),
+      })),
+      notes: report.notes,
+    },
+    null,
+    2,
+  );
+}

@@ -1,0 +1,76 @@
+import type { Readable, Writable } from 'node:stream';
+import { UsageError } from '../../base/errors.js';
+
+export interface TextOption {
+  type: 'string';
+  default?: string | string[];
+  multiple?: true;
+  /** What it is called in the help: `--origin NAME`. */
+  value?: string;
+  help?: string;
+  /** Every value that it can have. */
+  choices?: readonly string[];
+}
+
+export interface FlagOption {
+  type: 'boolean';
+  default?: boolean;
+  help?: string;
+}
+
+export type Options = Record<string, TextOption | FlagOption>;
+export type Values = Record<string, string | string[] | boolean | undefined>;
+
+/** Whom a command is for. The help lists them in this order. */
+export const groups = ['Try it', 'Consumers and admins', 'Senders and webhooks', 'This program'] as const;
+export type Group = (typeof groups)[number];
+
+/** What a command reads and writes. */
+export interface Io {
+  stdout: Writable & { isTTY?: boolean; columns?: number };
+  stderr: Writable;
+  stdin: Readable;
+  env: NodeJS.ProcessEnv;
+  /** Fires on Ctrl-C, and when no process reads the output. Until it is called, Ctrl-C ends the program. */
+  interrupted(): AbortSignal;
+}
+
+export interface Command {
+  /** For its help. */
+  usage: string;
+  /** One line for the list of commands. If absent, the first sentence of `usage`. */
+  summary?: string;
+  group?: Group;
+  options: Options;
+  takesFiles?: true;
+  /** Resolves to the exit code. Imports what it needs when it runs: other commands and the help need none of it. */
+  run(values: Values, files: string[], io: Io): Promise<number>;
+}
+
+/** A command with subcommands: `assent subscriptions list`. */
+export interface CommandGroup {
+  summary: string;
+  group?: Group;
+  /** What holds for all of them, for the help. */
+  notes?: string;
+  subcommands: Record<string, Command>;
+}
+
+export type Commands = Record<string, Command | CommandGroup>;
+
+export const text = (value: string) => ({ type: 'string' as const, default: value });
+
+export const flag = { type: 'boolean' as const, default: false };
+
+/** Resolves when the text is written, or lost because no process reads it. */
+export const write = (stream: Writable, lines: string): Promise<void> =>
+  new Promise((resolve) => stream.write(lines, () => resolve()));
+
+/** `shown` is what the message calls it. */
+export function portOf(values: Values, name: string, shown = `--${name}`): number {
+  const value = String(values[name]);
+  if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535) {
+    throw new UsageError(`${shown} must be a number from 0 to 65535; 0 means a free port.`);
+  }
+  return Number(value);
+}

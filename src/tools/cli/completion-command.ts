@@ -1,0 +1,62 @@
+import { UsageError } from '../../base/errors.js';
+import { write, type Command, type Commands } from './command.js';
+import { candidatesOf } from './candidates.js';
+
+/** Each asks this program what can stand next, so that it never lacks a command. */
+const scripts: Readonly<Record<string, string>> = {
+  bash: `_assent() {
+  local IFS=$'\\n'
+  COMPREPLY=($(assent completion candidates -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f1))
+}
+complete -o default -F _assent assent
+`,
+  zsh: `#compdef assent
+_assent() {
+  local -a found
+  found=("\${(@f)$(assent completion candidates -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  found=("\${(@)found:#}")
+  if (( \${#found} )); then
+    found=("\${(@)found//:/\\\\:}")
+    found=("\${(@)found/$'\\t'/:}")
+    _describe assent found
+  else
+    _files
+  fi
+}
+compdef _assent assent
+`,
+  fish: `function __assent_candidates
+  assent completion candidates -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null
+end
+complete -c assent -f -a '(__assent_candidates)'
+complete -c assent -n 'test -z (__assent_candidates | string collect)' -F
+`,
+};
+
+/** `commands` is called when it runs: the table has this command, too. */
+export const completionCommand = (commands: () => Commands): Command => ({
+  summary: 'Prints a script that completes commands and options in your shell: bash, zsh or fish.',
+  group: 'This program',
+  usage: `  completion bash|zsh|fish
+      Prints a script that completes commands, options and their values. Load it when your shell starts:
+
+      bash  eval "$(assent completion bash)"      in ~/.bashrc
+      zsh   eval "$(assent completion zsh)"       in ~/.zshrc, after compinit
+      fish  assent completion fish | source       in ~/.config/fish/config.fish
+`,
+  options: {},
+  takesFiles: true,
+  async run(_values, [shell = '', ...words], { stdout }) {
+    if (shell === 'candidates') {
+      const found = candidatesOf(commands(), words);
+      await write(stdout, found.map(([word, meaning]) => `${word}\t${meaning}\n`).join(''));
+      return 0;
+    }
+    const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
+    if (script === undefined || words.length > 0) {
+      throw new UsageError(`Name one shell: ${Object.keys(scripts).join(', ')}.`);
+    }
+    await write(stdout, script);
+    return 0;
+  },
+});

@@ -1,0 +1,144 @@
+import { copyFile, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { dirname, join, relative } from 'node:path';
+import { readConfig } from '../../../registry/app/config.js';
+import { SetupError } from '../../../base/errors.js';
+import { issuerFile, openDevelopmentIssuer } from '../../../registry/tokens/development-issuer.js';
+import { lockFolder } from '../../../base/files/folder-lock.js';
+import { makeFolder } from '../../../base/files/make-folder.js';
+import { play } from './play.js';
+import { describePaths } from './receiver.js';
+import { freePort, type Role, type Scene } from './scene.js';
+import { firstActs, origin, type SubscriptionBody } from './story.js';
+
+export interface TrySettings {
+  /** 0 for free ones. */
+  port: number;
+  webhookPort: number;
+  env: NodeJS.ProcessEnv;
+}
+
+const tokenHours = 12;
+const certFile = 'webhook-cert.pem';
+const keyFile = 'webhook-key.pem';
+/** For webhooks of your own. The last one is that of docs/examples. */
+const sinkPorts = '443,8443,9443';
+
+/**
+ * A registry and a webhook to try, from nothing to the first delivery in one command. It then keeps running until it is
+ * interrupted. Its folder is made anew at each start, and has a file `env` for the shell of another terminal.
+ */
+export function runTry({ port, webhookPort, env }: TrySettings): Promise<number> {
+  const { dataFolder } = readConfig({ ASSENT_DATA: env['ASSENT_DATA'] });
+  const folder = join(dataFolder, 'try');
+  return play({
+    title: 'Assent: a registry and a webhook to try',
+    acts: firstActs,
+    async prepare(atEnd) {
+      const ports = { api: await freePort(port, '--port'), webhook: await freePort(webhookPort, '--webhook-port') };
+      await makeFolder(dataFolder);
+      atEnd(await lockFolder(folder, inUse));
+      await rm(folder, { recursive: true, force: true });
+      await makeFolder(folder);
+      // With the key of the data folder, `assent token` works for this registry, too.
+      await openDevelopmentIssuer(dataFolder);
+      await copyFile(join(dataFolder, issuerFile), join(folder, issuerFile));
+      return {
+        folder,
+        ports,
+        settings: {
+          ASSENT_DENIED_NETWORKS: env['ASSENT_DENIED_NETWORKS'],
+          ASSENT_SINK_PORTS: `${ports.webhook},${sinkPorts}`,
+        },
+        files: { ca: 'webhook-ca.pem', callback: 'callback', cert: certFile, key: keyFile },
+      };
+    },
+    introduce(scene, tell) {
+      tell.fact('registry', scene.url);
+      tell.fact('webhook', `${scene.webhookUrl}, a real one, with its own certificate`);
+      tell.fact('data', `${shown(folder)}, made anew at each start`);
+    },
+    async stay(scene, signal) {
+      const envFile = join(folder, 'env');
+      const subscription = await writeEnvironment(envFile, scene);
+      process.stdout.write(nextSteps(scene, envFile, subscription, await consoleLinks(scene)));
+      if (!signal.aborted) await once(signal, 'abort');
+      // An interrupt ends it as it should; a closed output does not.
+      if (process.stdout.errored) signal.throwIfAborted();
+    },
+    farewell: () => `Stopped. ${shown(folder)} stays until the next start.`,
+  });
+}
+
+const inUse = (folder: string, owner: number) =>
+  new SetupError(
+    `${shown(folder)} is in use by process ${owner}. Stop that process, or choose another folder: --data.`,
+  );
+
+/** Returns the id of the subscription. */
+async function writeEnvironment(path: string, scene: Scene): Promise<string> {
+  const { body } = await scene.ask('consumer', 'GET', '/v1/subscriptions');
+  const subscription = (body as SubscriptionBody[])[0]?.id ?? '';
+  const lifetime = tokenHours * 3_600;
+  const fileOf = (name: string) => join(dirname(path), name);
+  const variables = {
+    API: `${scene.url}/v1`,
+    ADMIN: await scene.token('admin', lifetime),
+    CONSUMER: await scene.token('consumer', lifetime),
+    SENDER: await scene.token('sender', lifetime),
+    SUBSCRIPTION: subscription,
+    WEBHOOK: scene.webhookUrl,
+    CA: scene.caFile,
+    // For a webhook of your own on localhost.
+    CERT: fileOf(certFile),
+    KEY: fileOf(keyFile),
+    OPERATIONS: scene.operationsUrl,
+  };
+  const lines = Object.entries(variables).map(([name, value]) => `${name}='${value.replaceAll("'", "'\\''")}'\n`);
+  await writeFile(path, lines.join(''), { mode: 0o600 });
+  return subscription;
+}
+
+/** Links that sign in. A fragment never leaves the browser, and the console removes it at once. */
+async function consoleLinks({ url, token }: Scene): Promise<string> {
+  const linkFor = async (role: Role) => {
+    const fragment = new URLSearchParams({ token: await token(role, tokenHours * 3_600) });
+    return `  ${role}:\n  ${url}/console#${fragment.toString()}\n`;
+  };
+  return `${await linkFor('admin')}${await linkFor('consumer')}`;
+}
+
+function nextSteps(scene: Scene, envFile: string, subscription: string, links: string): string {
+  return `
+Everything keeps running until you press Ctrl-C. What the webhook gets is printed here.
+
+  ${scene.url}/          the registry: start page, API reference, links
+${describePaths(scene.webhookUrl, shown(scene.callbackFile))}
+The console does everything in your browser. These links sign you in for ${tokenHours} hours:
+
+${links}
+Next: in a second terminal, in this folder, run
+
+  . ${shown(envFile)}
+
+It sets API, WEBHOOK, CA and more, and the tokens ADMIN, CONSUMER and SENDER, valid for ${tokenHours} hours. Then try:
+
+  # Subscribe a webhook that decides later
+  curl -s $API/subscriptions -H "Authorization: Bearer $CONSUMER" -H 'Content-Type: application/json' \\
+    -d '{"sink":"${scene.webhookUrl}/later","protocol":"HTTP"}'
+
+  # Ask whether the sender may send
+  curl -s "$API/permissions?origin=${origin}&sink=$WEBHOOK/events" -H "Authorization: Bearer $SENDER"
+
+  # Suspend the first subscription
+  curl -s $API/subscriptions/${subscription}/suspend -H "Authorization: Bearer $CONSUMER" \\
+    -H 'Content-Type: application/json' -d '{"reason":"Maintenance until Monday."}'
+
+`;
+}
+
+/** As a path from here, if it is inside of this folder. */
+function shown(path: string): string {
+  const fromHere = relative('.', path);
+  return fromHere.startsWith('../../..') ? path : fromHere;
+}

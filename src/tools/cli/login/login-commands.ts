@@ -1,0 +1,130 @@
+import { UsageError } from '../../../base/errors.js';
+import { write, type Command, type Io, type Options, type Values } from '../command.js';
+import { optionLines, usageLineOf } from '../help.js';
+import type { IssuerChoice } from './login.js';
+import { connectionOptions, placeOf, urlOption } from '../resources/registry.js';
+
+const group = 'This program';
+
+const usageOf = (name: string, summary: string, options: Options) =>
+  `  ${usageLineOf(name, '', options).slice('assent '.length)}\n      ${summary}\n\n${optionLines(options)}`;
+
+const loginSummary = 'Signs in at the issuer of a registry, with a code that you confirm in a browser.';
+const loginOptions: Options = {
+  url: urlOption,
+  issuer: {
+    type: 'string',
+    value: 'URL',
+    help: 'The issuer. Default: the one that the registry names for its console',
+  },
+  'client-id': { type: 'string', value: 'ID', help: 'The client. Default: that of the console' },
+  scope: { type: 'string', value: 'TEXT', help: 'The scopes, with spaces. Default: those of the console' },
+};
+
+export const loginCommand: Command = {
+  summary: loginSummary,
+  group,
+  usage: `${usageOf('login', loginSummary, loginOptions)}
+  The token is kept in assent/credentials.json in your folder for configuration (XDG_CONFIG_HOME, or ~/.config), which
+  only you can read. It is renewed when it expires, if the issuer gave a refresh token. Exit codes: 0 signed in; 1 failed.
+`,
+  options: loginOptions,
+  async run(values, _files, io) {
+    const { url: registry } = await placeOf(values, io);
+    const { login } = await import('./login.js');
+    const { token } = await login(registry, await issuerOf(registry, values), io);
+    await write(io.stdout, `Signed in to ${registry}${asWhom(claimsOf(token))}.\n`);
+    return 0;
+  },
+};
+
+const logoutSummary = 'Forgets the token of a registry, and revokes it at the issuer.';
+
+export const logoutCommand: Command = {
+  summary: logoutSummary,
+  group,
+  usage: usageOf('logout', logoutSummary, { url: urlOption }),
+  options: { url: urlOption },
+  async run(values, _files, io) {
+    const { url: registry } = await placeOf(values, io);
+    const { logout } = await import('./login.js');
+    const isDone = await logout(io.env, registry);
+    await write(io.stdout, isDone ? `Signed out of ${registry}.\n` : `There is no login for ${registry}.\n`);
+    return 0;
+  },
+};
+
+const whoamiSummary = 'Shows the registry and whom the token speaks for, without asking the registry.';
+
+export const whoamiCommand: Command = {
+  summary: whoamiSummary,
+  group,
+  usage: usageOf('whoami', whoamiSummary, connectionOptions),
+  options: connectionOptions,
+  async run(values, _files, io) {
+    const { url: registry, token } = await placeOf(values, io);
+    const bearer = await token();
+    if (bearer === undefined) return refuse(io, `There is no token for ${registry}. Set ASSENT_TOKEN, or sign in.\n`);
+    const claims = claimsOf(bearer);
+    if (claims === undefined) return refuse(io, 'The token is not a JWT, so only the registry can read it.\n');
+    const scope = claims['scope'] ?? claims['scp'];
+    const expires = typeof claims['exp'] === 'number' ? new Date(claims['exp'] * 1_000).toISOString() : undefined;
+    const known = {
+      registry,
+      issuer: claims['iss'],
+      tenant: claims['tenant'],
+      client: claims['client_id'] ?? claims['sub'],
+      scope: Array.isArray(scope) ? scope.join(' ') : scope,
+      expires,
+    };
+    const { detailsOf } = await import('../resources/table.js');
+    await write(io.stdout, values['json'] ? `${JSON.stringify(known, null, 2)}\n` : detailsOf(known));
+    return 0;
+  },
+};
+
+async function refuse(io: Io, line: string): Promise<number> {
+  await write(io.stderr, line);
+  return 1;
+}
+
+/** What a JWT says. Only the registry verifies it. */
+function claimsOf(token: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}
+
+function asWhom(claims: Record<string, unknown> | undefined): string {
+  const [client, tenant] = [claims?.['client_id'] ?? claims?.['sub'], claims?.['tenant']];
+  return typeof client === 'string' && typeof tenant === 'string' ? ` as ${client} of ${tenant}` : '';
+}
+
+/** From the options, or what the page of the console says. */
+async function issuerOf(registry: string, values: Values): Promise<IssuerChoice> {
+  const [issuer, clientid, scope] = (['issuer', 'client-id', 'scope'] as const).map((name) =>
+    typeof values[name] === 'string' ? values[name] : undefined,
+  );
+  if (issuer !== undefined && clientid !== undefined) return { issuer, clientid, scope: scope ?? usualScope };
+  const published = (await issuersOf(registry)).filter((each) => issuer === undefined || each.issuer === issuer);
+  const [found, other] = published;
+  if (found === undefined)
+    throw new UsageError('The registry names no issuer for its console. Use --issuer and --client-id.');
+  if (other !== undefined) {
+    throw new UsageError(`Choose one with --issuer: ${published.map((each) => each.issuer).join(', ')}`);
+  }
+  return { issuer: found.issuer, clientid: clientid ?? found.clientid, scope: scope ?? found.scope };
+}
+
+const usualScope = 'openid offline_access assent:subscribe assent:admin';
+
+async function issuersOf(registry: string): Promise<IssuerChoice[]> {
+  const response = await fetch(`${registry}/console`, { signal: AbortSignal.timeout(10_000) }).catch((error: Error) => {
+    throw new Error(`${registry} does not respond: ${(error.cause as Error | undefined)?.message ?? error.message}`);
+  });
+  const settings = /<script type="application\/json" id="settings">(.*?)<\/script>/s.exec(await response.text())?.[1];
+  if (!response.ok || settings === undefined) throw new Error(`${registry}/console does not say how to sign in.`);
+  return (JSON.parse(settings) as { issuers: IssuerChoice[] }).issuers;
+}

@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises';
+import { createClient, type Client } from '../../../kits/client/index.js';
+import { UsageError } from '../../../base/errors.js';
+import type { Io, Options, TextOption, Values } from '../command.js';
+import { readCredentials, type Login } from '../login/credentials-file.js';
+
+export const urlOption: TextOption = {
+  type: 'string',
+  value: 'URL',
+  help: 'Where the registry is. Default: ASSENT_URL, your login, or http://127.0.0.1:3000',
+};
+
+/** The options of every command that asks a registry. */
+export const connectionOptions: Options = {
+  url: urlOption,
+  'token-file': {
+    type: 'string',
+    value: 'FILE',
+    help: 'A file with the token. Default: ASSENT_TOKEN, or the login for the registry',
+  },
+  json: { type: 'boolean', help: 'Print JSON, a line for each entry of a list' },
+};
+
+const developmentUrl = 'http://127.0.0.1:3000';
+/** A token that expires this soon is renewed first. */
+const renewBeforeMs = 30_000;
+
+/** The URL of a registry without `/v1`, as it is the key of its login. Throws UsageError. */
+export function registryUrlOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
+    throw new UsageError(`--url or ASSENT_URL must be an http or https URL: ${text}`);
+  }
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '');
+}
+
+export interface Place {
+  url: string;
+  token: () => Promise<string | undefined>;
+}
+
+/** Where the registry is, and the token for it. */
+export async function placeOf(values: Values, { env }: Io): Promise<Place> {
+  const file = values['token-file'];
+  const credentials = file !== undefined || env['ASSENT_TOKEN'] ? undefined : await readCredentials(env);
+  const named = typeof values['url'] === 'string' ? values['url'] : env['ASSENT_URL'];
+  const url = registryUrlOf(named || credentials?.latest || developmentUrl);
+  return {
+    url,
+    async token() {
+      if (typeof file === 'string') return readToken(file);
+      if (env['ASSENT_TOKEN']) return env['ASSENT_TOKEN'].trim();
+      const login = credentials?.registries[url];
+      return login === undefined ? undefined : renewed(env, url, login);
+    },
+  };
+}
+
+async function readToken(file: string): Promise<string> {
+  return (
+    await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      throw new UsageError(`--token-file ${file} cannot be read: ${error.code}`);
+    })
+  ).trim();
+}
+
+async function renewed(env: NodeJS.ProcessEnv, url: string, login: Login): Promise<string> {
+  const { refreshtoken, expiresat = Infinity, token } = login;
+  if (refreshtoken === undefined || expiresat - Date.now() > renewBeforeMs) return token;
+  const { refreshLogin } = await import('../login/login.js');
+  return (await refreshLogin(env, url, login)).token;
+}
+
+export async function openRegistry(values: Values, io: Io): Promise<Client> {
+  return createClient({ ...(await placeOf(values, io)), userAgent: 'assent-cli' });
+}

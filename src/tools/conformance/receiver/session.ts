@@ -1,0 +1,237 @@
+import { randomBytes } from 'node:crypto';
+import { judge, judgeOrigin, type Judgement } from '../../../consent/judgement.js';
+import type { ConformanceProfile, Finding } from '../case.js';
+import { hideQuery, hideSecrets } from '../hide-secrets.js';
+import type { CallbackHost, Offer } from './callback-host.js';
+import { exchange, targetOf, type Exchange, type WireRequest } from './wire.js';
+
+export interface SessionSettings {
+  sink: string;
+  /** An origin that the receiver allows; undefined if nobody named one. */
+  origin: string | undefined;
+  /** Per minute, for WebHook-Request-Rate. */
+  rate: number;
+  profile: ConformanceProfile;
+  /** Events may be posted. */
+  deliver: boolean;
+  /** More requests than `mostRequests` may be sent. */
+  burst: boolean;
+  token: string | undefined;
+  ca: readonly string[] | undefined;
+  /** For the response to a request, in milliseconds. */
+  timeoutMs: number;
+  /** For a call of the callback that an allowed origin offers. */
+  callMs: number;
+  /** How long the callback of a denied origin must stay silent, and how long the kit holds back its response to a call. */
+  quietMs: number;
+  signal: AbortSignal;
+  callbacks: CallbackHost | undefined;
+}
+
+/** To one target, without bursts. */
+export const mostRequests = 80;
+
+/** The origin of requests if none is named. */
+const anyOrigin = 'sender.example.com';
+
+export type Headers = WireRequest['headers'];
+
+export interface Handshake {
+  origin?: string;
+  rate?: number | undefined;
+  callback?: string;
+  more?: Headers;
+  /** Changes the name of each header. */
+  named?: (name: string) => string;
+  framing?: WireRequest['framing'];
+  url?: string;
+}
+
+/** How a handshake with a callback ended. */
+export interface CallbackAttempt {
+  exchange: Exchange;
+  offer: Offer;
+  isCalled: boolean;
+}
+
+export interface Session extends SessionSettings {
+  /** The allowed one, as far as known. */
+  origin: string;
+  isOriginNamed: boolean;
+  /** How many requests the target got. */
+  requests(): number;
+  send(request: WireRequest): Promise<Exchange>;
+  offer(host: CallbackHost, ...settings: Parameters<CallbackHost['offer']>): Offer;
+  handshake(asked?: Handshake): Promise<Exchange>;
+  /** The allowed origin, with a rate. Asked once for all cases, as the next three are. */
+  consent(): Promise<Exchange>;
+  /** No receiver allows it by name. */
+  deniedOrigin: string;
+  denied(): Promise<Exchange>;
+  /** The allowed origin, with a callback; undefined if no callback can be offered. */
+  byCallback(): Promise<CallbackAttempt | undefined>;
+  /** One event. */
+  delivery(): Promise<Exchange>;
+  post(headers: Headers, body: string, url?: string): Promise<Exchange>;
+  passed: Conclude;
+  failed: Conclude;
+  notEvaluable: Conclude;
+}
+
+type Conclude = (detail: string, ...evidence: Exchange[]) => Finding;
+
+/** Every request to one target, and what the cases share. Throws an Error if cases would send too many requests. */
+export function openSession(settings: SessionSettings): Session {
+  const { sink, rate, token, signal, callbacks, callMs } = settings;
+  const origin = settings.origin ?? anyOrigin;
+  const deniedOrigin = `denied-${randomBytes(4).toString('hex')}.attacker.test`;
+  const secrets = [token ?? '', ...queryValues(sink)];
+  let requests = 0;
+
+  async function send(request: WireRequest): Promise<Exchange> {
+    requests += 1;
+    if (requests > mostRequests && !settings.burst) {
+      throw new Error(`The kit would send more than ${mostRequests} requests to the target.`);
+    }
+    return exchange(request, settings);
+  }
+
+  function handshake(asked: Handshake = {}): Promise<Exchange> {
+    const { named = (name: string) => name, more = [], callback, framing, url = sink } = asked;
+    const wanted = 'rate' in asked ? asked.rate : rate;
+    const headers = [
+      ['WebHook-Request-Origin', asked.origin ?? origin],
+      ...(wanted === undefined ? [] : [['WebHook-Request-Rate', String(wanted)]]),
+      ...(callback === undefined ? [] : [['WebHook-Request-Callback', callback]]),
+      ...more,
+    ].map(([name = '', value = '']) => [named(name), value] as const);
+    return send({ method: 'OPTIONS', url, headers, framing });
+  }
+
+  /** The key in the URL is not for reports. */
+  const offerOf: Session['offer'] = (host, ...settings) => {
+    const offer = host.offer(...settings);
+    secrets.push(offer.key);
+    return offer;
+  };
+
+  async function tryCallback(scheme: 'https' | 'http', host: CallbackHost): Promise<CallbackAttempt> {
+    const offer = offerOf(host, scheme);
+    const answer = await handshake({ callback: offer.url });
+    const isDecided = consentOf(answer, origin) !== undefined || answer.answer === undefined;
+    return {
+      exchange: answer,
+      offer,
+      isCalled: isDecided ? offer.calls.length > 0 : await offer.called(callMs, signal),
+    };
+  }
+
+  const event = () => JSON.stringify(newEvent());
+  const post: Session['post'] = (headers, body, url = sink) =>
+    send({ method: 'POST', url, body, headers: [['WebHook-Request-Origin', origin], ...headers] });
+
+  const hide = (text: string) => hideSecrets(text.replaceAll(targetOf(sink), hideQuery(targetOf(sink))), secrets);
+  const conclude =
+    (outcome: Finding['outcome']): Conclude =>
+    (detail, ...evidence) => ({
+      outcome,
+      detail: hide(detail),
+      evidence: evidence.map(({ asked, answered }) => ({
+        asked: hide(asked),
+        answered: answered === undefined ? undefined : hide(answered),
+      })),
+    });
+
+  return {
+    ...settings,
+    origin,
+    isOriginNamed: settings.origin !== undefined,
+    requests: () => requests,
+    send,
+    offer: offerOf,
+    handshake,
+    consent: once(() => handshake()),
+    deniedOrigin,
+    denied: once(() => handshake({ origin: deniedOrigin })),
+    byCallback: once(async () => {
+      if (callbacks === undefined || signal.aborted) return undefined;
+      const attempt = await tryCallback('https', callbacks);
+      // A target that doesn't trust the certificate of the kit may take a URL without TLS.
+      return attempt.isCalled || callbacks.tlsFailure() === undefined ? attempt : tryCallback('http', callbacks);
+    }),
+    delivery: once(() => post(withToken(structured, token), event())),
+    post,
+    passed: conclude('passed'),
+    failed: conclude('failed'),
+    notEvaluable: conclude('not_evaluable'),
+  };
+}
+
+export const structured: Headers = [['Content-Type', 'application/cloudevents+json; charset=utf-8']];
+
+export function withToken(headers: Headers, token: string | undefined): Headers {
+  return token === undefined ? headers : [...headers, ['Authorization', `Bearer ${token}`]];
+}
+
+/** Valid by CloudEvents and by the NL GOV profile. */
+export function newEvent() {
+  return {
+    specversion: '1.0',
+    id: randomBytes(16).toString('hex'),
+    source: 'urn:nld:oin:00000000000000000000:systeem:conformance',
+    type: 'nl.assent.conformance.test',
+    time: new Date().toISOString(),
+    datacontenttype: 'application/json',
+    data: { message: 'A test of conformance: do nothing.' },
+  };
+}
+
+export function linesOf({ answer }: Exchange, name: string): string[] {
+  return (answer?.headers ?? []).filter(([each]) => each.toLowerCase() === name).map(([, value]) => value.trim());
+}
+
+/** The value that allows this origin, even in a list; undefined if there is none. */
+export function consentOf(exchange: Exchange, origin: string): string | undefined {
+  const lines = linesOf(exchange, 'webhook-allowed-origin');
+  if (lines.length === 0) return undefined;
+  const consent = judgeOrigin({ origin, judgement: 'lenient' }, lines);
+  return typeof consent === 'string' || consent.warnings.includes('origin_trailing_dot')
+    ? undefined
+    : consent.allowedOrigin;
+}
+
+export const hasWebhookHeaders = ({ answer }: Exchange): boolean =>
+  (answer?.headers ?? []).some(([name]) => /^webhook-/i.test(name));
+
+/** As the registry judges the response, if it asked for this rate. */
+export function judgementOf({ answer, failure }: Exchange, origin: string, requestedRate: number): Judgement {
+  const criteria = { origin, requestedRate, defaultRate: requestedRate, judgement: 'strict' } as const;
+  const timing = { totalMs: 0 };
+  if (answer === undefined) {
+    return judge(criteria, { kind: 'unanswered', reason: 'connection_failed', detail: failure, timing });
+  }
+  return judge(criteria, { kind: 'answered', ...answer, remoteAddress: '', timing });
+}
+
+/** Why a response tells nothing about consent; undefined if it does. */
+export function whyUndecided({ answer, failure }: Exchange): string | undefined {
+  if (answer === undefined) return `The receiver did not respond: ${failure}.`;
+  const { status } = answer;
+  if (status >= 300 && status < 400) return `The receiver redirects the request with ${status}. See R13.`;
+  if (status === 429 || status === 503)
+    return `The receiver returned ${status}: it asks to be left alone. Run it later.`;
+  return undefined;
+}
+
+function queryValues(url: string): string[] {
+  const query = /\?([^#]*)/.exec(url)?.[1] ?? '';
+  return query
+    .split('&')
+    .map((pair) => pair.slice(pair.indexOf('=') + 1))
+    .filter((value) => value.length > 3);
+}
+
+function once<T>(run: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => (result ??= run());
+}

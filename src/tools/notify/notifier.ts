@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { join } from 'node:path';
+import { SetupError } from '../../base/errors.js';
+import { createSender, RegistryError, type DoorSettings } from '../../kits/sender/index.js';
+import { openJournal } from '../../kits/sender/journal.js';
+import { createRegistryClient } from '../../kits/sender/registry-client.js';
+import { lockFolder } from '../../base/files/folder-lock.js';
+import { makeFolder } from '../../base/files/make-folder.js';
+import { createCourier, type Dropped } from './courier.js';
+import { createFollow } from './follow.js';
+import { eventOf, type EventSettings, type Notice } from './notice.js';
+import { openOutbox, type Entry } from './outbox.js';
+import type { Standings } from './standings.js';
+
+export interface NotifierSettings extends EventSettings {
+  registry: readonly URL[];
+  /** Of one tenant, with `assent:deliver`, and `assent:credentials` if webhooks for notices may have credentials. */
+  token: () => Promise<string> | string;
+  /** The origin of the notices. */
+  origin: string;
+  folder: string;
+  ca: string | undefined;
+  door: DoorSettings;
+  keepMs: number;
+  firstDelayMs: number;
+  onDelivered: (entry: Entry) => void;
+  onDropped: (entry: Entry, why: Dropped) => void;
+  onFault: (error: unknown) => void;
+}
+
+/** How often it looks whether the replica has caught up. */
+const lookMs = 20;
+
+/**
+ * A sender of notices: tells each subscriber, at the webhooks that it subscribed to the origin of the notices, what
+ * happened to its own subscriptions. Two views of the log: `follow` works out the notices, and the sender's kit knows who
+ * wants them and may get them. Runs until the signal fires. SetupError for a folder in use, and for an origin that does
+ * not exist or whose profile the events do not keep.
+ */
+export async function runNotifier(settings: NotifierSettings, signal: AbortSignal): Promise<void> {
+  const { registry, token, origin, folder, ca, onFault } = settings;
+  await makeFolder(folder);
+  const release = await lockFolder(
+    join(folder, 'notify'),
+    (_, owner) => new SetupError(`Process ${owner} sends notices from ${folder}.`),
+  );
+  const addresses = registry.map((address) => address.href);
+  const ending = new AbortController();
+  const end = () => ending.abort(signal.reason);
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+  const outbox = await openOutbox(folder, onFault);
+  const journal = await openJournal({
+    folder: join(folder, 'log'),
+    registry: addresses.toSorted().join(' '),
+    origin: undefined,
+    onFault,
+  });
+  const client = createRegistryClient({ addresses: registry, token, ca });
+  const kit = { registry: addresses, token, ca, instance: 'notify', door: settings.door, onFault };
+  const sender = await createSender({ ...kit, folder: join(folder, 'replica') });
+
+  /** The webhooks that get an event, by what their subscriptions want; only those of the subscriber itself. */
+  function entriesOf(notice: Notice, standings: Standings): Array<Omit<Entry, 'number'>> {
+    const event = eventOf(notice, settings);
+    const match = sender.match(event, { origin });
+    return match.sinks.flatMap(({ sink, subscriptions }) => {
+      const own = subscriptions.filter((id) => standings.subscriberOf(id) === notice.subscriber);
+      return own.length === 0 ? [] : [{ sink, subscriptions: own, queuedAt: Date.now(), event }];
+    });
+  }
+
+  async function hand(notices: readonly Notice[], revision: string, standings: Standings): Promise<void> {
+    // A notice about a subscription to notices would cause the next one.
+    const wanted = notices.filter((notice) => notice.origin !== origin);
+    const entries: Array<Omit<Entry, 'number'>> = [];
+    if (wanted.length > 0) await untilCurrent(revision);
+    for (const notice of wanted) {
+      try {
+        entries.push(...entriesOf(notice, standings));
+      } catch (error) {
+        if (!(error instanceof RegistryError) || error.code === 'index_loading') throw error;
+        onFault(new Error(`No one gets the notice ${notice.id}.`, { cause: error }));
+      }
+    }
+    courier.add(await outbox.append(entries, revision));
+  }
+
+  /** Until the kit knows every subscription to notices that was there at this revision. */
+  async function untilCurrent(revision: string): Promise<void> {
+    const probe = eventOf({ ...example, origin }, settings);
+    const known = () => BigInt(sender.match(probe, { origin }).revision || 0);
+    while (known() < BigInt(revision)) await sleep(lookMs, undefined, { signal: ending.signal });
+  }
+
+  const follow = createFollow({ client, journal, through: outbox.through, hand, onFault, random: Math.random });
+  const courier = createCourier({
+    ...settings,
+    sender,
+    outbox,
+    isWanted: (ids) => ids.some((id) => follow.standings().subscriberOf(id) !== undefined),
+    signal: ending.signal,
+  });
+  try {
+    const stop = new Promise<void>((resolve) => {
+      if (ending.signal.aborted) resolve();
+      ending.signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await Promise.race([sender.ready(0), stop]);
+    if (!ending.signal.aborted) {
+      checkOrigin(() => sender.match(eventOf({ ...example, origin }, settings), { origin }));
+      courier.add(outbox.pending());
+      await follow.run(ending.signal);
+    }
+  } finally {
+    signal.removeEventListener('abort', end);
+    ending.abort(new Error('The notifier stops.'));
+    await courier.stopped();
+    await Promise.all([sender.close(), client.close()]);
+    await Promise.all([journal.close().catch(onFault), outbox.close().catch(onFault)]);
+    await release();
+  }
+}
+
+/** Events of this kind must be valid for the origin, or none would ever be sent. */
+function checkOrigin(match: () => unknown): void {
+  try {
+    match();
+  } catch (error) {
+    if (!(error instanceof RegistryError)) throw error;
+    const faults = error.faults.map(
+      ({ pointer, detail }) => ` ${pointer}: ${typeof detail === 'string' ? detail : detail.en}`,
+    );
+    throw new SetupError(`Notices cannot be sent for this origin: ${error.message}${faults.join('')}`, {
+      cause: error,
+    });
+  }
+}
+
+const example: Notice = {
+  id: 'example',
+  type: 'subscription.active',
+  at: '2026-01-01T00:00:00.000Z',
+  subscriber: '',
+  subscription: '00000000-0000-0000-0000-000000000000',
+  origin: '',
+  sink: '',
+  status: 'active',
+  reason: 'granted',
+  grant: undefined,
+};

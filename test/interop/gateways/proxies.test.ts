@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createToken } from '../../../src/tools/cli/login/create-token.js';
+import { startRegistry, type Registry } from '../../support/registry.js';
+import { createTenant } from '../../support/tenant.js';
+import { testGateway } from '../../registry/gateways/enforced.js';
+import { blockOf, isThere } from '../../registry/gateways/gateways.js';
+
+/** nginx and Caddy with the configurations of the documentation. What a machine lacks is skipped, with the reason. */
+const describeIf = (tool: string[]) =>
+  isThere(tool)
+    ? describe
+    : (name: string, tests: () => void) => describe.skip(`${name}: ${tool[0]} is not installed`, tests);
+
+const replace = (text: string, pairs: Array<[string, string]>) =>
+  pairs.reduce((changed, [from, to]) => {
+    if (!changed.includes(from)) throw new Error(`The configuration does not have ${from}.`);
+    return changed.replaceAll(from, to);
+  }, text);
+
+describeIf(['nginx', '-v'])('nginx', () => {
+  // As root, nginx would work as a user that cannot write to this folder.
+  const user = process.getuid?.() === 0 ? 'user root;' : '';
+  const around = (servers: string) => `${user} daemon off; pid nginx.pid; error_log stderr warn; events {}
+http {
+  client_body_temp_path temp/body; proxy_temp_path temp/proxy; fastcgi_temp_path temp/fastcgi;
+  uwsgi_temp_path temp/uwsgi; scgi_temp_path temp/scgi; access_log off;
+  ${servers}
+}`;
+  testGateway(
+    {
+      block: 'nginx gateway',
+      config: 'nginx.conf',
+      command: ['nginx', '-p', '.', '-e', 'stderr', '-c', 'nginx.conf'],
+      adapt: (block, { port, registry, webhook }) =>
+        around(
+          replace(block, [
+            ['listen 9443', `listen 127.0.0.1:${port}`],
+            ['127.0.0.1:3000', registry],
+            ['127.0.0.1:8080', webhook],
+          ]),
+        ),
+    },
+    { failure: 500 },
+  );
+});
+
+describeIf(['caddy', 'version'])('Caddy', () => {
+  testGateway(
+    {
+      block: 'caddyfile gateway',
+      config: 'Caddyfile',
+      command: ['caddy', 'run', '--config', 'Caddyfile', '--adapter', 'caddyfile'],
+      env: { XDG_DATA_HOME: 'temp', XDG_CONFIG_HOME: 'temp' },
+      adapt: (block, { port, registry, webhook }) =>
+        `{\n\tadmin off\n\tauto_https off\n}\n${replace(block, [
+          ['webhook.example.com', `https://localhost:${port}`],
+          ['127.0.0.1:3000', registry],
+          ['127.0.0.1:8080', webhook],
+        ])}`,
+    },
+    { failure: 502 },
+  );
+});
+
+/**
+ * Traefik is not to be had here. Its ForwardAuth sends a GET with the headers in `authRequestHeaders` that the delivery
+ * has after the middlewares before, and with those that it sets itself.
+ */
+describe('Traefik', () => {
+  let registry: Registry;
+  let token: string;
+  beforeAll(async () => {
+    registry = await startRegistry();
+    const tenant = await createTenant(registry);
+    registry.receiver.consent('/events', { rate: '*' });
+    await tenant.register(registry.receiver.sink('/events'));
+    const claims = { tenant: 'gemeente', subscriber: 'gateway', scopes: ['assent:deliver' as const], minutes: 60 };
+    token = await createToken(claims, registry.env);
+  });
+  afterAll(() => registry.stop());
+
+  const ask = (uri: string, delivered: Record<string, string>) => {
+    const block = blockOf('yaml traefik');
+    const names = /authRequestHeaders: \[(.*)\]/.exec(block)?.[1]?.split(', ') ?? [];
+    const added = {
+      'Assent-Authorization': /Assent-Authorization: (Bearer TOKEN)/.exec(block)?.[1]?.replace('TOKEN', token) ?? '',
+      'Assent-Lease': /Assent-Lease: '(true)'/.exec(block)?.[1] ?? '',
+    };
+    const all: Record<string, string> = { ...delivered, ...added };
+    const address = /address: http:\/\/127\.0\.0\.1:3000(\S+)/.exec(block)?.[1] ?? '';
+    return fetch(`${registry.url}${address}`, {
+      headers: {
+        ...Object.fromEntries(names.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]]))),
+        'X-Forwarded-For': '192.0.2.1',
+        'X-Forwarded-Method': 'POST',
+        'X-Forwarded-Proto': 'https',
+        'X-Forwarded-Host': new URL(registry.receiver.sink('/')).host,
+        'X-Forwarded-Uri': uri,
+      },
+    });
+  };
+  const delivery = { 'WebHook-Request-Origin': 'eventemitter.example.com', Authorization: 'Basic YTpi' };
+
+  test('asks with what its page documents, and gets a yes or a no', async () => {
+    expect((await ask('/events', delivery)).status).toBe(204);
+    const refused = await ask('/other', delivery);
+    expect([refused.status, refused.headers.get('Assent-Reason')]).toEqual([403, 'no_grant']);
+    expect((await ask('/events', { Authorization: 'Basic YTpi' })).headers.get('Assent-Reason')).toBe('origin_missing');
+  });
+});

@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { readConfig, settings } from '../../src/registry/app/config.js';
+import { loadContract } from '../../src/base/contract/contract.js';
+
+const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+const { services, configs, volumes } = parse(read('compose.yaml'));
+const proxy = read('.config/haproxy.cfg');
+
+test('compose.yaml starts three equal processes with existing settings', () => {
+  const { environment, deploy } = services.registry;
+  expect(deploy.replicas).toBe(3);
+  const known = settings.map(({ name }) => name);
+  expect(known).toEqual(expect.arrayContaining(Object.keys(environment)));
+  const key = Buffer.alloc(32).toString('base64url');
+  const given = { POSTGRES_PASSWORD: 'x', ASSENT_CREDENTIAL_KEYS: `2026-11:${key}`, ASSENT_DEVELOPMENT_ISSUER: 'true' };
+  const resolved = Object.entries<string>(environment).map(([name, value]) => [
+    name,
+    value.replace(/\$\{(\w+)(:[?-][^}]*)?\}/g, (_, variable) => (given as Record<string, string>)[variable] ?? ''),
+  ]);
+  const config = readConfig({ NODE_ENV: 'production', ...Object.fromEntries(resolved) });
+  expect(config.databaseUrl).toBe('postgres://assent:x@postgres:5432/assent');
+});
+
+test('compose.yaml mounts existing files, and only the proxy is reachable from outside', () => {
+  expect(configs.proxy.file).toBe('./.config/haproxy.cfg');
+  const mounted = Object.values<{ volumes?: string[] }>(services).flatMap((service) => service.volumes ?? []);
+  expect(mounted.map((volume) => volume.split(':')[0]).sort()).toEqual(Object.keys(volumes).sort());
+  const published = Object.entries<{ ports?: string[] }>(services).flatMap(([name, { ports = [] }]) =>
+    ports.map((port) => [name, port]),
+  );
+  expect(published).toEqual([['proxy', '127.0.0.1:3000:3000']]);
+});
+
+test('the proxy knows every process, and sends only operations that change nothing to read-only processes', () => {
+  const counts = [...proxy.matchAll(/server-template registry (\d+) registry:(\d+)/g)].map(([, ...found]) => found);
+  expect(counts).toEqual(Array(2).fill([String(services.registry.deploy.replicas), '3000']));
+  const [, paths = ''] = /acl from_memory path (.*)/.exec(proxy) ?? [];
+  const { operations } = loadContract();
+  for (const path of paths.split(' ')) {
+    for (const { isSafe } of operations.filter((operation) => operation.path === path)) expect(isSafe).toBe(true);
+  }
+  expect(paths.split(' ')).toEqual(expect.arrayContaining(['/v1/match', '/v1/permissions']));
+});
+
+test.each([undefined, '0.0.0.0', '::', 'localhost'])(
+  'the health check of the image queries the listener on %s',
+  async (host) => {
+    let status = 200;
+    const server = createServer((request, response) => {
+      response.writeHead(request.url === '/readyz/reads' ? status : 404).end();
+    });
+    await once(server.listen(0, host === 'localhost' ? host : '127.0.0.1'), 'listening');
+    const [command, ...args] = JSON.parse(/HEALTHCHECK[^[]*(\[.*\])/.exec(read('Dockerfile'))?.[1] ?? '[]') as string[];
+    const { port } = server.address() as AddressInfo;
+    const env = { PATH: process.env['PATH'], ASSENT_OPERATIONS_PORT: String(port), ASSENT_OPERATIONS_HOST: host };
+    const check = async () => (await once(spawn(command ?? '', args, { env }), 'close'))[0] as number;
+    expect(await check()).toBe(0);
+    status = 503;
+    expect(await check()).toBe(1);
+    server.close();
+  },
+);

@@ -1,0 +1,147 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@jest/globals';
+import type { MetricObject } from 'prom-client';
+import { parse, parseAllDocuments } from 'yaml';
+import { readConfig, settings } from '../../src/registry/app/config.js';
+import { verdicts } from '../../src/consent/verdicts.js';
+import { loadContract } from '../../src/base/contract/contract.js';
+import { createMetrics } from '../../src/registry/probes/metrics.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+interface Rule {
+  alert: string;
+  expr: string;
+}
+const rules: Rule[] = parse(read('docs/operate/alerts.yaml')).groups.flatMap((group: { rules: Rule[] }) => group.rules);
+
+interface Panel {
+  id: number;
+  type: string;
+  gridPos: { x: number; y: number; w: number; h: number };
+  targets?: Array<{ expr: string }>;
+}
+const dashboard = JSON.parse(read('docs/operate/grafana.json')) as { panels: Panel[] };
+const queries = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+
+test('alert rules and the dashboard use only existing metrics and labels', () => {
+  const { registry } = createMetrics({
+    lagSeconds: async () => 0,
+    inFlight: () => 0,
+    indexSize: () => undefined,
+    indexSecondsBehind: () => 0,
+    feedReaders: () => ({}),
+  });
+  const own = registry.getMetricsAsArray() as unknown as Array<MetricObject & { labelNames?: string[] }>;
+  const series = new Set([
+    'up',
+    ...own.flatMap(({ name }) => [name, `${name}_bucket`, `${name}_sum`, `${name}_count`]),
+  ]);
+  const labels = new Set(['job', 'instance', 'le', ...own.flatMap(({ labelNames = [] }) => labelNames)]);
+  const operations = loadContract().operations.map(({ id }) => id as string);
+  const valuesOf: Record<string, string[]> = { operation: operations, verdict: Object.keys(verdicts) };
+  for (const expr of [...rules.map((rule) => rule.expr), ...queries]) {
+    const asked = expr.match(/\b(?:up|(?:assent|nodejs|process)_\w+)\b/g) ?? [];
+    expect(asked).not.toEqual([]);
+    expect([...series]).toEqual(expect.arrayContaining(asked));
+    for (const [, list = ''] of expr.matchAll(/\bby \(([^)]*)\)/g)) {
+      expect([...labels]).toEqual(expect.arrayContaining(list.split(', ')));
+    }
+    for (const [, label = '', value = ''] of expr.matchAll(/(\w+)(?:=~|!~|!=|=)"([^"]*)"/g)) {
+      expect([...labels]).toContain(label);
+      if (label in valuesOf) expect(valuesOf[label]).toEqual(expect.arrayContaining(value.split('|')));
+    }
+  }
+});
+
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+(hasPromtool ? test : test.skip)(
+  'promtool accepts the alert rules and the queries of the dashboard, and the rules fire when they should (needs promtool)',
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'assent-rules-'));
+    const asRules = queries.map((expr, index) => ({
+      record: `query_${index}`,
+      expr: expr.replaceAll('$__rate_interval', '5m').replaceAll('$instance', '.*'),
+    }));
+    const file = join(folder, 'dashboard.yaml');
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: asRules }] }));
+    const runs = [
+      ['check', 'rules', join(root, 'docs/operate/alerts.yaml'), file],
+      ['test', 'rules', join(root, 'test/support/alerts.yaml')],
+    ].map((args) => spawnSync('promtool', args, { encoding: 'utf8' }));
+    rmSync(folder, { recursive: true });
+    for (const { status, stdout, stderr } of runs)
+      expect([status, status === 0 ? '' : stdout + stderr]).toEqual([0, '']);
+  },
+);
+
+test('the monitoring page says what to do about each alert', () => {
+  const rows = [...read('docs/operate/monitoring.md').matchAll(/^\| `(\w+)` /gm)].map(([, alert]) => alert);
+  expect(rows).toEqual(rules.map(({ alert }) => alert));
+});
+
+test('the panels of the dashboard have unique ids and do not overlap', () => {
+  const { panels } = dashboard;
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, at) => `${x + (at % w)} ${y + Math.floor(at / w)}`),
+  );
+  expect(new Set(cells).size).toBe(cells.length);
+  expect(Math.max(...panels.map(({ gridPos: { x, w } }) => x + w))).toBe(24);
+});
+
+interface Manifest {
+  kind: string;
+  metadata: { name: string; labels: Record<string, string> };
+  [member: string]: any; // eslint-disable-line @typescript-eslint/no-explicit-any
+}
+
+test('the Kubernetes manifest has existing settings, ports and probes, and a user that is not root', () => {
+  const objects = parseAllDocuments(read('docs/operate/kubernetes.yaml')).map((each) => each.toJS() as Manifest);
+  const of = (kind: string) => objects.find((object) => object.kind === kind)!;
+  const pod = of('Deployment')['spec'].template;
+  const [container] = pod.spec.containers;
+  const own = Object.fromEntries(
+    container.env.map(({ name, value }: { name: string; value: string }) => [name, value]),
+  );
+  const secret = {
+    DATABASE_URL: 'postgres://db.example/a',
+    ASSENT_CREDENTIAL_KEYS: `a:${Buffer.alloc(32).toString('base64url')}`,
+  };
+  const given = { NODE_ENV: 'production', ASSENT_HOST: '0.0.0.0', ...of('ConfigMap')['data'], ...own, ...secret };
+  const config = readConfig(given);
+  expect(settings.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(given)));
+  expect(container.ports).toEqual([
+    { name: 'api', containerPort: config.port },
+    { name: 'operations', containerPort: config.operationsPort },
+  ]);
+  expect(container.livenessProbe.httpGet).toEqual({ path: '/livez', port: 'operations' });
+  expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz/reads', port: 'operations' });
+  expect(of('Service')['spec'].ports[0].targetPort).toBe('api');
+  for (const selector of [
+    of('Deployment')['spec'].selector.matchLabels,
+    of('Service')['spec'].selector,
+    of('PodDisruptionBudget')['spec'].selector.matchLabels,
+    of('NetworkPolicy')['spec'].podSelector.matchLabels,
+  ]) {
+    expect(pod.metadata.labels).toMatchObject(selector);
+  }
+  const pause = Number(container.lifecycle.preStop.exec.command[1]);
+  expect(pod.spec.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(pause * 1_000 + config.stopMs);
+  expect(pod.spec).toMatchObject({ enableServiceLinks: false, securityContext: { runAsNonRoot: true } });
+});
+
+test('the image names its user by number, as runAsNonRoot requires, and contains the licence', () => {
+  const last =
+    read('Dockerfile')
+      .split(/^FROM /m)
+      .at(-1) ?? '';
+  expect(last).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m);
+  expect(last).toMatch(/^COPY .*\bLICENSE\b/m);
+  expect(read('.dockerignore')).toMatch(/^!LICENSE$/m);
+});

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import supertest from 'supertest';
+import { startRegistry, type Registry } from '../../support/registry.js';
+
+let registry: Registry;
+let nobody: ReturnType<typeof supertest>;
+
+beforeAll(async () => {
+  registry = await startRegistry({
+    env: {
+      ASSENT_CONTACT: 'beheer@gemeente.example <desk>',
+      ASSENT_SECURITY_CONTACT: 'mailto:security@example.com',
+      ASSENT_ISSUERS: JSON.stringify([
+        { issuer: 'https://login.example.com/realms/x?a=1&b=2', audience: 'assent', jwks: 'http://127.0.0.1:9/jwks' },
+      ]),
+    },
+  });
+  nobody = supertest(registry.url);
+});
+afterAll(() => registry.stop());
+
+const browser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+
+test.each([
+  [{}, 'application/json'],
+  [{ Accept: '*/*' }, 'application/json'],
+  [{ Accept: 'application/json' }, 'application/json'],
+  [{ Accept: 'image/png' }, 'application/json'],
+  [browser, 'text/html'],
+])('/ for %j is %s', async (headers, type) => {
+  const response = await nobody.get('/').set(headers).expect(200);
+  expect(response.type).toBe(type);
+  expect(response.get('Vary')).toBe('Accept, Accept-Language');
+  const head = await nobody.head('/').set(headers).expect(200);
+  expect(head.get('Content-Length')).toBe(response.get('Content-Length'));
+});
+
+test('for programs / has the versions, and relative links that lead somewhere', async () => {
+  const { body } = await nobody.get('/').expect(200);
+  expect(body).toMatchObject({ name: 'Assent', version: expect.any(String), apiversion: '1.0.0' });
+  expect(Object.keys(body.links)).toEqual(['console', 'reference', 'guides', 'contract', 'security']);
+  for (const link of Object.values<string>(body.links)) {
+    expect(link).not.toMatch(/^(?:\/|\w+:)/);
+    await nobody.get(`/${link}`).expect(200);
+  }
+});
+
+test('the landing page is in English or Dutch, and names where a token comes from and whom to ask', async () => {
+  const read = async (language: string) => {
+    const { text, headers } = await nobody.get('/').set(browser).set('Accept-Language', language).expect(200);
+    return { text, language: headers['content-language'] };
+  };
+  const [english, dutch] = [await read('fr, en;q=0.5'), await read('nl-BE, en;q=0.5')];
+  expect([english.language, dutch.language]).toEqual(['en', 'nl']);
+  expect(english.text).toContain('<html lang="en">');
+  expect(english.text).toContain('<h2 id="consumer">I receive events</h2>');
+  expect(dutch.text).toContain('<html lang="nl">');
+  expect(dutch.text).toContain('<h2 id="consumer">Ik ontvang gebeurtenissen</h2>');
+  for (const { text } of [english, dutch]) {
+    expect(text).toContain(`ASSENT_DATA=${registry.env['ASSENT_DATA']} npx assent token --scope assent:subscribe\n`);
+    expect(text).toContain('<code>https://login.example.com/realms/x?a=1&amp;b=2</code>');
+    expect(text).toContain('beheer@gemeente.example &lt;desk&gt;');
+    expect(text).toContain('href=".well-known/security.txt"');
+  }
+});
+
+test.each(['/', '/docs', '/guides/', '/guides/consumers/receive'])(
+  'links of %s lead to what exists, relative to the page, or to other hosts over https',
+  async (path) => {
+    const { text } = await nobody.get(path).set(browser).expect(200);
+    const references = [...text.matchAll(/ (?:src|href)="([^"]*)"/g)].map(([, reference]) => reference ?? '');
+    expect(references.length).toBeGreaterThan(5);
+    const own = references.filter((reference) => !reference.startsWith('https://'));
+    const addresses = new Set<string>();
+    for (const reference of own) {
+      expect(reference).not.toMatch(/^(?:\/|\w+:)/);
+      const { pathname, hash } = new URL(reference.replaceAll('&amp;', '&'), `${registry.url}${path}`);
+      if (pathname === path && hash !== '') expect(text).toContain(`id="${decodeURIComponent(hash.slice(1))}"`);
+      addresses.add(pathname);
+    }
+    for (const address of addresses) await nobody.get(address).expect(200);
+  },
+);
+
+test.each(['/', '/docs', '/guides/'])('%s runs no script and no style but those of this host', async (path) => {
+  const { text, headers } = await nobody.get(path).set(browser).expect(200);
+  const policy = String(headers['content-security-policy']);
+  expect(policy).toMatch(
+    /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';/,
+  );
+  expect(policy).not.toMatch(/unsafe|\*|data:|https?:/);
+  expect(text).not.toMatch(/<style|<script>| style=| on\w+=/);
+});
+
+test.each([
+  ['/docs/', '../../docs'],
+  ['/guides', 'guides/'],
+])('%s leads to %s, also behind a proxy that puts a path in front', async (path, location) => {
+  expect((await nobody.get(path).expect(308)).get('Location')).toBe(location);
+});
+
+test('a guide keeps the anchors that GitHub makes, and a link to a file that is no page stays as text', async () => {
+  const { text } = await nobody.get('/guides/senders/http').expect(200);
+  expect(text).toMatch(/<h2 id="[a-z0-9-]+">/);
+  expect(text).not.toMatch(/href="(?!https:)[^"]*\.(?:md|py|go)["#]/);
+});

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import supertest from 'supertest';
+import { offeredBy } from '../../support/offer.js';
+import { isServer, startRegistry, type Client, type Registry } from '../../support/registry.js';
+import { createTenant, type Tenant } from '../../support/tenant.js';
+
+let registry: Registry;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  tenant = await createTenant(registry);
+});
+afterAll(() => registry.stop());
+
+interface Series {
+  kind: string;
+  code: string;
+  outcome?: string;
+  total: number;
+  counts: number[];
+}
+
+const read = async (query: Record<string, string> = {}, client: Client = tenant.admin) =>
+  (await client.get('/v1/statistics').query(query).expect(200)).body as {
+    since: string;
+    until: string;
+    series: Series[];
+  };
+const totals = async (query: Record<string, string> = {}) =>
+  Object.fromEntries((await read(query)).series.map(({ kind, code, total }) => [`${kind} ${code}`, total]));
+const report = (entries: object[]) =>
+  tenant.sender
+    .post('/v1/deliveries/outcomes')
+    .send(entries.map((entry) => ({ origin: tenant.origin, ...entry })))
+    .expect(200);
+const lease = (sink: string, requests: number) =>
+  tenant.sender.post('/v1/leases').send({ origin: tenant.origin, sink, instance: 'one', requests });
+
+test('the counts are what happened: handshakes by verdict, deliveries by outcome, requests leased and allowed', async () => {
+  const { receiver } = registry;
+  receiver.consent('/yes', { rate: '600' });
+  receiver.on('/no', (_request, response) => response.writeHead(404).end());
+  const sink = receiver.sink('/yes');
+  await tenant.register(sink);
+  await tenant.register(receiver.sink('/no'));
+  await report([
+    { sink, status: 204, count: 40 },
+    { sink, status: 500, count: 2 },
+    { sink: receiver.sink('/unknown'), status: 204, count: 9 },
+  ]);
+  await report([{ sink, status: 204 }]);
+  const leased = (await lease(sink, 7).expect(201)).body.requests;
+  expect(leased).toBe(7);
+
+  expect(await totals()).toMatchObject({
+    'handshake granted': 1,
+    'handshake not_found_at_target': expect.any(Number),
+    'delivery delivered': 41,
+    'delivery failed': 2,
+    'lease leased': 7,
+    'lease allowed': 600,
+  });
+  const { series, since, until } = await read();
+  expect((Date.parse(until) - Date.parse(since)) / 3_600_000).toBe(24);
+  for (const { counts, total } of series) {
+    expect(counts).toHaveLength(24);
+    expect(counts.reduce((sum, each) => sum + each, 0)).toBe(total);
+  }
+  expect(series.find(({ code }) => code === 'not_found_at_target')).toMatchObject({ outcome: 'refused' });
+  expect(series.find(({ code }) => code === 'granted')).toMatchObject({ outcome: 'granted' });
+
+  for (const step of ['minute', 'day']) {
+    expect(await totals({ step, kind: 'delivery' })).toEqual({ 'delivery delivered': 41, 'delivery failed': 2 });
+  }
+  expect(await totals({ kind: 'delivery', origin: tenant.origin.toUpperCase() })).toHaveProperty([
+    'delivery delivered',
+  ]);
+  expect(await totals({ origin: 'other.example.com' })).toEqual({});
+});
+
+test('a decision by callback counts once, however often the URL is called', async () => {
+  const { receiver } = registry;
+  let callback = '';
+  receiver.on('/calls-back', (request, response) => {
+    callback = offeredBy(request)[0] ?? callback;
+    response.writeHead(200).end();
+  });
+  await tenant.register(receiver.sink('/calls-back'), {}, 'wait=1');
+  const path = callback.slice(callback.indexOf('/v1/'));
+  for (let call = 0; call < 3; call += 1) await supertest(registry.url).post(path).expect(200);
+  expect(await totals({ kind: 'handshake' })).toMatchObject({ 'handshake callback_granted': 1 });
+});
+
+// Two processes cannot share an embedded database.
+(isServer ? test : test.skip)('a stop writes the last counts', async () => {
+  const other = await startRegistry({ beside: registry });
+  const { sink } = (await tenant.admin.get('/v1/grants?state=live&limit=1').expect(200)).body[0];
+  const sender = await other.as('assent:deliver', { subscriber: 'mailroom' });
+  await sender
+    .post('/v1/deliveries/outcomes')
+    .send([{ origin: tenant.origin, sink, status: 301, count: 17 }])
+    .expect(200);
+  await other.stopService();
+  expect(await totals({ kind: 'delivery' })).toMatchObject({ 'delivery redirected': 17 });
+});
+
+test('the rate of a webhook counts once for each minute, however many leases there are', async () => {
+  registry.receiver.consent('/often', { rate: '300' });
+  const sink = registry.receiver.sink('/often');
+  await tenant.register(sink);
+  const before = (await totals({ kind: 'lease' }))['lease allowed'] ?? 0;
+  const minutes = new Set<number>();
+  for (let round = 0; round < 4; round += 1) {
+    minutes.add(Math.floor(Date.now() / 60_000));
+    await lease(sink, 1);
+    minutes.add(Math.floor(Date.now() / 60_000));
+  }
+  const allowed = ((await totals({ kind: 'lease' }))['lease allowed'] ?? 0) - before;
+  expect(allowed).toBeGreaterThanOrEqual(300);
+  expect(allowed).toBeLessThanOrEqual(300 * minutes.size);
+});
+
+test('a tenant sees only its own, and only as an admin', async () => {
+  const other = await registry.as('assent:admin', { tenant: 'provincie', subscriber: 'beheer' });
+  expect((await read({}, other)).series).toEqual([]);
+  await tenant.subscriber.get('/v1/statistics').expect(403);
+  await tenant.sender.get('/v1/health').expect(403);
+});
+
+test('minutes are kept for a day, hours for a year', async () => {
+  const rows = [
+    ['minute', '24 hours'],
+    ['minute', '26 hours'],
+    ['hour', '364 days'],
+    ['hour', '368 days'],
+  ];
+  for (const [step, age] of rows) {
+    await registry.sql(
+      `insert into statistic (tenant, origin, step, startsat, kind, code, count)
+       values ('gemeente', $3, $1, date_trunc($1, now() - $2::interval), 'delivery', 'gone', 1)`,
+      step,
+      age,
+      `${age!.replace(' ', '-')}.example.com`,
+    );
+  }
+  await registry.service.forget();
+  const left = await registry.sql<{ origin: string }>(`select origin from statistic where code = 'gone' order by 1`);
+  expect(left.map(({ origin }) => origin)).toEqual(['24-hours.example.com', '364-days.example.com']);
+});
+
+test('a span that cannot be drawn is refused at its place', async () => {
+  const refused = async (query: object) =>
+    (await tenant.admin.get('/v1/statistics').query(query).expect(400)).body.faults;
+  const fault = { pointer: 'query/since', rule: 'time_out_of_range' };
+  expect(await refused({ step: 'minute', since: '2026-01-01T00:00:00Z', until: '2026-01-03T00:00:00Z' })).toEqual([
+    expect.objectContaining(fault),
+  ]);
+  expect(await refused({ since: '2026-01-03T00:00:00Z', until: '2026-01-01T00:00:00Z' })).toEqual([
+    expect.objectContaining(fault),
+  ]);
+});
+
+test('health says how current the process is and whether it can write', async () => {
+  const { body } = await tenant.admin.get('/v1/health').expect(200);
+  expect(body).toEqual({
+    version: expect.any(String),
+    revision: expect.stringMatching(/^\d+$/),
+    secondsbehind: expect.any(Number),
+    secondslate: expect.any(Number),
+    writable: true,
+  });
+});
+
+test('grants that will not be renewed, and grants on hold, can be found', async () => {
+  const { receiver, service } = registry;
+  receiver.consent('/held');
+  const held = receiver.sink('/held');
+  await tenant.register(held);
+  await report([{ sink: held, status: 429, retryafter: 600 }]);
+  const agreed = receiver.sink('/agreed');
+  const expiresat = new Date(Date.now() + 86_400_000).toISOString();
+  const agreement = { origin: tenant.origin, sink: agreed, allowedrate: 10, reference: 'contract 7', expiresat };
+  await tenant.admin.post('/v1/grants').send(agreement).expect(201);
+  await service.follow();
+  const sinks = async (query: object) =>
+    ((await tenant.admin.get('/v1/grants').query(query).expect(200)).body as Array<{ sink: string }>).map(
+      ({ sink }) => sink,
+    );
+  expect(await sinks({ held: true })).toEqual([held]);
+  expect(await sinks({ held: false })).not.toContain(held);
+  expect(await sinks({ renews: false, state: 'live' })).toEqual([agreed]);
+  expect(await sinks({ renews: true })).toContain(held);
+});

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { CompactEncrypt, decodeProtectedHeader } from 'jose';
+import { createCredentialVault } from '../../../src/registry/subscriptions/credential-vault.js';
+import { resealCredentials } from '../../../src/registry/subscriptions/reseal-credentials.js';
+import { startRegistry, type Registry } from '../../support/registry.js';
+import { createTenant, type Tenant } from '../../support/tenant.js';
+
+let registry: Registry;
+let tenant: Tenant;
+const key = (id: string) => ({ id, key: randomBytes(32) });
+const [first, second, third, lost] = [key('2026-1'), key('2026-11'), key('2026-"'), key('lost')];
+const textOf = ({ id, key }: typeof first) => `${id}:${key.toString('base64url')}`;
+
+beforeAll(async () => {
+  registry = await startRegistry({ start: false, env: { ASSENT_CREDENTIAL_KEYS: textOf(first) } });
+  tenant = await createTenant(registry);
+});
+afterAll(() => registry.stop());
+
+async function register(secret: string): Promise<string> {
+  const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret };
+  return (await tenant.register(registry.receiver.sink('/s'), { sinkcredential }, 'respond-async')).id;
+}
+
+async function sealed(): Promise<Map<string, string>> {
+  const rows = await registry.sql<{ id: string; text: string }>(
+    'select id::text as id, sinkcredential as text from subscription where sinkcredential is not null',
+  );
+  return new Map(rows.map(({ id, text }) => [id, text]));
+}
+const keysIn = (texts: Map<string, string>) => [...texts.values()].map((text) => decodeProtectedHeader(text).kid);
+
+test('a credential under an older key is resealed once with the current key, and opens unchanged', async () => {
+  const ids = [await register('one'), await register('two')];
+  await tenant.register(registry.receiver.sink('/s'), {}, 'respond-async');
+  for (const [present, ...older] of [
+    [second, first],
+    [third, second],
+    [first, third],
+  ] as const) {
+    const vault = createCredentialVault([present, ...older]);
+    const { database } = registry.service;
+    expect(await resealCredentials(database, vault)).toMatchObject({ resealed: 2, unopened: 0 });
+    const texts = await sealed();
+    expect(keysIn(texts)).toEqual([present.id, present.id]);
+    const alone = createCredentialVault([present]);
+    const opened = ids.map((id) => alone.open(texts.get(id) ?? '', { tenant: 'gemeente', subscription: id }));
+    expect(await Promise.all(opened)).toMatchObject([{ secret: 'one' }, { secret: 'two' }]);
+    expect(await resealCredentials(database, vault)).toMatchObject({ resealed: 0 });
+    expect(await sealed()).toEqual(texts);
+  }
+});
+
+test('a credential that no key opens is reported and stays, and the others are resealed', async () => {
+  const [id = ''] = (await sealed()).keys();
+  const credential = { credentialtype: 'PLAIN' };
+  const text = await createCredentialVault([lost]).seal(credential, { tenant: 'gemeente', subscription: id });
+  await registry.sql('update subscription set sinkcredential = $1 where id = $2::uuid', text, id);
+  const vault = createCredentialVault([second, first]);
+  const told = await resealCredentials(registry.service.database, vault);
+  expect(told).toEqual({ resealed: 1, unopened: 1, example: id });
+  const after = await sealed();
+  expect(after.get(id)).toBe(text);
+  expect(keysIn(after).sort()).toEqual([second.id, lost.id]);
+});
+
+test('a credential under another key of the same id is reported too, and one that names its key only by id is resealed', async () => {
+  const [id = '', other = ''] = (await sealed()).keys();
+  const impostor = createCredentialVault([{ ...second, key: randomBytes(32) }]);
+  const context = { tenant: 'gemeente', subscription: other };
+  const older = await new CompactEncrypt(Buffer.from('{}'))
+    .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: second.id, ...context })
+    .encrypt(second.key);
+  for (const [text, of] of [
+    [await impostor.seal({}, { tenant: 'gemeente', subscription: id }), id],
+    [older, other],
+  ]) {
+    await registry.sql('update subscription set sinkcredential = $1 where id = $2::uuid', text, of);
+  }
+  const vault = createCredentialVault([second]);
+  const told = await resealCredentials(registry.service.database, vault);
+  expect(told).toEqual({ resealed: 1, unopened: 1, example: id });
+  expect(await vault.open((await sealed()).get(other) ?? '', context)).toEqual({});
+});
+
+test('a previous credential that overlaps is resealed with the current key, too', async () => {
+  const id = await register('earlier');
+  const path = `/v1/subscriptions/${id}`;
+  const sinkcredential = { credentialtype: 'PLAIN', identifier: 'me', secret: 'later', overlapseconds: 60 };
+  const merge = JSON.stringify({ sinkcredential });
+  await tenant.subscriber.patch(path).type('application/merge-patch+json').send(merge).expect(200);
+  const vault = createCredentialVault([second, first]);
+  await resealCredentials(registry.service.database, vault);
+  const [row] = await registry.sql<{ text: string }>(
+    'select previouscredential as text from subscription where id::text = $1',
+    id,
+  );
+  const context = { tenant: 'gemeente', subscription: id };
+  expect(await createCredentialVault([second]).open(row?.text ?? '', context)).toMatchObject({ secret: 'earlier' });
+  await tenant.subscriber.delete(path).expect(200);
+});

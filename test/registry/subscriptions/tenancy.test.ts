@@ -1,0 +1,404 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startRegistry, type Client, type Registry } from '../../support/registry.js';
+
+const origin = 'eventemitter.example.com';
+const secrets = { identifier: 'planted-identifier-5d1c', secret: 'planted-secret-9f2e' };
+const sinkcredential = { credentialtype: 'PLAIN', ...secrets };
+const reason = 'Because of a test.';
+
+let registry: Registry;
+let admin: Client;
+let subscriber: Client;
+let colleague: Client;
+let sender: Client;
+/** A client of another tenant, with all scopes. */
+let stranger: Client;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  admin = await registry.as('assent:admin', { subscriber: 'beheer' });
+  subscriber = await registry.as('assent:subscribe');
+  colleague = await registry.as('assent:subscribe', { subscriber: 'other-system' });
+  sender = await registry.as('assent:deliver', { subscriber: 'mailroom' });
+  stranger = await registry.as(['assent:admin', 'assent:subscribe', 'assent:deliver'], {
+    tenant: 'provincie',
+    subscriber: 'vreemd',
+  });
+  await admin.post('/v1/origins').send({ name: origin, isdefault: true }).expect(201);
+  await stranger.post('/v1/origins').send({ name: 'provincie.example.com', isdefault: true }).expect(201);
+});
+afterAll(() => registry.stop());
+
+let paths = 0;
+function newSink(): string {
+  const path = `/t${(paths += 1)}`;
+  registry.receiver.consent(path);
+  return registry.receiver.sink(path);
+}
+
+async function register(client: Client = subscriber, members: object = {}) {
+  const { body } = await client
+    .post('/v1/subscriptions')
+    .send({ sink: newSink(), protocol: 'HTTP', ...members })
+    .expect(201);
+  return { ...body, path: `/v1/subscriptions/${body.id}` };
+}
+
+/** Everything that can be done to a subscription and its handshakes. */
+const onSubscription = (
+  path: string,
+  handshake: string,
+): Array<[string, (client: Client) => PromiseLike<{ status: number }>]> => [
+  ['read', (client) => client.get(path)],
+  ['replace', (client) => client.put(path).send({ sink: registry.receiver.sink('/t1'), protocol: 'HTTP' })],
+  ['patch', (client) => client.patch(path).type('application/merge-patch+json').send('{"source":"urn:taken"}')],
+  ['suspend', (client) => client.post(`${path}/suspend`).send({ reason })],
+  ['resume', (client) => client.post(`${path}/resume`).send({ reason })],
+  ['ask again', (client) => client.post(`${path}/handshakes`)],
+  ['list handshakes', (client) => client.get(`${path}/handshakes`)],
+  ['read a handshake', (client) => client.get(`${path}/handshakes/${handshake}`)],
+  ['delete', (client) => client.delete(path)],
+];
+
+async function everything(): Promise<unknown> {
+  const tables = ['subscription', '"grant"', 'handshake', 'origin', 'audit', 'change'];
+  return Promise.all(tables.map((table) => registry.sql(`select * from ${table} order by 1::text, 2::text`)));
+}
+
+describe('another tenant', () => {
+  test('finds no subscription of ours, whatever it tries, and changes nothing', async () => {
+    const { path, statusdetails } = await register();
+    const before = await everything();
+    for (const [what, attempt] of onSubscription(path, statusdetails.handshake)) {
+      expect([what, (await attempt(stranger)).status]).toEqual([what, 404]);
+    }
+    expect(await everything()).toEqual(before);
+  });
+
+  test('finds no handshake of ours under a subscription of its own', async () => {
+    const [ours, theirs] = [await register(), await register(stranger)];
+    await stranger.get(`${theirs.path}/handshakes/${theirs.statusdetails.handshake}`).expect(200);
+    await stranger.get(`${theirs.path}/handshakes/${ours.statusdetails.handshake}`).expect(404);
+  });
+
+  test('that registers an origin name that we removed finds no renewal of ours', async () => {
+    const name = 'passing.example.com';
+    await admin.post('/v1/origins').send({ name }).expect(201);
+    const ours = await register(subscriber, { origin: name });
+    await registry.sql(`update "grant" set renewat = now() - interval '1 millisecond' where origin = $1`, name);
+    await registry.service.sweep();
+    await registry.service.worker.drain();
+    const list = async (client: Client, path: string) => (await client.get(`${path}/handshakes`).expect(200)).body;
+    const [renewal] = await list(admin, ours.path);
+    expect(renewal).toMatchObject({ reason: 'renewal', state: 'granted' });
+    await admin.delete(ours.path).expect(200);
+    await admin.delete(`/v1/origins/${name}`).expect(200);
+
+    await stranger.post('/v1/origins').send({ name }).expect(201);
+    const { body } = await stranger
+      .post('/v1/subscriptions')
+      .send({ sink: ours.sink, protocol: 'HTTP', origin: name })
+      .expect(201);
+    const path = `/v1/subscriptions/${body.id}`;
+    expect(await list(stranger, path)).toMatchObject([{ reason: 'registration' }]);
+    await stranger.get(`${path}/handshakes/${renewal.id}`).expect(404);
+    await stranger.delete(path).expect(200);
+    await stranger.delete(`/v1/origins/${name}`).expect(200);
+  });
+
+  test('finds no origin and no grant of ours, and changes nothing', async () => {
+    const { sink } = await register();
+    const grant = (await admin.get('/v1/grants').query({ sink }).expect(200)).body[0];
+    const before = await everything();
+    const attempts = [
+      stranger.get(`/v1/origins/${origin}`),
+      stranger.put(`/v1/origins/${origin}`).send({}),
+      stranger.patch(`/v1/origins/${origin}`).type('application/merge-patch+json').send('{"judgement":"lenient"}'),
+      stranger.delete(`/v1/origins/${origin}`),
+      stranger.get(`/v1/grants/${grant.id}`),
+      stranger.post(`/v1/grants/${grant.id}/revoke`).send({ reason }),
+      stranger
+        .post('/v1/grants')
+        .send({ origin, sink, allowedrate: '*', expiresat: new Date(Date.now() + 60_000), reference: 'forged' }),
+    ];
+    for (const attempt of attempts) expect((await attempt).status).toBe(404);
+    expect(await everything()).toEqual(before);
+  });
+
+  test('cannot register a subscription for our origin, nor the name of our origin', async () => {
+    const request = { sink: newSink(), protocol: 'HTTP', origin };
+    const answer = await stranger.post('/v1/subscriptions').send(request).expect(400);
+    expect(answer.body.faults).toMatchObject([{ pointer: '/origin', rule: 'origin_unknown' }]);
+    await stranger.post('/v1/origins').send({ name: origin.toUpperCase() }).expect(409);
+  });
+
+  test('sees nothing of ours in any list, even with our filters', async () => {
+    const ours = await register();
+    const theirs = await register(stranger);
+    const ids = async (address: string) => (await stranger.get(address).expect(200)).body;
+    const listed = await ids('/v1/subscriptions?limit=200');
+    expect(listed.map(({ id }: { id: string }) => id)).toContain(theirs.id);
+    expect(listed.filter((each: { origin: string }) => each.origin === origin)).toEqual([]);
+    expect(await ids(`/v1/subscriptions?origin=${origin}`)).toEqual([]);
+    expect(await ids('/v1/subscriptions?subscriber=other-system')).toEqual([]);
+    expect(await ids(`/v1/grants?origin=${origin}`)).toEqual([]);
+    expect(await ids(`/v1/audit?target=subscription:${ours.id}`)).toEqual([]);
+    expect(JSON.stringify(await ids('/v1/audit?limit=200'))).not.toContain(ours.id);
+    expect((await ids('/v1/origins')).map(({ name }: { name: string }) => name)).toEqual(['provincie.example.com']);
+  });
+
+  test('with the same sink has a grant of its own, and gets no permission by ours', async () => {
+    const { sink } = await register();
+    const query = { origin, sink };
+    expect((await sender.get('/v1/permissions').query(query)).body).toMatchObject({ allowed: true });
+    const answer = await stranger.get('/v1/permissions').query(query).expect(200);
+    expect(answer.body).toMatchObject({ allowed: false, reason: 'no_grant' });
+    expect(answer.body).not.toHaveProperty('grant');
+    expect((await stranger.post('/v1/permissions').send([query])).body).toEqual([answer.body]);
+  });
+
+  test('of the same client name shares nothing: a name counts within its tenant', async () => {
+    const { path } = await register();
+    const namesake = await registry.as('assent:subscribe', { tenant: 'provincie', subscriber: 'zaaksysteem' });
+    await namesake.get(path).expect(404);
+    expect((await namesake.get('/v1/subscriptions').expect(200)).body).toEqual([]);
+  });
+});
+
+describe('within a tenant', () => {
+  test('a subscriber finds nothing of another subscriber, and changes nothing', async () => {
+    const { path, statusdetails, source } = await register();
+    for (const [what, attempt] of onSubscription(path, statusdetails.handshake)) {
+      expect([what, (await attempt(colleague)).status]).toEqual([what, 404]);
+    }
+    expect((await colleague.get('/v1/subscriptions').query({ subscriber: 'zaaksysteem' })).body).toEqual([]);
+    expect((await subscriber.get(path).expect(200)).body.source).toEqual(source);
+  });
+
+  test('an admin sees and changes the subscriptions of any subscriber, and they stay theirs', async () => {
+    const { path, sink, id } = await register(colleague);
+    const listed = await admin.get('/v1/subscriptions').query({ subscriber: 'other-system', limit: 200 }).expect(200);
+    expect(listed.body.map((each: { id: string }) => each.id)).toContain(id);
+    const { body } = await admin.put(path).send({ sink, protocol: 'HTTP', source: 'urn:a' }).expect(200);
+    expect(body).toMatchObject({ subscriber: 'other-system', source: 'urn:a' });
+    await colleague.get(path).expect(200);
+    await admin.delete(path).expect(200);
+    await colleague.get(path).expect(404);
+  });
+
+  test('a delivery system reads no subscription, no handshake and no audit, and changes nothing', async () => {
+    const { path, statusdetails } = await register();
+    for (const [what, attempt] of onSubscription(path, statusdetails.handshake)) {
+      expect([what, (await attempt(sender)).status]).toEqual([what, 403]);
+    }
+    await sender.get('/v1/subscriptions').expect(403);
+    await sender.get('/v1/audit').expect(403);
+    await sender.post('/v1/origins').send({ name: 'a.example.com' }).expect(403);
+    await sender.get('/v1/grants').expect(200);
+    await sender.get('/v1/origins').expect(200);
+  });
+
+  test('a subscriber reads no grants, permissions and audit, and manages no origins', async () => {
+    for (const path of ['/v1/grants', '/v1/audit', '/v1/permissions?origin=a.example.com&sink=a']) {
+      await subscriber.get(path).expect(403);
+    }
+    await subscriber.post('/v1/origins').send({ name: 'a.example.com' }).expect(403);
+    await subscriber.delete(`/v1/origins/${origin}`).expect(403);
+  });
+});
+
+describe('a credential', () => {
+  const stored = async (id: string) =>
+    (
+      await registry.sql<{ sinkcredential: string | null }>(
+        `select sinkcredential from subscription where id::text = $1`,
+        id,
+      )
+    )[0]?.sinkcredential;
+  const request = (sink: string, more: object = {}) => ({ sink, protocol: 'HTTP', ...more });
+
+  test('is in no response, list, handshake, audit entry or log line', async () => {
+    const { path } = await register(subscriber, { sinkcredential });
+    const addresses = [path, '/v1/subscriptions?limit=200', `${path}/handshakes`, '/v1/audit?limit=200', '/v1/grants'];
+    const answers = await Promise.all(addresses.map((address) => admin.get(address).expect(200)));
+    const own = await subscriber.get(path).expect(200);
+    expect(own.body.sinkcredential).toEqual({
+      credentialtype: 'PLAIN',
+      setat: expect.stringMatching(/^\d{4}-.*Z$/),
+      fingerprint: expect.stringMatching(/^[\w-]{16}$/),
+    });
+    const texts = [...answers, own].map(({ text }) => text).concat(registry.logs);
+    for (const secret of Object.values(secrets)) expect(texts.filter((text) => text.includes(secret))).toEqual([]);
+  });
+
+  test('is never in plain text in the database', async () => {
+    const { id } = await register(subscriber, { sinkcredential });
+    expect(await stored(id)).toMatch(/^[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/);
+    const tables = await registry.sql<{ name: string }>(
+      `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
+    );
+    const rows = await Promise.all(
+      tables.map(({ name }) => registry.sql(`select to_jsonb(t)::text as row from "${name}" t`)),
+    );
+    const text = JSON.stringify(rows);
+    expect(text).toContain(id);
+    for (const secret of Object.values(secrets)) {
+      expect(text).not.toContain(secret);
+      expect(text).not.toContain(Buffer.from(secret).toString('base64url'));
+    }
+  });
+
+  test('in an invalid request is not in the response or the log', async () => {
+    const faulty = { credentialtype: 'PLAIN', identifier: `${secrets.identifier}\n`, secret: 1, [secrets.secret]: 1 };
+    const answer = await subscriber.post('/v1/subscriptions').send(request(newSink(), { sinkcredential: faulty }));
+    expect([answer.status, answer.body.faults.length]).toEqual([400, 2]);
+    expect(answer.text).not.toContain(secrets.identifier);
+    expect(registry.logs.join()).not.toMatch(/planted-/);
+  });
+
+  test('stays if only its type is sent, is replaced by another one, and is removed when it is left out', async () => {
+    const { id, path, sink } = await register(subscriber, { sinkcredential });
+    const first = await stored(id);
+    const put = (more: object) => subscriber.put(path).send(request(sink, more)).expect(200);
+    await put({ sinkcredential: { credentialtype: 'PLAIN' }, source: 'urn:a' });
+    expect(await stored(id)).toBe(first);
+    await subscriber.patch(path).type('application/merge-patch+json').send('{"source":"urn:b"}').expect(200);
+    expect(await stored(id)).toBe(first);
+
+    await put({ sinkcredential: { ...sinkcredential, secret: 'another' } });
+    const second = await stored(id);
+    expect(second).not.toBe(first);
+    const token = { credentialtype: 'ACCESSTOKEN', accesstoken: 'a', accesstokenexpiresutc: '2027-01-01T00:00:00Z' };
+    const merge = { sinkcredential: token };
+    const patched = await subscriber
+      .patch(path)
+      .type('application/merge-patch+json')
+      .send(JSON.stringify(merge))
+      .expect(200);
+    const told = { credentialtype: 'ACCESSTOKEN', endsat: '2027-01-01T00:00:00.000Z' };
+    expect(patched.body.sinkcredential).toMatchObject(told);
+    expect(patched.body.sinkcredential).not.toHaveProperty('previous');
+    expect([first, second]).not.toContain(await stored(id));
+
+    expect((await put({})).body).not.toHaveProperty('sinkcredential');
+    expect(await stored(id)).toBeNull();
+  });
+
+  test('does not follow the subscription to another host, where an admin could read it, unless it is given again', async () => {
+    const { id, path } = await register(subscriber, { sinkcredential });
+    const first = await stored(id);
+    const sink = registry.receiver.sink('/t1', 'elsewhere.hooks.test');
+    for (const other of [sink, 'https://localhost/t1']) {
+      const kept = await admin.put(path).send(request(other, { sinkcredential: { credentialtype: 'PLAIN' } }));
+      expect([kept.status, kept.body.faults]).toMatchObject([400, [{ rule: 'credential_for_other_host' }]]);
+      const merge = JSON.stringify({ sink: other });
+      const patched = await admin.patch(path).type('application/merge-patch+json').send(merge);
+      expect([patched.status, patched.body.faults]).toMatchObject([400, [{ rule: 'credential_for_other_host' }]]);
+    }
+    expect(await stored(id)).toBe(first);
+    await subscriber.put(path).send(request(sink, { sinkcredential })).expect(200);
+  });
+
+  test('has a fingerprint that distinguishes it from the next, and reveals nothing of another subscription', async () => {
+    const one = await register(subscriber, { sinkcredential });
+    const other = await register(subscriber, { sinkcredential });
+    const prints = new Set([one.sinkcredential.fingerprint, other.sinkcredential.fingerprint]);
+    const put = async (secret: string) => {
+      const body = request(one.sink, { sinkcredential: { ...sinkcredential, secret } });
+      return (await subscriber.put(one.path).send(body).expect(200)).body.sinkcredential;
+    };
+    prints.add((await put('another')).fingerprint);
+    expect(prints.size).toBe(3);
+    expect((await put(secrets.secret)).fingerprint).toBe(one.sinkcredential.fingerprint);
+  });
+
+  test('that is replaced stays with senders for as long as was asked, and no longer', async () => {
+    const type = 'com.example.rotated';
+    const trusted = await registry.as(['assent:deliver', 'assent:credentials'], { subscriber: 'mailroom' });
+    const { id, path, sink } = await register(subscriber, { types: [type], sinkcredential });
+    const matched = async () => {
+      const event = { specversion: '1.0', id: '1', source: 'urn:a', type };
+      await registry.service.follow();
+      const { body } = await trusted.post('/v1/match').type('application/cloudevents+json').send(JSON.stringify(event));
+      return body.sinks[0];
+    };
+    const patch = async (more: object, status = 200) => {
+      const merge = JSON.stringify({ sinkcredential: more });
+      return (await subscriber.patch(path).type('application/merge-patch+json').send(merge).expect(status)).body;
+    };
+    const next = { ...sinkcredential, secret: 'next' };
+    const rotated = await patch({ ...next, overlapseconds: 3_600 });
+    const { previous } = rotated.sinkcredential;
+    expect(previous).toMatchObject({ credentialtype: 'PLAIN', fingerprint: expect.any(String) });
+    expect(Date.parse(previous.until) - Date.parse(rotated.sinkcredential.setat)).toBe(3_600_000);
+    expect(await matched()).toMatchObject({
+      sinkcredential: next,
+      previouscredential: { until: previous.until, sinkcredential },
+    });
+    // The subscription as read, and the same rotation again, because its response was lost.
+    await subscriber.put(path).send(rotated).expect(200);
+    expect((await patch(next)).sinkcredential).toEqual(rotated.sinkcredential);
+    expect(await matched()).toHaveProperty('previouscredential.sinkcredential', sinkcredential);
+    // Neither of them moves to another host.
+    const elsewhere = registry.receiver.sink('/rotated', 'elsewhere.hooks.test');
+    const moved = request(elsewhere, { sinkcredential: { ...sinkcredential, secret: 'third', overlapseconds: 60 } });
+    expect((await subscriber.put(path).send(moved).expect(400)).body.faults).toMatchObject([
+      { pointer: '/sinkcredential/overlapseconds', rule: 'credential_for_other_host' },
+    ]);
+
+    await registry.sql(
+      `update subscription set previousuntil = now() - interval '1 millisecond' where id::text = $1`,
+      id,
+    );
+    expect(await matched()).not.toHaveProperty('previouscredential');
+    expect((await subscriber.get(path)).body.sinkcredential).not.toHaveProperty('previous');
+    await registry.service.forget();
+    expect(
+      await registry.sql('select previouscredential, previousinfo from subscription where id::text = $1', id),
+    ).toEqual([{ previouscredential: null, previousinfo: null }]);
+
+    await patch({ ...sinkcredential, secret: 'third', overlapseconds: 60 });
+    expect(await matched()).toHaveProperty('previouscredential.sinkcredential.secret', 'next');
+    await patch({ overlapseconds: 0 });
+    expect(await matched()).not.toHaveProperty('previouscredential');
+    await patch({ ...sinkcredential, secret: 'fourth', overlapseconds: 60 });
+    await subscriber
+      .put(path)
+      .send(request(sink, { types: [type], sinkcredential }))
+      .expect(200);
+    expect(await matched()).not.toHaveProperty('previouscredential');
+  });
+
+  test('leaves no trace among the idempotency keys by which it could be guessed', async () => {
+    const sink = newSink();
+    const send = (secret: string) =>
+      subscriber
+        .post('/v1/subscriptions')
+        .set('Idempotency-Key', 'guess')
+        .send(request(sink, { sinkcredential: { ...sinkcredential, secret } }));
+    const first = await send('one').expect(201);
+    const second = await send('two').expect(201);
+    expect(second.body.id).toBe(first.body.id);
+  });
+
+  test('of another type than the stored one is not there to be kept', async () => {
+    const { id, path, sink } = await register(subscriber, { sinkcredential });
+    const first = await stored(id);
+    const answer = await subscriber
+      .put(path)
+      .send(request(sink, { sinkcredential: { credentialtype: 'ACCESSTOKEN' } }));
+    expect([answer.status, answer.body.faults]).toMatchObject([400, [{ rule: 'nothing_to_keep' }]]);
+    expect(await stored(id)).toBe(first);
+  });
+
+  test('keys of the service are in files that only their owner reads', async () => {
+    const folder = registry.env['ASSENT_DATA'] ?? '';
+    expect(await readdir(folder)).toContain('credential-keys.json');
+    const { keys } = JSON.parse(await readFile(join(folder, 'credential-keys.json'), 'utf8')) as {
+      keys: Array<{ key: string }>;
+    };
+    expect(registry.logs.join()).not.toContain(keys[0]?.key);
+  });
+});

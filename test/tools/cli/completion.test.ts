@@ -1,0 +1,53 @@
+import { expect, test } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { commands } from '../../../src/tools/cli/assent.js';
+import { candidatesOf } from '../../../src/tools/cli/candidates.js';
+import { runCommand } from '../../support/command.js';
+
+const program = fileURLToPath(new URL('../../../dist/tools/cli/assent.js', import.meta.url));
+const wordsOf = (...words: string[]) => candidatesOf(commands, words).map(([word]) => word);
+
+test('commands, subcommands, options and their values are completed from the table of the parser', () => {
+  expect(wordsOf('')).toEqual(Object.keys(commands));
+  expect(wordsOf('su')).toEqual(['subscriptions']);
+  expect(wordsOf('subscriptions', 'su')).toEqual(['suspend']);
+  expect(wordsOf('subscriptions', 'list', '--sta')).toEqual(['--status']);
+  expect(wordsOf('subscriptions', 'list', '--status', 're')).toEqual(['refused', 'retired']);
+  expect(wordsOf('subscriptions', 'list', '--status', 'refused', '--sta')).toEqual([]);
+  expect(wordsOf('subscriptions', 'create', '--type', 'a', '--typ')).toEqual(['--type']);
+  expect(wordsOf('validate', '--pro')).toEqual(['--profile']);
+  // A file, which the shell completes.
+  expect(wordsOf('match', 'eve')).toEqual([]);
+  expect(wordsOf('nothing', '')).toEqual([]);
+});
+
+test('every option and command has an explanation', () => {
+  const all = Object.entries(commands).flatMap(([name, command]) =>
+    'subcommands' in command ? Object.keys(command.subcommands).map((sub) => [name, sub]) : [],
+  );
+  for (const words of [
+    [],
+    ...Object.keys(commands)
+      .filter((name) => 'subcommands' in commands[name]!)
+      .map((n) => [n]),
+  ]) {
+    for (const [word, meaning] of candidatesOf(commands, [...words, '']))
+      expect([word, meaning]).not.toEqual([word, '']);
+  }
+  for (const words of all) {
+    for (const [word, meaning] of candidatesOf(commands, [...words, '']))
+      expect([word, meaning]).not.toEqual([word, '.']);
+  }
+});
+
+test('bash completes with the script that is printed', async () => {
+  const script = await runCommand(['completion', 'bash']);
+  const ask = `${script.stdout}
+    assent() { '${process.execPath}' '${program}' "$@"; }
+    COMP_WORDS=(assent grants list --state ''); COMP_CWORD=4; _assent; echo "\${COMPREPLY[@]}"`;
+  const { stdout } = await promisify(execFile)('bash', ['-c', ask]);
+  expect(stdout).toBe('live expired blocked ended revoked\n');
+  expect(await runCommand(['completion', 'tcsh'])).toMatchObject({ code: 2, stdout: '' });
+});

@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { startProgram, type Program } from '../../support/process.js';
+import { until } from '../../support/until.js';
+
+let folder: string;
+const programs: Program[] = [];
+const startTry = (...args: string[]) => {
+  const all = ['try', '--data', folder, '--port', '0', '--webhook-port', '0', ...args];
+  const program = startProgram('tools/cli/assent.js', { env: {}, args: all });
+  programs.push(program);
+  return program;
+};
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'assent-try-'));
+});
+afterEach(async () => {
+  for (const { child } of programs) child.kill('SIGKILL');
+  await Promise.all(programs.splice(0).map(({ ended }) => ended));
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** As a user in a second terminal. */
+async function shell(commands: string): Promise<string> {
+  const script = `. '${folder}/try/env'\n${commands}`;
+  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { timeout: 10_000 });
+  return stdout;
+}
+
+test('try matches and delivers an event, works from a second terminal, keeps its folder, and stops on SIGINT with code 0', async () => {
+  const program = startTry();
+  await until(() => program.child.exitCode !== null || program.stdout.includes('Then try:'));
+  expect({ failed: program.stderr, output: program.stdout }).toEqual({
+    failed: '',
+    output: expect.stringMatching(/> OPTIONS \/events[^]* sinks: \[[^]*> POST \/events[^]*< HTTP\/1\.1 204/),
+  });
+  expect((await stat(join(folder, 'try/env'))).mode & 0o777).toBe(0o600);
+  const links = [...program.stdout.matchAll(/(admin|consumer):\n {2}(http:\S+\/console)#token=(\S+)/g)];
+  expect(links.map(([, role]) => role)).toEqual(['admin', 'consumer']);
+  for (const [, role, page = '', token = ''] of links) {
+    expect((await fetch(page)).status).toBe(200);
+    const headers = { Authorization: `Bearer ${decodeURIComponent(token)}` };
+    expect((await fetch(new URL('v1/audit', page), { headers })).status).toBe(role === 'admin' ? 200 : 403);
+  }
+
+  const permission = await shell(
+    'curl -sf "$API/permissions?origin=eventemitter.example.com&sink=$WEBHOOK/events" -H "Authorization: Bearer $SENDER"',
+  );
+  expect(JSON.parse(permission)).toMatchObject({ allowed: true, allowedrate: 100 });
+  // The printed lines, as they are.
+  const printed = program.stdout.slice(program.stdout.indexOf('Then try:')).match(/^ {2}curl(?:.*\\\n)*.*/gm) ?? [];
+  expect(printed).toHaveLength(3);
+  const [later, , suspended] = (await shell(printed.join("\nprintf '\\036'\n")))
+    .split('\x1e')
+    .map((text) => JSON.parse(text));
+  expect([later.status, suspended.status]).toEqual(['pending', 'suspended']);
+  const callback = await shell(`curl -sf -X POST "$(cat ${folder}/try/callback)"`);
+  expect(JSON.parse(callback)).toMatchObject({ granted: true, allowedrate: 120 });
+  await shell('curl -sf --cacert "$CA" "$WEBHOOK/events" -H "ce-specversion: 1.0" -d "from the second terminal"');
+  await until(() => program.stdout.includes('> from the second terminal'));
+  expect(await shell('curl -sf "$API/origins" -H "Authorization: Bearer $ADMIN"')).toContain(
+    'eventemitter.example.com',
+  );
+  const url = (await shell('echo "$API"')).trim();
+  const token = startProgram('tools/cli/assent.js', {
+    env: { ASSENT_DATA: folder },
+    args: ['token', '--scope', 'assent:admin'],
+  });
+  expect(await token.ended).toBe(0);
+  const origins = await fetch(`${url}/origins`, { headers: { Authorization: `Bearer ${token.stdout.trim()}` } });
+  expect(origins.status).toBe(200);
+
+  const second = startTry();
+  expect(await second.ended).toBe(1);
+  expect(second.stdout).toContain(`try is in use by process ${program.pid}.`);
+  await stat(join(folder, 'try/env'));
+
+  // npm sends it a second time.
+  program.child.kill('SIGINT');
+  program.child.kill('SIGINT');
+  expect(await program.ended).toBe(0);
+  expect(program.stderr).toBe('');
+  await expect(fetch(url)).rejects.toThrow();
+  await stat(join(folder, 'try/env'));
+});
+
+test('a port that is in use is named, with what to do', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const port = String((taken.address() as AddressInfo).port);
+  const all = ['--port', '--webhook-port'].map(async (option) => {
+    const program = startTry(option, port);
+    expect(await program.ended).toBe(1);
+    expect(program.stdout).toContain(
+      `Port ${port} is in use. Stop the program that uses it, or choose another port: ${option} `,
+    );
+  });
+  await Promise.all(all);
+  taken.close();
+});

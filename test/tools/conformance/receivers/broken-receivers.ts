@@ -1,0 +1,92 @@
+import type { ReceiverCaseId } from '../../../../src/tools/conformance/cases.js';
+import { allowed, correct, token, type Parts } from './small-receiver.js';
+
+interface Broken {
+  /** The fault, as a sentence. */
+  fault: string;
+  parts: Parts;
+  /** No origin is named: the receiver allows none. */
+  isUnnamed?: true;
+  isBurst?: true;
+  /** It never calls: nothing is gained by waiting for it. */
+  isSilent?: true;
+}
+
+const now = (fault: string, part: Partial<Parts>): Broken => ({ fault, parts: { ...correct, ...part } });
+const either = (fault: string, part: Partial<Parts>): Broken => now(fault, { way: 'either', ...part });
+
+/** One for each case. Each differs in one thing from a correct receiver. */
+export const brokenReceivers: Record<ReceiverCaseId, Broken> = {
+  R01: {
+    ...now('puts a scheme before the origin', {
+      allowedOrigin: (origin) => ({ 'WebHook-Allowed-Origin': `https://${origin}` }),
+    }),
+    isSilent: true,
+  },
+  R02: now('returns no rate when one is requested', {
+    rate: ({ headers }) => (headers['webhook-request-rate'] === undefined ? '40' : undefined),
+  }),
+  R03: now('returns a rate with a unit', { rate: () => '40/minute' }),
+  R04: now('returns a rate only if one is requested', {
+    rate: ({ headers }) => (headers['webhook-request-rate'] === undefined ? undefined : '40'),
+  }),
+  R05: now('returns no Allow', { allow: {} }),
+  R06: now('returns all origins that it allows', {
+    allowedOrigin: (origin) => ({ 'WebHook-Allowed-Origin': `${origin}, another.example` }),
+  }),
+  R07: now('consents to every origin', { allows: () => true }),
+  R08: now('compares the beginning of the origin', { allows: (origin) => origin.startsWith(allowed) }),
+  R09: now('compares the end of the origin', { allows: (origin) => origin.endsWith(allowed) }),
+  R10: now('consents without being asked', {
+    preflight: (asked) => {
+      const reply = correct.preflight(asked);
+      return reply && { ...reply, headers: { ...reply.headers, 'WebHook-Allowed-Origin': '*' } };
+    },
+  }),
+  R11: now('lets a CORS layer answer every preflight', {
+    preflight: (asked) =>
+      correct.preflight({ ...asked, headers: asked.headers['access-control-request-method'] ? {} : asked.headers }),
+  }),
+  R12: {
+    ...now('returns 200 without the handshake', { way: 'never', withoutHandshake: { status: 200 } }),
+    isUnnamed: true,
+    isSilent: true,
+  },
+  R13: now('redirects events', { delivery: () => ({ status: 307, headers: { Location: '/other' } }) }),
+  R14: now('consents at every path of the host', { isHere: () => true }),
+  R15: now('ignores requests with a chunked body', {
+    allowedOrigin: (origin, { headers }) =>
+      headers['transfer-encoding'] === undefined ? correct.allowedOrigin(origin, {} as never) : {},
+  }),
+  R16: now('returns another rate to requests that overlap', {
+    // Requests that are sent at once overlap; those that are sent one after the other don't.
+    pauseTurns: 200,
+    rate: ({ atOnce }) => (atOnce > 1 ? '1' : '40'),
+  }),
+  R17: {
+    ...either('forgets the callback', { decideLater: async (_callback, _call, respond) => respond() }),
+    isSilent: true,
+  },
+  R18: either('calls without a rate', {
+    decideLater: async (callback, call, respond) => {
+      respond();
+      await call(callback, {}, 'GET');
+    },
+  }),
+  R19: either('decodes the callback', {
+    decideLater: (callback, call, respond) => correct.decideLater(callback.replace('%2F', '/'), call, respond),
+  }),
+  R20: either('calls back for origins that it denies', { whenDenied: (callback, call) => call(callback) }),
+  R21: either('waits for the callback host before it answers', {
+    decideLater: async (callback, call, respond) => {
+      await correct.decideLater(callback, call, () => undefined);
+      respond();
+    },
+  }),
+  R22: now('returns 200 without a body', { accepted: { status: 200 } }),
+  R23: now('takes every media type', { unknownType: { status: 202 } }),
+  R24: { ...now('refuses without Retry-After', { aboveRate: { status: 429 } }), isBurst: true },
+  R25: now('takes no token from the query', {
+    isAuthorized: ({ headers }) => headers.authorization === `Bearer ${token}`,
+  }),
+};

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { CaseResult, ConformanceProfile } from '../../../../src/tools/conformance/case.js';
+import { receiverCases, type ReceiverCaseId } from '../../../../src/tools/conformance/cases.js';
+import { startCallbackHost, type CallbackHost } from '../../../../src/tools/conformance/receiver/callback-host.js';
+import { runReceiver } from '../../../../src/tools/conformance/receiver/run-receiver.js';
+import { createAuthority } from '../../../../src/tools/conformance/authority.js';
+import { brokenReceivers } from './broken-receivers.js';
+import { allowed, correct, startSmallReceiver, token, type Parts } from './small-receiver.js';
+
+let callbacks: CallbackHost;
+let ca: string;
+
+beforeAll(async () => {
+  const authority = await createAuthority('Conformance test', 1);
+  ca = authority.cert;
+  callbacks = await startCallbackHost({
+    host: '127.0.0.1',
+    port: 0,
+    certificate: await authority.issue(['127.0.0.1']),
+  });
+});
+afterAll(() => callbacks.stop());
+
+interface How {
+  deadlineMs?: number;
+  isUnnamed?: boolean;
+  isBurst?: boolean;
+  isSilent?: boolean;
+  deliver?: boolean;
+  profile?: ConformanceProfile;
+  callbacks?: CallbackHost | undefined;
+}
+
+const runAt = (sink: string, how: How) =>
+  runReceiver({
+    cases: receiverCases,
+    sink,
+    origin: how.isUnnamed ? undefined : allowed,
+    rate: 120,
+    profile: how.profile ?? 'cloudevents',
+    deliver: how.deliver ?? true,
+    burst: how.isBurst ?? false,
+    token,
+    ca: undefined,
+    timeoutMs: 60_000,
+    callMs: how.isSilent ? 300 : 60_000,
+    quietMs: 300,
+    deadlineMs: how.deadlineMs ?? Infinity,
+    callbacks: 'callbacks' in how ? how.callbacks : callbacks,
+  });
+
+async function run(parts: Parts, how: How = {}) {
+  const receiver = await startSmallReceiver(parts, ca);
+  try {
+    return { results: await runAt(receiver.url, how), requests: receiver.requests() };
+  } finally {
+    await receiver.stop();
+  }
+}
+
+const idsOf = (results: CaseResult[], outcome: CaseResult['outcome']) =>
+  results.filter((result) => result.outcome === outcome).map(({ id }) => id);
+
+describe('each broken receiver is caught by exactly its case', () => {
+  const runs = new Map<ReceiverCaseId, ReturnType<typeof run>>();
+  // They wait most of the time, so they wait together.
+  beforeAll(async () => {
+    for (const [id, { parts, ...how }] of Object.entries(brokenReceivers)) {
+      runs.set(id as ReceiverCaseId, run(parts, how));
+    }
+    await Promise.all(runs.values());
+  });
+
+  const listed = Object.entries(brokenReceivers).map(([id, { fault }]) => ({ id: id as ReceiverCaseId, fault }));
+  test.each(listed)('$id: it $fault', async ({ id }) => {
+    const { results, requests } = await runs.get(id)!;
+    const failures = results.filter(({ outcome }) => outcome === 'failed');
+    expect(failures.map((result) => `${result.id} ${result.detail}`)).toEqual([expect.stringMatching(`^${id} `)]);
+    expect(failures[0]!.evidence.length).toBeGreaterThan(0);
+    if (id !== 'R24') expect(requests).toBeLessThanOrEqual(80);
+  });
+});
+
+describe('no correct receiver gets a false alarm', () => {
+  test('one that answers now', async () => {
+    const { results, requests } = await run(correct, { isBurst: true });
+    expect(idsOf(results, 'failed')).toEqual([]);
+    expect(idsOf(results, 'not_evaluable')).toEqual(['R12', 'R18', 'R19', 'R21']);
+    expect(requests).toBeLessThanOrEqual(80 + 60);
+  });
+
+  test('one that decides by the callback', async () => {
+    const { results } = await run({ ...correct, way: 'later' });
+    expect(idsOf(results, 'failed')).toEqual([]);
+    expect(idsOf(results, 'passed')).toEqual(
+      expect.arrayContaining(['R13', 'R17', 'R18', 'R19', 'R20', 'R21', 'R22', 'R23', 'R25']),
+    );
+  });
+
+  test('one that decides by the callback if one is offered', async () => {
+    const { results } = await run({ ...correct, way: 'either' });
+    expect(idsOf(results, 'failed')).toEqual([]);
+    expect(idsOf(results, 'not_evaluable')).toEqual(['R12', 'R24']);
+  });
+
+  test('one that allows every origin', async () => {
+    const { results } = await run({
+      ...correct,
+      allows: () => true,
+      allowedOrigin: () => ({ 'WebHook-Allowed-Origin': '*' }),
+    });
+    expect(idsOf(results, 'failed')).toEqual([]);
+    expect(idsOf(results, 'not_evaluable')).toEqual(expect.arrayContaining(['R07', 'R08', 'R09', 'R20']));
+  });
+
+  test('one without the handshake, which returns 405', async () => {
+    const { results } = await run({ ...correct, way: 'never' }, { isUnnamed: true, isSilent: true });
+    expect(idsOf(results, 'failed')).toEqual([]);
+    expect(idsOf(results, 'passed')).toContain('R12');
+  });
+
+  test('one that takes events at every path', async () => {
+    const { results } = await run({ ...correct, isHere: () => true, delivery: () => ({ status: 204 }) });
+    expect(results.find(({ id }) => id === 'R14')).toMatchObject({ outcome: 'passed' });
+  });
+});
+
+test('under nl-gov a token in the query has to be refused', async () => {
+  const refusing = brokenReceivers.R25.parts;
+  const [accepts, refuses] = await Promise.all([
+    run(correct, { profile: 'nl-gov' }),
+    run(refusing, { profile: 'nl-gov' }),
+  ]);
+  expect(idsOf(accepts.results, 'failed')).toEqual(['R25']);
+  expect(idsOf(refuses.results, 'failed')).toEqual([]);
+});
+
+test('without --deliver nothing is posted, and the cases say so', async () => {
+  let posts = 0;
+  const counting = { ...correct, delivery: () => void (posts += 1) };
+  const { results } = await run(counting, { deliver: false });
+  expect(posts).toBe(0);
+  for (const id of ['R22', 'R23', 'R24', 'R25']) {
+    expect(results.find((result) => result.id === id)).toMatchObject({
+      outcome: 'not_evaluable',
+      detail: expect.stringContaining('--deliver'),
+    });
+  }
+});
+
+test('without a callback that the receiver can reach, its cases are not evaluable, and say why', async () => {
+  const { results } = await run(correct, { callbacks: undefined });
+  const about = results.filter(({ id }) => ['R17', 'R18', 'R19', 'R20', 'R21'].includes(id));
+  expect(about.map(({ outcome }) => outcome)).toEqual(Array(5).fill('not_evaluable'));
+  for (const { detail } of about) expect(detail).toContain('--callback-host');
+});
+
+test('a receiver that does not respond makes nothing pass or fail', async () => {
+  const receiver = await startSmallReceiver(correct, ca);
+  await receiver.stop();
+  const results = await runAt(receiver.url, { isBurst: true });
+  expect(idsOf(results, 'not_evaluable')).toEqual(receiverCases.map(({ id }) => id));
+});
+
+test('a run ends at its deadline, whatever the receiver does, and what was not seen is not evaluable', async () => {
+  const silent = createServer(() => undefined);
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const results = await runAt(`http://127.0.0.1:${(silent.address() as AddressInfo).port}/`, { deadlineMs: 300 });
+  silent.closeAllConnections();
+  silent.close();
+  expect(idsOf(results, 'not_evaluable')).toEqual(receiverCases.map(({ id }) => id));
+});
+
+test('evidence is what went over the wire, without keys and credentials', async () => {
+  const { results } = await run({ ...correct, way: 'either' });
+  const text = JSON.stringify(results);
+  expect(text).not.toContain(token);
+  expect(text).not.toMatch(/callback\/[0-9a-f]{32}/);
+  expect(text).toContain('Authorization: ***');
+  const [upper] = results
+    .find(({ id }) => id === 'R01')!
+    .evidence.map(({ asked, answered }) => `${asked}\n\n${answered}`);
+  expect(upper).toMatch(/^OPTIONS \/events HTTP\/1\.1\nHost: 127\.0\.0\.1:\d+\n[^]*WebHook-Request-Origin: /);
+  expect(upper).toMatch(/\n\nHTTP\/1\.1 200 OK\nAllow: POST, OPTIONS\nWebHook-Allowed-Origin: /);
+});
