@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { readConfig, settings } from '../../src/registry/app/config.js';
 import { loadContract } from '../../src/base/contract/contract.js';
 
-const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const { services, configs, volumes } = parse(read('compose.yaml'));
 const proxy = read('.config/haproxy.cfg');
 

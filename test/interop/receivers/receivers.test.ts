@@ -11,7 +11,7 @@ import { startReceivers } from './languages.js';
  * Frameworks and SDKs that others wrote, at pinned versions, and the tables of the documentation that say what they
  * answer. A language whose tool or registry is missing on this machine is skipped, with the reason.
  */
-const read = (name: string) => readFileSync(new URL(`../../docs/consumers/${name}`, import.meta.url), 'utf8');
+const read = (name: string) => readFileSync(new URL(`../../../docs/consumers/${name}`, import.meta.url), 'utf8');
 const page = read('frameworks.md');
 const blocks = [...read('receive.md').matchAll(/^```\w+ (\w+)\n([\s\S]*?)^```$/gm)];
 const languages = await startReceivers(new Map(blocks.map(([, name = '', code = '']) => [name, code])));
