@@ -64,8 +64,8 @@ export type ReadResult =
  * Reads the events of an HTTP message in any content mode (HTTP binding, section 3; JSON format, sections 3 and 4). An
  * invalid event of a batch does not affect the others; a body that is not JSON is refused as a whole. Never throws.
  */
-export function readEvents({ headers, body }: EventRequest, most: MessageLimits = limits.message): ReadResult {
-  if (body.length > most.bytes) return refused('body_too_large', `The limit is ${most.bytes} bytes.`);
+export function readEvents({ headers, body }: EventRequest, max: MessageLimits = limits.message): ReadResult {
+  if (body.length > max.bytes) return refused('body_too_large', `The limit is ${max.bytes} bytes.`);
   const mode = modeOf(headers);
   if (typeof mode !== 'string') return mode;
   if (mode === 'binary') {
@@ -77,8 +77,8 @@ export function readEvents({ headers, body }: EventRequest, most: MessageLimits 
   const json = jsonText(bytes);
   const events: ReadEvent[] = [];
   const start = startOf(bytes);
-  const end = mode === 'batched' ? readBatch(json, start, events, most.events) : readOne(json, start, mode, '', events);
-  if (typeof end !== 'number') return refused(end, end === 'too_many_events' ? `The limit is ${most.events}.` : '');
+  const end = mode === 'batched' ? readBatch(json, start, events, max.events) : readOne(json, start, mode, '', events);
+  if (typeof end !== 'number') return refused(end, end === 'too_many_events' ? `The limit is ${max.events}.` : '');
   if (end === tooDeep) return refused('too_deep');
   if (end < 0 || skipSpace(bytes, end) !== bytes.length) return refused('not_json');
   if (mode === 'batched') compareVersions(events);

@@ -133,7 +133,7 @@ async function measureExports() {
     const headers = { Authorization: `Bearer ${await tokenOf(scope)}`, Accept: accept };
     globalThis.gc?.();
     const before = process.memoryUsage().rss;
-    let most = before;
+    let max = before;
     let bytes = 0;
     let lines = 0;
     const started = performance.now();
@@ -141,12 +141,12 @@ async function measureExports() {
     for await (const piece of answer.body) {
       bytes += piece.length;
       for (const byte of piece) if (byte === 10) lines += 1;
-      most = Math.max(most, process.memoryUsage().rss);
+      max = Math.max(max, process.memoryUsage().rss);
     }
     const seconds = (performance.now() - started) / 1_000;
     const mb = (count) => (count / 1_048_576).toFixed(0);
     console.log(
-      `${accept}: ${lines} lines, ${mb(bytes)} MB in ${seconds.toFixed(1)} s; memory ${mb(before)} to ${mb(most)} MB`,
+      `${accept}: ${lines} lines, ${mb(bytes)} MB in ${seconds.toFixed(1)} s; memory ${mb(before)} to ${mb(max)} MB`,
     );
   }
 }

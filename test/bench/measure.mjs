@@ -12,7 +12,7 @@ export function percentile(values, part) {
 }
 
 /** Calls a second, as the median of rounds; `call` gets the number of the call. */
-export function callsPerSecond(call, { rounds = 5, roundMs = 200, most = Infinity } = {}) {
+export function callsPerSecond(call, { rounds = 5, roundMs = 200, max = Infinity } = {}) {
   const perSecond = [];
   let number = 0;
   for (let round = 0; round < rounds; round += 1) {
@@ -21,7 +21,7 @@ export function callsPerSecond(call, { rounds = 5, roundMs = 200, most = Infinit
     let elapsed;
     do {
       // Looking at the clock costs as much as a tenth of a call.
-      for (let i = 0; i < Math.min(64, most); i += 1) call(number++);
+      for (let i = 0; i < Math.min(64, max); i += 1) call(number++);
       elapsed = performance.now() - start;
     } while (elapsed < roundMs);
     perSecond.push(((number - before) * 1000) / elapsed);

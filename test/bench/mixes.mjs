@@ -37,13 +37,13 @@ export function eachSubscription(mix, size, take) {
  * Up to `most` events that should match 0, 1, 10 or 100 subscriptions of the mix, spread over the registry. Prefixes of
  * a neighbour match too now and then: whoever measures counts, and leaves those out.
  */
-export function eventsOf(mix, size, matched, most) {
+export function eventsOf(mix, size, matched, max) {
   const random = seeded(size + matched + 1);
   const circles = circlesOf(size);
   const isHot = mix === 'hot-type';
   const wanted = isHot ? matched * 10 : matched;
   const events = [];
-  for (let tries = 0; events.length < most && tries < most * 200; tries += 1) {
+  for (let tries = 0; events.length < max && tries < max * 200; tries += 1) {
     const circle = Math.floor(random() * circles.count);
     const event = circleEvent(circle, circles.organisations);
     if (isHot) event.type = hotType;

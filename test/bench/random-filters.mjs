@@ -69,8 +69,8 @@ function attributes(random) {
   return Object.fromEntries(several(random, 2, () => [pick(random, names), pick(random, values)]));
 }
 
-function several(random, most, make) {
-  return Array.from({ length: 1 + Math.floor(random() * most) }, make);
+function several(random, max, make) {
+  return Array.from({ length: 1 + Math.floor(random() * max) }, make);
 }
 
 export function pick(random, list) {

@@ -89,7 +89,7 @@ function scan(index, tests, events) {
       for (let i = 0; i < tests.length; i += 1) if (tests[i](event)) found += 1;
       found -= index.match(event).length;
     };
-    turns.linear.push(callsPerSecond(scanOne, { rounds: 1, roundMs: 300, most: 1 }));
+    turns.linear.push(callsPerSecond(scanOne, { rounds: 1, roundMs: 300, max: 1 }));
     if (found !== 0) throw new Error('The index and the linear scan found different subscriptions.');
   }
   const linearpersecond = median(turns.linear);

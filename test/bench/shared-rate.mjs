@@ -94,7 +94,7 @@ try {
 function report(all, startedAt, endsAt) {
   const times = all.map(({ at }) => at);
   const inWindow = (from) => times.filter((at) => at >= from && at <= from + windowMs).length;
-  const most = Math.max(...times.map(inWindow));
+  const max = Math.max(...times.map(inWindow));
   // Every 60 seconds that begin with, or right after, a request.
   const steady = times.filter((at) => at >= startedAt + warmUpMs && at + windowMs <= endsAt);
   const fewest = Math.min(...steady.map((at) => inWindow(at + 0.001)));
@@ -106,7 +106,7 @@ function report(all, startedAt, endsAt) {
     rate,
     seconds,
     requests: times.length,
-    mostin60s: most,
+    mostin60s: max,
     fewestin60s: fewest,
     leastofsurvivors: Math.min(...survivors),
     mostofsurvivors: Math.max(...survivors),
@@ -116,7 +116,7 @@ function report(all, startedAt, endsAt) {
     fives[Math.floor((at - startedAt) / 5_000)] = (fives[Math.floor((at - startedAt) / 5_000)] ?? 0) + 1;
   console.log(`In each five seconds: ${fives.join(' ')}`);
   console.table([row]);
-  const isKept = most <= rate && fewest >= 0.9 * rate;
+  const isKept = max <= rate && fewest >= 0.9 * rate;
   console.log(isKept ? 'The rate was kept and used.' : `BROKEN: no 60 s above ${rate}, none below ${0.9 * rate}.`);
   if (!isKept) process.exitCode = 1;
   if (values.json) return writeFile(values.json, `${JSON.stringify({ sharedrate: row }, undefined, 2)}\n`);

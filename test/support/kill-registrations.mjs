@@ -31,7 +31,7 @@ const behaviours = {
   calling: 'active',
 };
 const kinds = Object.keys(behaviours);
-const mostKills = 5;
+const maxKills = 5;
 
 /** Returns counts; `faults` is empty if all checks passed. */
 export async function killRegistrations({ databaseUrl, seed, registrations = 200, clients = 6 }) {
@@ -128,7 +128,7 @@ function createRegistry(port) {
 async function killUntil(registering, registry, random, counts) {
   let isDone = false;
   const done = registering.finally(() => (isDone = true));
-  while (counts.kills < mostKills) {
+  while (counts.kills < maxKills) {
     await Promise.race([once(registry.answers, 'answer'), done]);
     await Promise.race([sleep(400 + random() * 800), done]);
     if (isDone) break;

@@ -7,11 +7,11 @@ export interface Everything<T> {
 }
 
 /** All pages of a list, but no further than `most` entries. */
-export async function readAll<T>(most: number, pages: AsyncIterable<Answer<T[]>>): Promise<Everything<T>> {
+export async function readAll<T>(max: number, pages: AsyncIterable<Answer<T[]>>): Promise<Everything<T>> {
   const rows: T[] = [];
   for await (const { data, next } of pages) {
     rows.push(...data);
-    if (rows.length >= most) return { rows, isCut: next !== undefined };
+    if (rows.length >= max) return { rows, isCut: next !== undefined };
   }
   return { rows, isCut: false };
 }

@@ -26,7 +26,7 @@ export const subscriptionsMessages = {
           en: `${shown} shown of ${loaded} loaded, ${total} in all.`,
           nl: `${shown} getoond van ${loaded} geladen, ${total} in totaal.`,
         },
-  most: {
+  tooMany: {
     en: 'The page loads at most 10,000. Search for fewer.',
     nl: 'De pagina laadt er hoogstens 10.000. Zoek gerichter.',
   },

@@ -13,7 +13,7 @@ export interface Column<Row> {
 const rowHeight = 44;
 const rowsAround = 12;
 /** From here on only the rows near the window are drawn. */
-const mostDrawn = 300;
+const maxDrawn = 300;
 
 /**
  * A table with a caption for screen readers. With many rows only those near the window are drawn, all of one height; the
@@ -31,7 +31,7 @@ export function Table<Row>({
   keyOf: (row: Row) => string;
 }) {
   const body = useRef<HTMLTableSectionElement>(null);
-  const isLong = rows.length > mostDrawn;
+  const isLong = rows.length > maxDrawn;
   const [window, setWindow] = useState({ from: 0, to: 60 });
   useEffect(() => {
     if (!isLong) return undefined;

@@ -74,7 +74,7 @@ export function createClient(settings: ClientSettings): Client {
     init: object,
   ) => Promise<{ data?: unknown; error?: unknown; response: Response }>;
 
-  async function call(method: Method, path: string, init: Init = {}, most = retries): Promise<Answer<unknown>> {
+  async function call(method: Method, path: string, init: Init = {}, maxRetries = retries): Promise<Answer<unknown>> {
     const isKeyed = method === 'post' && keyed.has(path);
     const isRepeatable = method === 'get' || isKeyed || safe.has(path);
     const mediaType = init.body === undefined ? undefined : mediaTypeOf(method, path, init.body);
@@ -86,7 +86,7 @@ export function createClient(settings: ClientSettings): Client {
         ...(isKeyed && { 'Idempotency-Key': crypto.randomUUID() }),
         ...init.headers,
       },
-      fetch: (request: Request) => send(request, { retries: most, isRepeatable }),
+      fetch: (request: Request) => send(request, { retries: maxRetries, isRepeatable }),
     });
     const { status, headers } = response;
     if (!response.ok) throw refusal(error, response);

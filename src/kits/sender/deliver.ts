@@ -81,7 +81,7 @@ export function createDeliver(settings: DeliverSettings) {
     event: object,
     origin: string,
     to: MatchedSink,
-    most: number,
+    maxAttempts: number,
     signal: AbortSignal,
   ): Promise<DeliveryResult> {
     const { sink } = to;
@@ -97,7 +97,7 @@ export function createDeliver(settings: DeliverSettings) {
       if (!permit.allowed) {
         const { helduntil, message: detail = '' } = permit;
         if (helduntil === undefined) return { sink, outcome: 'denied', detail, attempts };
-        if (most === 1) return { sink, outcome: 'denied', detail, helduntil, attempts };
+        if (maxAttempts === 1) return { sink, outcome: 'denied', detail, helduntil, attempts };
         await sleep(Math.min(longestLookMs, Math.max(50, Date.parse(helduntil) - now())), undefined, { signal });
         continue;
       }
@@ -114,7 +114,7 @@ export function createDeliver(settings: DeliverSettings) {
         previous = undefined;
         continue;
       }
-      if (!isTransient.has(outcome) || attempts >= most) {
+      if (!isTransient.has(outcome) || attempts >= maxAttempts) {
         const { helduntil } = permission(origin, sink);
         const what = reply.kind === 'answered' ? { status: reply.status } : { detail: reply.detail };
         return { sink, outcome, ...what, ...(helduntil !== undefined && { helduntil }), attempts };

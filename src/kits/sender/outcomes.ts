@@ -59,8 +59,8 @@ export function createOutcomes(
   let wake = () => {};
 
   /** Removes the oldest ones; no more equal outcomes are added to them. */
-  function take(most: number): Kept[] {
-    const taken = kept.splice(0, most);
+  function take(max: number): Kept[] {
+    const taken = kept.splice(0, max);
     for (const one of taken) {
       const pair = `${one.origin} ${one.sink}`;
       if (lastOf.get(pair) === one) lastOf.delete(pair);

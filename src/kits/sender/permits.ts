@@ -127,12 +127,12 @@ export function createPermits({ permission, leases, onFault, random }: PermitSet
   }
 
   function ask(bucket: Bucket, wanted: number): void {
-    const most = typeof bucket.rate === 'number' ? Math.ceil((bucket.rate * leasedMs) / 60_000) : 1;
+    const maxRequests = typeof bucket.rate === 'number' ? Math.ceil((bucket.rate * leasedMs) / 60_000) : 1;
     // The registry accepts returns of the latest four leases only, and a return that may have arrived is not repeated.
     const returns = [...bucket.returns].slice(-4).map(([lease, unused]) => ({ lease, unused }));
     bucket.returns.clear();
     bucket.asking = leases
-      .take({ origin: bucket.origin, sink: bucket.sink, requests: Math.min(wanted, most), returns })
+      .take({ origin: bucket.origin, sink: bucket.sink, requests: Math.min(wanted, maxRequests), returns })
       .then(
         (taken) => {
           bucket.failures = 0;

@@ -123,8 +123,8 @@ function validEvents(
 }
 
 function invalid(faults: ReadonlyArray<Fault<string>>): WebhookResponse {
-  const most = faults.slice(0, usualLimits.faults);
-  return problem(400, 'The request is not a valid CloudEvent. `faults` names each place.', { faults: most });
+  const listed = faults.slice(0, usualLimits.faults);
+  return problem(400, 'The request is not a valid CloudEvent. `faults` names each place.', { faults: listed });
 }
 
 function answerOf(result: unknown): WebhookResponse {

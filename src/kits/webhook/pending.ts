@@ -71,7 +71,7 @@ export interface PendingRequests {
 }
 
 /** Anyone can send an OPTIONS request that names an origin. */
-const most = { all: 1_000, ofHost: 100 };
+const max = { all: 1_000, ofHost: 100 };
 const firstDelayMs = 500;
 const longestDelayMs = 300_000;
 
@@ -180,7 +180,7 @@ export function createPendingRequests(settings: CallbackSettings, onFault: (erro
       const known = await current();
       if (decided.has(id) || known.some((request) => request.id === id)) return;
       const ofHost = known.filter((request) => new URL(request.callback).host === url.authority);
-      if (known.length >= most.all || ofHost.length >= most.ofHost) {
+      if (known.length >= max.all || ofHost.length >= max.ofHost) {
         return onFault(new Error(`The callback URL of ${origin} is not kept: too many requests wait for a decision.`));
       }
       const now = Date.now();

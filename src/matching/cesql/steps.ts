@@ -4,14 +4,14 @@ import { readsAll } from './like.js';
 
 /** The minimum steps of one part of an expression. */
 const stepsOfPart = 4;
-const mostSteps = 1_000_000;
+const maxSteps = 1_000_000;
 
 /**
  * The steps of an expression for an event whose attributes have this many characters, if it is evaluated completely. A
  * pattern that reads its text counts each character twice; texts that almost match take more.
  */
 export function stepsOf(expression: Cesql, characters: number): number {
-  return Math.min(estimate(expression, characters).steps, mostSteps);
+  return Math.min(estimate(expression, characters).steps, maxSteps);
 }
 
 interface Estimate {
@@ -53,8 +53,8 @@ function all(parts: readonly Cesql[], characters: number): Estimate {
   const sum = { steps: stepsOfPart, length: 0 };
   for (const part of parts) {
     const { steps, length } = estimate(part, characters);
-    sum.steps = Math.min(sum.steps + steps, mostSteps);
-    sum.length = Math.min(sum.length + length, mostSteps);
+    sum.steps = Math.min(sum.steps + steps, maxSteps);
+    sum.length = Math.min(sum.length + length, maxSteps);
   }
   return sum;
 }

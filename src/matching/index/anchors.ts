@@ -21,8 +21,8 @@ const lastPaired = 3;
 
 export class KeyChooser {
   /** The most popular of the single keys that could index the last program; or every event. */
-  mostAsked = everyEvent;
-  #mostAskedCost = 0;
+  maxAsked = everyEvent;
+  #maxAskedCost = 0;
   readonly #keys: Keys;
   readonly #values: StringTable;
 
@@ -37,8 +37,8 @@ export class KeyChooser {
    * indexed under every event.
    */
   choose(words: Int32Array, at: number): Choice {
-    this.mostAsked = everyEvent;
-    this.#mostAskedCost = 0;
+    this.maxAsked = everyEvent;
+    this.#maxAskedCost = 0;
     const choice = this.#choose(words, at);
     if (!choice) return { cost: Infinity, keys: [everyEvent], proof: false };
     return choice.keys.length > 1 ? { ...choice, keys: distinct(choice.keys) } : choice;
@@ -62,9 +62,9 @@ export class KeyChooser {
       case suffix: {
         const key = { what: word, a: words[at + 1]!, b: 0 };
         const cost = this.cost(key);
-        if (cost > this.#mostAskedCost) {
-          this.mostAsked = key;
-          this.#mostAskedCost = cost;
+        if (cost > this.#maxAskedCost) {
+          this.maxAsked = key;
+          this.#maxAskedCost = cost;
         }
         return { cost, keys: [key], proof: true };
       }

@@ -184,9 +184,9 @@ function createHandlers(
   const reader = createSubscriptionReader(database);
   const prices = { perSubscriber: config.pricePerSubscriber, perTenant: config.pricePerTenant };
   const quotaError: QuotaError = (tenant) => {
-    const most = config.subscriptionsPerTenant;
-    const isUsedUp = (follower.replica()?.subscriptionsOf(tenant) ?? 0) >= most;
-    return isUsedUp ? new RegistryError('quota_exceeded', subscriptionTexts.quota(most)) : undefined;
+    const maxSubscriptions = config.subscriptionsPerTenant;
+    const isUsedUp = (follower.replica()?.subscriptionsOf(tenant) ?? 0) >= maxSubscriptions;
+    return isUsedUp ? new RegistryError('quota_exceeded', subscriptionTexts.quota(maxSubscriptions)) : undefined;
   };
   const register = createRegister({
     database,

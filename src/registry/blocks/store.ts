@@ -47,9 +47,9 @@ export interface BlockEffect {
 }
 
 /** For a tenant. Each look-up that decides compares with all of them. */
-const mostBlocks = 1_000;
+const maxBlocks = 1_000;
 /** Names in an effect. */
-const mostNames = 20;
+const maxNames = 20;
 
 export function createBlockStore({ sql, write }: Pick<Database, 'sql' | 'write'>): BlockStore {
   async function liftIn(tx: Transaction, actor: Actor, block: Block): Promise<void> {
@@ -64,10 +64,10 @@ export function createBlockStore({ sql, write }: Pick<Database, 'sql' | 'write'>
       write(async (tx) => {
         const [present] = await tx.sql.$queryRaw<Array<{ count: number }>>`
           select count(*)::int as count from block where tenant = ${tenant}`;
-        if ((present?.count ?? 0) >= mostBlocks) {
+        if ((present?.count ?? 0) >= maxBlocks) {
           throw new RegistryError(
             'quota_exceeded',
-            `There may be ${mostBlocks} blocks. Lift one, or block a domain or a network.`,
+            `There may be ${maxBlocks} blocks. Lift one, or block a domain or a network.`,
           );
         }
         const id = uuidv7();
@@ -208,9 +208,9 @@ async function effectOf(sql: Sql, block: Pick<Block, 'tenant' | 'kind' | 'value'
       select t.origin, t.sink from "grant" t where t.state = 'live' and t.expiresat > now() and ${pairs}
     )
     select
-      array(select origin from (select origin from subscriptions union select origin from grants) o order by origin limit ${mostNames}) as origins,
+      array(select origin from (select origin from subscriptions union select origin from grants) o order by origin limit ${maxNames}) as origins,
       (select count(*)::int from subscriptions) as subscriptions,
-      array(select distinct subscriber from subscriptions order by subscriber limit ${mostNames}) as subscribers,
+      array(select distinct subscriber from subscriptions order by subscriber limit ${maxNames}) as subscribers,
       (select count(*)::int from grants) as grants,
       (select count(*)::int from handshake h where h.state in ('due', 'asking', 'waiting')
         and (h.subscription in (select id from subscriptions)

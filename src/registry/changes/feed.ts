@@ -59,7 +59,7 @@ export interface FeedSettings {
 }
 
 /** The size of one read of the log; some changes are large. */
-const mostOfLog = { rows: 500, bytes: 262_144 };
+const maxOfLog = { rows: 500, bytes: 262_144 };
 /** For a position that another process has already issued. */
 const longestWaitMs = 5_000;
 
@@ -133,10 +133,10 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
       check(bounds());
       const { from, end } = ring;
       const isInMemory = own.position >= from;
-      const most = Math.min(limit, mostOfLog.rows);
+      const maxRows = Math.min(limit, maxOfLog.rows);
       const page = isInMemory
-        ? { ...ring.read(whose, own.position, most), end }
-        : await readOwnLog(query, own.position, most, whose);
+        ? { ...ring.read(whose, own.position, maxRows), end }
+        : await readOwnLog(query, own.position, maxRows, whose);
       if ('bounds' in page) check(page.bounds);
       if (page.end < from) throw otherHistory();
       const changes = await ownTexts(page.changes, whose);
@@ -158,7 +158,7 @@ export function createFeed({ follower, query, isStandby, memory, onPage }: FeedS
           return { changes: page.changes.map((change) => textOf(change, scope)), isMore: own.position < ring.end };
         }
         const { from } = ring;
-        const limits = { ...mostOfLog, rows: Math.min(limit, mostOfLog.rows) };
+        const limits = { ...maxOfLog, rows: Math.min(limit, maxOfLog.rows) };
         const page = await readLog(query, own.position, limits, scope);
         check(page.bounds);
         // A log that ends before a position that was already read is another log.

@@ -5,7 +5,7 @@ import type { FeedScope, LogBounds, LoggedChange } from './log.js';
 export type OwnScope = FeedScope & { subscriber: string };
 
 /** How many changes of the tenant one read goes through: a subscriber may have none among millions. */
-const mostSearched = 5_000;
+const maxSearched = 5_000;
 
 interface OwnRow extends Omit<LoggedChange, 'position' | 'state' | 'subscribers'> {
   epoch: string;
@@ -29,7 +29,7 @@ export async function readOwnLog(
     `with searched as materialized (
        select position, at, origin, kind, sink, subscription, reason, subscribers from change
        where tenant = $1 and position > $2::bigint ${origin === undefined ? '' : 'and origin = $5 '}
-       order by position limit ${mostSearched}
+       order by position limit ${maxSearched}
      ), own as (
        select * from searched where $3 = any (subscribers) order by position limit $4::int
      )
@@ -38,7 +38,7 @@ export async function readOwnLog(
        to_char(own.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, known.end::text as end,
        (case
          when (select count(*) from own) = $4::int then (select max(position) from own)
-         when (select count(*) from searched) = ${mostSearched} then (select max(position) from searched)
+         when (select count(*) from searched) = ${maxSearched} then (select max(position) from searched)
          else known.end
        end)::text as searched
      from feed_state f
@@ -76,7 +76,7 @@ export interface OwnStatus {
 }
 
 /** Of one change. A client that has more to one sink lists them. */
-const mostListed = 1_000;
+const maxListed = 1_000;
 
 /**
  * The present status of the subscriber's subscriptions that each change is about: one, those of a pair, or of an origin. A change
@@ -98,12 +98,12 @@ export async function readOwnStatuses(
        select a.place, p.id from asked a cross join lateral (
          select s.id from subscription s
          where a.subscription is null and s.origin = a.origin and s.sink = a.sink and s.tenant = $1 and s.subscriber = $2
-         order by s.id limit ${mostListed}) p
+         order by s.id limit ${maxListed}) p
        union all
        select a.place, p.id from asked a cross join lateral (
          select s.id from subscription s
          where a.sink = '' and s.origin = a.origin and s.tenant = $1 and s.subscriber = $2
-         order by s.id limit ${mostListed}) p
+         order by s.id limit ${maxListed}) p
      ), known as materialized (
        select one.id, d.status, d.statusreason as reason from (select distinct id from own) one cross join lateral (
          select t.status, t.statusreason from subscription_status t where t.id = one.id offset 0) d

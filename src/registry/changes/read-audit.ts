@@ -73,12 +73,12 @@ function merged(filter: AuditFilter, before: AuditPlace | undefined, limit: numb
   const isNarrow = action !== undefined || actor !== undefined || subscriber !== undefined;
   if (tenants === undefined && !isNarrow && target === undefined) return inOrder(filter, before, limit);
   const byAction = isNarrow && target === undefined;
-  const newest = (range: string, most: number) => Prisma.sql`
+  const newest = (range: string, maxRows: number) => Prisma.sql`
     select a.tenant, a.at, a.id from audit a
     where a.tenant = ${Prisma.raw(range)}.tenant
       ${byAction ? Prisma.sql`and a.action = ${Prisma.raw(range)}.action` : Prisma.empty}
       and ${conditions(filter, before)}
-    order by a.at desc, a.id desc limit ${most}::int`;
+    order by a.at desc, a.id desc limit ${maxRows}::int`;
   return Prisma.sql`
     select a.* from (
       select e.* from (

@@ -23,7 +23,7 @@ export interface ReaderLimits {
 }
 
 /** Streams and polls of one subscriber. */
-const mostOfSubscriber = 4;
+const maxOfSubscriber = 4;
 
 export function createReaders(limits: ReaderLimits): Readers {
   const counts: Record<ReaderKind, number> = { stream: 0, poll: 0, consumer: 0, snapshot: 0, export: 0 };
@@ -36,23 +36,23 @@ export function createReaders(limits: ReaderLimits): Readers {
     admit(kind, tenant, signal, subscriber) {
       const isFollower = kind === 'stream' || kind === 'poll';
       const isConsumer = kind === 'consumer';
-      const [all, most, mostOfOne] = isFollower
+      const [all, maxOfAll, maxOfOne] = isFollower
         ? [counts.stream + counts.poll, limits.perProcess, limits.perTenant]
         : isConsumer
-          ? [counts.consumer, limits.perProcess, mostOfSubscriber]
+          ? [counts.consumer, limits.perProcess, maxOfSubscriber]
           : [counts[kind], limits.snapshots, limits.snapshotsPerTenant];
       const byOne = isFollower ? followers : isConsumer ? consumers : kind === 'snapshot' ? snapshots : exports;
       const named = isFollower || isConsumer ? 'readers' : `${kind}s in progress`;
       // A tenant's name contains no NUL.
       const one = isConsumer ? `${tenant}\0${subscriber}` : tenant;
       const own = byOne.get(one) ?? 0;
-      if (own >= mostOfOne) {
+      if (own >= maxOfOne) {
         const whose = isConsumer ? 'The subscriber' : 'The tenant';
         throw new RegistryError('too_many_readers', `${whose} already has ${own} ${named} in this process.`, {
           retryAfterSeconds: 5,
         });
       }
-      if (all >= most) {
+      if (all >= maxOfAll) {
         throw new RegistryError(
           'feed_full',
           `This process already has ${all} ${named}. Another process may have room.`,

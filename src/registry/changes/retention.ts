@@ -1,16 +1,16 @@
 import type { Query } from '../storage/sql.js';
 
-const most = 5_000;
+const maxRows = 5_000;
 
 /**
  * Deletes changes that are older than these hours, oldest first, a few thousand in each statement. The same statement
  * moves the horizon, so that a reader either finds a change or learns that its cursor is too old.
  */
 export async function forgetChanges(query: Query, hours: number): Promise<void> {
-  for (let gone = most; gone === most;) {
+  for (let gone = maxRows; gone === maxRows;) {
     const [row] = await query<{ gone: number }>(
       // Up to the first one to keep: the time of a change is the start of its transaction, so times are not in order.
-      `with batch as (select position, at from change order by position limit ${most}),
+      `with batch as (select position, at from change order by position limit ${maxRows}),
        kept as (select min(position) as position from batch where at >= now() - make_interval(hours => $1::int)),
        last as (
          select max(batch.position) as position from batch, kept

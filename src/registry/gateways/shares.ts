@@ -114,8 +114,8 @@ export function createShares({ leases, instance, onLease, onFault }: SharesSetti
     const { tenant, origin, sink, rate } = bucket.pair;
     const returns = bucket.left > 0 ? [{ lease: bucket.lease, unused: bucket.left }] : [];
     bucket.left = 0;
-    const most = Math.ceil((rate * leaseSeconds) / 60);
-    const requests = Math.min(Math.max(bucket.waiting, Math.ceil(bucket.recent)), most);
+    const maxRequests = Math.ceil((rate * leaseSeconds) / 60);
+    const requests = Math.min(Math.max(bucket.waiting, Math.ceil(bucket.recent)), maxRequests);
     try {
       const answer = await leases.take({ tenant, origin, sink, instance, requests, returns });
       onLease(bucket.pair, answer);

@@ -2,7 +2,7 @@ import type { Database } from '../storage/database.js';
 import { Prisma } from '../storage/generated/client.js';
 import type { Transaction } from '../storage/transaction.js';
 
-const most = 5_000;
+const maxRows = 5_000;
 
 interface Key {
   origin: string;
@@ -18,7 +18,7 @@ export async function forgetGrants({ query, write }: Database, days: number): Pr
     const rows: Array<{ last: Key; dead: Key[] | null }> = await query(
       `with page as materialized (
          select origin, sink, state, endedat, expiresat from "grant" where (origin, sink) > ($1, $2)
-         order by origin, sink limit ${most}
+         order by origin, sink limit ${maxRows}
        )
        select (select row_to_json(k) from (select origin, sink from page order by origin desc, sink desc limit 1) k) as last,
          (select json_agg(row_to_json(k)) from (select origin, sink from page g where ${dead(days)}) k) as dead`,

@@ -8,8 +8,8 @@ import { indexLoading, type Replica } from '../../matching/replica/replica.js';
 import { parseOriginName } from '../../consent/origin-name.js';
 import { presentPermission, type AskedPair } from '../../consent/permission.js';
 import { PlainPair } from './plain-pair.js';
-import { beforeOrigin, mostPairs, PlainPairs } from './read-pairs.js';
-import { mostBesidesPair, tagOfGranted, writeGranted } from './write-permission.js';
+import { beforeOrigin, maxPairs, PlainPairs } from './read-pairs.js';
+import { maxBesidesPair, tagOfGranted, writeGranted } from './write-permission.js';
 
 /** Up to the end of an origin, this bit changes only letters in upper case. */
 const toLower = 0x20;
@@ -40,7 +40,7 @@ export function createPermissionHandlers({
 }: PermissionRoutes): Handlers<'getPermission' | 'getPermissions'> {
   const asked = new PlainPair();
   const plain = new PlainPairs();
-  const found = new Int32Array(mostPairs);
+  const found = new Int32Array(maxPairs);
 
   /** The response for a permitted pair, and its tag; undefined for any other pair, which takes the slow path. */
   function granted({ pairs, numberOf, now }: Replica, tenant: string): Tagged | undefined {
@@ -112,7 +112,7 @@ function writeAnswers(known: Replica, tenant: string, asked: Buffer, plain: Plai
   pairs.findAll(plain, found);
 
   const time = known.now();
-  const bytes = Buffer.allocUnsafe(asked.length + count * mostBesidesPair);
+  const bytes = Buffer.allocUnsafe(asked.length + count * maxBesidesPair);
   const [view, askedView] = [viewOf(bytes), viewOf(asked)];
   let at = 0;
   for (let i = 0; i < count; i += 1) {

@@ -2,7 +2,7 @@ import { beginHash, finishHash, stepHash } from '../../matching/index/hash.js';
 import { Piece, viewOf, writeText } from '../../matching/replica/write-bytes.js';
 import type { AskedPair } from '../../consent/permission.js';
 import { isOfOrigin, isPlain, isPlainText, longest } from './read-pairs.js';
-import { mostBesidesPair } from './write-permission.js';
+import { maxBesidesPair } from './write-permission.js';
 
 const [originIs, sinkIs] = ['origin=', '&sink='];
 const [percent, ampersand, plus] = Buffer.from('%&+') as unknown as [number, number, number];
@@ -15,7 +15,7 @@ const beforeSink = new Piece('","sink":"');
  */
 export class PlainPair {
   /** With space for the rest of the response. */
-  readonly bytes = Buffer.alloc(longest.origin + longest.sink + mostBesidesPair);
+  readonly bytes = Buffer.alloc(longest.origin + longest.sink + maxBesidesPair);
   readonly view = viewOf(this.bytes);
   origin = '';
   sinkFrom = 0;
@@ -46,7 +46,7 @@ export class PlainPair {
     if (origin.length > longest.origin) return false;
     const { view } = this;
     let to = beforeSink.write(view, writeText(origin, view, beforeOrigin.write(view, 0)));
-    const mostTo = to + longest.sink;
+    const maxTo = to + longest.sink;
     this.origin = origin;
     this.sinkFrom = to;
     let hash = beginHash;
@@ -59,7 +59,7 @@ export class PlainPair {
           at += 2;
         }
       }
-      if (!isPlain(character) || to === mostTo) return false;
+      if (!isPlain(character) || to === maxTo) return false;
       view.setUint8(to, character);
       hash = stepHash(hash, character);
     }

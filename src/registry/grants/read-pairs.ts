@@ -7,7 +7,7 @@ const [comma, opening, closing] = Buffer.from(',[]') as unknown as [number, numb
 export const beforeOrigin = Buffer.from('{"origin":"');
 const beforeSink = Buffer.from('","sink":"');
 const behindSink = Buffer.from('"}');
-export const mostPairs = limits.entries;
+export const maxPairs = limits.entries;
 export const longest = { origin: limits.nameLength, sink: limits.urlLength };
 
 /**
@@ -18,15 +18,15 @@ export const longest = { origin: limits.nameLength, sink: limits.urlLength };
 export class PlainPairs implements AskedPairs {
   count = 0;
   bytes: Uint8Array = Buffer.alloc(0);
-  readonly originFrom = new Int32Array(mostPairs);
-  readonly originTo = new Int32Array(mostPairs);
-  readonly sinkFrom = new Int32Array(mostPairs);
-  readonly sinkTo = new Int32Array(mostPairs);
-  readonly sinkHashes = new Int32Array(mostPairs);
+  readonly originFrom = new Int32Array(maxPairs);
+  readonly originTo = new Int32Array(maxPairs);
+  readonly sinkFrom = new Int32Array(maxPairs);
+  readonly sinkTo = new Int32Array(maxPairs);
+  readonly sinkHashes = new Int32Array(maxPairs);
   /** Whether a pair has the same origin as the one before it, in the same case. */
   readonly sharesOrigin: boolean[] = [];
   /** The numbers of the origins; the caller fills them in. */
-  readonly origins = new Int32Array(mostPairs);
+  readonly origins = new Int32Array(maxPairs);
 
   /** False for any other text, which takes the slow path. */
   read(bytes: Uint8Array): boolean {
@@ -35,7 +35,7 @@ export class PlainPairs implements AskedPairs {
     let count = 0;
     let from = 0;
     do {
-      if (bytes[at] !== (count === 0 ? opening : comma) || count === mostPairs) return false;
+      if (bytes[at] !== (count === 0 ? opening : comma) || count === maxPairs) return false;
       const before = from;
       from = at + 1;
       // Most batches are for one origin, so their pairs start with the same bytes.

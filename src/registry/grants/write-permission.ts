@@ -18,7 +18,7 @@ const basisAndBeforeId = Object.fromEntries(
 const end = new Piece('"}');
 
 /** The most bytes that the response for a pair has in addition to its origin and its sink. */
-export const mostBesidesPair = 320;
+export const maxBesidesPair = 320;
 
 /** Writes from the quotation mark after the sink on; returns the end. */
 export function writeGranted(pairs: Replica['pairs'], pair: number, bytes: DataView, at: number): number {

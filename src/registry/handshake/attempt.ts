@@ -75,8 +75,8 @@ function offeredKey({ headers }: BegunAttempt): string {
 }
 
 /** NUL and lone surrogates cannot be stored, and no header needs more than a kilobyte. */
-export function clip([name, value]: readonly [string, string], most = 1_024): HeaderLine {
-  return [name, value.slice(0, most).replaceAll('\0', '').toWellFormed()];
+export function clip([name, value]: readonly [string, string], max = 1_024): HeaderLine {
+  return [name, value.slice(0, max).replaceAll('\0', '').toWellFormed()];
 }
 
 /** 256 random bits. Only the hash is stored, so that read access to the database is not enough to grant. */

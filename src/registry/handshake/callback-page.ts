@@ -10,8 +10,8 @@ export function callbackPage(asked: OwnerQuestion | CallbackOutcome, language: L
   return asked.kind === 'open' ? questionPage(asked, language) : outcomePage(asked, language);
 }
 
-const mostTypes = 10;
-const mostCharacters = 200;
+const maxTypes = 10;
+const maxCharacters = 200;
 
 /**
  * The form posts to the URL of the page, which contains the key, so the key is not in the page itself. `wrongRate`: what
@@ -93,8 +93,8 @@ function askedForEntries(
   language: Language,
 ): string {
   const { askedBy, events, everyType, more, source: fromSource, filteredBy: byFilter, expression } = questionTexts;
-  const shown = types.slice(0, mostTypes).map(text);
-  const left = types.length > mostTypes ? [more(types.length - mostTypes)[language]] : [];
+  const shown = types.slice(0, maxTypes).map(text);
+  const left = types.length > maxTypes ? [more(types.length - maxTypes)[language]] : [];
   const names = filteredBy.map((name) => (name === 'sql' ? expression[language] : name));
   return (
     entry(askedBy[language], text(`${subscriber} (${tenant})`)) +
@@ -108,6 +108,6 @@ function askedForEntries(
 function text(value: string): string {
   const [...characters] = value.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd');
   const cut =
-    characters.length > mostCharacters ? `${characters.slice(0, mostCharacters).join('')}…` : characters.join('');
+    characters.length > maxCharacters ? `${characters.slice(0, maxCharacters).join('')}…` : characters.join('');
   return escapeHtml(cut);
 }

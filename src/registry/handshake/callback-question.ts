@@ -33,7 +33,7 @@ export interface AskedFor {
   filteredBy: string[];
 }
 
-const mostShown = 5;
+const maxShown = 5;
 
 /** A renewal is for all subscriptions of the pair. */
 export async function questionOf(
@@ -47,7 +47,7 @@ export async function questionOf(
     select * from subscription
     where origin = ${origin} and sink = ${sink} and tenant = ${tenant} and endedat is null
       and (${subscription}::uuid is null or id = ${subscription}::uuid)
-    order by id limit ${mostShown + 1}`;
+    order by id limit ${maxShown + 1}`;
   return {
     kind: 'open',
     origin,
@@ -57,8 +57,8 @@ export async function questionOf(
     grantedUntil,
     isRenewal: reason === 'renewal',
     until: callbackexpiresat,
-    subscriptions: rows.slice(0, mostShown).map(askedFor),
-    hasMore: rows.length > mostShown,
+    subscriptions: rows.slice(0, maxShown).map(askedFor),
+    hasMore: rows.length > maxShown,
   };
 }
 

@@ -12,7 +12,7 @@ export interface ForgetSettings {
   auditDays: number;
 }
 
-const most = 5_000;
+const maxRows = 5_000;
 
 /**
  * Deletes what is past its retention: an idempotency key after a day, a rate window after its minute, a cool-down after
@@ -42,11 +42,11 @@ const firstIdOf = (days: string) =>
 
 /** By the time of the database, the oldest ones of all tenants first. */
 async function forgetAudits(query: Query, days: number): Promise<void> {
-  for (let gone = most; gone === most;) {
+  for (let gone = maxRows; gone === maxRows;) {
     const [row] = await query<{ gone: number }>(
       `with gone as (
          delete from audit where ctid = any (array(
-           select ctid from audit where at < now() - make_interval(days => $1::int) order by at, id limit ${most}))
+           select ctid from audit where at < now() - make_interval(days => $1::int) order by at, id limit ${maxRows}))
          returning 1)
        select count(*)::int as gone from gone`,
       [days],
@@ -61,7 +61,7 @@ async function forgetHandshakes(query: Query, days: number): Promise<void> {
     const rows: Array<{ last: string | null }> = await query(
       `with page as materialized (
          select id, subscription, createdat, finishedat, origin, sink from handshake
-         where id > $1::uuid and id < ${firstIdOf('$2::int')} order by id limit ${most}
+         where id > $1::uuid and id < ${firstIdOf('$2::int')} order by id limit ${maxRows}
        ), gone as (
          delete from handshake h using page p
          where h.id = p.id and p.finishedat < now() - make_interval(days => $2::int)

@@ -17,7 +17,7 @@ export interface RejectedCallback {
 }
 
 /** The audit log keeps this many for each handshake, so that a client with a key cannot fill it. */
-const mostAudited = 10;
+const maxAudited = 10;
 
 /** Records the call on the handshake, whose row must be locked, and in the audit log. */
 export async function keepRejected(
@@ -36,7 +36,7 @@ export async function keepRejected(
   };
   await sql.$executeRaw`
     update handshake set rejectedcallback = ${JSON.stringify(rejected)}::jsonb where id = ${called.id}::uuid`;
-  if (rejected.count > mostAudited) return;
+  if (rejected.count > maxAudited) return;
   const { allowedorigin, allowedrate } = rejected;
   const detail = { handshake: called.id, reason, allowedorigin, allowedrate };
   audit(actor, 'handshake.callback_rejected', targetOf(called), detail);
@@ -44,9 +44,9 @@ export async function keepRejected(
 
 /** A header as it is kept, without the key: the caller may have written it there. */
 function shown(name: 'allowedorigin' | 'allowedrate', value: string | undefined, key: string) {
-  const [line] = withoutKey(key, value === undefined ? [] : [[name, value]]).map((each) => clip(each, mostKept));
+  const [line] = withoutKey(key, value === undefined ? [] : [[name, value]]).map((each) => clip(each, maxKept));
   return line === undefined ? {} : { [name]: line[1] };
 }
 
 /** Characters; a little more than a message shows. */
-const mostKept = 250;
+const maxKept = 250;

@@ -35,13 +35,13 @@ type Read = Answered & Pick<Judged, 'judgement'> & { origin: Origin | undefined 
 type Moved = Judged & { move: Move };
 
 /** In one transaction. */
-const most = 200;
+const maxBatch = 200;
 
 export function createSettle({ database, ...retries }: SettleSettings): Settle {
   const { random } = retries;
   const settle = createBatcher<Answered, Settled>({
     run: (answered) => database.write((tx) => settleAll(tx, answered)),
-    most,
+    maxBatch,
     // Two responses of one pair are written one after the other: the later one counts.
     keyOf: ({ claim }) => keyOfPair(claim),
   });

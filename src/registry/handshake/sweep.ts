@@ -7,11 +7,11 @@ import { isOpen } from './choose.js';
 import { enqueue } from './queue.js';
 import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
 
-const most = 100;
+const maxRows = 100;
 
 /** What time alone causes: callbacks and grants expire, and grants need renewal. Safe in several processes at once. */
 export async function sweep({ write }: Pick<Database, 'write'>): Promise<void> {
-  for (const step of [refuseUncalled, endOvertaken, renewDue, noteDue]) while ((await write(step)) === most);
+  for (const step of [refuseUncalled, endOvertaken, renewDue, noteDue]) while ((await write(step)) === maxRows);
 }
 
 /** waiting -> refused. */
@@ -20,7 +20,7 @@ async function refuseUncalled(tx: Transaction): Promise<number> {
     update handshake set state = 'refused', verdict = 'callback_expired', waitinguntil = null, finishedat = now()
     where id in (
       select id from handshake where state = 'waiting' and waitinguntil <= now()
-      order by id limit ${most} for update skip locked)
+      order by id limit ${maxRows} for update skip locked)
     returning *`;
   recordRefusals(tx, rows);
   return rows.length;
@@ -38,7 +38,7 @@ async function endOvertaken(tx: Transaction): Promise<number> {
       select h.id from "grant" g join handshake h on h.origin = g.origin and h.sink = g.sink
       where g.state = 'live' and g.renewat <= now() and g.expiresat > now() and g.grantedat > h.createdat
         and h.reason = 'renewal' and h.state in ('due', 'waiting')
-      order by h.id limit ${most} for update of h skip locked)
+      order by h.id limit ${maxRows} for update of h skip locked)
     returning *`;
   recordRefusals(
     tx,
@@ -47,7 +47,7 @@ async function endOvertaken(tx: Transaction): Promise<number> {
   return rows.length;
 }
 
-const noteDue = (tx: Transaction) => noteExpiries(tx, most);
+const noteDue = (tx: Transaction) => noteExpiries(tx, maxRows);
 
 function recordRefusals(tx: Transaction, rows: readonly HandshakeRow[]): void {
   for (const { id, tenant, origin, sink, subscription, verdict } of rows) {
@@ -74,7 +74,7 @@ async function renewDue(tx: Transaction): Promise<number> {
         and not exists (
           select 1 from handshake h where h.origin = g.origin and h.sink = g.sink and h.reason = 'renewal'
             and h.state in ('due', 'asking', 'waiting'))
-      limit ${most} for update of g skip locked)
+      limit ${maxRows} for update of g skip locked)
     returning *`;
   await enqueue(
     tx.sql,

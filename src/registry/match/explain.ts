@@ -55,7 +55,7 @@ interface Row {
 }
 
 /** In one response, for the oldest subscriptions. People read explanations, so more would not help. */
-const mostExplanations = 1_000;
+const maxExplanations = 1_000;
 /** Rows in one query: some subscriptions have 64 KiB. */
 const pageSize = 100;
 /** Steps for a subscription (whose filters are compiled for this) and for an event, without the predicates. */
@@ -67,7 +67,7 @@ export function createExplain({ database: { client }, turns, budget }: ExplainSe
     const isAdmin = scopes.has('assent:admin');
     const explanations = events.map((): Explanation[] => []);
     let after = beforeAllIds;
-    let left = events.length === 0 ? 0 : Math.floor(mostExplanations / events.length);
+    let left = events.length === 0 ? 0 : Math.floor(maxExplanations / events.length);
     const work = new Work(budget, turns.slice);
     while (left > 0) {
       const rows = await client.$queryRaw<Row[]>`

@@ -21,7 +21,7 @@ export interface CounterSettings extends Pick<Database, 'query'> {
 /** How long counts stay in memory. */
 export const flushMs = 5_000;
 /** Beyond this, new rows are not begun until the others are written: the database is away. */
-const mostRows = 100_000;
+const maxRows = 100_000;
 
 interface Row {
   tenant: string;
@@ -41,7 +41,7 @@ export function createCounter({ query, now }: CounterSettings): Counter {
     const key = `${minute} ${kind} ${code} ${origin} ${tenant}`;
     const row = rows.get(key);
     if (row !== undefined) row.count += count;
-    else if (rows.size < mostRows) rows.set(key, { tenant, origin, kind, code, minute, count });
+    else if (rows.size < maxRows) rows.set(key, { tenant, origin, kind, code, minute, count });
   }
 
   async function write(): Promise<void> {

@@ -15,7 +15,7 @@ export interface StatisticsRoutes {
 }
 
 /** A year of days, and a day of minutes. */
-const mostSteps = 1_500;
+const maxSteps = 1_500;
 const usualSteps: Readonly<Record<Step, number>> = { minute: 60, hour: 24, day: 30 };
 
 export function createStatisticsHandlers(routes: StatisticsRoutes): Handlers<'getStatistics' | 'getHealth'> {
@@ -64,10 +64,10 @@ function spanOf(query: Call<'getStatistics'>['query'], now: number): { step: Ste
   const since =
     query.since === undefined ? until - usualSteps[step] * each : startOf(timeOf(query.since).getTime(), step);
   const count = (until - since) / each;
-  if (count > 0 && count <= mostSteps) return { step, since, until };
+  if (count > 0 && count <= maxSteps) return { step, since, until };
   const detail =
     count > 0
-      ? `From here there are ${count} steps. At most ${mostSteps} are possible: choose a longer step.`
+      ? `From here there are ${count} steps. At most ${maxSteps} are possible: choose a longer step.`
       : 'This must be earlier than the end.';
   throw new RegistryError('invalid_request', 'The span of time cannot be read.', {
     faults: [{ pointer: 'query/since', rule: 'time_out_of_range', detail }],

@@ -4,7 +4,7 @@ export interface BatchSettings<Member, Result> {
   /** Returns results in the order of the members. A rejection means that none of them was processed. */
   run: (members: Member[]) => Promise<Result[]>;
   /** The largest size of a batch. */
-  most: number;
+  maxBatch: number;
   /** Members with the same key never share a batch, and keep their order. */
   keyOf?: (member: Member) => string | undefined;
 }
@@ -27,7 +27,7 @@ export interface BatchSettings<Member, Result> {
 export function createBatcher<Member, Result>(
   settings: BatchSettings<Member, Result>,
 ): (member: Member) => Promise<Result> {
-  const { run, most, keyOf } = settings;
+  const { run, maxBatch, keyOf } = settings;
   let waiting: Entry[] = [];
   let isRunning = false;
 
@@ -43,7 +43,7 @@ export function createBatcher<Member, Result>(
     const left: Entry[] = [];
     for (const entry of waiting) {
       const key = keyOf?.(entry.member);
-      if (taken.length === most || (key !== undefined && keys.has(key))) left.push(entry);
+      if (taken.length === maxBatch || (key !== undefined && keys.has(key))) left.push(entry);
       else taken.push(entry);
       if (key !== undefined) keys.add(key);
     }

@@ -57,11 +57,11 @@ export interface SearchCount {
 }
 
 /** How many entries a search examines at most: in one statement, and for one request. */
-const simple = { first: 500, chunk: 10_000, most: 100_000 };
-const costly = { first: 500, chunk: 2_000, most: 20_000 };
-const mostCounted = 10_000;
+const simple = { first: 500, chunk: 10_000, max: 100_000 };
+const costly = { first: 500, chunk: 2_000, max: 20_000 };
+const maxCounted = 10_000;
 /** More candidates than this are not looked up one by one. */
-const mostCandidates = { usually: 20_000, ifUsuallyMany: 2_000 };
+const maxCandidates = { usually: 20_000, ifUsuallyMany: 2_000 };
 
 /**
  * A page of the entries that match. However few do, a request examines a limited number of entries, in statements that
@@ -92,11 +92,11 @@ export async function findPage(
 export async function countMatches(sql: Sql, search: Search): Promise<SearchCount> {
   let count = 0;
   for await (const found of walk<{ n: number }>(sql, search, undefined, (candidates, test) => {
-    const left = mostCounted + 1 - count;
+    const left = maxCounted + 1 - count;
     return Prisma.sql`(select count(*)::int from (select 1 from ${candidates} where ${test} limit ${left}) f) as n`;
   })) {
     count += found.n;
-    if (count > mostCounted) return { count: mostCounted, isAtLeast: true };
+    if (count > maxCounted) return { count: maxCounted, isAtLeast: true };
     if (found.last === undefined) return { count, isAtLeast: false };
     if (found.isOver) return { count, isAtLeast: true };
   }
@@ -120,7 +120,7 @@ async function* walk<Found>(
   ask: (candidates: Prisma.Sql, test: Prisma.Sql) => Prisma.Sql,
 ): AsyncGenerator<Step<Found>> {
   const { table, ways, whole, newestFirst } = search;
-  const { first, chunk, most } = search.isCostly ? costly : simple;
+  const { first, chunk, max } = search.isCostly ? costly : simple;
   const way = await chooseWay(sql, search, after);
   const parts = [...ways, whole].filter((each) => 'key' in each);
   const test = allOf([search.test, ...parts.map(conditionOf), isIn(search.span)]);
@@ -144,9 +144,9 @@ async function* walk<Found>(
       select ${last} as last, ${ask(candidates, test)}`;
     if (found === undefined) throw new Error('This query returns one row.');
     examined += size;
-    yield { ...found, last: found.last ?? undefined, examined, isOver: examined >= most };
+    yield { ...found, last: found.last ?? undefined, examined, isOver: examined >= max };
     span = spanAfter(search, found.last ?? undefined);
-    size = Math.min(chunk, most - examined);
+    size = Math.min(chunk, max - examined);
   }
 }
 
@@ -162,7 +162,7 @@ async function chooseWay(sql: Sql, search: Search, after: string | undefined): P
   if (all.length === 1 && 'key' in only) return only;
   for (const way of all) {
     if ('key' in way) {
-      const most = Math.min(best.count, mostCandidates.usually + 1);
+      const max = Math.min(best.count, maxCandidates.usually + 1);
       const firstRows = async (limit: number) => {
         const [row] = await sql.$queryRaw<Array<{ n: number }>>`
           select count(*)::int as n from (select * from ${table} ${rowsOf(way, span, newestFirst)} limit ${limit}) t
@@ -170,20 +170,20 @@ async function chooseWay(sql: Sql, search: Search, after: string | undefined): P
         return row?.n ?? 0;
       };
       // The rows behind the part are read, too, hence not many at first.
-      let n = await firstRows(Math.min(most, simple.first));
-      if (n === simple.first) n = await firstRows(most);
+      let n = await firstRows(Math.min(max, simple.first));
+      if (n === simple.first) n = await firstRows(max);
       if (n < best.count) best = { way, count: n };
     } else {
-      const { usually, ifUsuallyMany } = mostCandidates;
+      const { usually, ifUsuallyMany } = maxCandidates;
       // Fewer than the best way has, or else this one is of no use.
-      const most = Math.min(best.count, (way.isUsuallyMany ? ifUsuallyMany : usually) + 1);
+      const max = Math.min(best.count, (way.isUsuallyMany ? ifUsuallyMany : usually) + 1);
       const [row] = await sql.$queryRaw<Array<{ ids: string[] | null }>>`
-        with few as materialized (select * from (${way.few}) f limit ${most})
-        select case when (select count(*) from few) < ${most} then
+        with few as materialized (select * from (${way.few}) f limit ${max})
+        select case when (select count(*) from few) < ${max} then
           array(select t.id::text from (${way.ids ?? Prisma.sql`select id from few`}) t
-            where t.id > ${span.from}::uuid and t.id < ${span.until}::uuid limit ${most}) end as ids`;
+            where t.id > ${span.from}::uuid and t.id < ${span.until}::uuid limit ${max}) end as ids`;
       const ids = row?.ids ?? undefined;
-      if (ids !== undefined && ids.length < most) {
+      if (ids !== undefined && ids.length < max) {
         const inOrder = [...new Set(ids)].sort();
         best = { way: newestFirst ? inOrder.reverse() : inOrder, count: ids.length };
       }
@@ -225,7 +225,7 @@ export function firstOf(select: Prisma.Sql, { key, only }: Part): Prisma.Sql {
   const values = row(key.map(([, value]) => Prisma.sql`${value}`));
   // As in `rowsOf`. Without the order, the planner could read the whole table.
   return Prisma.sql`(${select} where ${only ?? Prisma.sql`true`} and ${row(columns)} >= ${values} and ${row(columns)} <= ${values}
-    order by ${Prisma.join(columns)} limit ${mostCandidates.usually + 1})`;
+    order by ${Prisma.join(columns)} limit ${maxCandidates.usually + 1})`;
 }
 
 function spanAfter({ newestFirst, span }: Search, id: string | undefined): Span {

@@ -16,7 +16,7 @@ const statementMs = 8_000;
  * statements of other processes that wait for its locks do not time out first.
  */
 const idleMs = 5_000;
-const mostConnections = 20;
+const maxConnections = 20;
 /**
  * How long a refused change makes the process not ready. A process that is not ready receives no changes, so only time
  * can make it ready again.
@@ -46,7 +46,7 @@ export async function openServer(url: string, readsOnly: boolean): Promise<Datab
   const schema = await alone((session) => prepareSchema(session, named, readsOnly)).catch((error: Error) => {
     throw unusable(error);
   });
-  const pool = new WatchedPool({ connectionString: withOptions(url, [...settings, ...limited]), max: mostConnections });
+  const pool = new WatchedPool({ connectionString: withOptions(url, [...settings, ...limited]), max: maxConnections });
   const closing = new AbortController();
   const watching = pool.watch(closing.signal);
   const client = new PrismaClient({ adapter: new PrismaPg(pool, { schema, disposeExternalPool: true }) });
@@ -187,7 +187,7 @@ function queryOn(connection: pg.Pool | pg.PoolClient, nameOf: (text: string) => 
  */
 function unlessOutdated(query: Query): Query {
   return async <Row extends object>(text: string, values?: unknown[]) => {
-    for (let left = mostConnections; ; left -= 1) {
+    for (let left = maxConnections; ; left -= 1) {
       try {
         return await query<Row>(text, values);
       } catch (error) {

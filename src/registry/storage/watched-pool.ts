@@ -8,7 +8,7 @@ const connectMs = 5_000;
 const silenceMs = 10_000;
 const beatMs = 500;
 const patienceMs = 2_500;
-const mostWaiting = 1_000;
+const maxWaiting = 1_000;
 
 /**
  * A pool that knows whether its server responds, so that no request waits for a server that does not.
@@ -50,7 +50,7 @@ export class WatchedPool extends pg.Pool {
       });
     }
     const refuse = (error: Error) => callback(error, undefined, () => undefined);
-    if (this.#isAway || this.waitingCount >= mostWaiting) {
+    if (this.#isAway || this.waitingCount >= maxWaiting) {
       const why = refusal(this.#isAway ? 'is away' : 'has too many waiting for it');
       queueMicrotask(() => refuse(why));
       return;

@@ -11,7 +11,7 @@ import { requestTexts } from '../../base/texts/requests.js';
 import { refuseUnallowed, type Wishes } from './allowed.js';
 
 /** Subscriptions that one request examines, and that one response lists. */
-const most = { examined: 100_000, listed: 100 };
+const max = { examined: 100_000, listed: 100 };
 const atOnce = 1_000;
 /** Then other requests get their turn. */
 const longestMs = 2;
@@ -38,12 +38,12 @@ export function createRuleHandlers({ database: { sql } }: { database: Database }
           const found = judge({ name: origin.name, subscriptionRules }, row);
           if (found === undefined) continue;
           counts[found.verdict] += 1;
-          if (listed.length === most.listed) continue;
+          if (listed.length === max.listed) continue;
           const { verdict, faults } = found;
           listed.push({ id: row.id, subscriber: row.subscriber, verdict, faults: faultsIn(faults, language) });
         }
         counts.examined += rows.length;
-      } while (rows.length === atOnce && counts.examined < most.examined);
+      } while (rows.length === atOnce && counts.examined < max.examined);
       return { status: 200, body: { ...counts, complete: rows.length < atOnce, subscriptions: listed } };
     },
   };

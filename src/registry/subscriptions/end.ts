@@ -27,11 +27,11 @@ export function refuseEnd(end: Date | undefined, now: Date, present?: Date): Reg
   return invalid([{ pointer: '/expiresat', rule: 'time_out_of_range', detail: subscriptionTexts.expiryOutOfRange }]);
 }
 
-const most = 500;
+const maxRows = 500;
 
 /** Records the subscriptions whose end has passed. Safe in several processes at once. */
 export async function recordEnds({ write }: Pick<Database, 'write'>): Promise<void> {
-  while ((await write(recordSome)) === most);
+  while ((await write(recordSome)) === maxRows);
 }
 
 interface Ended {
@@ -48,7 +48,7 @@ async function recordSome(tx: Transaction): Promise<number> {
   const { sql } = tx;
   const rows = await sql.$queryRaw<Ended[]>`
     select id, tenant, subscriber, origin, sink, endsat from subscription where endsat <= now() and endedat is null
-    order by endsat limit ${most} for update skip locked`;
+    order by endsat limit ${maxRows} for update skip locked`;
   if (rows.length === 0) return 0;
   const pairs = [...new Map(rows.map((row) => [keyOfPair(row), row])).values()];
   await lockPairs(sql, pairs);
@@ -65,12 +65,12 @@ async function recordSome(tx: Transaction): Promise<number> {
 
 /** Deletes subscriptions that ended so many days ago. */
 export async function forgetEnded(query: Query, days: number): Promise<void> {
-  for (let gone = mostForgotten; gone === mostForgotten;) {
+  for (let gone = maxForgotten; gone === maxForgotten;) {
     const [row] = await query<{ gone: number }>(
       `with gone as (
          delete from subscription where id in (
            select id from subscription where endedat < now() - make_interval(days => $1::int)
-           order by endedat limit ${mostForgotten} for update skip locked)
+           order by endedat limit ${maxForgotten} for update skip locked)
          returning 1)
        select count(*)::int as gone from gone`,
       [days],
@@ -79,4 +79,4 @@ export async function forgetEnded(query: Query, days: number): Promise<void> {
   }
 }
 
-const mostForgotten = 1_000;
+const maxForgotten = 1_000;

@@ -65,7 +65,7 @@ export interface SubscriptionReader {
 
 export function createSubscriptionReader({ sql }: Database): SubscriptionReader {
   // Planning this query takes longer than running it, so concurrent reads are batched.
-  const read = createBatcher<string, Row | undefined>({ run: (ids) => readRows(sql, ids), most: 200 });
+  const read = createBatcher<string, Row | undefined>({ run: (ids) => readRows(sql, ids), maxBatch: 200 });
   return {
     async read(principal, id) {
       return visible(principal, isUuid(id) ? await read(id) : undefined);

@@ -67,14 +67,14 @@ interface Registration {
 type Accepted = Registration & { origin: Origin };
 
 /** The size of a batch: registrations in one transaction. */
-const most = 200;
+const maxBatch = 200;
 
 export function createRegister(settings: RegisterSettings): Register {
   const { database, vault, queue, adopt, quotaError, prices } = settings;
 
   const register = createBatcher<Registration, Registered | RegistryError>({
     run: (registrations) => adopt((places) => database.write((tx) => registerAll(tx, registrations, places))),
-    most,
+    maxBatch,
     // One statement cannot write the same row twice.
     keyOf: ({ request }) => keyOfRequest(request),
   });

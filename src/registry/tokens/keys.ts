@@ -28,7 +28,7 @@ const awaitAfterMs = 1_200_000;
 const keepMs = 86_400_000;
 const cooldownMs = 30_000;
 const cooldownWithoutKeysMs = 5_000;
-const mostUnknown = 64;
+const maxUnknown = 64;
 const jsonTypes = 'application/jwk-set+json, application/json';
 
 /**
@@ -100,7 +100,7 @@ export function createRemoteKeySource(settings: RemoteKeySettings): KeySource {
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       const id = idOf(header);
-      if (unknown.size < mostUnknown && !unknown.has(id)) unknown.set(id, isFresh);
+      if (unknown.size < maxUnknown && !unknown.has(id)) unknown.set(id, isFresh);
       isFresh ||= await refresh();
       const isMissing = isFresh || (unknown.get(id) ?? true);
       if (kept && !outage && isMissing) return await kept.find(header, token);

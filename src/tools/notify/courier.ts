@@ -32,7 +32,7 @@ export interface CourierSettings {
 export type Dropped = 'too_old' | 'unsubscribed' | 'overflow' | DeliveryResult['outcome'];
 
 /** Entries for one webhook, and for all: the oldest are dropped beyond these, so that memory and disk are bounded. */
-const most = { ofOne: 10_000, ofAll: 50_000 };
+const max = { ofOne: 10_000, ofAll: 50_000 };
 const longestDelayMs = 300_000;
 /** A hold may be ended, and consent may come back, at any time. */
 const longestLookMs = 60_000;
@@ -120,8 +120,8 @@ export function createCourier(settings: CourierSettings): Courier {
           running.add(work);
           void work.finally(() => running.delete(work));
         }
-        if (lane.length > most.ofOne) shorten(lane);
-        if (count > most.ofAll) {
+        if (lane.length > max.ofOne) shorten(lane);
+        if (count > max.ofAll) {
           const longest = [...lanes.values()].reduce((a, b) => (b.length > a.length ? b : a), lane);
           shorten(longest);
         }

@@ -98,12 +98,12 @@ async function run(rate: number, senders: Sender[], seconds: number, random = ch
   const usable = (from: number, to = seconds, of = (_: number) => true) =>
     leases.filter(({ at, sender }) => at >= from && at < to && of(sender)).reduce((sum, { used }) => sum + used, 0) /
     ((rate * (to - from)) / 60);
-  return { leases, calls, usable, mostReceived: mostReceived(leases, random) };
+  return { leases, calls, usable, maxReceived: maxReceived(leases, random) };
 }
 
 /** The most that a webhook receives in 60 s, if each lease is used at any moment of its 2 s and arrives up to 1 s later. */
-function mostReceived(leases: Array<{ at: number; used: number }>, random: () => number): number {
-  const most = [() => 0, () => 3, () => 3 * random(), () => (random() < 0.5 ? 0 : 3)].map((late) => {
+function maxReceived(leases: Array<{ at: number; used: number }>, random: () => number): number {
+  const max = [() => 0, () => 3, () => 3 * random(), () => (random() < 0.5 ? 0 : 3)].map((late) => {
     const arrivals = leases.map(({ at, used }) => ({ at: at + late(), used })).sort((one, other) => one.at - other.at);
     let [sum, first, highest] = [0, 0, 0];
     for (const { at, used } of arrivals) {
@@ -113,7 +113,7 @@ function mostReceived(leases: Array<{ at: number; used: number }>, random: () =>
     }
     return highest;
   });
-  return Math.max(...most);
+  return Math.max(...max);
 }
 
 const hungry = (count: number): Sender[] => Array.from({ length: count }, () => ({ wants: 1_000_000 }));
@@ -127,8 +127,8 @@ const describeOnServer = isServer ? describe : describe.skip;
 describe.each(rates)('a rate of %i a minute', (rate) => {
   test.each([1, 4, 16])('is never exceeded, and nine tenths of it can be used, by %i instances', async (count) => {
     const seconds = lengthFor(rate);
-    const { mostReceived, usable, calls } = await run(rate, hungry(count), seconds);
-    expect(mostReceived).toBeLessThanOrEqual(rate);
+    const { maxReceived, usable, calls } = await run(rate, hungry(count), seconds);
+    expect(maxReceived).toBeLessThanOrEqual(rate);
     expect(usable(127)).toBeGreaterThan(0.9);
     expect(calls / seconds).toBeLessThan(20);
   });
@@ -140,7 +140,7 @@ describe.each(rates)('a rate of %i a minute', (rate) => {
       ...(each % 3 === 0 ? { handsBack: 0.5 } : {}),
       ...(each === 7 ? { pushes: true } : {}),
     }));
-    expect((await run(rate, senders, 180)).mostReceived).toBeLessThanOrEqual(rate);
+    expect((await run(rate, senders, 180)).maxReceived).toBeLessThanOrEqual(rate);
   });
 });
 
@@ -174,9 +174,9 @@ describeOnServer('fairness', () => {
 
   test.each([10, 600])('at %i a minute live instances use the shares of dead ones', async (rate) => {
     const dead: Sender[] = Array.from({ length: 12 }, () => ({ wants: 1_000_000, diesAt: 30 }));
-    const { usable, mostReceived } = await run(rate, [...dead, ...hungry(4)], 280);
+    const { usable, maxReceived } = await run(rate, [...dead, ...hungry(4)], 280);
     expect(usable(127)).toBeGreaterThan(0.9);
-    expect(mostReceived).toBeLessThanOrEqual(rate);
+    expect(maxReceived).toBeLessThanOrEqual(rate);
   });
 });
 

@@ -592,10 +592,10 @@ describe('without storing anything', () => {
     const text = (length: number) => JSON.stringify(eventOf('com.example.a', { data: 'x'.repeat(length) }));
     const validate = (body: string) =>
       subscriber.post('/v1/events/validate').set('Content-Type', 'application/cloudevents+json').send(body);
-    const most = 1_048_576 - text(0).length;
-    const { body } = await validate(text(most)).expect(200);
+    const maxText = 1_048_576 - text(0).length;
+    const { body } = await validate(text(maxText)).expect(200);
     expect(body.events).toMatchObject([{ valid: true, warnings: [{ rule: 'cloudevents.size' }] }]);
-    expect((await validate(text(most + 1)).expect(413)).body.code).toBe('body_too_large');
+    expect((await validate(text(maxText + 1)).expect(413)).body.code).toBe('body_too_large');
   });
 
   test('a subscription for an origin with a profile is refused an impossible type and warned of an unlikely source', async () => {

@@ -4,7 +4,7 @@ import { createBatcher } from '../../../src/registry/storage/batch.js';
 import { createGate } from '../../support/gate.js';
 
 /** Records the batches, and resolves each member with its own name. */
-function record(settings: { most?: number; keyOf?: (member: string) => string | undefined } = {}) {
+function record(settings: { maxBatch?: number; keyOf?: (member: string) => string | undefined } = {}) {
   const batches: string[][] = [];
   const gate = createGate();
   const add = createBatcher<string, string>({
@@ -15,7 +15,7 @@ function record(settings: { most?: number; keyOf?: (member: string) => string | 
       if (members.includes('bad')) throw new Error('Bad.');
       return members.map((member) => `${member}!`);
     },
-    most: settings.most ?? 10,
+    maxBatch: settings.maxBatch ?? 10,
     ...(settings.keyOf && { keyOf: settings.keyOf }),
   });
   return { batches, add, open: () => gate.open() };
@@ -48,7 +48,7 @@ test('the next batch starts before the results of the previous one are delivered
 });
 
 test('a batch has a size limit, and members with the same key are in separate batches, in order', async () => {
-  const { batches, add, open } = record({ most: 2, keyOf: (member) => member[0] });
+  const { batches, add, open } = record({ maxBatch: 2, keyOf: (member) => member[0] });
   open();
   await Promise.all(['a1', 'a2', 'b1', 'c1', 'a3'].map(add));
   expect(batches).toEqual([['a1', 'b1'], ['a2', 'c1'], ['a3']]);

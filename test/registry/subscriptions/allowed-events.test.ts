@@ -17,7 +17,7 @@ function generator(seed: number) {
   };
   const below = (limit: number) => Math.floor(next() * limit);
   const pick = <T>(values: readonly T[]): T => values[below(values.length)] as T;
-  const some = <T>(make: () => T, most: number) => Array.from({ length: 1 + below(most) }, make);
+  const some = <T>(make: () => T, max: number) => Array.from({ length: 1 + below(max) }, make);
   return { chance: (share: number) => next() < share, pick, some };
 }
 type Random = ReturnType<typeof generator>;

@@ -86,10 +86,10 @@ describe('sixty registrations at once', () => {
 
 test('concurrent registrations send a host at most two requests at the same time, and all get their turn', async () => {
   await start();
-  let [now, most] = [0, 0];
+  let [now, max] = [0, 0];
   registry.receiver.on('/busy', (_request, response: ServerResponse) => {
     now += 1;
-    most = Math.max(most, now);
+    max = Math.max(max, now);
     setImmediate(() => {
       now -= 1;
       response.writeHead(200, { 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '*' }).end();
@@ -98,7 +98,7 @@ test('concurrent registrations send a host at most two requests at the same time
   await many(8, (place) => tenant.register(registry.receiver.sink(`/busy?${place}`)));
   await registry.service.worker.drain();
   expect(await registry.sql(`select 1 from handshake where state = 'granted'`)).toHaveLength(8);
-  expect(most).toBeLessThanOrEqual(2);
+  expect(max).toBeLessThanOrEqual(2);
 });
 
 onServer.each<[string, object, (place: number) => string | undefined, number]>([

@@ -10,7 +10,7 @@ import { Field } from '../../ui/field.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
 
-const most = 300;
+const maxChanges = 300;
 
 const kinds = [
   ...['subscription.', 'subscription.created', 'subscription.replaced', 'subscription.moved', 'subscription.deleted'],
@@ -41,7 +41,8 @@ export function Feed() {
   const list = useRef<HTMLDivElement>(null);
   const paused = useRef(false);
   paused.current = isPaused;
-  const add = (changes: readonly Change[]) => (before: readonly Change[]) => [...changes, ...before].slice(0, most);
+  const add = (changes: readonly Change[]) => (before: readonly Change[]) =>
+    [...changes, ...before].slice(0, maxChanges);
 
   useEffect(
     () =>

@@ -8,7 +8,7 @@ import { blocksMessages as messages } from '../../texts/blocks.js';
 export type BlockKind = Schemas['BlockKind'];
 type Blocked = Pick<Schemas['Block'], 'kind' | 'value' | 'tenant'>;
 
-const mostNames = 20;
+const maxNames = 20;
 
 /** What is under a block: counts, the first names, and the list of its subscriptions if a filter can show them. */
 export function BlockEffect({ block, effect }: { block: Blocked; effect: Schemas['BlockEffect'] }) {
@@ -59,7 +59,7 @@ function Names({ names, page }: { names: readonly string[]; page?: string }) {
           {page !== undefined && isAdmin.value ? <a href={href(page, name)}>{name}</a> : <bdi>{name}</bdi>}
         </span>
       ))}
-      {names.length === mostNames && ` (${t(messages.firstNames)})`}
+      {names.length === maxNames && ` (${t(messages.firstNames)})`}
     </>
   );
 }

@@ -11,7 +11,7 @@ import { BlockEffectOf, BlockFacts, OneBlock } from './block.js';
 import type { BlockKind } from './block-effect.js';
 import { LiftBlock } from './block-lift.js';
 
-const mostRows = 1_000;
+const maxRows = 1_000;
 export const blockKinds = Object.keys(messages.kinds) as BlockKind[];
 
 export function Blocks({ id }: { id?: string | undefined }) {
@@ -22,7 +22,7 @@ function BlockList() {
   const kind = blockKinds.find((each) => each === route.value.query['kind']);
   const list = useResource(
     `blocks ${kind}`,
-    (signal) => readAll(mostRows, api.pages('/blocks', { params: { query: { ...(kind && { kind }) } }, signal })),
+    (signal) => readAll(maxRows, api.pages('/blocks', { params: { query: { ...(kind && { kind }) } }, signal })),
     (change) => change.kind.endsWith('blocked'),
   );
   return (

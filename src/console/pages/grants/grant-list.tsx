@@ -17,7 +17,7 @@ import { rateText } from '../origins/rate-text.js';
 type Grant = Schemas['Grant'];
 
 /** More would not be looked through by people; the filters find the others. */
-const mostShown = 2_000;
+const maxShown = 2_000;
 const states = ['live', 'expired', 'blocked', 'ended', 'revoked'] as const;
 const bases = ['response', 'callback', 'agreement', 'policy'] as const;
 const days = ['1', '7', '30', '90'] as const;
@@ -39,7 +39,7 @@ export function GrantList({ sortedBy, linkTo }: { sortedBy: 'end' | 'sink'; link
         ...(subscriber && { subscriber }),
         ...(until && { expiresuntil: until }),
       };
-      const found = await readAll(mostShown, api.pages('/grants', { params: { query: wanted }, signal }));
+      const found = await readAll(maxShown, api.pages('/grants', { params: { query: wanted }, signal }));
       return { ...found, rows: found.rows.sort(orders[sortedBy]) };
     },
     ({ kind }) => kind.startsWith('grant.') || kind.startsWith('origin.'),

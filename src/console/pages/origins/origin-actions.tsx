@@ -10,10 +10,10 @@ import { Confirm } from '../../ui/dialog.js';
 import { ReferenceField, referenceHeader } from '../../ui/reference.js';
 import { readOrigin, type Versioned } from './origin.js';
 
-const most = 10_000;
+const maxOrigins = 10_000;
 
 async function findDefault(): Promise<string | undefined> {
-  const { rows } = await readAll(most, api.pages('/origins'));
+  const { rows } = await readAll(maxOrigins, api.pages('/origins'));
   return rows.find(({ isdefault }) => isdefault)?.name;
 }
 

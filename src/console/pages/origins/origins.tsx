@@ -13,7 +13,7 @@ import { OneOrigin } from './origin.js';
 
 type Origin = Schemas['Origin'];
 
-const mostRows = 1_000;
+const maxRows = 1_000;
 
 export function Origins({ id }: { id?: string | undefined }) {
   return id === undefined ? <OriginList /> : <OneOrigin name={id} />;
@@ -22,7 +22,7 @@ export function Origins({ id }: { id?: string | undefined }) {
 function OriginList() {
   const list = useResource(
     'origins',
-    (signal) => readAll(mostRows, api.pages('/origins', { signal })),
+    (signal) => readAll(maxRows, api.pages('/origins', { signal })),
     ({ kind }) => kind.startsWith('origin.'),
   );
   const number = (value: string | number | undefined) => (typeof value === 'number' ? formatNumber(value) : value);

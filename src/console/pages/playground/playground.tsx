@@ -21,7 +21,7 @@ const chosenOrigin = signal('');
 
 const pauseMs = 350;
 /** The registry explains no more. */
-const mostExplained = 1_000;
+const maxExplained = 1_000;
 
 interface Result {
   event: EventMembers;
@@ -32,7 +32,7 @@ interface Result {
 export function Playground() {
   const origins = useResource(
     'origins',
-    (signal) => readAll(mostExplained, api.pages('/origins', { signal })),
+    (signal) => readAll(maxExplained, api.pages('/origins', { signal })),
     ({ kind }) => kind.startsWith('origin.'),
   );
   const rows = origins.data?.rows ?? [];
@@ -127,7 +127,7 @@ function useSubscriptions(origin: string | undefined): ReadonlyMap<string, Schem
     async (signal) => {
       if (origin === undefined || !mayRead) return new Map<string, Schemas['Subscription']>();
       const { rows } = await readAll(
-        mostExplained,
+        maxExplained,
         api.pages('/subscriptions', { params: { query: { origin } }, signal }),
       );
       return new Map(rows.map((subscription) => [subscription.id, subscription]));

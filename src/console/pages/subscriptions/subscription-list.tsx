@@ -9,7 +9,7 @@ import { ProblemView } from '../../ui/problem.js';
 import { StatusBadge } from '../../ui/status.js';
 import { Table, type Column } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
-import { mostRows, useSearch, type Query, type Row } from './subscription-search.js';
+import { maxRows, useSearch, type Query, type Row } from './subscription-search.js';
 
 const statuses = ['pending', 'active', 'refused', 'unreachable', 'suspended', 'blocked', 'expired', 'retired'] as const;
 const texts = ['sinkcontains', 'host', 'origin', 'subscriber', 'reason'] as const;
@@ -111,14 +111,14 @@ export function SubscriptionList() {
           {search.isLoading && search.rows.length === 0
             ? t(commonMessages.loading)
             : t(messages.count(formatNumber(rows.length), formatNumber(search.rows.length), search.total ?? ''))}
-          {search.hasMore && search.rows.length >= mostRows && ` ${t(messages.most)}`}
+          {search.hasMore && search.rows.length >= maxRows && ` ${t(messages.tooMany)}`}
         </p>
         {search.isLoading && search.hasMore && (
           <button type="button" onClick={search.stop}>
             {t(commonMessages.stop)}
           </button>
         )}
-        {!search.isLoading && search.hasMore && search.rows.length < mostRows && (
+        {!search.isLoading && search.hasMore && search.rows.length < maxRows && (
           <button type="button" onClick={search.resume}>
             {t(messages.resume)}
           </button>

@@ -25,13 +25,13 @@ interface Loaded {
 }
 
 const pageSize = 200;
-export const mostRows = 10_000;
+export const maxRows = 10_000;
 const livePauseMs = 300;
 /** More changed rows than this are read as a list. */
-const mostSingleReads = 20;
+const maxSingleReads = 20;
 /** Without the feed, the list is read again after this time, if it is short. */
 const withoutFeedMs = 20_000;
-const mostWithoutFeed = 1_000;
+const maxWithoutFeed = 1_000;
 
 /** Reads page after page. `show` gets everything so far. */
 async function readPages(query: Query, from: Loaded, signal: AbortSignal, show: (loaded: Loaded) => void) {
@@ -44,7 +44,7 @@ async function readPages(query: Query, from: Loaded, signal: AbortSignal, show: 
     total ??= headers.get('X-Total-Count') ?? undefined;
     cursor = next;
     show({ rows, total, cursor });
-  } while (cursor !== undefined && rows.length < mostRows);
+  } while (cursor !== undefined && rows.length < maxRows);
 }
 
 /**
@@ -92,7 +92,7 @@ export function useSearch(query: Query): Search {
       timer = undefined;
       const ids = [...changed];
       if (latest.current.isLoading) return void schedule();
-      if (isListStale || ids.length > mostSingleReads) {
+      if (isListStale || ids.length > maxSingleReads) {
         isListStale = false;
         changed.clear();
         return start({ rows: [] }, true);
@@ -116,7 +116,7 @@ export function useSearch(query: Query): Search {
     });
     const clock = setInterval(() => {
       const { rows, isLoading } = latest.current;
-      if (connection.value === 'off' && !isLoading && rows.length <= mostWithoutFeed) start({ rows: [] }, true);
+      if (connection.value === 'off' && !isLoading && rows.length <= maxWithoutFeed) start({ rows: [] }, true);
     }, withoutFeedMs);
     return () => {
       leave();

@@ -24,7 +24,7 @@ export interface Group {
   address: string;
 }
 
-const mostShown = 3;
+const maxShown = 3;
 const page = 200;
 const soonDays = 30;
 /** Assent is at it: nobody has to do anything. */
@@ -44,7 +44,7 @@ export async function readAttention(seesGrants: boolean, signal: AbortSignal): P
 async function readStatus(status: Exclude<(typeof statuses)[number], 'pending'>, signal: AbortSignal): Promise<Group> {
   // A subscription that reached the end that its subscriber chose has this status as well.
   const reason = status === 'expired' ? { reason: 'expired' } : {};
-  const query = { status, ...reason, limit: mostShown, count: true };
+  const query = { status, ...reason, limit: maxShown, count: true };
   const { data, headers } = await api.GET('/subscriptions', { params: { query }, signal });
   const total = headers.get('X-Total-Count') ?? '0';
   return {
@@ -89,7 +89,7 @@ async function readHeld(signal: AbortSignal): Promise<Group> {
 }
 
 function listed(items: readonly Item[], headers: Headers): Pick<Group, 'count' | 'isAtLeast' | 'first'> {
-  return { count: items.length, isAtLeast: headers.get('Link') !== null, first: items.slice(0, mostShown) };
+  return { count: items.length, isAtLeast: headers.get('Link') !== null, first: items.slice(0, maxShown) };
 }
 
 function itemOf({ id, sink, statusdetails }: Schemas['Subscription']): Item {

@@ -11,7 +11,7 @@ import { Table } from '../../ui/table.js';
 import { GrantCard } from '../grants/grant-card.js';
 import { WebhookDeliveries } from './webhook-deliveries.js';
 
-const mostSubscriptions = 1_000;
+const maxSubscriptions = 1_000;
 
 /** An origin and a sink: whether it may send now, its grant, its deliveries and its subscriptions. */
 export function WebhookPair({ origin, sink }: { origin: string; sink: string }) {
@@ -33,7 +33,7 @@ export function WebhookPair({ origin, sink }: { origin: string; sink: string }) 
     async (signal) => {
       if (!isAdmin.value) return [];
       const { rows } = await readAll(
-        mostSubscriptions,
+        maxSubscriptions,
         api.pages('/subscriptions', { params: { query: pair }, signal }),
       );
       return rows;

@@ -1,6 +1,6 @@
 // The forms of the API reference. The token stays in its field: nothing stores it.
 const token = document.querySelector('#token-field');
-const mostCharacters = 200_000;
+const maxCharacters = 200_000;
 const longestStreamMs = 3_000;
 
 for (const element of document.querySelectorAll('.try, #token-form')) element.hidden = false;
@@ -63,7 +63,7 @@ async function readText(response) {
   if (isStream) setTimeout(() => reader.cancel(), longestStreamMs);
   const decoder = new TextDecoder();
   let text = '';
-  while (text.length < mostCharacters) {
+  while (text.length < maxCharacters) {
     const { done, value } = await reader.read();
     if (done) return text;
     text += decoder.decode(value, { stream: true });

@@ -45,7 +45,7 @@ export interface CallbackListenerSettings extends RememberedHandshake {
   isLocal: boolean;
 }
 
-const mostBody = 4_096;
+const maxBody = 4_096;
 
 /** The callback URL of one handshake, with the rules and pages of the registry, in memory. Rejects if the port is in use. */
 export async function startCallbackListener(settings: CallbackListenerSettings): Promise<CallbackListener> {
@@ -58,7 +58,7 @@ export async function startCallbackListener(settings: CallbackListenerSettings):
     const { method = '', rawHeaders } = request;
     const url = new URL(request.url ?? '', 'http://localhost');
     const language = languageOf(request.headers['accept-language']);
-    const body = (await text(request)).slice(0, mostBody);
+    const body = (await text(request)).slice(0, maxBody);
     const answer = async () => {
       const [, handshake = ''] = /^\/v1\/callbacks\/([^/]+)$/.exec(url.pathname) ?? [];
       if (handshake === '') throw callbackUnknown();

@@ -17,8 +17,8 @@ export interface JudgedMessage {
 }
 
 /** All events of a message, by the rules of a profile. */
-export function judgeMessage(request: EventRequest, profile: Profile, most?: MessageLimits): JudgedMessage {
-  const message = readEvents(request, most);
+export function judgeMessage(request: EventRequest, profile: Profile, max?: MessageLimits): JudgedMessage {
+  const message = readEvents(request, max);
   if ('code' in message) {
     return { mode: undefined, code: message.code, events: [], faults: message.faults, warnings: [] };
   }

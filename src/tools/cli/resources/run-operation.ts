@@ -38,8 +38,8 @@ export async function runOperation(
 function operandsOf({ operands = [], takesFile }: Operation, given: readonly string[]): string[] {
   const missing = operands[given.length];
   if (missing !== undefined) throw new UsageError(`Name the ${missing}.`);
-  const most = operands.length + (takesFile ? 1 : 0);
-  if (given.length > most) throw new UsageError(`Unexpected: ${given[most]}`);
+  const maxOperands = operands.length + (takesFile ? 1 : 0);
+  if (given.length > maxOperands) throw new UsageError(`Unexpected: ${given[maxOperands]}`);
   return given.slice(0, operands.length);
 }
 

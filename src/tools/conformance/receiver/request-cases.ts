@@ -3,7 +3,7 @@ import { consenting, isFinding } from './consent-cases.js';
 import { consentOf, linesOf, newEvent, structured, whyUndecided, withToken, type Session } from './session.js';
 import type { Exchange } from './wire.js';
 
-const mostMs = 10_000;
+const maxMs = 10_000;
 
 export const requestCases = {
   async R13(session: Session) {
@@ -88,7 +88,7 @@ export const requestCases = {
     const all = await Promise.all(Array.from({ length: 10 }, () => session.handshake()));
     const silent = all.find(({ answer }) => answer === undefined);
     if (silent !== undefined) return session.failed(`Of ten at once, one got no response: ${silent.failure}.`, silent);
-    const slow = all.find(({ duration }) => duration > mostMs);
+    const slow = all.find(({ duration }) => duration > maxMs);
     if (slow !== undefined) return session.failed(`Of ten at once, one took ${slow.duration} ms.`, slow);
     const other = all.find((exchange) => meaningOf(exchange, session) !== meaningOf(allowed, session));
     if (other !== undefined) return session.failed('Of ten at once, one got another response.', allowed, other);

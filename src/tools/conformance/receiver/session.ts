@@ -14,7 +14,7 @@ export interface SessionSettings {
   profile: ConformanceProfile;
   /** Events may be posted. */
   deliver: boolean;
-  /** More requests than `mostRequests` may be sent. */
+  /** More requests than `maxRequests` may be sent. */
   burst: boolean;
   token: string | undefined;
   ca: readonly string[] | undefined;
@@ -29,7 +29,7 @@ export interface SessionSettings {
 }
 
 /** To one target, without bursts. */
-export const mostRequests = 80;
+export const maxRequests = 80;
 
 /** The origin of requests if none is named. */
 const anyOrigin = 'sender.example.com';
@@ -90,8 +90,8 @@ export function openSession(settings: SessionSettings): Session {
 
   async function send(request: WireRequest): Promise<Exchange> {
     requests += 1;
-    if (requests > mostRequests && !settings.burst) {
-      throw new Error(`The kit would send more than ${mostRequests} requests to the target.`);
+    if (requests > maxRequests && !settings.burst) {
+      throw new Error(`The kit would send more than ${maxRequests} requests to the target.`);
     }
     return exchange(request, settings);
   }

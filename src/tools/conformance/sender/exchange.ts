@@ -51,15 +51,15 @@ export const isAsking = ({ method }: Exchange): boolean => method === 'OPTIONS';
 export const isDelivery = ({ method }: Exchange): boolean => !['OPTIONS', 'GET', 'HEAD'].includes(method);
 
 /** The highest number of requests in any minute. What arrives late or early by `transitMs` does not count. */
-export function mostInAnyMinute(exchanges: readonly Exchange[]): number {
+export function maxInAnyMinute(exchanges: readonly Exchange[]): number {
   const times = exchanges.map(({ at }) => at).sort((a, b) => a - b);
   let first = 0;
-  let most = 0;
+  let max = 0;
   times.forEach((time, last) => {
     while (time - (times[first] ?? time) >= minuteMs - transitMs) first += 1;
-    most = Math.max(most, last - first + 1);
+    max = Math.max(max, last - first + 1);
   });
-  return most;
+  return max;
 }
 
 /**

@@ -2,7 +2,7 @@ import { parseMediaType } from '../../../base/formats/media-type.js';
 import { parseOriginName } from '../../../consent/origin-name.js';
 import { textIn } from '../../../base/texts/text.js';
 import type { ConformanceProfile, Finding } from '../case.js';
-import { isAsking, isDelivery, linesOf, mostInAnyMinute, sentAfter, transitMs, type Exchange } from './exchange.js';
+import { isAsking, isDelivery, linesOf, maxInAnyMinute, sentAfter, transitMs, type Exchange } from './exchange.js';
 import type { Played } from './played.js';
 
 /** Everything that a run has seen. */
@@ -161,9 +161,9 @@ export function afterCallback(webhook: Played, seen: Seen, rate: number | undefi
     return missing('Events arrived before the callback was called, so that those after it say nothing: see S09.');
   }
   if (after.length === 0) return worst([getsEvents(webhook, seen)], 'A call of the callback URL is consent.');
-  const most = mostInAnyMinute(after);
-  if (rate !== undefined && most > rate) {
-    return failed(`${events(after)} arrived after the callback, ${most} in one minute: at most ${rate} are allowed.`);
+  const peak = maxInAnyMinute(after);
+  if (rate !== undefined && peak > rate) {
+    return failed(`${events(after)} arrived after the callback, ${peak} in one minute: at most ${rate} are allowed.`);
   }
   return passed(`${events(after)} arrived after the callback.`);
 }

@@ -1,5 +1,5 @@
 import type { SenderCaseId } from '../cases.js';
-import { isAsking, linesOf, mostInAnyMinute, sentAfter, type Exchange } from './exchange.js';
+import { isAsking, linesOf, maxInAnyMinute, sentAfter, type Exchange } from './exchange.js';
 import {
   afterCallback,
   asked,
@@ -95,15 +95,15 @@ export const judges: Record<SenderCaseId, Judge> = {
   S08(seen) {
     const webhook = seen.of('S08');
     const got = delivered(webhook);
-    const most = mostInAnyMinute(got);
+    const peak = maxInAnyMinute(got);
     const watched = `watched for ${seconds(seen.watchedMs)}`;
-    if (most > sharedRate) {
+    if (peak > sharedRate) {
       return failed(
-        `${most} requests arrived in one minute (${watched}), and ${sharedRate} are allowed. ` +
+        `${peak} requests arrived in one minute (${watched}), and ${sharedRate} are allowed. ` +
           'The rate is for all instances of the sender together.',
       );
     }
-    return notReached(webhook, seen) ?? passed(`At most ${count(most, 'request')} in one minute, ${watched}.`);
+    return notReached(webhook, seen) ?? passed(`At most ${count(peak, 'request')} in one minute, ${watched}.`);
   },
 
   S09(seen) {

@@ -39,7 +39,7 @@ export interface SenderRun {
   pace?: Partial<Pace> | undefined;
 }
 
-const mostEvidence = 20;
+const maxEvidence = 20;
 
 /**
  * Plays the webhooks of the cases, all at once, and judges what the sender did. It watches every webhook until the
@@ -130,7 +130,7 @@ function resultOf(each: Case, seen: Seen): CaseResult {
     ...verdict,
     evidence: events
       .sort((a, b) => a.at - b.at)
-      .slice(0, mostEvidence)
+      .slice(0, maxEvidence)
       .map(({ evidence }) => evidence),
     duration: Math.round((times.at(-1) ?? 0) - (times[0] ?? 0)),
   };

@@ -8,7 +8,7 @@ import { conformanceSender } from '../../../../src/tools/cli/conformance/conform
 import { driveByCommand, driveByHand } from '../../../../src/tools/cli/conformance/drive-sender.js';
 import type { CaseResult } from '../../../../src/tools/conformance/case.js';
 import { senderCases } from '../../../../src/tools/conformance/cases.js';
-import { mostInAnyMinute } from '../../../../src/tools/conformance/sender/exchange.js';
+import { maxInAnyMinute } from '../../../../src/tools/conformance/sender/exchange.js';
 import { UsageError } from '../../../../src/base/errors.js';
 import { until } from '../../../support/until.js';
 
@@ -90,7 +90,7 @@ test.each([
   [[0, 59.5], 1],
   [[58, 0, 1], 3],
   [[], 0],
-])('requests at %j seconds are at most %i in any minute', (seconds, most) => {
+])('requests at %j seconds are at most %i in any minute', (seconds, max) => {
   const exchange = { scheme: 'https', method: 'POST', target: '/', lines: [], body: '' } as const;
-  expect(mostInAnyMinute(seconds.map((second) => ({ ...exchange, at: second * 1_000 })))).toBe(most);
+  expect(maxInAnyMinute(seconds.map((second) => ({ ...exchange, at: second * 1_000 })))).toBe(max);
 });
