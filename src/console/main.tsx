@@ -6,8 +6,8 @@ import { isHandedOver, returnFromIssuer } from './app/issuer.js';
 import { endsSoon, isExpired, restore, session } from './app/session.js';
 import { settings } from './app/settings.js';
 import { language, t } from './app/text.js';
-import { commonMessages } from './texts/common.js';
-import { signInMessages } from './texts/sign-in.js';
+import { commonTexts } from './texts/common.js';
+import { signInTexts } from './texts/sign-in.js';
 import { pages } from './pages/index.js';
 import { SignIn } from './pages/sign-in.js';
 import { EndsSoon } from './ui/issuers.js';
@@ -17,7 +17,7 @@ import { LoadedPage } from './ui/loaded-page.js';
 function App() {
   const { page, id } = route.value;
   const found = pages[page];
-  const title = found === undefined ? commonMessages.notFound.title : found.title;
+  const title = found === undefined ? commonTexts.notFound.title : found.title;
   useEffect(() => {
     document.title = `${t(title)} - Assent`;
   }, [title, language.value]);
@@ -25,8 +25,8 @@ function App() {
   if (isHandedOver.value) {
     return (
       <main>
-        <h1>{t(signInMessages.title)}</h1>
-        <p>{t(signInMessages.handedOver)}</p>
+        <h1>{t(signInTexts.title)}</h1>
+        <p>{t(signInTexts.handedOver)}</p>
       </main>
     );
   }
@@ -37,9 +37,9 @@ function App() {
       {isSignedIn && found !== undefined && <LoadedPage key={page} place={found} id={id} />}
       {isSignedIn && found === undefined && (
         <>
-          <h1>{t(commonMessages.notFound.title)}</h1>
+          <h1>{t(commonTexts.notFound.title)}</h1>
           <p>
-            <a href={href('')}>{t(commonMessages.notFound.back)}</a>
+            <a href={href('')}>{t(commonTexts.notFound.back)}</a>
           </p>
         </>
       )}

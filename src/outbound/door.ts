@@ -2,8 +2,8 @@ import { createAddressRules } from './address.js';
 import { createConnect, type NotConnected } from './connect.js';
 import { openConnection, type AnswerLimits, type Connection } from './connection.js';
 import { RequestFailure } from './failure.js';
-import { withinDeadline, type Progress, type Timing, type Unanswered } from './progress.js';
-import type { Answered, SinkBlocked } from './safe-request.js';
+import { withinDeadline, type Progress, type Timing, type NoResponse } from './progress.js';
+import type { FinalResponse, SinkBlocked } from './safe-request.js';
 import { parseSink, type ParsedSink, type Sink } from './sink.js';
 import { textIn } from '../base/texts/text.js';
 
@@ -40,7 +40,7 @@ export interface DoorRequest {
  * `reason` is stable and `detail` is a sentence. `blocked`: the URL, or an address of its host, is not allowed; nothing
  * was dialled. Times are in milliseconds.
  */
-export type DoorReply = (Answered | Unanswered | SinkBlocked | Blocked) & {
+export type DoorReply = (FinalResponse | NoResponse | SinkBlocked | Blocked) & {
   timing: Timing;
 };
 

@@ -18,7 +18,7 @@ const stages: Record<Stage, string> = {
 };
 
 /** There is no final response. */
-export interface Unanswered {
+export interface NoResponse {
   kind: 'unanswered';
   reason: FailureReason;
   detail: string;
@@ -74,7 +74,7 @@ export async function withinDeadline<Result extends object>(
   deadlineMs: number,
   signal: AbortSignal | undefined,
   work: (progress: Progress, signal: AbortSignal) => Promise<Result>,
-): Promise<(Result | Unanswered) & { timing: Timing }> {
+): Promise<(Result | NoResponse) & { timing: Timing }> {
   const end = new AbortController();
   const progress = new Progress(deadlineMs, end.signal);
   const deadline = setTimeout(() => end.abort(progress.deadlineExceeded()), deadlineMs);

@@ -6,12 +6,12 @@
 import { createAddressRules } from './address.js';
 import { createConnect, type Admit, type ConnectSettings, type NotConnected } from './connect.js';
 import { openConnection, type AnswerHead, type AnswerLimits, type WireRequest } from './connection.js';
-import { withinDeadline, type Timing, type Unanswered } from './progress.js';
+import { withinDeadline, type Timing, type NoResponse } from './progress.js';
 import { parseSink } from './sink.js';
 import { textIn } from '../base/texts/text.js';
 
 /** A response. `headers` are those of the final one: raw, in order, with duplicates. */
-export interface Answered extends AnswerHead {
+export interface FinalResponse extends AnswerHead {
   kind: 'answered';
   remoteAddress: string;
 }
@@ -22,7 +22,7 @@ export interface SinkBlocked {
   detail: string;
 }
 
-export type Reply = (Answered | Unanswered | SinkBlocked | NotConnected) & { timing: Timing };
+export type Reply = (FinalResponse | NoResponse | SinkBlocked | NotConnected) & { timing: Timing };
 
 export interface OutboundRequest extends WireRequest {
   method: 'OPTIONS';
@@ -66,15 +66,19 @@ export function createSafeRequest(settings: SafeRequestSettings): SafeRequest {
   const limits: AnswerLimits = { ...settings, keepAliveMs: 0, maxBodyBytes: 0 };
 
   return ({ url, method, headers, signal: caller, admit }) =>
-    withinDeadline(deadlineMs, caller, async (progress, signal): Promise<Answered | SinkBlocked | NotConnected> => {
-      const parsed = parseSink(url, sinkRules);
-      if (!parsed.ok) return { kind: 'blocked', reason: 'sink_not_allowed', detail: textIn(parsed.detail, 'en') };
-      const socket = await connect(parsed.sink, progress, signal, admit);
-      if ('kind' in socket) return socket;
-      const remoteAddress = socket.remoteAddress ?? '';
-      const connection = openConnection(socket, new URL(url).origin, limits);
-      const request = { url, method, headers: { 'User-Agent': userAgent, ...headers } };
-      const answer = await progress.during('answerMs', connection.exchange(request, signal));
-      return { kind: 'answered', ...answer, remoteAddress };
-    });
+    withinDeadline(
+      deadlineMs,
+      caller,
+      async (progress, signal): Promise<FinalResponse | SinkBlocked | NotConnected> => {
+        const parsed = parseSink(url, sinkRules);
+        if (!parsed.ok) return { kind: 'blocked', reason: 'sink_not_allowed', detail: textIn(parsed.detail, 'en') };
+        const socket = await connect(parsed.sink, progress, signal, admit);
+        if ('kind' in socket) return socket;
+        const remoteAddress = socket.remoteAddress ?? '';
+        const connection = openConnection(socket, new URL(url).origin, limits);
+        const request = { url, method, headers: { 'User-Agent': userAgent, ...headers } };
+        const answer = await progress.during('answerMs', connection.exchange(request, signal));
+        return { kind: 'answered', ...answer, remoteAddress };
+      },
+    );
 }

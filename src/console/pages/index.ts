@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
 import type { Text } from '../app/text.js';
-import { commonMessages } from '../texts/common.js';
+import { commonTexts } from '../texts/common.js';
 
 export type Page = ComponentType<{ id?: string | undefined }>;
 
@@ -10,7 +10,7 @@ export interface Place {
   load: () => Promise<Page>;
 }
 
-const { menu } = commonMessages;
+const { menu } = commonTexts;
 
 /** A page by the first segment of its place. `id` is the second one. */
 export const pages: Readonly<Record<string, Place | undefined>> = {

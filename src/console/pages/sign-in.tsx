@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { isExpired, readToken, signIn } from '../app/session.js';
 import { settings } from '../app/settings.js';
 import { t } from '../app/text.js';
-import { signInMessages as messages } from '../texts/sign-in.js';
+import { signInTexts as texts } from '../texts/sign-in.js';
 import { Copyable } from '../ui/copy.js';
 import { Field } from '../ui/field.js';
 import { Issuers } from '../ui/issuers.js';
@@ -15,18 +15,18 @@ export function SignIn() {
   const submit = (event: Event) => {
     event.preventDefault();
     const found = readToken(text);
-    if (found === undefined) return setFault(t(messages.malformed));
-    if (found.expiresAt <= Date.now()) return setFault(t(messages.past));
+    if (found === undefined) return setFault(t(texts.malformed));
+    if (found.expiresAt <= Date.now()) return setFault(t(texts.past));
     return signIn(found, isKept);
   };
   return (
     <section class="sign-in" aria-labelledby="sign-in">
-      <h1 id="sign-in">{t(messages.title)}</h1>
-      {isExpired.value && <p role="alert">{t(messages.expired)}</p>}
+      <h1 id="sign-in">{t(texts.title)}</h1>
+      {isExpired.value && <p role="alert">{t(texts.expired)}</p>}
       <Issuers />
-      {settings.issuers.length > 0 && <h2>{t(messages.orToken)}</h2>}
+      {settings.issuers.length > 0 && <h2>{t(texts.orToken)}</h2>}
       <form onSubmit={submit}>
-        <Field label={t(messages.token)} hint={t(messages.tokenHint)}>
+        <Field label={t(texts.token)} hint={t(texts.tokenHint)}>
           {(attributes) => (
             <input
               {...attributes}
@@ -46,17 +46,17 @@ export function SignIn() {
         <p>
           <label class="choice">
             <input type="checkbox" checked={isKept} onChange={(event) => setIsKept(event.currentTarget.checked)} />{' '}
-            {t(messages.keep)}
+            {t(texts.keep)}
           </label>
         </p>
         <button type="submit" class="first">
-          {t(messages.submit)}
+          {t(texts.submit)}
         </button>
       </form>
       {settings.developmentCommand !== undefined && (
         <>
-          <p>{t(messages.development)}</p>
-          <Copyable text={settings.developmentCommand} label={t(messages.development)} />
+          <p>{t(texts.development)}</p>
+          <Copyable text={settings.developmentCommand} label={t(texts.development)} />
         </>
       )}
     </section>

@@ -1,6 +1,6 @@
 import type { Text } from '../app/text.js';
 
-export const auditMessages = {
+export const auditTexts = {
   title: { en: 'Audit', nl: 'Auditlog' },
   lead: {
     en: 'Who changed what, from what to what, newest first. All filters combine.',

@@ -1,6 +1,6 @@
 import type { Text } from '../app/text.js';
 
-export const blocksMessages = {
+export const blocksTexts = {
   title: { en: 'Blocks', nl: 'Blokkades' },
   lead: {
     en: 'A block stops deliveries at once and changes nothing else. If you lift it, everything is as before.',

@@ -1,7 +1,7 @@
 import type { Text } from '../app/text.js';
 
 /** What every page of the console says. */
-export const commonMessages = {
+export const commonTexts = {
   menu: {
     '': { en: 'Today', nl: 'Vandaag' },
     subscriptions: { en: 'Subscriptions', nl: 'Abonnementen' },

@@ -1,6 +1,6 @@
 import type { Text } from '../app/text.js';
 
-export const feedMessages = {
+export const feedTexts = {
   title: { en: 'Live feed', nl: 'Feed' },
   waiting: {
     en: 'Changes appear here as they happen. There was none since you opened this page.',

@@ -1,7 +1,7 @@
 import type { Text } from '../app/text.js';
 
 /** Grants, agreements and webhooks. */
-export const grantsMessages = {
+export const grantsTexts = {
   byEnd: { en: 'The first to expire comes first.', nl: 'De grant die het eerst verloopt, staat bovenaan.' },
   cut: {
     en: 'More than 2,000 grants match, and not all of them are shown. Use the filters.',

@@ -1,7 +1,7 @@
 import type { Text } from '../app/text.js';
 
 /** The members of a policy, as labels with hints, and as sentences. */
-export const policyMessages = {
+export const policyTexts = {
   isdefault: {
     label: { en: 'Default origin', nl: 'Standaardafzender' },
     hint: {

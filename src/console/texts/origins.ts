@@ -1,6 +1,6 @@
 import type { Text } from '../app/text.js';
 
-export const originsMessages = {
+export const originsTexts = {
   title: { en: 'Origins', nl: 'Afzenders' },
   lead: {
     en: 'An origin is a system that sends events. Consumers can subscribe to it after you register it.',

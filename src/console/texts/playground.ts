@@ -1,6 +1,6 @@
 import type { Text } from '../app/text.js';
 
-export const playgroundMessages = {
+export const playgroundTexts = {
   lead: {
     en: 'Paste an event to see which webhooks get it, and why the others do not. Nothing is sent or stored.',
     nl: 'Plak een gebeurtenis en zie welke webhooks die krijgen, en waarom de andere niet. Er wordt niets verstuurd of opgeslagen.',

@@ -1,7 +1,7 @@
 import type { Text } from '../app/text.js';
 
 /** The form of a subscription, and the page that registers one. */
-export const registerMessages = {
+export const registerTexts = {
   title: { en: 'Register a subscription', nl: 'Een abonnement aanvragen' },
   intro: {
     en: 'Assent stores the subscription and asks your webhook for consent. Events are sent there only after it consents.',

@@ -1,6 +1,6 @@
 import type { Text } from '../app/text.js';
 
-export const signInMessages = {
+export const signInTexts = {
   title: { en: 'Sign in', nl: 'Aanmelden' },
   expired: {
     en: 'Your token has expired. Sign in again to continue: what you typed is still there.',

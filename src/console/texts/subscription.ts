@@ -1,7 +1,7 @@
 import type { Text } from '../app/text.js';
 
 /** The page of one subscription. */
-export const subscriptionMessages = {
+export const subscriptionTexts = {
   title: { en: 'Subscription', nl: 'Abonnement' },
   back: { en: 'All subscriptions', nl: 'Alle abonnementen' },
   status: { en: 'Status', nl: 'Status' },
@@ -133,7 +133,7 @@ export const subscriptionMessages = {
 } as const;
 
 /** The conversations with the webhook. */
-export const handshakeMessages = {
+export const handshakeTexts = {
   title: { en: 'Handshakes', nl: 'Handshakes' },
   hint: {
     en: 'What Assent asked the webhook, and what came back. The newest comes first.',

@@ -1,6 +1,6 @@
 import type { Text } from '../app/text.js';
 
-export const subscriptionsMessages = {
+export const subscriptionsTexts = {
   title: { en: 'Subscriptions', nl: 'Abonnementen' },
   register: { en: 'Register a subscription', nl: 'Een abonnement aanvragen' },
   filters: { en: 'Search subscriptions', nl: 'Abonnementen zoeken' },

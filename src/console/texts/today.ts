@@ -1,6 +1,6 @@
 import type { Text } from '../app/text.js';
 
-export const todayMessages = {
+export const todayTexts = {
   lead: { en: 'Needs attention', nl: 'Wat aandacht nodig heeft' },
   nothing: {
     en: 'Nothing needs attention. Assent asks, retries and renews on its own. If that is not enough, you see it here.',

@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks';
 import { formatNumber, t } from '../app/text.js';
-import { commonMessages } from '../texts/common.js';
+import { commonTexts } from '../texts/common.js';
 
 export interface Series {
   name: string;
@@ -61,12 +61,12 @@ export function BarChart({
         ))}
       </ul>
       <details>
-        <summary>{t(commonMessages.asTable)}</summary>
+        <summary>{t(commonTexts.asTable)}</summary>
         <div class="scroll" tabIndex={0} role="region" aria-labelledby={id}>
           <table>
             <thead>
               <tr>
-                <th scope="col">{t(commonMessages.time)}</th>
+                <th scope="col">{t(commonTexts.time)}</th>
                 {series.map(({ name }) => (
                   <th key={name} scope="col" class="number">
                     {name}

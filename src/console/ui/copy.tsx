@@ -1,12 +1,12 @@
 import { announce } from '../app/announce.js';
 import { t } from '../app/text.js';
-import { commonMessages } from '../texts/common.js';
+import { commonTexts } from '../texts/common.js';
 
 /** Text to take along, in a box that scrolls, with a button that copies it. */
 export function Copyable({ text, label }: { text: string; label: string }) {
   const copy = async () => {
     await navigator.clipboard.writeText(text);
-    announce(t(commonMessages.copied));
+    announce(t(commonTexts.copied));
   };
   return (
     <div class="copyable">
@@ -15,7 +15,7 @@ export function Copyable({ text, label }: { text: string; label: string }) {
       </pre>
       {window.isSecureContext && (
         <button type="button" onClick={() => void copy()}>
-          {t(commonMessages.copy)}
+          {t(commonTexts.copy)}
         </button>
       )}
     </div>

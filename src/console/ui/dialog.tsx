@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Action } from '../app/resource.js';
 import { t } from '../app/text.js';
-import { commonMessages } from '../texts/common.js';
+import { commonTexts } from '../texts/common.js';
 import { ProblemView } from './problem.js';
 
 /** A native modal dialog, open as long as it is drawn. Escape closes it, and the focus returns to where it was. */
@@ -66,10 +66,10 @@ export function Confirm({
         <ProblemView problem={action.problem} shownAt={shownAt} />
         <div class="actions">
           <button type="submit" class={isDangerous ? 'danger' : 'first'} disabled={!isReady || action.isBusy}>
-            {action.isBusy ? t(commonMessages.busy) : confirm}
+            {action.isBusy ? t(commonTexts.busy) : confirm}
           </button>
           <button type="button" onClick={onClose}>
-            {t(commonMessages.cancel)}
+            {t(commonTexts.cancel)}
           </button>
         </div>
       </form>

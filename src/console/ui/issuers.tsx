@@ -2,7 +2,7 @@ import { leaveToSignIn, signInBeside, signInFault } from '../app/issuer.js';
 import { session } from '../app/session.js';
 import { settings } from '../app/settings.js';
 import { t } from '../app/text.js';
-import { signInMessages as messages } from '../texts/sign-in.js';
+import { signInTexts as texts } from '../texts/sign-in.js';
 
 /** One button for each issuer. With a page behind it, it signs in beside: what was typed stays. */
 export function Issuers() {
@@ -12,10 +12,10 @@ export function Issuers() {
       {signInFault.value !== '' && (
         <p class="faults" role="alert">
           {signInFault.value === 'window' ? (
-            t(messages.windowBlocked)
+            t(texts.windowBlocked)
           ) : (
             <>
-              {t(messages.issuerFailed)} <bdi lang="en">{signInFault.value}</bdi>
+              {t(texts.issuerFailed)} <bdi lang="en">{signInFault.value}</bdi>
             </>
           )}
         </p>
@@ -28,7 +28,7 @@ export function Issuers() {
             class="first"
             onClick={() => void (session.value === undefined ? leaveToSignIn(issuer) : signInBeside(issuer))}
           >
-            {t(messages.with)} {new URL(issuer.issuer).host}
+            {t(texts.with)} {new URL(issuer.issuer).host}
           </button>
         ))}
       </p>
@@ -40,7 +40,7 @@ export function Issuers() {
 export function EndsSoon() {
   return (
     <section class="note" role="status">
-      <p>{t(messages.endsSoon)}</p>
+      <p>{t(texts.endsSoon)}</p>
       <Issuers />
     </section>
   );

@@ -5,9 +5,9 @@ import { connection } from '../app/live.js';
 import { href, route } from '../app/route.js';
 import { isAdmin, isConsumer, isOperator, isSender, readsAudit, session, signOut } from '../app/session.js';
 import { chooseLanguage, language, t } from '../app/text.js';
-import { commonMessages as messages } from '../texts/common.js';
+import { commonTexts as texts } from '../texts/common.js';
 
-type Place = keyof typeof messages.menu;
+type Place = keyof typeof texts.menu;
 
 /** What the token may not see is not offered. The registry is the judge. */
 function placesOf(): Place[] {
@@ -41,7 +41,7 @@ export function Layout({ children }: { children: ComponentChildren }) {
   return (
     <>
       <a class="skip" href="#content" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
-        {t(messages.skip)}
+        {t(texts.skip)}
       </a>
       <header class="banner">
         <a class="name" href={href('')}>
@@ -50,13 +50,13 @@ export function Layout({ children }: { children: ComponentChildren }) {
         </a>
         {session.value !== undefined && (
           <p class={`connection ${connection.value}`} role="status">
-            {t(messages.connections[connection.value])}
+            {t(texts.connections[connection.value])}
           </p>
         )}
         <div class="who">
           {session.value !== undefined && (
             <span class="soft">
-              {t(messages.signedInAs)} <bdi>{client}</bdi> · <bdi>{tenant}</bdi>
+              {t(texts.signedInAs)} <bdi>{client}</bdi> · <bdi>{tenant}</bdi>
             </span>
           )}
           <button
@@ -64,23 +64,23 @@ export function Layout({ children }: { children: ComponentChildren }) {
             lang={language.value === 'en' ? 'nl' : 'en'}
             onClick={() => chooseLanguage(language.value === 'en' ? 'nl' : 'en')}
           >
-            {t(messages.language)}
+            {t(texts.language)}
           </button>
           {session.value !== undefined && (
             <button type="button" onClick={signOut}>
-              {t(messages.signOut)}
+              {t(texts.signOut)}
             </button>
           )}
         </div>
       </header>
       <div class="frame">
         {session.value !== undefined && (
-          <nav aria-label={t(messages.menuLabel)}>
+          <nav aria-label={t(texts.menuLabel)}>
             <ul>
               {placesOf().map((place) => (
                 <li key={place}>
                   <a href={href(place)} aria-current={page === place ? 'page' : undefined}>
-                    {t(messages.menu[place])}
+                    {t(texts.menu[place])}
                   </a>
                 </li>
               ))}

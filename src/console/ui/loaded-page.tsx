@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { lostConnection } from '../app/api.js';
 import { t } from '../app/text.js';
-import { commonMessages } from '../texts/common.js';
+import { commonTexts } from '../texts/common.js';
 import type { Page, Place } from '../pages/index.js';
 import { ProblemView } from './problem.js';
 
@@ -27,7 +27,7 @@ export function LoadedPage({ place, id }: { place: Place; id: string | undefined
   if (isLost) return <ProblemView problem={lostConnection} onRetry={() => location.reload()} />;
   return (
     <p class="soft" role="status">
-      {t(commonMessages.loading)}
+      {t(commonTexts.loading)}
     </p>
   );
 }

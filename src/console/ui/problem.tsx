@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Problem } from '../app/api.js';
 import { t } from '../app/text.js';
-import { commonMessages } from '../texts/common.js';
+import { commonTexts } from '../texts/common.js';
 
 /**
  * What failed, whether it was done, and what to do. Faults that a form shows at its fields (`shownAt`) are left out here.
@@ -16,7 +16,7 @@ export function ProblemView({
   shownAt?: readonly string[];
 }) {
   if (problem === undefined) return null;
-  const { problems } = commonMessages;
+  const { problems } = commonTexts;
   const isLost = problem.code === 'connection_lost';
   const others = (problem.faults ?? []).filter(({ pointer }) => !shownAt.includes(pointer));
   return (
@@ -62,7 +62,7 @@ export function Loaded<T>({
       <ProblemView problem={problem} onRetry={reload} />
       {data === undefined && isLoading && (
         <p class="soft" role="status">
-          {t(commonMessages.loading)}
+          {t(commonTexts.loading)}
         </p>
       )}
       {data !== undefined && children(data)}

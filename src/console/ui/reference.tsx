@@ -1,18 +1,18 @@
 import { t } from '../app/text.js';
-import { commonMessages } from '../texts/common.js';
+import { commonTexts } from '../texts/common.js';
 import { Field } from './field.js';
 
 /** The `Audit-Reference` of a change. */
 export function ReferenceField({ value, onInput }: { value: string; onInput: (value: string) => void }) {
   return (
-    <Field label={t(commonMessages.reference)} hint={t(commonMessages.referenceHint)}>
+    <Field label={t(commonTexts.reference)} hint={t(commonTexts.referenceHint)}>
       {(attributes) => (
         <input
           {...attributes}
           value={value}
           maxLength={200}
           pattern="[ -~]*"
-          title={t(commonMessages.referenceRule)}
+          title={t(commonTexts.referenceRule)}
           onInput={(event) => onInput(event.currentTarget.value)}
         />
       )}

@@ -1,6 +1,6 @@
 import { t } from '../app/text.js';
 import type { Schemas } from '../app/api.js';
-import { commonMessages } from '../texts/common.js';
+import { commonTexts } from '../texts/common.js';
 
 type Status = Schemas['SubscriptionStatus'] | Schemas['Grant']['state'];
 
@@ -14,5 +14,5 @@ const looks: Partial<Record<Status, string>> = {
 
 /** The word, with a colour and a mark: nobody has to tell colours apart. */
 export function StatusBadge({ status }: { status: Status }) {
-  return <span class={`badge ${looks[status] ?? 'bad'}`}>{t(commonMessages.statuses[status])}</span>;
+  return <span class={`badge ${looks[status] ?? 'bad'}`}>{t(commonTexts.statuses[status])}</span>;
 }

@@ -60,12 +60,12 @@ function parseExpression(reader: TokenReader, depth: number, above: number): Ces
     if (power === 5) left = parseLikeOrIn(reader, left, depth);
     else {
       reader.place += 1;
-      left = operation(text, left, parseExpression(reader, depth, power));
+      left = binary(text, left, parseExpression(reader, depth, power));
     }
   }
 }
 
-function operation(text: string, left: Cesql, right: Cesql): Cesql {
+function binary(text: string, left: Cesql, right: Cesql): Cesql {
   switch (text) {
     case 'AND':
     case 'OR':

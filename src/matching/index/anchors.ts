@@ -1,5 +1,5 @@
 import { everyEvent, pair, pairOf, type Key, type Keys } from './keys.js';
-import { all, any, exact, lengthOf, operandShift, operationMask, predicate, prefix, suffix } from './operations.js';
+import { all, any, exact, lengthOf, operandShift, instructionMask, predicate, prefix, suffix } from './instructions.js';
 import { useWord, type StringTable } from './string-table.js';
 
 /**
@@ -46,17 +46,17 @@ export class KeyChooser {
 
   /** The cost of the bundles under a key. */
   cost({ what, a, b }: Key): number {
-    const operation = what & operationMask;
-    if (operation === pair) return this.#keys.count(this.#keys.find(what, a, b));
+    const instruction = what & instructionMask;
+    if (instruction === pair) return this.#keys.count(this.#keys.find(what, a, b));
     const asked = this.#values.word(a, useWord);
     // Many texts begin with a short prefix.
-    return operation === exact ? asked : asked * (2 + Math.floor(16 / (this.#values.length(a) + 1)));
+    return instruction === exact ? asked : asked * (2 + Math.floor(16 / (this.#values.length(a) + 1)));
   }
 
   #choose(words: Int32Array, at: number): Choice | undefined {
     const word = words[at]!;
     const end = at + lengthOf(word);
-    switch (word & operationMask) {
+    switch (word & instructionMask) {
       case exact:
       case prefix:
       case suffix: {
@@ -128,17 +128,17 @@ export class KeyChooser {
 /** The attribute, if an instruction only compares one attribute with one or several values for equality; or 0. */
 function equalAttribute(words: Int32Array, at: number): number {
   const word = words[at]!;
-  if ((word & operationMask) === exact) return word >>> operandShift;
-  if ((word & operationMask) !== any) return 0;
+  if ((word & instructionMask) === exact) return word >>> operandShift;
+  if ((word & instructionMask) !== any) return 0;
   const first = lengthOf(word) === 1 ? undefined : words[at + 1];
   for (let child = at + 1; child < at + lengthOf(word); child += lengthOf(words[child]!)) {
-    if (words[child] !== first || (words[child]! & operationMask) !== exact) return 0;
+    if (words[child] !== first || (words[child]! & instructionMask) !== exact) return 0;
   }
   return first === undefined ? 0 : first >>> operandShift;
 }
 
 function equalValues(words: Int32Array, at: number): number[] {
-  if ((words[at]! & operationMask) === exact) return [words[at + 1]!];
+  if ((words[at]! & instructionMask) === exact) return [words[at + 1]!];
   const values: number[] = [];
   for (let child = at + 1; child < at + lengthOf(words[at]!); child += 2) values.push(words[child + 1]!);
   return values;

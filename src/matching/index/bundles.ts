@@ -4,7 +4,7 @@ import { EntryLists, listCount, listFirst } from './entry-list.js';
 import { HashIndex } from './hash-index.js';
 import { hashWords } from './hash.js';
 import { keyList, pair, type Key, type Keys } from './keys.js';
-import { exact, operationMask } from './operations.js';
+import { exact, instructionMask } from './instructions.js';
 import type { Program } from './program.js';
 import type { Symbols } from './symbols.js';
 
@@ -225,6 +225,6 @@ export class Bundles {
 
 function excludeEachOther(keys: Key[]): boolean {
   const [first] = keys;
-  const operation = first ? first.what & operationMask : exact;
-  return (operation === exact || operation === pair) && keys.every((key) => key.what === first?.what);
+  const instruction = first ? first.what & instructionMask : exact;
+  return (instruction === exact || instruction === pair) && keys.every((key) => key.what === first?.what);
 }

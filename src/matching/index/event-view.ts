@@ -9,11 +9,11 @@ import {
   notPredicate,
   notPrefix,
   operandShift,
-  operationMask,
+  instructionMask,
   predicate,
   prefix,
   suffix,
-} from './operations.js';
+} from './instructions.js';
 import { useWord } from './string-table.js';
 import type { Symbols } from './symbols.js';
 import { Work } from '../match/work.js';
@@ -97,10 +97,10 @@ export class EventView {
   /** Whether the instruction at a place is true for the event. The result is invalid if it stopped the work. */
   holds(words: Int32Array, at: number): boolean {
     const word = words[at]!;
-    const operation = word & operationMask;
-    if (operation < all) return this.#leafHolds(operation, word >>> operandShift, words[at + 1]!);
+    const instruction = word & instructionMask;
+    if (instruction < all) return this.#leafHolds(instruction, word >>> operandShift, words[at + 1]!);
     const end = at + (word >>> operandShift);
-    switch (operation) {
+    switch (instruction) {
       case all:
         for (let child = at + 1; child < end; child += lengthOf(words[child]!)) {
           if (!this.holds(words, child)) return false;
@@ -113,21 +113,21 @@ export class EventView {
         return false;
       case predicate:
       case notPredicate:
-        return this.work.test(this.#symbols.predicate(words[at + 1]!), this.#event!) === (operation === predicate);
+        return this.work.test(this.#symbols.predicate(words[at + 1]!), this.#event!) === (instruction === predicate);
       default:
-        throw new Error(`There is no operation ${operation}.`);
+        throw new Error(`There is no instruction ${instruction}.`);
     }
   }
 
-  #leafHolds(operation: number, attribute: number, value: number): boolean {
-    if (operation === exact) return this.has(attribute, value);
-    if (operation === notExact) return !this.has(attribute, value);
+  #leafHolds(instruction: number, attribute: number, value: number): boolean {
+    if (instruction === exact) return this.has(attribute, value);
+    if (instruction === notExact) return !this.has(attribute, value);
     const text = this.texts[attribute];
-    if (text === undefined) return operation === notPrefix || operation > suffix;
+    if (text === undefined) return instruction === notPrefix || instruction > suffix;
     const { values } = this.#symbols;
-    if (operation === prefix) return values.begins(value, text);
-    if (operation === notPrefix) return !values.begins(value, text);
-    return values.ends(value, text) === (operation === suffix);
+    if (instruction === prefix) return values.begins(value, text);
+    if (instruction === notPrefix) return !values.begins(value, text);
+    return values.ends(value, text) === (instruction === suffix);
   }
 
   #see(attribute: number, text: string | undefined): void {

@@ -2,7 +2,7 @@ import { chunkBits, offsetMask, type Arena } from './arena.js';
 import type { EventView } from './event-view.js';
 import { hashText } from './hash.js';
 import { aWord, pairOf, whatWord, type Keys } from './keys.js';
-import { operandShift, operationMask, prefix, suffix } from './operations.js';
+import { operandShift, instructionMask, prefix, suffix } from './instructions.js';
 import { firstWord, type StringTable } from './string-table.js';
 
 /** Finds the keys that one event hits, in steps that run for all attributes in parallel (search.ts). */
@@ -107,7 +107,7 @@ export class KeySearch {
     const part = words[at + aWord]!;
     if (words[at + whatWord] !== what || this.#values.length(part) !== length) return false;
     const text = this.#view.texts[what >>> operandShift]!;
-    return (what & operationMask) === prefix ? this.#values.begins(part, text) : this.#values.ends(part, text);
+    return (what & instructionMask) === prefix ? this.#values.begins(part, text) : this.#values.ends(part, text);
   }
 
   #hitExact(attribute: number): void {

@@ -2,7 +2,7 @@ import { chunkBits, offsetMask, type Arena } from './arena.js';
 import { EntryLists, listCount } from './entry-list.js';
 import { HashIndex } from './hash-index.js';
 import { hashNumbers } from './hash.js';
-import { exact, operandShift, operationMask, prefix, suffix } from './operations.js';
+import { exact, operandShift, instructionMask, prefix, suffix } from './instructions.js';
 import { Prefixes } from './prefixes.js';
 import { firstWord, secondWord } from './string-table.js';
 import type { Symbols } from './symbols.js';
@@ -150,7 +150,7 @@ export class Keys {
   #count(key: number, { what, a, b }: Key, change: 1 | -1): void {
     const { values } = this.#symbols;
     const attribute = what >>> operandShift;
-    switch (what & operationMask) {
+    switch (what & instructionMask) {
       case exact:
         values.setWord(a, firstWord, onlyKey(values.word(a, firstWord), change === 1 ? key : 0));
         return countIn(this.#equals, attribute, change);
@@ -160,7 +160,7 @@ export class Keys {
         return countIn(this.#ends, attribute, change);
       case pair:
         for (const value of [a, b]) values.setWord(value, secondWord, values.word(value, secondWord) + change);
-        countIn(this.#equals, attribute & operationMask, change);
+        countIn(this.#equals, attribute & instructionMask, change);
         return countIn(this.#equals, attribute >>> operandShift, change);
       default:
         this.forEveryEvent = change === 1 ? key : 0;
@@ -184,5 +184,5 @@ function countIn(counts: number[], attribute: number, change: 1 | -1): void {
 }
 
 function isPart(what: number): boolean {
-  return (what & operationMask) === prefix || (what & operationMask) === suffix;
+  return (what & instructionMask) === prefix || (what & instructionMask) === suffix;
 }

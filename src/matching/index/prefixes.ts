@@ -1,7 +1,7 @@
 import type { Arena } from './arena.js';
 import { HashIndex } from './hash-index.js';
 import { beginHash, finishHash, hashBack, hashOn, stepHash } from './hash.js';
-import { operandShift, operationMask, suffix } from './operations.js';
+import { operandShift, instructionMask, suffix } from './instructions.js';
 
 /**
  * Finds which of many prefixes the given texts begin with, with hashes from one pass over each text. Suffixes are
@@ -95,7 +95,7 @@ export class Prefixes {
   #step(way: number, texts: readonly (string | undefined)[], hashes: number[]): void {
     const what = this.#whats[way]!;
     const text = texts[what >>> operandShift]!;
-    const backwards = (what & operationMask) === suffix;
+    const backwards = (what & instructionMask) === suffix;
     const from = this.#places[way]!;
     let hash = this.#hashes[way]!;
     const guard = this.#guards.first(guardHash(what, hash));
@@ -141,7 +141,7 @@ export class Prefixes {
 
   /** Adds or removes a text at all of its guards. Returns the hash for look-ups. */
   #walk(what: number, text: string, change: 1 | -1): number {
-    const backwards = (what & operationMask) === suffix;
+    const backwards = (what & instructionMask) === suffix;
     const salt = saltOf(what);
     let hash = beginHash;
     for (let at = 0; ;) {

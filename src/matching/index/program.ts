@@ -7,11 +7,11 @@ import {
   lengthOf,
   notPredicate,
   operandShift,
-  operationMask,
+  instructionMask,
   predicate,
   prefix,
   suffix,
-} from './operations.js';
+} from './instructions.js';
 import type { Symbols } from './symbols.js';
 
 /**
@@ -20,11 +20,11 @@ import type { Symbols } from './symbols.js';
  * conditions under `not` become visible (a `not` around an `any` of `not`s is an `all`). A leaf with several attributes
  * is an `all` of leaves.
  *
- *   leaf       operation + attribute << 4, number of the value
+ *   leaf       instruction + attribute << 4, number of the value
  *   group      all or any + length << 4, children          an empty `all` is true, an empty `any` false
- *   predicate  operation + length << 4, number of the predicate, and what it implies, as children of an `all`
+ *   predicate  instruction + length << 4, number of the predicate, and what it implies, as children of an `all`
  *
- * Children are sorted by operation first, so that cheap ones run before expensive ones.
+ * Children are sorted by instruction first, so that cheap ones run before expensive ones.
  */
 export type Program = number[];
 
@@ -59,15 +59,15 @@ function compile(filter: Filter, negated: boolean, symbols: Symbols, dialects: D
 /**
  * A missing attribute makes a leaf false and its negation true, so De Morgan's laws apply to leaves as to bits.
  */
-function leaves(symbols: Symbols, operation: number, negated: boolean, attributes: Attributes): Program {
+function leaves(symbols: Symbols, instruction: number, negated: boolean, attributes: Attributes): Program {
   const parts = Object.entries(attributes).map(([name, value]) =>
-    leaf(symbols, negated ? operation + 1 : operation, name, value),
+    leaf(symbols, negated ? instruction + 1 : instruction, name, value),
   );
   return junction(negated ? any : all, parts);
 }
 
-function leaf(symbols: Symbols, operation: number, name: string, value: string): Program {
-  return [operation | (symbols.acquireAttribute(name) << operandShift), symbols.acquireValue(value)];
+function leaf(symbols: Symbols, instruction: number, name: string, value: string): Program {
+  return [instruction | (symbols.acquireAttribute(name) << operandShift), symbols.acquireValue(value)];
 }
 
 function other(filter: object, negated: boolean, symbols: Symbols, dialects: Dialects): Program {
@@ -87,12 +87,12 @@ function other(filter: object, negated: boolean, symbols: Symbols, dialects: Dia
   return frame(predicate, [number, ...implied.flat()]);
 }
 
-function junction(operation: number, parts: Program[]): Program {
+function junction(instruction: number, parts: Program[]): Program {
   // The most common case: a single part, such as one type or one filter, is already canonical.
   if (parts.length === 1) return parts[0]!;
   const children: Program[] = [];
   for (const part of parts) {
-    if ((part[0]! & operationMask) === operation) children.push(...split(part));
+    if ((part[0]! & instructionMask) === instruction) children.push(...split(part));
     else children.push(part);
   }
   children.sort(compare);
@@ -103,11 +103,11 @@ function junction(operation: number, parts: Program[]): Program {
     for (const word of child) words.push(word);
     last = child;
   }
-  return last !== undefined && last.length === words.length ? last : frame(operation, words);
+  return last !== undefined && last.length === words.length ? last : frame(instruction, words);
 }
 
-function frame(operation: number, words: number[]): Program {
-  return [operation | ((words.length + 1) << operandShift), ...words];
+function frame(instruction: number, words: number[]): Program {
+  return [instruction | ((words.length + 1) << operandShift), ...words];
 }
 
 /** The children of a group. */
@@ -120,7 +120,7 @@ function split(program: Program): Program[] {
 }
 
 function compare(a: Program, b: Program): number {
-  const kinds = (a[0]! & operationMask) - (b[0]! & operationMask);
+  const kinds = (a[0]! & instructionMask) - (b[0]! & instructionMask);
   if (kinds !== 0) return kinds;
   for (let i = 0; i < a.length && i < b.length; i += 1) {
     if (a[i] !== b[i]) return a[i]! - b[i]!;

@@ -1,7 +1,7 @@
 import { coreNames } from '../../events/context-attributes.js';
 import { compileOther, type Anchors, type Dialects, type Predicate } from '../filters/predicate.js';
 import type { Arena } from './arena.js';
-import { all, notPredicate, operandShift, operationMask, predicate } from './operations.js';
+import { all, notPredicate, operandShift, instructionMask, predicate } from './instructions.js';
 import { StringTable } from './string-table.js';
 
 /**
@@ -72,12 +72,12 @@ export class Symbols {
 
   #each(words: Int32Array, from: number, length: number, use: (table: StringTable, number: number) => void): void {
     for (let at = from; at < from + length;) {
-      const operation = words[at]! & operationMask;
-      if (operation < all) {
+      const instruction = words[at]! & instructionMask;
+      if (instruction < all) {
         use(this.attributes, words[at]! >>> operandShift);
         use(this.values, words[at + 1]!);
         at += 2;
-      } else if (operation === predicate || operation === notPredicate) {
+      } else if (instruction === predicate || instruction === notPredicate) {
         use(this.#predicates, words[at + 1]!);
         at += 2;
       } else {

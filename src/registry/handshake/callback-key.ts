@@ -12,7 +12,7 @@ export interface CallbackKey {
 }
 
 /** A handshake with the attempt that offered the key. */
-export type Called = HandshakeRow & {
+export type OfferedHandshake = HandshakeRow & {
   callbackexpiresat: Date;
   requestheaders: HeaderLine[];
   /** By the database's clock. */
@@ -23,8 +23,12 @@ export type Called = HandshakeRow & {
  * The handshake that offered the key, open or not; `isLocked` locks its row until the transaction ends. RegistryError
  * `callback_unknown` if no handshake did. Every key of the handshake is compared, so that the timing reveals nothing.
  */
-export async function findByKey(sql: Sql, { handshake, key }: CallbackKey, isLocked = false): Promise<Called> {
-  const rows = await sql.$queryRaw<Array<Called & { callbackkeyhash: Uint8Array }>>`
+export async function findByKey(
+  sql: Sql,
+  { handshake, key }: CallbackKey,
+  isLocked = false,
+): Promise<OfferedHandshake> {
+  const rows = await sql.$queryRaw<Array<OfferedHandshake & { callbackkeyhash: Uint8Array }>>`
     select h.*, a.callbackkeyhash, a.callbackexpiresat, a.requestheaders, a.callbackexpiresat <= now() as isexpired
     from handshake h join attempt a on a.handshake = h.id
     where h.id = ${isUuid(handshake) ? handshake : beforeAllIds}::uuid and a.callbackkeyhash is not null
@@ -36,18 +40,21 @@ export async function findByKey(sql: Sql, { handshake, key }: CallbackKey, isLoc
 }
 
 /** Why the key is no longer valid. */
-export function whyClosed({ callbackopen, isexpired }: Called): 'callback_closed' | 'callback_expired' | undefined {
+export function whyClosed({
+  callbackopen,
+  isexpired,
+}: OfferedHandshake): 'callback_closed' | 'callback_expired' | undefined {
   if (!callbackopen) return 'callback_closed';
   return isexpired ? 'callback_expired' : undefined;
 }
 
 /** The requests per minute that were requested with this key. A retried renewal may request another rate. */
-export function offeredRate({ requestheaders }: Called): number | undefined {
+export function offeredRate({ requestheaders }: OfferedHandshake): number | undefined {
   const header = requestheaders.find(([name]) => name === 'WebHook-Request-Rate');
   return header && Number(header[1]);
 }
 
 /** The target in the audit log of a decision on this handshake. */
-export function targetOf({ id, subscription }: Called): string {
+export function targetOf({ id, subscription }: OfferedHandshake): string {
   return subscription === null ? `handshake:${id}` : `subscription:${subscription}`;
 }

@@ -2,7 +2,7 @@ import type { Filter } from '../../matching/filters/filter.js';
 import type { Rate } from '../../consent/rate.js';
 import type { subscription as SubscriptionRow } from '../storage/generated/client.js';
 import type { Sql } from '../storage/sql.js';
-import type { Called } from './callback-key.js';
+import type { OfferedHandshake } from './callback-key.js';
 
 /** What a webhook owner decides on: who asks, for what, and how fast. */
 export interface OwnerQuestion {
@@ -38,7 +38,7 @@ const maxShown = 5;
 /** A renewal is for all subscriptions of the pair. */
 export async function questionOf(
   sql: Sql,
-  called: Called,
+  called: OfferedHandshake,
   rate: Rate,
   grantedUntil: Date | undefined,
 ): Promise<OwnerQuestion> {

@@ -6,7 +6,14 @@ import type { Database } from '../storage/database.js';
 import type { Sql } from '../storage/sql.js';
 import { callback as callbackActor, type Transaction } from '../storage/transaction.js';
 import { callbackUnknown, readConsent, type Rejection } from './callback-consent.js';
-import { findByKey, offeredRate, targetOf, whyClosed, type Called, type CallbackKey } from './callback-key.js';
+import {
+  findByKey,
+  offeredRate,
+  targetOf,
+  whyClosed,
+  type OfferedHandshake,
+  type CallbackKey,
+} from './callback-key.js';
 import { questionOf, type OwnerQuestion } from './callback-question.js';
 import { keepRejected } from './rejected-callback.js';
 
@@ -52,7 +59,7 @@ export interface CallbackSettings {
 export function createCallbacks({ database, random, onDecided }: CallbackSettings): Callbacks {
   async function decide<T extends CallbackOutcome | Rejection>(
     key: CallbackKey,
-    work: (tx: Transaction, called: Called) => Promise<T>,
+    work: (tx: Transaction, called: OfferedHandshake) => Promise<T>,
   ): Promise<T> {
     // Anyone may call this, and guesses must not delay requests that need a transaction.
     await findByKey(database.sql, key);
@@ -67,7 +74,11 @@ export function createCallbacks({ database, random, onDecided }: CallbackSetting
     return outcome;
   }
 
-  async function give(tx: Transaction, called: Called, request: CallbackRequest): Promise<CallbackOutcome | Rejection> {
+  async function give(
+    tx: Transaction,
+    called: OfferedHandshake,
+    request: CallbackRequest,
+  ): Promise<CallbackOutcome | Rejection> {
     const { sql } = tx;
     const { id, tenant, sink } = called;
     const actor = callbackActor(tenant, request.requestId);
@@ -150,7 +161,7 @@ export function createCallbacks({ database, random, onDecided }: CallbackSetting
   };
 }
 
-async function blockTargetOf(sql: Sql, { tenant, origin, sink, subscription }: Called): Promise<BlockTarget> {
+async function blockTargetOf(sql: Sql, { tenant, origin, sink, subscription }: OfferedHandshake): Promise<BlockTarget> {
   if (subscription === null) return { tenant, origin, sink };
   const [row] = await sql.$queryRaw<Array<{ subscriber: string }>>`
     select subscriber from subscription where id = ${subscription}::uuid`;
@@ -158,20 +169,20 @@ async function blockTargetOf(sql: Sql, { tenant, origin, sink, subscription }: C
 }
 
 /** The outcome of a call after consent was given. If the grant has ended, the key is unknown. */
-async function grantBefore(sql: Sql, called: Called): Promise<CallbackOutcome> {
+async function grantBefore(sql: Sql, called: OfferedHandshake): Promise<CallbackOutcome> {
   const grant = called.state === 'granted' ? await liveGrant(sql, called) : undefined;
   if (grant === undefined) throw callbackUnknown();
   return { kind: 'granted', origin: called.origin, sink: called.sink, isFirst: false, ...grant };
 }
 
 /** The owner's refusal, for as long as the key would have been valid. */
-async function refusalBefore(sql: Sql, called: Called): Promise<CallbackOutcome | undefined> {
+async function refusalBefore(sql: Sql, called: OfferedHandshake): Promise<CallbackOutcome | undefined> {
   const { origin, sink, verdict, isexpired } = called;
   if (verdict !== 'refused_by_owner' || isexpired) return undefined;
   return { kind: 'refused', origin, sink, isFirst: false, grantedUntil: (await liveGrant(sql, called))?.expiresAt };
 }
 
-async function liveGrant(sql: Sql, { tenant, origin, sink }: Called) {
+async function liveGrant(sql: Sql, { tenant, origin, sink }: OfferedHandshake) {
   const [grant] = await sql.$queryRaw<Array<{ allowedrate: string; expiresat: Date }>>`
     select allowedrate, expiresat from "grant"
     where origin = ${origin} and sink = ${sink} and tenant = ${tenant} and state = 'live' and expiresat > now()`;

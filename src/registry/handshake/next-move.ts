@@ -14,7 +14,7 @@ export type Move =
   | { state: 'due'; verdict: Verdict; afterMs: number; afterCooldown: boolean };
 
 /** A response, and what was known when it arrived. */
-export interface Judged extends Begun {
+export interface JudgedAttempt extends Begun {
   origin: Origin;
   judgement: Judgement;
   /** Attempts of this handshake without a response that counts, including this one. */
@@ -30,7 +30,7 @@ export interface Judged extends Begun {
 }
 
 /** The part of it that decides. */
-export type Deciding = Omit<Judged, keyof Begun | 'origin'> & {
+export type MoveInput = Omit<JudgedAttempt, keyof Begun | 'origin'> & {
   claim: Pick<Begun['claim'], 'reason'>;
   attempt: Pick<Begun['attempt'], 'callbackOffered'>;
   origin: Pick<Origin, 'unsupportedRate'>;
@@ -52,7 +52,7 @@ export interface RetrySettings {
  *
  * @param now the database's time
  */
-export function nextMove(judged: Deciding, now: Date, settings: RetrySettings): Move {
+export function nextMove(judged: MoveInput, now: Date, settings: RetrySettings): Move {
   const { claim, attempt, judgement, callbackUntil, silentVerdict } = judged;
   const { kind, verdict } = judgement;
   // Asked again once the block is lifted: a consent under a block does not count, and a refusal does.
@@ -85,7 +85,7 @@ export function isClearRefusal({ verdict }: Judgement): boolean {
 }
 
 /** Retried with backoff; a renewal before the grant expires, unless the webhook asked for a later time. */
-function afterNoAnswer({ claim, judgement, failures, renewed }: Deciding, now: Date, settings: RetrySettings): Move {
+function afterNoAnswer({ claim, judgement, failures, renewed }: MoveInput, now: Date, settings: RetrySettings): Move {
   const { maxAttempts, retry, random } = settings;
   const { verdict } = judgement;
   const afterCooldown = cooldownAfter(judgement) === undefined;
@@ -110,7 +110,7 @@ export function givenBy({
   judgement,
   origin,
   renewed,
-}: Pick<Deciding, 'judgement' | 'origin' | 'renewed'>):
+}: Pick<MoveInput, 'judgement' | 'origin' | 'renewed'>):
   Pick<Consent, 'basis' | 'allowedOrigin' | 'allowedRate' | 'warnings'> | undefined {
   if (judgement.kind === 'granted') {
     const { allowedOrigin, allowedRate, warnings } = judgement;

@@ -1,6 +1,6 @@
 import { databaseTime, type Actor, type Transaction } from '../storage/transaction.js';
 import { clip, withoutKey } from './attempt.js';
-import { targetOf, type Called } from './callback-key.js';
+import { targetOf, type OfferedHandshake } from './callback-key.js';
 
 export type RejectionReason =
   'origin_mismatch' | 'origin_repeated' | 'rate_malformed' | 'callback_expired' | 'callback_closed' | 'blocked';
@@ -23,7 +23,7 @@ const maxAudited = 10;
 export async function keepRejected(
   { sql, audit }: Transaction,
   actor: Actor,
-  called: Called,
+  called: OfferedHandshake,
   sent: { key: string; allowedOrigin: string | undefined; allowedRate: string | undefined },
   reason: RejectionReason,
 ): Promise<void> {

@@ -12,7 +12,7 @@ import { answerColumns } from './attempt.js';
 import { recordCooldowns } from './cooldown.js';
 import type { Begun, Settled } from '../../consent/handshake.js';
 import { cooldownAfter, isSilent, judge, silentVerdicts, type FinalReply } from '../../consent/judgement.js';
-import { givenBy, isClearRefusal, nextMove, type Judged, type Move, type RetrySettings } from './next-move.js';
+import { givenBy, isClearRefusal, nextMove, type JudgedAttempt, type Move, type RetrySettings } from './next-move.js';
 import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
 
 export interface SettleSettings extends RetrySettings {
@@ -25,21 +25,21 @@ export interface SettleSettings extends RetrySettings {
  */
 export type Settle = (begun: Begun, reply: FinalReply) => Promise<Settled>;
 
-interface Answered extends Begun {
+interface AttemptReply extends Begun {
   reply: FinalReply;
 }
 
 /** `origin` is undefined if it was removed. */
-type Read = Answered & Pick<Judged, 'judgement'> & { origin: Origin | undefined };
+type JudgedReply = AttemptReply & Pick<JudgedAttempt, 'judgement'> & { origin: Origin | undefined };
 
-type Moved = Judged & { move: Move };
+type PlannedMove = JudgedAttempt & { move: Move };
 
 /** In one transaction. */
 const maxBatch = 200;
 
 export function createSettle({ database, ...retries }: SettleSettings): Settle {
   const { random } = retries;
-  const settle = createBatcher<Answered, Settled>({
+  const settle = createBatcher<AttemptReply, Settled>({
     run: (answered) => database.write((tx) => settleAll(tx, answered)),
     maxBatch,
     // Two responses of one pair are written one after the other: the later one counts.
@@ -47,7 +47,7 @@ export function createSettle({ database, ...retries }: SettleSettings): Settle {
   });
   return (begun, reply) => settle({ ...begun, reply });
 
-  async function settleAll(tx: Transaction, answered: readonly Answered[]): Promise<Settled[]> {
+  async function settleAll(tx: Transaction, answered: readonly AttemptReply[]): Promise<Settled[]> {
     const { sql } = tx;
     const judged = await judgeAll(sql, answered);
     const cooldowns = judged.flatMap(({ claim, judgement }) => {
@@ -88,7 +88,7 @@ export function createSettle({ database, ...retries }: SettleSettings): Settle {
    * Writes the consents to the grants, and returns the final moves of the handshakes, by id. A consent for a revoked
    * grant is refused. So is a trickle by policy beside a live consent: the webhook itself granted nothing.
    */
-  async function settleGrants(tx: Transaction, moved: readonly Moved[]): Promise<Map<string, Move>> {
+  async function settleGrants(tx: Transaction, moved: readonly PlannedMove[]): Promise<Map<string, Move>> {
     const given = moved.flatMap((each) => {
       const consent = consentOf(each, random());
       return consent === undefined ? [] : [{ ...each, actor: service(each.claim.tenant), consent }];
@@ -113,7 +113,7 @@ export function createSettle({ database, ...retries }: SettleSettings): Settle {
   }
 }
 
-async function judgeAll(sql: Sql, answered: readonly Answered[]): Promise<Read[]> {
+async function judgeAll(sql: Sql, answered: readonly AttemptReply[]): Promise<JudgedReply[]> {
   const names = [...new Set(answered.map(({ claim }) => claim.origin))];
   const rows = await sql.$queryRaw<OriginRow[]>`select * from origin where name = any (${names}::text[])`;
   const origins = rows.map(originOf);
@@ -131,7 +131,7 @@ async function judgeAll(sql: Sql, answered: readonly Answered[]): Promise<Read[]
 }
 
 /** Recorded even if another process owns the handshake by now. */
-async function recordAnswers(sql: Sql, judged: readonly Read[]): Promise<void> {
+async function recordAnswers(sql: Sql, judged: readonly JudgedReply[]): Promise<void> {
   const columns = judged.map(({ claim, attempt, reply, judgement }) => ({
     handshake: claim.id,
     ...answerColumns(attempt, reply, judgement),
@@ -145,7 +145,7 @@ async function recordAnswers(sql: Sql, judged: readonly Read[]): Promise<void> {
 }
 
 /** Adds what decides the move after a response without consent; drops those whose origin was removed. */
-async function judgedWith(sql: Sql, judged: readonly Read[]): Promise<Judged[]> {
+async function judgedWith(sql: Sql, judged: readonly JudgedReply[]): Promise<JudgedAttempt[]> {
   const without = judged.filter(({ judgement: { kind } }) => kind !== 'granted' && kind !== 'retired');
   const attempts = await readAttempts(sql, without);
   const grants = await readRenewed(sql, without);
@@ -160,7 +160,7 @@ async function judgedWith(sql: Sql, judged: readonly Read[]): Promise<Judged[]> 
 }
 
 /** The handshakes that a block stops, although they were sent. */
-async function readBlocked(sql: Sql, judged: readonly Read[]): Promise<Set<string>> {
+async function readBlocked(sql: Sql, judged: readonly JudgedReply[]): Promise<Set<string>> {
   const rows = await sql.$queryRaw<Array<{ id: string }>>`
     select h.id from handshake h
     where h.id = any (${judged.map(({ claim }) => claim.id)}::uuid[]) and (${isBlockedPair(Prisma.sql`h`)}
@@ -172,8 +172,8 @@ async function readBlocked(sql: Sql, judged: readonly Read[]): Promise<Set<strin
  * How often each webhook returned no usable response, and when its callback expires. Attempts that Assent itself ended
  * do not count, and a request that was retried without the callback counts once, by its second response.
  */
-async function readAttempts(sql: Sql, judged: readonly Read[]) {
-  const known = new Map<string, Pick<Judged, 'failures' | 'callbackUntil' | 'silentVerdict'>>();
+async function readAttempts(sql: Sql, judged: readonly JudgedReply[]) {
+  const known = new Map<string, Pick<JudgedAttempt, 'failures' | 'callbackUntil' | 'silentVerdict'>>();
   if (judged.length === 0) return known;
   type Row = { handshake: string; failures: number; callbackuntil: Date | null; offeredverdict: Verdict | null };
   const rows = await sql.$queryRaw<Row[]>`
@@ -191,7 +191,7 @@ async function readAttempts(sql: Sql, judged: readonly Read[]) {
 }
 
 /** The live grants that renewals are for, by `keyOfPair`. */
-async function readRenewed(sql: Sql, judged: readonly Read[]): Promise<Map<string, Grant>> {
+async function readRenewed(sql: Sql, judged: readonly JudgedReply[]): Promise<Map<string, Grant>> {
   const renewals = judged.map(({ claim }) => claim).filter(({ reason }) => reason === 'renewal');
   if (renewals.length === 0) return new Map();
   const columns = renewals.map(({ tenant, origin, sink }) => ({ tenant, origin, sink }));
@@ -203,7 +203,7 @@ async function readRenewed(sql: Sql, judged: readonly Read[]): Promise<Map<strin
 }
 
 /** asking -> the next state, for the handshakes whose claim is still ours; returns their ids. */
-async function moveHandshakes(sql: Sql, planned: readonly Moved[], now: Date): Promise<Set<string>> {
+async function moveHandshakes(sql: Sql, planned: readonly PlannedMove[], now: Date): Promise<Set<string>> {
   if (planned.length === 0) return new Set();
   const columns = planned.map(({ claim, move }) => ({
     id: claim.id,
@@ -231,7 +231,7 @@ async function moveHandshakes(sql: Sql, planned: readonly Moved[], now: Date): P
 }
 
 /** The consent as it is written to the grant of the pair; undefined if there is none. */
-function consentOf(moved: Moved, jitter: number): Consent | undefined {
+function consentOf(moved: PlannedMove, jitter: number): Consent | undefined {
   const { claim, origin, move } = moved;
   const given = move.state === 'granted' || move.state === 'waiting' ? givenBy(moved) : undefined;
   if (given === undefined) return undefined;
@@ -251,7 +251,7 @@ function consentOf(moved: Moved, jitter: number): Consent | undefined {
 /** A clearly refused renewal ends the grant. One without a response is retried until the grant expires. */
 async function settleRenewals(
   tx: Transaction,
-  moved: readonly Moved[],
+  moved: readonly PlannedMove[],
   ends: ReadonlyMap<string, Move>,
 ): Promise<void> {
   const renewals = moved.filter(({ claim }) => claim.reason === 'renewal');

@@ -34,13 +34,13 @@ export interface Pipeline {
   /** From the token to the body. Needs the route. Calls `handle` when everything was read. */
   receive(exchange: HttpExchange, handle: (exchange: HttpExchange) => void): void;
   /** Calls the handler. Never throws. */
-  make(exchange: HttpExchange): Made;
+  make(exchange: HttpExchange): HandlerResult;
   /** Never throws. */
-  send(exchange: HttpExchange, made: Made): void;
+  send(exchange: HttpExchange, made: HandlerResult): void;
   fail(exchange: HttpExchange, error: unknown): void;
 }
 
-export type Made = UntypedAnswer | Promise<UntypedAnswer> | { thrown: unknown };
+export type HandlerResult = UntypedAnswer | Promise<UntypedAnswer> | { thrown: unknown };
 
 export interface PipelineSettings {
   handlers: Handlers;
@@ -153,7 +153,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     });
   }
 
-  function make(exchange: HttpExchange): Made {
+  function make(exchange: HttpExchange): HandlerResult {
     try {
       const { route } = exchange;
       if (!route.isHot) exchange.readAll();
@@ -163,7 +163,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     }
   }
 
-  function send(exchange: HttpExchange, made: Made): void {
+  function send(exchange: HttpExchange, made: HandlerResult): void {
     try {
       if ('thrown' in made) throw made.thrown;
       const sent = made instanceof Promise ? made.then((later) => answer(exchange, later)) : answer(exchange, made);

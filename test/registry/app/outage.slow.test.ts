@@ -35,7 +35,7 @@ afterAll(async () => {
   await registry.stop();
 });
 
-interface Answered {
+interface TimedAnswer {
   response: Response;
   /** Seconds since the start of the test. */
   askedAt: number;
@@ -60,8 +60,8 @@ const write = (key: string) =>
 /** Readers and writers that run until they are ended, with the responses of each. */
 function startLoad() {
   const ending = new AbortController();
-  const found = { reads: [] as Answered[], writes: [] as Array<Answered & { key: string }> };
-  const ask = async (request: PromiseLike<Response>): Promise<Answered> => {
+  const found = { reads: [] as TimedAnswer[], writes: [] as Array<TimedAnswer & { key: string }> };
+  const ask = async (request: PromiseLike<Response>): Promise<TimedAnswer> => {
     const askedAt = now();
     return { response: await request, askedAt, took: now() - askedAt };
   };
@@ -146,11 +146,11 @@ test.each([
     const recovery = now() - backAt;
     await end();
 
-    const during = <T extends Answered>(answers: T[]) =>
+    const during = <T extends TimedAnswer>(answers: T[]) =>
       answers.filter(({ askedAt, took }) => askedAt > goneAt && askedAt + took < returnedAt);
     const refused = found.writes.filter(({ response }) => response.status !== 201);
     const ages = during(found.reads).map(({ response }) => Number(response.headers['age'] ?? 0));
-    const longest = (answers: Answered[]) => Math.max(0, ...answers.map(({ took }) => took));
+    const longest = (answers: TimedAnswer[]) => Math.max(0, ...answers.map(({ took }) => took));
     process.stdout.write(
       `${how} for ${(backAt - leftAt).toFixed(1)} s: ${during(found.reads).length} reads from memory, the longest ` +
         `${longest(during(found.reads)).toFixed(2)} s, age up to ${Math.max(...ages)} s; ${refused.length} writes refused, the ` +

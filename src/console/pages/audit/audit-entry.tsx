@@ -3,7 +3,7 @@ import { readableJson } from '../../app/json.js';
 import { href } from '../../app/route.js';
 import { isAdmin, readsEveryTenant } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
-import { auditMessages as messages } from '../../texts/audit.js';
+import { auditTexts as texts } from '../../texts/audit.js';
 import { Time } from '../../ui/time.js';
 
 type Entry = Schemas['AuditEntry'];
@@ -26,7 +26,7 @@ export function AuditEntry({ entry }: { entry: Entry }) {
   return (
     <li class="card entry">
       <p>
-        <Time at={at} isExact /> · <code>{action}</code> {t(messages.by)}{' '}
+        <Time at={at} isExact /> · <code>{action}</code> {t(texts.by)}{' '}
         <a href={href('audit', undefined, { actor })}>
           <bdi>{actor}</bdi>
         </a>
@@ -39,14 +39,14 @@ export function AuditEntry({ entry }: { entry: Entry }) {
       </p>
       <p>
         <Target target={target} /> ·{' '}
-        <a href={href('audit', undefined, { target })} aria-label={`${t(messages.onlyThis)}: ${target}`}>
-          {t(messages.onlyThis)}
+        <a href={href('audit', undefined, { target })} aria-label={`${t(texts.onlyThis)}: ${target}`}>
+          {t(texts.onlyThis)}
         </a>
       </p>
       <dl class="facts">
         {facts({ subscriber, reason, reference, requestid }).map(({ key, value }) => (
           <>
-            <dt key={key}>{t(messages[key])}</dt>
+            <dt key={key}>{t(texts[key])}</dt>
             <dd>
               <Value value={value} />
             </dd>
@@ -56,15 +56,15 @@ export function AuditEntry({ entry }: { entry: Entry }) {
       {changed !== undefined && (
         <details open={!isLong}>
           <summary>
-            {t(messages.changed)}: {Object.keys(changed).join(', ')}
+            {t(texts.changed)}: {Object.keys(changed).join(', ')}
           </summary>
-          <div class="scroll" tabIndex={0} role="region" aria-label={`${t(messages.changed)}: ${target}, ${at}`}>
+          <div class="scroll" tabIndex={0} role="region" aria-label={`${t(texts.changed)}: ${target}, ${at}`}>
             <table class="changes">
               <thead>
                 <tr>
-                  <th scope="col">{t(messages.member)}</th>
-                  <th scope="col">{t(messages.before)}</th>
-                  <th scope="col">{t(messages.after)}</th>
+                  <th scope="col">{t(texts.member)}</th>
+                  <th scope="col">{t(texts.before)}</th>
+                  <th scope="col">{t(texts.after)}</th>
                 </tr>
               </thead>
               <tbody>
@@ -88,7 +88,7 @@ export function AuditEntry({ entry }: { entry: Entry }) {
       )}
       {Object.keys(detail).length > 0 && (
         <details>
-          <summary>{t(messages.detail)}</summary>
+          <summary>{t(texts.detail)}</summary>
           <Value value={detail} />
         </details>
       )}
@@ -119,7 +119,7 @@ function Value({ value }: { value: unknown }) {
   return (
     <details>
       <summary>
-        <bdi>{text.slice(0, 100)}…</bdi> {t(messages.long).replace('{n}', formatNumber(text.length))}
+        <bdi>{text.slice(0, 100)}…</bdi> {t(texts.long).replace('{n}', formatNumber(text.length))}
       </summary>
       <pre class="value" tabIndex={0}>
         {text}

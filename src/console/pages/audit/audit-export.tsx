@@ -10,8 +10,8 @@ import {
 } from '../../app/export.js';
 import { useAction } from '../../app/resource.js';
 import { formatNumber, language, t, type Text } from '../../app/text.js';
-import { auditMessages as messages } from '../../texts/audit.js';
-import { commonMessages } from '../../texts/common.js';
+import { auditTexts as texts } from '../../texts/audit.js';
+import { commonTexts } from '../../texts/common.js';
 import { ProblemView } from '../../ui/problem.js';
 
 const drawMs = 200;
@@ -37,7 +37,7 @@ export function AuditExport({ query }: { query: AuditQuery }) {
       stop.current = new AbortController();
       setEnded(undefined);
       setProgress({ entries: 0, bytes: 0 });
-      announce(t(messages.exporting));
+      announce(t(texts.exporting));
       let drawnAt = 0;
       try {
         const exported = await exportAudit(query, form, stop.current.signal, (now) => {
@@ -54,27 +54,27 @@ export function AuditExport({ query }: { query: AuditQuery }) {
       }
     });
 
-  const text = { complete: messages.done, stopped: messages.stopped, broken: messages.broken };
+  const text = { complete: texts.done, stopped: texts.stopped, broken: texts.broken };
   return (
     <details>
-      <summary>{t(messages.export)}</summary>
-      <p>{t(messages.exportText)}</p>
+      <summary>{t(texts.export)}</summary>
+      <p>{t(texts.exportText)}</p>
       <div class="actions">
         <button type="button" disabled={action.isBusy} onClick={() => void run('text/csv')}>
-          {t(messages.csv)}
+          {t(texts.csv)}
         </button>
         <button type="button" disabled={action.isBusy} onClick={() => void run('application/jsonl')}>
-          {t(messages.jsonl)}
+          {t(texts.jsonl)}
         </button>
         {action.isBusy && (
           <button type="button" onClick={() => stop.current.abort()}>
-            {t(commonMessages.stop)}
+            {t(commonTexts.stop)}
           </button>
         )}
       </div>
       {progress !== undefined && (
         <p>
-          <progress aria-label={t(messages.export)} /> {fill(messages.progress, progress)}
+          <progress aria-label={t(texts.export)} /> {fill(texts.progress, progress)}
         </p>
       )}
       <div role="status">
@@ -82,7 +82,7 @@ export function AuditExport({ query }: { query: AuditQuery }) {
       </div>
       {ended?.end === 'broken' && (
         <button type="button" onClick={() => saveFile(ended.file, nameOf(ended.form, '-incomplete'))}>
-          {t(messages.saveIncomplete)}
+          {t(texts.saveIncomplete)}
         </button>
       )}
       <ProblemView problem={action.problem} />

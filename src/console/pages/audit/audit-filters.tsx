@@ -5,14 +5,14 @@ import { fromLocalTime, toLocalTime } from '../../app/local-time.js';
 import { go, href } from '../../app/route.js';
 import { readsEveryTenant } from '../../app/session.js';
 import { t } from '../../app/text.js';
-import { auditMessages as messages } from '../../texts/audit.js';
+import { auditTexts as texts } from '../../texts/audit.js';
 import { Field } from '../../ui/field.js';
 
 export const filterNames = ['since', 'until', 'action', 'actor', 'target', 'subscriber', 'tenant'] as const;
 type Name = (typeof filterNames)[number];
 
 const times: readonly Name[] = ['since', 'until'];
-const hints = { action: messages.actionHint, target: messages.targetHint };
+const hints = { action: texts.actionHint, target: texts.targetHint };
 
 /** Found with one press. What was typed stays until then. */
 export function AuditFilters({ filter, problem }: { filter: AuditQuery; problem: Problem | undefined }) {
@@ -35,7 +35,7 @@ export function AuditFilters({ filter, problem }: { filter: AuditQuery; problem:
       {names.map((name) => (
         <Field
           key={name}
-          label={t(messages[name])}
+          label={t(texts[name])}
           hint={name === 'action' || name === 'target' ? t(hints[name]) : undefined}
           problem={problem}
           pointer={`query/${name}`}
@@ -51,10 +51,10 @@ export function AuditFilters({ filter, problem }: { filter: AuditQuery; problem:
         </Field>
       ))}
       <button type="submit" class="first">
-        {t(messages.find)}
+        {t(texts.find)}
       </button>
       <a class="button" href={href('audit')}>
-        {t(messages.clear)}
+        {t(texts.clear)}
       </a>
     </form>
   );

@@ -4,8 +4,8 @@ import type { AuditQuery } from '../../app/export.js';
 import { useResource } from '../../app/resource.js';
 import { href, route } from '../../app/route.js';
 import { t } from '../../app/text.js';
-import { auditMessages as messages } from '../../texts/audit.js';
-import { commonMessages } from '../../texts/common.js';
+import { auditTexts as texts } from '../../texts/audit.js';
+import { commonTexts } from '../../texts/common.js';
 import { Loaded } from '../../ui/problem.js';
 import { AuditEntry } from './audit-entry.js';
 import { AuditExport } from './audit-export.js';
@@ -42,17 +42,17 @@ export function Audit() {
   }, [key]);
   return (
     <>
-      <h1>{t(messages.title)}</h1>
-      <p>{t(messages.lead)}</p>
+      <h1>{t(texts.title)}</h1>
+      <p>{t(texts.lead)}</p>
       <AuditFilters key={JSON.stringify(filter)} filter={filter} problem={list.problem} />
       <AuditExport query={filter} />
       <h2 ref={heading} tabIndex={-1}>
-        {t(messages.entries)}
+        {t(texts.entries)}
       </h2>
       <Loaded of={list}>
         {({ entries, next }) => (
           <>
-            {entries.length === 0 && <p>{t(commonMessages.nothing)}</p>}
+            {entries.length === 0 && <p>{t(commonTexts.nothing)}</p>}
             <ol class="entries">
               {entries.map((entry) => (
                 <AuditEntry key={entry.id} entry={entry} />
@@ -61,7 +61,7 @@ export function Audit() {
             <div class="actions">
               {cursor !== undefined && (
                 <a class="button" href={href('audit', undefined, filter as Record<string, string>)}>
-                  {t(messages.newest)}
+                  {t(texts.newest)}
                 </a>
               )}
               {next !== undefined && (
@@ -70,7 +70,7 @@ export function Audit() {
                   rel="next"
                   href={href('audit', undefined, { ...(filter as Record<string, string>), cursor: next })}
                 >
-                  {t(messages.older)}
+                  {t(texts.older)}
                 </a>
               )}
             </div>

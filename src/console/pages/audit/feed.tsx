@@ -4,8 +4,8 @@ import { connection, onChange, type Change } from '../../app/live.js';
 import { href, replaceQuery, route } from '../../app/route.js';
 import { isAdmin, isConsumer } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
-import { commonMessages } from '../../texts/common.js';
-import { feedMessages as messages } from '../../texts/feed.js';
+import { commonTexts } from '../../texts/common.js';
+import { feedTexts as texts } from '../../texts/feed.js';
 import { Field } from '../../ui/field.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
@@ -70,19 +70,17 @@ export function Feed() {
 
   return (
     <>
-      <h1>{t(messages.title)}</h1>
-      <p>
-        {t(connection.value === 'off' ? messages.off : shown.length === 0 ? messages.waiting : messages.newestFirst)}
-      </p>
+      <h1>{t(texts.title)}</h1>
+      <p>{t(connection.value === 'off' ? texts.off : shown.length === 0 ? texts.waiting : texts.newestFirst)}</p>
       <div class="filters">
-        <Field label={t(messages.kind)}>
+        <Field label={t(texts.kind)}>
           {(attributes) => (
             <select
               {...attributes}
               value={kind}
               onChange={({ currentTarget }) => replaceQuery({ kind: currentTarget.value, origin })}
             >
-              <option value="">{t(commonMessages.all)}</option>
+              <option value="">{t(commonTexts.all)}</option>
               {kinds.map((each) => (
                 <option key={each} value={each}>
                   {each.endsWith('.') ? `${each}*` : each}
@@ -91,7 +89,7 @@ export function Feed() {
             </select>
           )}
         </Field>
-        <Field label={t(messages.origin)}>
+        <Field label={t(texts.origin)}>
           {(attributes) => (
             <input
               {...attributes}
@@ -108,25 +106,25 @@ export function Feed() {
             setPaused(!isPaused);
           }}
         >
-          {t(isPaused ? messages.continue : messages.pause)}
+          {t(isPaused ? texts.continue : texts.pause)}
         </button>
         <button type="button" disabled={count === 0} onClick={showWaiting}>
-          {t(messages.showWaiting).replace('{n}', formatNumber(count))}
+          {t(texts.showWaiting).replace('{n}', formatNumber(count))}
         </button>
       </div>
-      {shown.length > 0 && rows.length === 0 && <p>{t(commonMessages.nothing)}</p>}
+      {shown.length > 0 && rows.length === 0 && <p>{t(commonTexts.nothing)}</p>}
       <div ref={list} hidden={rows.length === 0}>
-        <Table caption={t(messages.title)} rows={rows} keyOf={({ revision }) => revision} columns={columns()} />
+        <Table caption={t(texts.title)} rows={rows} keyOf={({ revision }) => revision} columns={columns()} />
       </div>
     </>
   );
 }
 
 const columns = () => [
-  { key: 'at', title: t(messages.at), cell: ({ at }: Change) => <Time at={at} isExact /> },
+  { key: 'at', title: t(texts.at), cell: ({ at }: Change) => <Time at={at} isExact /> },
   {
     key: 'kind',
-    title: t(messages.kind),
+    title: t(texts.kind),
     cell: ({ kind, reason }: Change) => (
       <>
         <code>{kind}</code> {reason}
@@ -135,23 +133,23 @@ const columns = () => [
   },
   {
     key: 'origin',
-    title: t(messages.origin),
+    title: t(texts.origin),
     cell: ({ origin }: Change) => (isAdmin.value ? <a href={href('origins', origin)}>{origin}</a> : origin),
   },
-  { key: 'about', title: t(messages.about), cell: (change: Change) => <About change={change} /> },
+  { key: 'about', title: t(texts.about), cell: (change: Change) => <About change={change} /> },
   {
     key: 'state',
-    title: t(messages.state),
+    title: t(texts.state),
     cell: ({ kind, state }: Change) =>
       state === null ? (
         kind.startsWith('handshake.') ? (
           '–'
         ) : (
-          t(messages.gone)
+          t(texts.gone)
         )
       ) : (
         <details>
-          <summary>{t(messages.showState)}</summary>
+          <summary>{t(texts.showState)}</summary>
           <pre>
             <code>{readableJson(state)}</code>
           </pre>

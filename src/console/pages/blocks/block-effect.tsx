@@ -3,7 +3,7 @@ import type { Schemas } from '../../app/api.js';
 import { href } from '../../app/route.js';
 import { isAdmin, session } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
-import { blocksMessages as messages } from '../../texts/blocks.js';
+import { blocksTexts as texts } from '../../texts/blocks.js';
 
 export type BlockKind = Schemas['BlockKind'];
 type Blocked = Pick<Schemas['Block'], 'kind' | 'value' | 'tenant'>;
@@ -13,26 +13,26 @@ const maxNames = 20;
 /** What is under a block: counts, the first names, and the list of its subscriptions if a filter can show them. */
 export function BlockEffect({ block, effect }: { block: Blocked; effect: Schemas['BlockEffect'] }) {
   const { origins, subscribers, subscriptions, grants, handshakes } = effect;
-  if (subscriptions + grants + handshakes + origins.length === 0) return <p>{t(messages.nothingStops)}</p>;
+  if (subscriptions + grants + handshakes + origins.length === 0) return <p>{t(texts.nothingStops)}</p>;
   const list = subscriptionsUnder(block);
   return (
     <>
       <dl class="facts">
-        <Fact name={t(messages.subscriptions)}>
+        <Fact name={t(texts.subscriptions)}>
           {formatNumber(subscriptions)}
           {list !== undefined && subscriptions > 0 && (
             <>
               {' · '}
-              <a href={list}>{t(messages.showSubscriptions)}</a>
+              <a href={list}>{t(texts.showSubscriptions)}</a>
             </>
           )}
         </Fact>
-        <Fact name={t(messages.grants)}>{formatNumber(grants)}</Fact>
-        <Fact name={t(messages.handshakes)}>{formatNumber(handshakes)}</Fact>
-        <Fact name={t(messages.origins)}>
+        <Fact name={t(texts.grants)}>{formatNumber(grants)}</Fact>
+        <Fact name={t(texts.handshakes)}>{formatNumber(handshakes)}</Fact>
+        <Fact name={t(texts.origins)}>
           <Names names={origins} page="origins" />
         </Fact>
-        <Fact name={t(messages.subscribers)}>
+        <Fact name={t(texts.subscribers)}>
           <Names names={subscribers} />
         </Fact>
       </dl>
@@ -59,7 +59,7 @@ function Names({ names, page }: { names: readonly string[]; page?: string }) {
           {page !== undefined && isAdmin.value ? <a href={href(page, name)}>{name}</a> : <bdi>{name}</bdi>}
         </span>
       ))}
-      {names.length === maxNames && ` (${t(messages.firstNames)})`}
+      {names.length === maxNames && ` (${t(texts.firstNames)})`}
     </>
   );
 }

@@ -4,7 +4,7 @@ import { api, type Schemas } from '../../app/api.js';
 import { useAction } from '../../app/resource.js';
 import { isOperator } from '../../app/session.js';
 import { t } from '../../app/text.js';
-import { blocksMessages as messages } from '../../texts/blocks.js';
+import { blocksTexts as texts } from '../../texts/blocks.js';
 import { Confirm } from '../../ui/dialog.js';
 import { ReferenceField, referenceHeader } from '../../ui/reference.js';
 
@@ -16,21 +16,21 @@ export function LiftBlock({ block, onLifted }: { block: Block; onLifted: () => v
   const [reference, setReference] = useState('');
   const action = useAction();
   const { id, value, byoperator } = block;
-  if (byoperator && !isOperator.value) return <span class="soft">{t(messages.operatorOnly)}</span>;
+  if (byoperator && !isOperator.value) return <span class="soft">{t(texts.operatorOnly)}</span>;
   const lift = async () => {
     await api.DELETE('/blocks/{id}', { params: { path: { id }, header: referenceHeader(reference) } });
-    announce(t(messages.lifted));
+    announce(t(texts.lifted));
     onLifted();
   };
   return (
     <>
-      <button type="button" aria-label={`${t(messages.liftThis)}: ${value}`} onClick={() => setOpen(true)}>
-        {t(messages.lift)}
+      <button type="button" aria-label={`${t(texts.liftThis)}: ${value}`} onClick={() => setOpen(true)}>
+        {t(texts.lift)}
       </button>
       {isOpen && (
         <Confirm
-          title={t(messages.liftTitle).replace('{value}', () => value)}
-          confirm={t(messages.liftThis)}
+          title={t(texts.liftTitle).replace('{value}', () => value)}
+          confirm={t(texts.liftThis)}
           action={action}
           onConfirm={lift}
           onClose={() => {
@@ -38,7 +38,7 @@ export function LiftBlock({ block, onLifted }: { block: Block; onLifted: () => v
             setOpen(false);
           }}
         >
-          <p>{t(messages.liftText)}</p>
+          <p>{t(texts.liftText)}</p>
           <ReferenceField value={reference} onInput={setReference} />
         </Confirm>
       )}

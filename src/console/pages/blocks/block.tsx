@@ -4,8 +4,8 @@ import { useResource } from '../../app/resource.js';
 import { go, href } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { t } from '../../app/text.js';
-import { blocksMessages as messages } from '../../texts/blocks.js';
-import { commonMessages } from '../../texts/common.js';
+import { blocksTexts as texts } from '../../texts/blocks.js';
+import { commonTexts } from '../../texts/common.js';
 import { Loaded } from '../../ui/problem.js';
 import { Time } from '../../ui/time.js';
 import { BlockEffect } from './block-effect.js';
@@ -24,17 +24,17 @@ export function OneBlock({ id }: { id: string }) {
   const read = useBlock(id);
   const back = (
     <p>
-      <a href={href('blocks')}>{t(messages.back)}</a>
+      <a href={href('blocks')}>{t(texts.back)}</a>
     </p>
   );
   if (read.problem?.code === 'block_not_found') {
     return (
       <>
-        <h1>{t(messages.title)}</h1>
-        <p class="note">{t(messages.gone)}</p>
+        <h1>{t(texts.title)}</h1>
+        <p class="note">{t(texts.gone)}</p>
         {isAdmin.value && (
           <p>
-            <a href={href('audit', undefined, { target: `block:${id}` })}>{t(messages.history)}</a>
+            <a href={href('audit', undefined, { target: `block:${id}` })}>{t(texts.history)}</a>
           </p>
         )}
         {back}
@@ -47,16 +47,16 @@ export function OneBlock({ id }: { id: string }) {
         {(block) => (
           <>
             <h1>
-              {t(messages.kinds[block.kind])} <bdi>{block.value}</bdi>
+              {t(texts.kinds[block.kind])} <bdi>{block.value}</bdi>
             </h1>
             <BlockFacts block={block} />
-            <h2>{t(messages.effectNow)}</h2>
+            <h2>{t(texts.effectNow)}</h2>
             {block.effect !== undefined && <BlockEffect block={block} effect={block.effect} />}
             <div class="actions">
               <LiftBlock block={block} onLifted={() => go(href('blocks'))} />
               {isAdmin.value && (
                 <a class="button" href={href('audit', undefined, { target: `block:${id}` })}>
-                  {t(messages.history)}
+                  {t(texts.history)}
                 </a>
               )}
             </div>
@@ -72,23 +72,23 @@ export function OneBlock({ id }: { id: string }) {
 export function BlockFacts({ block }: { block: Schemas['Block'] }) {
   return (
     <dl class="facts">
-      <dt>{t(commonMessages.reason)}</dt>
+      <dt>{t(commonTexts.reason)}</dt>
       <dd>
         <bdi>{block.reason}</bdi>
       </dd>
-      <dt>{t(messages.by)}</dt>
+      <dt>{t(texts.by)}</dt>
       <dd>
         <bdi>{block.createdby}</bdi>
-        {block.byoperator && ` (${t(messages.operator)})`}
+        {block.byoperator && ` (${t(texts.operator)})`}
       </dd>
-      <dt>{t(messages.tenant)}</dt>
-      <dd>{block.tenant === '*' ? t(messages.everyTenant) : <bdi>{block.tenant}</bdi>}</dd>
-      <dt>{t(messages.since)}</dt>
+      <dt>{t(texts.tenant)}</dt>
+      <dd>{block.tenant === '*' ? t(texts.everyTenant) : <bdi>{block.tenant}</bdi>}</dd>
+      <dt>{t(texts.since)}</dt>
       <dd>
         <Time at={block.createdat} isExact />
       </dd>
-      <dt>{t(messages.until)}</dt>
-      <dd>{block.expiresat === undefined ? t(messages.untilLifted) : <Time at={block.expiresat} isExact />}</dd>
+      <dt>{t(texts.until)}</dt>
+      <dd>{block.expiresat === undefined ? t(texts.untilLifted) : <Time at={block.expiresat} isExact />}</dd>
     </dl>
   );
 }
@@ -98,7 +98,7 @@ export function BlockEffectOf({ id }: { id: string }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>{t(messages.effect)}</summary>
+      <summary>{t(texts.effect)}</summary>
       {isOpen && <EffectNow id={id} />}
     </details>
   );

@@ -3,8 +3,8 @@ import { readAll } from '../../app/read-all.js';
 import { useResource } from '../../app/resource.js';
 import { href, replaceQuery, route } from '../../app/route.js';
 import { formatNumber, t } from '../../app/text.js';
-import { blocksMessages as messages } from '../../texts/blocks.js';
-import { commonMessages } from '../../texts/common.js';
+import { blocksTexts as texts } from '../../texts/blocks.js';
+import { commonTexts } from '../../texts/common.js';
 import { Field } from '../../ui/field.js';
 import { Loaded } from '../../ui/problem.js';
 import { BlockEffectOf, BlockFacts, OneBlock } from './block.js';
@@ -12,7 +12,7 @@ import type { BlockKind } from './block-effect.js';
 import { LiftBlock } from './block-lift.js';
 
 const maxRows = 1_000;
-export const blockKinds = Object.keys(messages.kinds) as BlockKind[];
+export const blockKinds = Object.keys(texts.kinds) as BlockKind[];
 
 export function Blocks({ id }: { id?: string | undefined }) {
   return id === undefined ? <BlockList /> : <OneBlock id={id} />;
@@ -27,25 +27,25 @@ function BlockList() {
   );
   return (
     <>
-      <h1>{t(messages.title)}</h1>
-      <p>{t(messages.lead)}</p>
+      <h1>{t(texts.title)}</h1>
+      <p>{t(texts.lead)}</p>
       <p class="actions">
         <a class="button first" href={href('new-block')}>
-          {t(messages.create)}
+          {t(texts.create)}
         </a>
       </p>
       <div class="filters">
-        <Field label={t(messages.kind)}>
+        <Field label={t(texts.kind)}>
           {(attributes) => (
             <select
               {...attributes}
               value={kind ?? ''}
               onChange={({ currentTarget }) => replaceQuery({ kind: currentTarget.value })}
             >
-              <option value="">{t(commonMessages.all)}</option>
+              <option value="">{t(commonTexts.all)}</option>
               {blockKinds.map((each) => (
                 <option key={each} value={each}>
-                  {t(messages.kinds[each])}
+                  {t(texts.kinds[each])}
                 </option>
               ))}
             </select>
@@ -55,13 +55,13 @@ function BlockList() {
       <Loaded of={list}>
         {({ rows, isCut }) => (
           <>
-            {rows.length === 0 && <p>{t(kind === undefined ? messages.none : commonMessages.nothing)}</p>}
-            {isCut && <p class="note">{t(messages.first).replace('{n}', formatNumber(rows.length))}</p>}
+            {rows.length === 0 && <p>{t(kind === undefined ? texts.none : commonTexts.nothing)}</p>}
+            {isCut && <p class="note">{t(texts.first).replace('{n}', formatNumber(rows.length))}</p>}
             <ol class="entries">
               {rows.map((block) => (
                 <li key={block.id} class="card entry">
                   <h2>
-                    {t(messages.kinds[block.kind])}{' '}
+                    {t(texts.kinds[block.kind])}{' '}
                     <a href={href('blocks', block.id)}>
                       <bdi>{block.value}</bdi>
                     </a>

@@ -6,8 +6,8 @@ import { useAction } from '../../app/resource.js';
 import { go, href, route } from '../../app/route.js';
 import { isOperator, session } from '../../app/session.js';
 import { t } from '../../app/text.js';
-import { blocksMessages as messages } from '../../texts/blocks.js';
-import { commonMessages } from '../../texts/common.js';
+import { blocksTexts as texts } from '../../texts/blocks.js';
+import { commonTexts } from '../../texts/common.js';
 import { Field } from '../../ui/field.js';
 import { ProblemView } from '../../ui/problem.js';
 import { ReferenceField, referenceHeader } from '../../ui/reference.js';
@@ -62,7 +62,7 @@ export function NewBlock() {
     const found = isRetry && preview !== undefined ? await findOwn(preview.value, kind, reason) : undefined;
     const header = referenceHeader(reference);
     const { id } = found ?? ((await api.POST('/blocks', { params: { header }, body })).data as Schemas['Block']);
-    announce(t(messages.blocked));
+    announce(t(texts.blocked));
     go(href('blocks', id));
   };
   const submit = (event: SubmitEvent) => {
@@ -74,21 +74,21 @@ export function NewBlock() {
 
   return (
     <>
-      <h1>{t(messages.create)}</h1>
-      <p>{t(messages.lead)}</p>
+      <h1>{t(texts.create)}</h1>
+      <p>{t(texts.lead)}</p>
       <form onSubmit={submit}>
-        <Field label={t(messages.kind)} problem={problem} pointer="/kind">
+        <Field label={t(texts.kind)} problem={problem} pointer="/kind">
           {(attributes) => (
             <select {...attributes} value={kind} onChange={(event) => setKind(event.currentTarget.value as BlockKind)}>
               {blockKinds.map((each) => (
                 <option key={each} value={each}>
-                  {t(messages.kinds[each])}
+                  {t(texts.kinds[each])}
                 </option>
               ))}
             </select>
           )}
         </Field>
-        <Field label={t(messages.value)} hint={t(messages.hints[kind])} problem={problem} pointer="/value">
+        <Field label={t(texts.value)} hint={t(texts.hints[kind])} problem={problem} pointer="/value">
           {(attributes) => (
             <input
               {...attributes}
@@ -101,7 +101,7 @@ export function NewBlock() {
           )}
         </Field>
         {isOperator.value && kind !== 'tenant' && (
-          <Field label={t(messages.tenant)} hint={t(messages.tenantHint)} problem={problem} pointer="/tenant">
+          <Field label={t(texts.tenant)} hint={t(texts.tenantHint)} problem={problem} pointer="/tenant">
             {(attributes) => (
               <input
                 {...attributes}
@@ -115,21 +115,21 @@ export function NewBlock() {
         <div aria-busy={look.isBusy}>
           {preview === undefined ? (
             <button type="submit" disabled={look.isBusy}>
-              {t(look.isBusy ? commonMessages.busy : messages.showEffect)}
+              {t(look.isBusy ? commonTexts.busy : texts.showEffect)}
             </button>
           ) : (
             <div class="note">
               <h2 tabIndex={-1} ref={heading}>
-                {t(messages.effect)}
+                {t(texts.effect)}
               </h2>
-              <p>{t(messages.notYet)}</p>
+              <p>{t(texts.notYet)}</p>
               <BlockEffect block={preview} effect={preview.effect} />
             </div>
           )}
         </div>
         {preview !== undefined && (
           <>
-            <Field label={t(commonMessages.reason)} hint={t(messages.reasonHint)} problem={problem} pointer="/reason">
+            <Field label={t(commonTexts.reason)} hint={t(texts.reasonHint)} problem={problem} pointer="/reason">
               {(attributes) => (
                 <input
                   {...attributes}
@@ -139,12 +139,7 @@ export function NewBlock() {
                 />
               )}
             </Field>
-            <Field
-              label={t(messages.untilOptional)}
-              hint={t(messages.untilHint)}
-              problem={problem}
-              pointer="/expiresat"
-            >
+            <Field label={t(texts.untilOptional)} hint={t(texts.untilHint)} problem={problem} pointer="/expiresat">
               {(attributes) => (
                 <input
                   {...attributes}
@@ -161,14 +156,14 @@ export function NewBlock() {
         <div class="actions">
           {preview !== undefined && (
             <button type="submit" class="danger" disabled={create.isBusy}>
-              {t(create.isBusy ? commonMessages.busy : messages.block)}
+              {t(create.isBusy ? commonTexts.busy : texts.block)}
             </button>
           )}
           <a class="button" href={href('blocks')}>
-            {t(commonMessages.cancel)}
+            {t(commonTexts.cancel)}
           </a>
         </div>
-        {create.isBusy && <p role="status">{t(messages.blocking)}</p>}
+        {create.isBusy && <p role="status">{t(texts.blocking)}</p>}
       </form>
     </>
   );

@@ -5,8 +5,8 @@ import { readAll } from '../../app/read-all.js';
 import { useAction, useResource } from '../../app/resource.js';
 import { go, href, route } from '../../app/route.js';
 import { t } from '../../app/text.js';
-import { commonMessages } from '../../texts/common.js';
-import { grantsMessages as messages } from '../../texts/grants.js';
+import { commonTexts } from '../../texts/common.js';
+import { grantsTexts as texts } from '../../texts/grants.js';
 import { Field } from '../../ui/field.js';
 import { Loaded, ProblemView } from '../../ui/problem.js';
 import { ReferenceField } from './grant-changes.js';
@@ -28,10 +28,10 @@ export function Agreement({ of }: { of: string }) {
   return (
     <>
       <p>
-        <a href={href('grants')}>{t(messages.backToGrants)}</a>
+        <a href={href('grants')}>{t(texts.backToGrants)}</a>
       </p>
-      <h1>{t(messages.agree)}</h1>
-      <p>{t(messages.agreeLead)}</p>
+      <h1>{t(texts.agree)}</h1>
+      <p>{t(texts.agreeLead)}</p>
       <ProblemView problem={subscription.problem} onRetry={subscription.reload} />
       <Loaded of={origins}>
         {(rows) => isThere && <AgreementForm origins={rows} subscription={subscription.data} />}
@@ -76,17 +76,17 @@ function AgreementForm({
       created = (await api.POST('/grants', { params: { header }, body })).data.id;
     });
     if (!isDone) return;
-    announce(t(messages.agreed));
+    announce(t(texts.agreed));
     go(subscription === undefined ? href('grants', created) : href('subscriptions', subscription.id));
   };
   return (
     <form onSubmit={(event) => void submit(event)}>
       {subscription !== undefined && (
         <p class="note">
-          {t(messages.approves)} <a href={href('subscriptions', subscription.id)}>{subscription.id}</a>
+          {t(texts.approves)} <a href={href('subscriptions', subscription.id)}>{subscription.id}</a>
         </p>
       )}
-      <Field label={t(messages.origin)} {...field('/origin')}>
+      <Field label={t(texts.origin)} {...field('/origin')}>
         {(attributes) => (
           <select
             {...attributes}
@@ -101,7 +101,7 @@ function AgreementForm({
           </select>
         )}
       </Field>
-      <Field label={t(messages.sink)} {...field('/sink')}>
+      <Field label={t(texts.sink)} {...field('/sink')}>
         {(attributes) => (
           <input
             {...attributes}
@@ -112,7 +112,7 @@ function AgreementForm({
           />
         )}
       </Field>
-      <Field label={t(messages.rate)} {...field('/allowedrate')}>
+      <Field label={t(texts.rate)} {...field('/allowedrate')}>
         {(attributes) => (
           <input
             {...attributes}
@@ -131,10 +131,10 @@ function AgreementForm({
             checked={form.isUnlimited}
             onChange={({ currentTarget }) => change({ isUnlimited: currentTarget.checked })}
           />{' '}
-          {t(messages.noLimitChoice)}
+          {t(texts.noLimitChoice)}
         </label>
       </p>
-      <Field label={t(messages.lastDay)} hint={t(messages.lastDayHint)} {...field('/expiresat')}>
+      <Field label={t(texts.lastDay)} hint={t(texts.lastDayHint)} {...field('/expiresat')}>
         {(attributes) => (
           <input
             {...attributes}
@@ -144,7 +144,7 @@ function AgreementForm({
           />
         )}
       </Field>
-      <Field label={t(messages.agreement)} hint={t(messages.agreementHint)} {...field('/reference')}>
+      <Field label={t(texts.agreement)} hint={t(texts.agreementHint)} {...field('/reference')}>
         {(attributes) => (
           <input
             {...attributes}
@@ -157,7 +157,7 @@ function AgreementForm({
       <ProblemView problem={action.problem} shownAt={places} />
       <div class="actions">
         <button type="submit" class="first" disabled={action.isBusy}>
-          {t(action.isBusy ? commonMessages.busy : messages.agree)}
+          {t(action.isBusy ? commonTexts.busy : texts.agree)}
         </button>
       </div>
     </form>

@@ -4,7 +4,7 @@ import { api, type Schemas } from '../../app/api.js';
 import { useResource } from '../../app/resource.js';
 import { isAdmin } from '../../app/session.js';
 import { t } from '../../app/text.js';
-import { grantsMessages as messages } from '../../texts/grants.js';
+import { grantsTexts as texts } from '../../texts/grants.js';
 import { Loaded } from '../../ui/problem.js';
 import { StatusBadge } from '../../ui/status.js';
 import { Time } from '../../ui/time.js';
@@ -40,52 +40,52 @@ function Facts({
   return (
     <>
       <dl class="facts">
-        <Fact name={t(messages.state)}>
+        <Fact name={t(texts.state)}>
           <StatusBadge status={grant.state} />
         </Fact>
-        <Fact name={t(messages.origin)}>{grant.origin}</Fact>
-        <Fact name={t(messages.sink)}>{grant.sink}</Fact>
-        <Fact name={t(messages.basis)}>{t(messages.bases[grant.basis])}</Fact>
-        <Fact name={t(messages.agreement)}>{grant.reference}</Fact>
-        <Fact name={t(messages.rate)}>{rateText(grant.allowedrate)}</Fact>
-        <Fact name={t(messages.requestedRate)}>{rateText(grant.requestedrate)}</Fact>
-        <Fact name={t(messages.allowedOrigin)}>{grant.allowedorigin}</Fact>
-        <Fact name={t(messages.granted)}>
+        <Fact name={t(texts.origin)}>{grant.origin}</Fact>
+        <Fact name={t(texts.sink)}>{grant.sink}</Fact>
+        <Fact name={t(texts.basis)}>{t(texts.bases[grant.basis])}</Fact>
+        <Fact name={t(texts.agreement)}>{grant.reference}</Fact>
+        <Fact name={t(texts.rate)}>{rateText(grant.allowedrate)}</Fact>
+        <Fact name={t(texts.requestedRate)}>{rateText(grant.requestedrate)}</Fact>
+        <Fact name={t(texts.allowedOrigin)}>{grant.allowedorigin}</Fact>
+        <Fact name={t(texts.granted)}>
           <Time at={grant.grantedat} isExact />
         </Fact>
-        <Fact name={t(messages.recordedBy)}>{grant.recordedby}</Fact>
-        <Fact name={t(messages.expires)}>
+        <Fact name={t(texts.recordedBy)}>{grant.recordedby}</Fact>
+        <Fact name={t(texts.expires)}>
           <Time at={grant.expiresat} isExact /> (<Time at={grant.expiresat} />)
         </Fact>
         {grant.state === 'live' && (
-          <Fact name={t(messages.renewal)}>
+          <Fact name={t(texts.renewal)}>
             {grant.renewat === undefined ? (
-              t(messages.renewsNever)
+              t(texts.renewsNever)
             ) : (
               <>
-                {t(messages.renewsAt)} <Time at={grant.renewat} />
+                {t(texts.renewsAt)} <Time at={grant.renewat} />
               </>
             )}
           </Fact>
         )}
-        <Fact name={t(messages.ended)}>
+        <Fact name={t(texts.ended)}>
           {grant.endedat && (
             <>
-              <Time at={grant.endedat} isExact /> {grant.endedby && t(messages.by)} {grant.endedby}
+              <Time at={grant.endedat} isExact /> {grant.endedby && t(texts.by)} {grant.endedby}
             </>
           )}
         </Fact>
-        <Fact name={t(messages.endReason)}>
-          {endreason !== undefined && messages.endReasons[endreason] !== undefined
-            ? t(messages.endReasons[endreason])
+        <Fact name={t(texts.endReason)}>
+          {endreason !== undefined && texts.endReasons[endreason] !== undefined
+            ? t(texts.endReasons[endreason])
             : endreason}
         </Fact>
-        <Fact name={t(messages.warnings)}>{(grant.warnings ?? []).join(', ')}</Fact>
+        <Fact name={t(texts.warnings)}>{(grant.warnings ?? []).join(', ')}</Fact>
       </dl>
       {renewal !== undefined && (
         <div class="note">
           <p>
-            <strong>{t(messages.renewalFails)}</strong>
+            <strong>{t(texts.renewalFails)}</strong>
           </p>
           <p>{renewal.message}</p>
           <p>{renewal.advice}</p>
@@ -93,19 +93,19 @@ function Facts({
       )}
       {isHeld && (
         <p class="note">
-          {t(messages.heldUntil)} <Time at={helduntil} isExact /> (<Time at={helduntil} />)
+          {t(texts.heldUntil)} <Time at={helduntil} isExact /> (<Time at={helduntil} />)
         </p>
       )}
       {isAdmin.value && (grant.state === 'live' || grant.state === 'blocked' || isHeld) && (
         <div class="actions">
           {isHeld && (
             <button type="button" onClick={() => setOpen('release')}>
-              {t(messages.release)}
+              {t(texts.release)}
             </button>
           )}
           {(grant.state === 'live' || grant.state === 'blocked') && (
             <button type="button" class="danger" onClick={() => setOpen('revoke')}>
-              {t(messages.revoke)}
+              {t(texts.revoke)}
             </button>
           )}
         </div>

@@ -3,8 +3,8 @@ import { announce } from '../../app/announce.js';
 import { api, type Schemas } from '../../app/api.js';
 import { useAction } from '../../app/resource.js';
 import { t } from '../../app/text.js';
-import { commonMessages } from '../../texts/common.js';
-import { grantsMessages as messages } from '../../texts/grants.js';
+import { commonTexts } from '../../texts/common.js';
+import { grantsTexts as texts } from '../../texts/grants.js';
 import { Confirm } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
 
@@ -34,12 +34,12 @@ export function RevokeGrant({ grant, tag, onClose }: ChangeProps) {
   const revoke = async () => {
     const params = { path: { id: grant.id }, header: headersOf(opened, reference) };
     await api.POST('/grants/{id}/revoke', { params, body: { reason } });
-    announce(t(messages.revoked));
+    announce(t(texts.revoked));
   };
   return (
     <Confirm
-      title={t(messages.revokeTitle)}
-      confirm={t(messages.revoke)}
+      title={t(texts.revokeTitle)}
+      confirm={t(texts.revoke)}
       action={action}
       onConfirm={revoke}
       onClose={onClose}
@@ -47,13 +47,8 @@ export function RevokeGrant({ grant, tag, onClose }: ChangeProps) {
       isDangerous
     >
       <Pair grant={grant} />
-      <p>{t(messages.revokeLead)}</p>
-      <Field
-        label={t(commonMessages.reason)}
-        hint={t(commonMessages.reasonHint)}
-        problem={action.problem}
-        pointer="/reason"
-      >
+      <p>{t(texts.revokeLead)}</p>
+      <Field label={t(commonTexts.reason)} hint={t(commonTexts.reasonHint)} problem={action.problem} pointer="/reason">
         {(attributes) => (
           <input {...attributes} value={reason} onInput={({ currentTarget }) => setReason(currentTarget.value)} />
         )}
@@ -74,8 +69,8 @@ export function ReferenceField({
 }) {
   return (
     <Field
-      label={t(commonMessages.reference)}
-      hint={t(commonMessages.referenceHint)}
+      label={t(commonTexts.reference)}
+      hint={t(commonTexts.referenceHint)}
       problem={problem}
       pointer="header/audit-reference"
     >
@@ -92,18 +87,12 @@ export function ReleaseGrant({ grant, tag, onClose }: ChangeProps) {
   const release = async () => {
     const params = { path: { id: grant.id }, header: headersOf(opened, '') };
     await api.POST('/grants/{id}/release', { params });
-    announce(t(messages.released));
+    announce(t(texts.released));
   };
   return (
-    <Confirm
-      title={t(messages.release)}
-      confirm={t(messages.release)}
-      action={action}
-      onConfirm={release}
-      onClose={onClose}
-    >
+    <Confirm title={t(texts.release)} confirm={t(texts.release)} action={action} onConfirm={release} onClose={onClose}>
       <Pair grant={grant} />
-      <p>{t(messages.releaseLead)}</p>
+      <p>{t(texts.releaseLead)}</p>
     </Confirm>
   );
 }

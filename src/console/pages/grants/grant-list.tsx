@@ -5,8 +5,8 @@ import { useResource } from '../../app/resource.js';
 import { href, replaceQuery, route } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { t } from '../../app/text.js';
-import { commonMessages } from '../../texts/common.js';
-import { grantsMessages as messages } from '../../texts/grants.js';
+import { commonTexts } from '../../texts/common.js';
+import { grantsTexts as texts } from '../../texts/grants.js';
 import { Field } from '../../ui/field.js';
 import { Loaded } from '../../ui/problem.js';
 import { StatusBadge } from '../../ui/status.js';
@@ -50,44 +50,44 @@ export function GrantList({ sortedBy, linkTo }: { sortedBy: 'end' | 'sink'; link
       <Loaded of={list}>
         {({ rows, isCut }) => (
           <>
-            {isCut && <p class="note">{t(messages.cut)}</p>}
-            {sortedBy === 'end' && rows.length > 0 && <p class="soft">{t(messages.byEnd)}</p>}
+            {isCut && <p class="note">{t(texts.cut)}</p>}
+            {sortedBy === 'end' && rows.length > 0 && <p class="soft">{t(texts.byEnd)}</p>}
             {rows.length === 0 ? (
-              <p>{t(commonMessages.nothing)}</p>
+              <p>{t(commonTexts.nothing)}</p>
             ) : (
               <Table
-                caption={t(commonMessages.menu[sortedBy === 'end' ? 'grants' : 'webhooks'])}
+                caption={t(commonTexts.menu[sortedBy === 'end' ? 'grants' : 'webhooks'])}
                 rows={rows}
                 keyOf={({ id }) => id}
                 columns={[
                   {
                     key: 'sink',
-                    title: t(messages.sink),
+                    title: t(texts.sink),
                     cell: (grant) => (
                       <a href={linkTo(grant)}>
                         <bdi>{grant.sink}</bdi>
                       </a>
                     ),
                   },
-                  { key: 'origin', title: t(messages.origin), cell: (grant) => <bdi>{grant.origin}</bdi> },
-                  { key: 'state', title: t(messages.state), cell: (grant) => <StatusBadge status={grant.state} /> },
+                  { key: 'origin', title: t(texts.origin), cell: (grant) => <bdi>{grant.origin}</bdi> },
+                  { key: 'state', title: t(texts.state), cell: (grant) => <StatusBadge status={grant.state} /> },
                   {
                     key: 'rate',
-                    title: t(messages.rate),
+                    title: t(texts.rate),
                     isNumber: true,
                     cell: ({ allowedrate }) => rateText(allowedrate),
                   },
-                  { key: 'end', title: t(messages.expires), cell: ({ expiresat }) => <Time at={expiresat} /> },
+                  { key: 'end', title: t(texts.expires), cell: ({ expiresat }) => <Time at={expiresat} /> },
                   {
                     key: 'basis',
-                    title: t(messages.basis),
+                    title: t(texts.basis),
                     cell: (grant) => (
                       <>
-                        {t(messages.bases[grant.basis])} <bdi>{grant.reference}</bdi>
+                        {t(texts.bases[grant.basis])} <bdi>{grant.reference}</bdi>
                       </>
                     ),
                   },
-                  { key: 'hold', title: t(messages.hold), cell: ({ helduntil }) => <Time at={helduntil} /> },
+                  { key: 'hold', title: t(texts.hold), cell: ({ helduntil }) => <Time at={helduntil} /> },
                 ]}
               />
             )}
@@ -110,18 +110,13 @@ const orders = {
 
 function Filters() {
   return (
-    <section class="filters" aria-label={t(messages.filters)}>
-      <Choice
-        name="state"
-        label={t(messages.state)}
-        options={states}
-        text={(each) => t(commonMessages.statuses[each])}
-      />
-      <Choice name="basis" label={t(messages.basis)} options={bases} text={(each) => t(messages.bases[each])} />
-      <Choice name="within" label={t(messages.within)} options={days} text={(each) => t(messages.days[each])} />
-      <Typed name="host" label={t(messages.host)} />
-      <Typed name="origin" label={t(messages.origin)} />
-      {isAdmin.value && <Typed name="subscriber" label={t(messages.subscriber)} />}
+    <section class="filters" aria-label={t(texts.filters)}>
+      <Choice name="state" label={t(texts.state)} options={states} text={(each) => t(commonTexts.statuses[each])} />
+      <Choice name="basis" label={t(texts.basis)} options={bases} text={(each) => t(texts.bases[each])} />
+      <Choice name="within" label={t(texts.within)} options={days} text={(each) => t(texts.days[each])} />
+      <Typed name="host" label={t(texts.host)} />
+      <Typed name="origin" label={t(texts.origin)} />
+      {isAdmin.value && <Typed name="subscriber" label={t(texts.subscriber)} />}
     </section>
   );
 }
@@ -143,7 +138,7 @@ function Choice<T extends string>(props: {
           value={route.value.query[name] ?? ''}
           onChange={({ currentTarget }) => setFilter(name, currentTarget.value)}
         >
-          <option value="">{t(commonMessages.all)}</option>
+          <option value="">{t(commonTexts.all)}</option>
           {options.map((option) => (
             <option key={option} value={option}>
               {text(option)}

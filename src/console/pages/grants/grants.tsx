@@ -1,8 +1,8 @@
 import { href, route } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { t } from '../../app/text.js';
-import { commonMessages } from '../../texts/common.js';
-import { grantsMessages as messages } from '../../texts/grants.js';
+import { commonTexts } from '../../texts/common.js';
+import { grantsTexts as texts } from '../../texts/grants.js';
 import { Agreement } from './agreement.js';
 import { GrantCard } from './grant-card.js';
 import { GrantList } from './grant-list.js';
@@ -14,9 +14,9 @@ export function Grants({ id }: { id?: string | undefined }) {
     return (
       <>
         <p>
-          <a href={href('grants')}>{t(messages.backToGrants)}</a>
+          <a href={href('grants')}>{t(texts.backToGrants)}</a>
         </p>
-        <h1>{t(messages.grant)}</h1>
+        <h1>{t(texts.grant)}</h1>
         <GrantCard id={id} />
       </>
     );
@@ -24,11 +24,11 @@ export function Grants({ id }: { id?: string | undefined }) {
   if (agree !== undefined && isAdmin.value) return <Agreement key={agree} of={agree} />;
   return (
     <>
-      <h1>{t(commonMessages.menu.grants)}</h1>
+      <h1>{t(commonTexts.menu.grants)}</h1>
       {isAdmin.value && (
         <p>
           <a class="button" href={href('grants', undefined, { agree: 'new' })}>
-            {t(messages.agree)}
+            {t(texts.agree)}
           </a>
         </p>
       )}

@@ -4,8 +4,8 @@ import { api, newKey, type Schemas } from '../../app/api.js';
 import { useAction } from '../../app/resource.js';
 import { go, href } from '../../app/route.js';
 import { t } from '../../app/text.js';
-import { commonMessages } from '../../texts/common.js';
-import { originsMessages as messages } from '../../texts/origins.js';
+import { commonTexts } from '../../texts/common.js';
+import { originsTexts as texts } from '../../texts/origins.js';
 import { Field } from '../../ui/field.js';
 import { ProblemView } from '../../ui/problem.js';
 import { ReferenceField, referenceHeader } from '../../ui/reference.js';
@@ -32,13 +32,13 @@ export function NewOrigin() {
     const body = { name: name.trim(), ...Object.fromEntries(given) } as Schemas['OriginRequest'];
     const header = { 'Idempotency-Key': key, ...referenceHeader(reference) };
     const { data } = await api.POST('/origins', { params: { header }, body });
-    announce(t(messages.created));
+    announce(t(texts.created));
     go(href('origins', data.name));
   };
   const change = () => setKey(newKey());
   return (
     <>
-      <h1>{t(messages.create)}</h1>
+      <h1>{t(texts.create)}</h1>
       <form
         onInput={change}
         onSubmit={(event) => {
@@ -46,7 +46,7 @@ export function NewOrigin() {
           void action.run(create);
         }}
       >
-        <Field label={t(messages.name)} hint={t(messages.nameHint)} problem={action.problem} pointer="/name">
+        <Field label={t(texts.name)} hint={t(texts.nameHint)} problem={action.problem} pointer="/name">
           {(attributes) => (
             <input
               {...attributes}
@@ -59,17 +59,17 @@ export function NewOrigin() {
           )}
         </Field>
         <details>
-          <summary>{t(messages.policy)}</summary>
+          <summary>{t(texts.policy)}</summary>
           <PolicyFields typed={typed} onChange={setTyped} problem={action.problem} />
         </details>
         <ReferenceField value={reference} onInput={setReference} />
         <ProblemView problem={action.problem} shownAt={['/name']} />
         <div class="actions">
           <button type="submit" class="first" disabled={action.isBusy}>
-            {t(action.isBusy ? commonMessages.busy : messages.create)}
+            {t(action.isBusy ? commonTexts.busy : texts.create)}
           </button>
           <a class="button" href={href('origins')}>
-            {t(commonMessages.cancel)}
+            {t(commonTexts.cancel)}
           </a>
         </div>
       </form>

@@ -5,7 +5,7 @@ import { readAll } from '../../app/read-all.js';
 import { useAction, useResource } from '../../app/resource.js';
 import { go, href } from '../../app/route.js';
 import { t } from '../../app/text.js';
-import { originsMessages as messages } from '../../texts/origins.js';
+import { originsTexts as texts } from '../../texts/origins.js';
 import { Confirm } from '../../ui/dialog.js';
 import { ReferenceField, referenceHeader } from '../../ui/reference.js';
 import { readOrigin, type Versioned } from './origin.js';
@@ -32,7 +32,7 @@ export function MakeDefault({ name, onDone }: { name: string; onDone: () => void
   return (
     <>
       <button type="button" onClick={() => setOpen(true)}>
-        {t(messages.makeDefault)}
+        {t(texts.makeDefault)}
       </button>
       {isOpen && <MakeDefaultDialog name={name} onDone={onDone} onClose={() => setOpen(false)} />}
     </>
@@ -47,19 +47,19 @@ function MakeDefaultDialog({ name, onDone, onClose }: { name: string; onDone: ()
     const before = await findDefault();
     if (before !== undefined && before !== name) await setDefault(before, false, reference);
     await setDefault(name, true, reference);
-    announce(t(messages.madeDefault));
+    announce(t(texts.madeDefault));
     onDone();
   };
   return (
     <Confirm
-      title={t(messages.makeDefaultTitle).replace('{name}', name)}
-      confirm={t(messages.makeDefault)}
+      title={t(texts.makeDefaultTitle).replace('{name}', name)}
+      confirm={t(texts.makeDefault)}
       action={action}
       onConfirm={make}
       onClose={onClose}
     >
-      <p>{t(messages.makeDefaultText)}</p>
-      {present.data !== undefined && <p>{t(messages.presentDefault).replace('{name}', present.data)}</p>}
+      <p>{t(texts.makeDefaultText)}</p>
+      {present.data !== undefined && <p>{t(texts.presentDefault).replace('{name}', present.data)}</p>}
       <ReferenceField value={reference} onInput={setReference} />
     </Confirm>
   );
@@ -73,18 +73,18 @@ export function DeleteOrigin({ found: { origin, etag } }: { found: Versioned }) 
   const remove = async () => {
     const header = { 'If-Match': etag, ...referenceHeader(reference) };
     await api.DELETE('/origins/{name}', { params: { path: { name }, header } });
-    announce(t(messages.deleted));
+    announce(t(texts.deleted));
     go(href('origins'));
   };
   return (
     <>
       <button type="button" class="danger" onClick={() => setOpen(true)}>
-        {t(messages.delete)}
+        {t(texts.delete)}
       </button>
       {isOpen && (
         <Confirm
-          title={t(messages.deleteTitle).replace('{name}', name)}
-          confirm={t(messages.delete)}
+          title={t(texts.deleteTitle).replace('{name}', name)}
+          confirm={t(texts.delete)}
           action={action}
           onConfirm={remove}
           onClose={() => {
@@ -93,12 +93,12 @@ export function DeleteOrigin({ found: { origin, etag } }: { found: Versioned }) 
           }}
           isDangerous
         >
-          <p>{t(messages.deleteText)}</p>
-          <p>{t(messages.deleteUse)}</p>
+          <p>{t(texts.deleteText)}</p>
+          <p>{t(texts.deleteUse)}</p>
           <ReferenceField value={reference} onInput={setReference} />
           {action.problem?.code === 'origin_in_use' && (
             <p>
-              <a href={href('subscriptions', undefined, { origin: name })}>{t(messages.inUse)}</a>
+              <a href={href('subscriptions', undefined, { origin: name })}>{t(texts.inUse)}</a>
             </p>
           )}
         </Confirm>

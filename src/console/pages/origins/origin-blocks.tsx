@@ -2,7 +2,7 @@ import { api } from '../../app/api.js';
 import { useResource } from '../../app/resource.js';
 import { href } from '../../app/route.js';
 import { t } from '../../app/text.js';
-import { originsMessages as messages } from '../../texts/origins.js';
+import { originsTexts as texts } from '../../texts/origins.js';
 import { Loaded } from '../../ui/problem.js';
 import { Time } from '../../ui/time.js';
 import { LiftBlock } from '../blocks/block-lift.js';
@@ -17,19 +17,19 @@ export function OriginBlocks({ name }: { name: string }) {
   );
   return (
     <section aria-labelledby="stopping">
-      <h2 id="stopping">{t(messages.stopping)}</h2>
+      <h2 id="stopping">{t(texts.stopping)}</h2>
       <Loaded of={blocks}>
         {(rows) => (
           <>
             {rows.length === 0 && (
               <>
-                <p>{t(messages.running)}</p>
+                <p>{t(texts.running)}</p>
                 <a class="button" href={href('new-block', undefined, { kind: 'origin', value: name })}>
-                  {t(messages.stop)}
+                  {t(texts.stop)}
                 </a>
               </>
             )}
-            {rows.length > 0 && <p class="note">{t(messages.stopped)}</p>}
+            {rows.length > 0 && <p class="note">{t(texts.stopped)}</p>}
             {rows.map((block) => (
               <div key={block.id} class="actions">
                 <span>

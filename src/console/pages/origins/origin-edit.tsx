@@ -3,9 +3,9 @@ import { announce } from '../../app/announce.js';
 import { api } from '../../app/api.js';
 import { useAction } from '../../app/resource.js';
 import { t } from '../../app/text.js';
-import { commonMessages } from '../../texts/common.js';
-import { policyMessages } from '../../texts/origin-policy.js';
-import { originsMessages as messages } from '../../texts/origins.js';
+import { commonTexts } from '../../texts/common.js';
+import { policyTexts } from '../../texts/origin-policy.js';
+import { originsTexts as texts } from '../../texts/origins.js';
 import { ProblemView } from '../../ui/problem.js';
 import { ReferenceField, referenceHeader } from '../../ui/reference.js';
 import { readOrigin, type Versioned } from './origin.js';
@@ -25,14 +25,14 @@ export function EditPolicy({ opened, onDone }: { opened: Versioned; onDone: () =
 
   const save = async () => {
     const body = changesOf(typedOf(base.origin), typed);
-    if (Object.keys(body).length === 0) return announce(t(messages.unchanged));
+    if (Object.keys(body).length === 0) return announce(t(texts.unchanged));
     const header = { 'If-Match': base.etag, ...referenceHeader(reference) };
     const params = { path: { name }, header };
     await api.PATCH('/origins/{name}', {
       params,
       body: body,
     });
-    announce(t(messages.saved));
+    announce(t(texts.saved));
     return onDone();
   };
   const readAgain = async () => {
@@ -59,11 +59,11 @@ export function EditPolicy({ opened, onDone }: { opened: Versioned; onDone: () =
       <ReferenceField value={reference} onInput={setReference} />
       {others.length > 0 && (
         <div class="note" role="status">
-          <p>{t(messages.changedByOther)}</p>
+          <p>{t(texts.changedByOther)}</p>
           <ul>
             {others.map(({ member, before, after }) => (
               <li key={member}>
-                {t(policyMessages[member].label)}: {before || '–'} → {after || '–'}
+                {t(policyTexts[member].label)}: {before || '–'} → {after || '–'}
               </li>
             ))}
           </ul>
@@ -73,14 +73,14 @@ export function EditPolicy({ opened, onDone }: { opened: Versioned; onDone: () =
       <div class="actions">
         {action.problem?.code === 'precondition_failed' && (
           <button type="button" onClick={() => void action.run(readAgain)}>
-            {t(messages.readAgain)}
+            {t(texts.readAgain)}
           </button>
         )}
         <button type="submit" class="first" disabled={action.isBusy}>
-          {t(action.isBusy ? commonMessages.busy : commonMessages.save)}
+          {t(action.isBusy ? commonTexts.busy : commonTexts.save)}
         </button>
         <button type="button" onClick={onDone}>
-          {t(commonMessages.cancel)}
+          {t(commonTexts.cancel)}
         </button>
       </div>
     </form>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Schemas } from '../../app/api.js';
 import { t } from '../../app/text.js';
-import { originsMessages as messages } from '../../texts/origins.js';
+import { originsTexts as texts } from '../../texts/origins.js';
 import type { Versioned } from './origin.js';
 import { EditRules } from './rules-edit.js';
 
@@ -13,8 +13,8 @@ export function OriginRules({ found, onSaved }: { found: Versioned; onSaved: () 
   const rules = found.origin.subscriptionrules;
   return (
     <section aria-labelledby="rules">
-      <h2 id="rules">{t(messages.rules)}</h2>
-      <p>{t(messages.rulesText)}</p>
+      <h2 id="rules">{t(texts.rules)}</h2>
+      <p>{t(texts.rulesText)}</p>
       {isEdited ? (
         <EditRules
           opened={found}
@@ -25,12 +25,12 @@ export function OriginRules({ found, onSaved }: { found: Versioned; onSaved: () 
         />
       ) : (
         <>
-          {rules?.length === 0 && <p class="note">{t(messages.noOne)}</p>}
+          {rules?.length === 0 && <p class="note">{t(texts.noOne)}</p>}
           {rules?.map((rule) => (
             <Rule key={rule.name} rule={rule} />
           ))}
           <button type="button" onClick={() => setEdited(true)}>
-            {t(messages.editRules)}
+            {t(texts.editRules)}
           </button>
         </>
       )}
@@ -49,7 +49,7 @@ function Rule({ rule }: { rule: Schemas['SubscriptionRule'] }) {
           .filter((member) => rule[member] !== undefined)
           .map((member) => (
             <>
-              <dt key={member}>{t(messages.ruleNames[member])}</dt>
+              <dt key={member}>{t(texts.ruleNames[member])}</dt>
               <dd>
                 <bdi>{listOf(rule[member])}</bdi>
               </dd>

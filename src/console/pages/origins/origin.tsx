@@ -4,7 +4,7 @@ import { useResource } from '../../app/resource.js';
 import { href } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { t } from '../../app/text.js';
-import { originsMessages as messages } from '../../texts/origins.js';
+import { originsTexts as texts } from '../../texts/origins.js';
 import { Loaded } from '../../ui/problem.js';
 import { DeleteOrigin, MakeDefault } from './origin-actions.js';
 import { OriginBlocks } from './origin-blocks.js';
@@ -35,7 +35,7 @@ export function OneOrigin({ name }: { name: string }) {
   );
   const back = (
     <p>
-      <a href={href('origins')}>{t(messages.back)}</a>
+      <a href={href('origins')}>{t(texts.back)}</a>
     </p>
   );
   if (read.problem?.code === 'origin_not_found') {
@@ -44,7 +44,7 @@ export function OneOrigin({ name }: { name: string }) {
         <h1>
           <bdi>{name}</bdi>
         </h1>
-        <p class="note">{t(messages.gone)}</p>
+        <p class="note">{t(texts.gone)}</p>
         {back}
       </>
     );
@@ -59,15 +59,15 @@ export function OneOrigin({ name }: { name: string }) {
           <>
             <p class="actions">
               <a class="button" href={href('subscriptions', undefined, { origin: name })}>
-                {t(messages.subscriptions)}
+                {t(texts.subscriptions)}
               </a>
               {isAdmin.value && (
                 <a class="button" href={href('audit', undefined, { target: `origin:${name}` })}>
-                  {t(messages.history)}
+                  {t(texts.history)}
                 </a>
               )}
             </p>
-            <h2>{t(messages.policy)}</h2>
+            <h2>{t(texts.policy)}</h2>
             {isEdited ? (
               <EditPolicy
                 opened={found}
@@ -82,7 +82,7 @@ export function OneOrigin({ name }: { name: string }) {
                 {isAdmin.value && (
                   <div class="actions">
                     <button type="button" onClick={() => setEdited(true)}>
-                      {t(messages.edit)}
+                      {t(texts.edit)}
                     </button>
                     {!found.origin.isdefault && <MakeDefault name={name} onDone={read.reload} />}
                     <DeleteOrigin found={found} />

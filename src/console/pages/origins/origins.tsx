@@ -4,7 +4,7 @@ import { useResource } from '../../app/resource.js';
 import { href } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
-import { originsMessages as messages } from '../../texts/origins.js';
+import { originsTexts as texts } from '../../texts/origins.js';
 import { Loaded } from '../../ui/problem.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
@@ -28,60 +28,60 @@ function OriginList() {
   const number = (value: string | number | undefined) => (typeof value === 'number' ? formatNumber(value) : value);
   return (
     <>
-      <h1>{t(messages.title)}</h1>
-      <p>{t(messages.lead)}</p>
+      <h1>{t(texts.title)}</h1>
+      <p>{t(texts.lead)}</p>
       {isAdmin.value && (
         <p class="actions">
           <a class="button first" href={href('new-origin')}>
-            {t(messages.create)}
+            {t(texts.create)}
           </a>
         </p>
       )}
       <Loaded of={list}>
         {({ rows, isCut }) => (
           <>
-            {rows.length === 0 && <p>{t(messages.none)}</p>}
-            {isCut && <p class="note">{t(messages.first).replace('{n}', formatNumber(rows.length))}</p>}
+            {rows.length === 0 && <p>{t(texts.none)}</p>}
+            {isCut && <p class="note">{t(texts.first).replace('{n}', formatNumber(rows.length))}</p>}
             {rows.length > 0 && (
               <Table
-                caption={t(messages.title)}
+                caption={t(texts.title)}
                 rows={rows}
                 keyOf={({ name }) => name}
                 columns={[
                   {
                     key: 'name',
-                    title: t(messages.name),
+                    title: t(texts.name),
                     cell: ({ name, isdefault }) => (
                       <>
-                        <a href={href('origins', name)}>{name}</a> {isdefault && `(${t(messages.default)})`}
+                        <a href={href('origins', name)}>{name}</a> {isdefault && `(${t(texts.default)})`}
                       </>
                     ),
                   },
                   {
                     key: 'requested',
-                    title: t(messages.requested),
+                    title: t(texts.requested),
                     isNumber: true,
                     cell: ({ requestedrate }) => number(requestedrate) ?? '–',
                   },
                   {
                     key: 'lifetime',
-                    title: t(messages.lifetime),
+                    title: t(texts.lifetime),
                     cell: ({ leaseseconds }) => formatDuration(leaseseconds),
                   },
-                  { key: 'profile', title: t(messages.profile), cell: ({ profile }) => profile },
+                  { key: 'profile', title: t(texts.profile), cell: ({ profile }) => profile },
                   ...(isAdmin.value
                     ? [
                         {
                           key: 'rules',
-                          title: t(messages.rules),
+                          title: t(texts.rules),
                           cell: ({ subscriptionrules }: Origin) =>
                             subscriptionrules === undefined
-                              ? t(messages.everyone)
+                              ? t(texts.everyone)
                               : formatNumber(subscriptionrules.length),
                         },
                       ]
                     : []),
-                  { key: 'updated', title: t(messages.updated), cell: ({ updatedat }) => <Time at={updatedat} /> },
+                  { key: 'updated', title: t(texts.updated), cell: ({ updatedat }) => <Time at={updatedat} /> },
                 ]}
               />
             )}

@@ -1,14 +1,14 @@
 import type { Problem, Schemas } from '../../app/api.js';
 import { t } from '../../app/text.js';
-import { policyMessages } from '../../texts/origin-policy.js';
+import { policyTexts } from '../../texts/origin-policy.js';
 import { Field } from '../../ui/field.js';
 
 type Origin = Schemas['Origin'];
-export type Member = keyof typeof policyMessages;
+export type Member = keyof typeof policyTexts;
 /** What the form has, as it was typed. */
 export type Typed = Record<Member, string>;
 
-export const members = Object.keys(policyMessages) as Member[];
+export const members = Object.keys(policyTexts) as Member[];
 export const policyPointers = members.map((member) => `/${member}`);
 
 const choices: Partial<Record<Member, readonly string[]>> = {
@@ -47,7 +47,7 @@ export function PolicyFields({
   return (
     <>
       {members.map((member) => {
-        const { label, hint } = policyMessages[member];
+        const { label, hint } = policyTexts[member];
         return (
           <Field key={member} label={t(label)} hint={t(hint)} problem={problem} pointer={`/${member}`}>
             {(attributes) => {

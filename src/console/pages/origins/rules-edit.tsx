@@ -5,8 +5,8 @@ import { readableJson } from '../../app/json.js';
 import { useAction } from '../../app/resource.js';
 import { href } from '../../app/route.js';
 import { formatNumber, t } from '../../app/text.js';
-import { commonMessages } from '../../texts/common.js';
-import { originsMessages as messages } from '../../texts/origins.js';
+import { commonTexts } from '../../texts/common.js';
+import { originsTexts as texts } from '../../texts/origins.js';
 import { Field } from '../../ui/field.js';
 import { ProblemView } from '../../ui/problem.js';
 import { ReferenceField, referenceHeader } from '../../ui/reference.js';
@@ -45,7 +45,7 @@ export function EditRules({ opened, onDone }: { opened: Versioned; onDone: () =>
       params: { path, header },
       body: { subscriptionrules },
     });
-    announce(t(messages.rulesSaved));
+    announce(t(texts.rulesSaved));
     onDone();
   };
   const readAgain = async () => {
@@ -61,7 +61,7 @@ export function EditRules({ opened, onDone }: { opened: Versioned; onDone: () =>
         void action.run(save);
       }}
     >
-      <Field label={t(messages.rulesJson)} hint={t(messages.rulesHint)} problem={action.problem} pointer={place}>
+      <Field label={t(texts.rulesJson)} hint={t(texts.rulesHint)} problem={action.problem} pointer={place}>
         {(attributes) => (
           <textarea
             {...attributes}
@@ -74,9 +74,9 @@ export function EditRules({ opened, onDone }: { opened: Versioned; onDone: () =>
       </Field>
       {other !== undefined && (
         <div class="note" role="status">
-          <p>{t(messages.changedByOther)}</p>
+          <p>{t(texts.changedByOther)}</p>
           <pre tabIndex={0}>
-            <code>{other || t(messages.everyone)}</code>
+            <code>{other || t(texts.everyone)}</code>
           </pre>
         </div>
       )}
@@ -88,18 +88,18 @@ export function EditRules({ opened, onDone }: { opened: Versioned; onDone: () =>
       />
       <div class="actions">
         <button type="button" disabled={action.isBusy} onClick={() => void action.run(check)}>
-          {t(messages.check)}
+          {t(texts.check)}
         </button>
         {action.problem?.code === 'precondition_failed' && (
           <button type="button" onClick={() => void action.run(readAgain)}>
-            {t(messages.readAgain)}
+            {t(texts.readAgain)}
           </button>
         )}
         <button type="submit" class="first" disabled={action.isBusy}>
-          {t(action.isBusy ? commonMessages.busy : messages.saveRules)}
+          {t(action.isBusy ? commonTexts.busy : texts.saveRules)}
         </button>
         <button type="button" onClick={onDone}>
-          {t(commonMessages.cancel)}
+          {t(commonTexts.cancel)}
         </button>
       </div>
     </form>
@@ -110,9 +110,9 @@ function readRules(text: string): Rules {
   try {
     return JSON.parse(text) as Rules;
   } catch (error) {
-    const detail = t(messages.notJson).replace('{why}', () => (error as Error).message);
+    const detail = t(texts.notJson).replace('{why}', () => (error as Error).message);
     const fault = { pointer: place, rule: 'body_malformed', detail };
-    const problem = { title: t(messages.rulesJson), detail: '', status: 400, code: 'invalid_request', requestid: '' };
+    const problem = { title: t(texts.rulesJson), detail: '', status: 400, code: 'invalid_request', requestid: '' };
     throw new AssentError({ type: 'about:blank', ...problem, faults: [fault] });
   }
 }
@@ -123,26 +123,26 @@ function CheckResult({ result }: { result: Schemas['RuleCheckResult'] }) {
   return (
     <div class="note">
       <p role="status">
-        {t(messages.checked).replace(/\{(\w+)\}/g, (_, key: keyof typeof numbers) => formatNumber(numbers[key]))}{' '}
-        {!complete && t(messages.incomplete)}
+        {t(texts.checked).replace(/\{(\w+)\}/g, (_, key: keyof typeof numbers) => formatNumber(numbers[key]))}{' '}
+        {!complete && t(texts.incomplete)}
       </p>
-      {refused + undecided > subscriptions.length && <p>{t(messages.firstRefused)}</p>}
+      {refused + undecided > subscriptions.length && <p>{t(texts.firstRefused)}</p>}
       {subscriptions.length > 0 && (
         <Table
-          caption={t(messages.check)}
+          caption={t(texts.check)}
           rows={subscriptions}
           keyOf={({ id }) => id}
           columns={[
             {
               key: 'id',
-              title: t(messages.subscription),
+              title: t(texts.subscription),
               cell: ({ id }) => <a href={href('subscriptions', id)}>{id}</a>,
             },
-            { key: 'who', title: t(messages.subscriber), cell: ({ subscriber }) => <bdi>{subscriber}</bdi> },
-            { key: 'verdict', title: t(messages.verdict), cell: ({ verdict }) => t(messages.verdicts[verdict]) },
+            { key: 'who', title: t(texts.subscriber), cell: ({ subscriber }) => <bdi>{subscriber}</bdi> },
+            { key: 'verdict', title: t(texts.verdict), cell: ({ verdict }) => t(texts.verdicts[verdict]) },
             {
               key: 'why',
-              title: t(messages.why),
+              title: t(texts.why),
               cell: ({ faults }) =>
                 faults.map(({ pointer, detail }) => (
                   <p key={pointer}>

@@ -2,7 +2,7 @@ import type { Schemas } from '../../app/api.js';
 import { href } from '../../app/route.js';
 import { isAdmin, isSender } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
-import { playgroundMessages as messages } from '../../texts/playground.js';
+import { playgroundTexts as texts } from '../../texts/playground.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
 import { conditionAt } from '../subscriptions/condition.js';
@@ -50,19 +50,19 @@ export function MatchView({
   const others = explanations.filter(({ matched }) => !matched);
   return (
     <>
-      <h2>{`${t(messages.gets)} (${formatNumber(sinks.length)})`}</h2>
+      <h2>{`${t(texts.gets)} (${formatNumber(sinks.length)})`}</h2>
       {sinks.length === 0 ? (
-        <p>{t(messages.getsNone)}</p>
+        <p>{t(texts.getsNone)}</p>
       ) : (
         <Table
-          caption={t(messages.gets)}
+          caption={t(texts.gets)}
           rows={sinks}
           keyOf={({ sink }) => sink}
           columns={[
-            { key: 'sink', title: t(messages.sink), cell: ({ sink }) => <bdi>{sink}</bdi> },
+            { key: 'sink', title: t(texts.sink), cell: ({ sink }) => <bdi>{sink}</bdi> },
             {
               key: 'subscriptions',
-              title: t(messages.subscriptions),
+              title: t(texts.subscriptions),
               cell: ({ subscriptions: ids }) =>
                 ids.map((id, place) => (
                   <span key={id}>
@@ -71,16 +71,16 @@ export function MatchView({
                   </span>
                 )),
             },
-            { key: 'rate', title: t(messages.rate), isNumber: true, cell: ({ allowedrate }) => rateText(allowedrate) },
+            { key: 'rate', title: t(texts.rate), isNumber: true, cell: ({ allowedrate }) => rateText(allowedrate) },
             {
               key: 'until',
-              title: t(messages.until),
+              title: t(texts.until),
               cell: ({ expiresat, helduntil }) => (
                 <>
                   <Time at={expiresat} />
                   {helduntil !== undefined && (
                     <>
-                      {` · ${t(messages.held)} `}
+                      {` · ${t(texts.held)} `}
                       <Time at={helduntil} isExact />
                     </>
                   )}
@@ -92,19 +92,19 @@ export function MatchView({
       )}
       {answer.explanations !== undefined && (
         <>
-          <h2>{`${t(messages.getsNot)} (${formatNumber(others.length)})`}</h2>
-          {explanations.length >= 1_000 && <p class="soft">{t(messages.onlyOldest)}</p>}
+          <h2>{`${t(texts.getsNot)} (${formatNumber(others.length)})`}</h2>
+          {explanations.length >= 1_000 && <p class="soft">{t(texts.onlyOldest)}</p>}
           {others.length === 0 ? (
-            <p>{t(messages.getsNotNone)}</p>
+            <p>{t(texts.getsNotNone)}</p>
           ) : (
             <Table
-              caption={t(messages.getsNot)}
+              caption={t(texts.getsNot)}
               rows={others}
               keyOf={({ subscription }) => subscription}
               columns={[
                 {
                   key: 'subscription',
-                  title: t(messages.subscription),
+                  title: t(texts.subscription),
                   cell: ({ subscription, sink }) => (
                     <>
                       <SubscriptionLink id={subscription} /> <bdi>{sink}</bdi>
@@ -113,10 +113,10 @@ export function MatchView({
                 },
                 {
                   key: 'why',
-                  title: t(messages.why),
+                  title: t(texts.why),
                   cell: ({ reason, pointer, detail }) => (
                     <>
-                      {messages.reasons[reason] === undefined ? reason : t(messages.reasons[reason])}{' '}
+                      {texts.reasons[reason] === undefined ? reason : t(texts.reasons[reason])}{' '}
                       {pointer !== undefined && <code>{pointer}</code>}{' '}
                       {detail !== undefined && <span lang="en">{detail}</span>}
                     </>
@@ -124,14 +124,14 @@ export function MatchView({
                 },
                 {
                   key: 'wants',
-                  title: t(messages.wants),
+                  title: t(texts.wants),
                   cell: ({ subscription, pointer }) => (
                     <Wanted subscription={subscriptions.get(subscription)} pointer={pointer} />
                   ),
                 },
                 {
                   key: 'has',
-                  title: t(messages.has),
+                  title: t(texts.has),
                   cell: ({ subscription, pointer }) => (
                     <Had subscription={subscriptions.get(subscription)} pointer={pointer} event={event} />
                   ),
@@ -158,7 +158,7 @@ function Wanted(place: Place) {
   if (condition === undefined) return null;
   return (
     <>
-      {condition.attribute} {t(messages.kinds[condition.kind])}{' '}
+      {condition.attribute} {t(texts.kinds[condition.kind])}{' '}
       <code>
         <bdi>{condition.value}</bdi>
       </code>
@@ -170,7 +170,7 @@ function Had({ event, ...place }: Place & { event: EventMembers }) {
   const name = conditionOf(place)?.attribute;
   if (name === undefined) return null;
   const value = event[name];
-  if (value === undefined || value === null) return <>{t(messages.absent)}</>;
+  if (value === undefined || value === null) return <>{t(texts.absent)}</>;
   return (
     <code>
       <bdi>{typeof value === 'string' ? value : JSON.stringify(value)}</bdi>

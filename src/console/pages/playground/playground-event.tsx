@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks';
 import type { Problem } from '../../app/api.js';
 import { t } from '../../app/text.js';
-import { playgroundMessages as messages } from '../../texts/playground.js';
+import { playgroundTexts as texts } from '../../texts/playground.js';
 import { Field } from '../../ui/field.js';
 import { lineOf, readEvent, withAttribute } from './event-text.js';
 import { examples, type Example } from './playground-examples.js';
@@ -26,7 +26,7 @@ export function EventEditor({
   const faults = problem?.faults ?? [];
   return (
     <>
-      <Field label={t(messages.example)}>
+      <Field label={t(texts.example)}>
         {(attributes) => (
           <select
             {...attributes}
@@ -36,10 +36,10 @@ export function EventEditor({
               choice.value = '';
             }}
           >
-            <option value="">{t(messages.chooseExample)}</option>
+            <option value="">{t(texts.chooseExample)}</option>
             {(Object.keys(examples) as Example[]).map((name) => (
               <option key={name} value={name}>
-                {t(messages.examples[name])}
+                {t(texts.examples[name])}
               </option>
             ))}
           </select>
@@ -47,8 +47,8 @@ export function EventEditor({
       </Field>
       <div class="cards">
         <fieldset disabled={event === undefined}>
-          <legend>{t(messages.attributes)}</legend>
-          {event === undefined && <p class="soft">{t(messages.notJson)}</p>}
+          <legend>{t(texts.attributes)}</legend>
+          {event === undefined && <p class="soft">{t(texts.notJson)}</p>}
           {[...usual, ...extra].map((name) => {
             const value = event?.[name];
             return (
@@ -67,7 +67,7 @@ export function EventEditor({
           })}
         </fieldset>
         <div>
-          <Field label={t(messages.event)} hint={t(messages.eventHint)}>
+          <Field label={t(texts.event)} hint={t(texts.eventHint)}>
             {(attributes) => (
               <textarea
                 {...attributes}
@@ -83,11 +83,11 @@ export function EventEditor({
           <div id={id} role="status">
             {faults.length > 0 && (
               <>
-                <p>{t(messages.faults)}</p>
+                <p>{t(texts.faults)}</p>
                 <ul class="faults">
                   {faults.map(({ pointer, rule, detail }) => (
                     <li key={pointer + rule}>
-                      {lineOf(text, pointer) !== undefined && `${t(messages.line)} ${lineOf(text, pointer)}: `}
+                      {lineOf(text, pointer) !== undefined && `${t(texts.line)} ${lineOf(text, pointer)}: `}
                       {pointer !== '' && <code>{pointer}</code>} <bdi>{detail}</bdi>
                     </li>
                   ))}

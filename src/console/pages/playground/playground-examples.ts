@@ -1,4 +1,4 @@
-/** Events to start from. Their names are in the messages. */
+/** Events to start from. Their names are in the texts. */
 export const examples = {
   least: { specversion: '1.0', id: 'A-1', source: 'https://example.com/shop', type: 'com.example.order.created' },
   nlGov: {

@@ -6,8 +6,8 @@ import { useResource } from '../../app/resource.js';
 import { route } from '../../app/route.js';
 import { isAdmin, isConsumer } from '../../app/session.js';
 import { t } from '../../app/text.js';
-import { commonMessages } from '../../texts/common.js';
-import { playgroundMessages as messages } from '../../texts/playground.js';
+import { commonTexts } from '../../texts/common.js';
+import { playgroundTexts as texts } from '../../texts/playground.js';
 import { Field } from '../../ui/field.js';
 import { ProblemView } from '../../ui/problem.js';
 import { readEvent, type EventMembers } from './event-text.js';
@@ -43,11 +43,11 @@ export function Playground() {
   const isOfEvent = problem?.code === 'invalid_event' || (problem?.status === 400 && problem.faults !== undefined);
   return (
     <>
-      <h1>{t(commonMessages.menu.playground)}</h1>
-      <p>{t(messages.lead)}</p>
+      <h1>{t(commonTexts.menu.playground)}</h1>
+      <p>{t(texts.lead)}</p>
       <ProblemView problem={origins.problem} onRetry={origins.reload} />
       <div class="filters">
-        <Field label={t(messages.origin)}>
+        <Field label={t(texts.origin)}>
           {(attributes) => (
             <select
               {...attributes}
@@ -56,7 +56,7 @@ export function Playground() {
             >
               {rows.map(({ name, isdefault, profile }) => (
                 <option key={name} value={name}>
-                  {`${name} (${profile}${isdefault ? `, ${t(messages.defaultOrigin)}` : ''})`}
+                  {`${name} (${profile}${isdefault ? `, ${t(texts.defaultOrigin)}` : ''})`}
                 </option>
               ))}
             </select>
@@ -70,10 +70,10 @@ export function Playground() {
         problem={isOfEvent ? problem : undefined}
       />
       <ProblemView problem={isOfEvent ? undefined : problem} />
-      {problem !== undefined && result !== undefined && <p class="note">{t(messages.lastGood)}</p>}
+      {problem !== undefined && result !== undefined && <p class="note">{t(texts.lastGood)}</p>}
       {problem === undefined && (result?.answer.warnings ?? []).length > 0 && (
         <div class="note">
-          <p>{t(messages.warnings)}</p>
+          <p>{t(texts.warnings)}</p>
           <ul>
             {result?.answer.warnings?.map(({ pointer, rule, detail }) => (
               <li key={pointer + rule}>

@@ -1,12 +1,12 @@
 import type { Problem, Schemas } from '../../app/api.js';
 import { t } from '../../app/text.js';
-import { registerMessages as messages } from '../../texts/register.js';
+import { registerTexts as texts } from '../../texts/register.js';
 import { Field } from '../../ui/field.js';
 
-type Member = keyof typeof messages.credentialMembers;
+type Member = keyof typeof texts.credentialMembers;
 
 const token = ['accesstoken', 'accesstokenexpiresutc', 'accesstokentype'] as const;
-const membersOf: Record<keyof typeof messages.credentialtypes, readonly Member[]> = {
+const membersOf: Record<keyof typeof texts.credentialtypes, readonly Member[]> = {
   '': [],
   PLAIN: ['identifier', 'secret'],
   ACCESSTOKEN: token,
@@ -37,9 +37,9 @@ export function CredentialFields({
 }) {
   return (
     <fieldset>
-      <legend>{t(messages.credential)}</legend>
-      <p>{t(messages.credentialHint)}</p>
-      <Field label={t(messages.credentialtype)}>
+      <legend>{t(texts.credential)}</legend>
+      <p>{t(texts.credentialHint)}</p>
+      <Field label={t(texts.credentialtype)}>
         {(attributes) => (
           <select
             {...attributes}
@@ -48,7 +48,7 @@ export function CredentialFields({
               onInput({ ...draft, credentialtype: event.currentTarget.value as CredentialDraft['credentialtype'] })
             }
           >
-            {Object.entries(messages.credentialtypes).map(([type, text]) => (
+            {Object.entries(texts.credentialtypes).map(([type, text]) => (
               <option key={type} value={type}>
                 {t(text)}
               </option>
@@ -59,7 +59,7 @@ export function CredentialFields({
       {membersOf[draft.credentialtype].map((member) => (
         <Field
           key={member}
-          label={t(messages.credentialMembers[member])}
+          label={t(texts.credentialMembers[member])}
           problem={problem}
           pointer={`/sinkcredential/${member}`}
         >

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { api, type Problem, type Schemas } from '../../app/api.js';
 import { useResource } from '../../app/resource.js';
 import { t } from '../../app/text.js';
-import { registerMessages as messages } from '../../texts/register.js';
+import { registerTexts as texts } from '../../texts/register.js';
 import { JsonEditor } from './json-editor.js';
 import { ProblemView } from '../../ui/problem.js';
 import type { Fault } from './subscription-draft.js';
@@ -54,10 +54,10 @@ function parse(text: string): { value: Record<string, unknown> } | { fault: Faul
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return { value: value as Record<string, unknown> };
   } catch (error) {
-    const detail = t(messages.notJson(error instanceof Error ? error.message : ''));
+    const detail = t(texts.notJson(error instanceof Error ? error.message : ''));
     return { fault: { pointer: '/event', rule: '', detail } };
   }
-  return { fault: { pointer: '/event', rule: '', detail: t(messages.notJson(text.slice(0, 20))) } };
+  return { fault: { pointer: '/event', rule: '', detail: t(texts.notJson(text.slice(0, 20))) } };
 }
 
 /** An event to try, and the answer. */
@@ -67,9 +67,9 @@ export function FilterTester({ check, areMembersValid = true }: { check: FilterC
   const others = problem?.faults?.length ? undefined : problem;
   return (
     <div class="tester">
-      <p>{t(messages.testHint)}</p>
+      <p>{t(texts.testHint)}</p>
       <JsonEditor
-        label={t(messages.event)}
+        label={t(texts.event)}
         value={event}
         onInput={setEvent}
         rows={8}
@@ -79,9 +79,9 @@ export function FilterTester({ check, areMembersValid = true }: { check: FilterC
       <ProblemView problem={others} />
       <p role="status">
         {!areMembersValid || (faults.length > 0 && ofEvent.length < faults.length)
-          ? t(messages.mendFirst)
+          ? t(texts.mendFirst)
           : isChecking
-            ? t(messages.checking)
+            ? t(texts.checking)
             : answer !== undefined && <Answer of={answer} />}
       </p>
     </div>
@@ -92,10 +92,10 @@ export function FilterTester({ check, areMembersValid = true }: { check: FilterC
 export const noProblem: Problem = { type: 'about:blank', title: '', status: 400, detail: '', code: '', requestid: '' };
 
 function Answer({ of: { matched, pointer, detail } }: { of: Schemas['FilterTestAnswer'] }) {
-  if (matched) return <span class="badge good">{t(messages.matches)}</span>;
+  if (matched) return <span class="badge good">{t(texts.matches)}</span>;
   return (
     <>
-      <span class="badge bad">{t(messages.matchesNot)}</span> <code>{pointer}</code> <bdi>{detail}</bdi>
+      <span class="badge bad">{t(texts.matchesNot)}</span> <code>{pointer}</code> <bdi>{detail}</bdi>
     </>
   );
 }

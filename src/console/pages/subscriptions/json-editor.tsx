@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
 import type { Problem } from '../../app/api.js';
 import { t } from '../../app/text.js';
-import { registerMessages as messages } from '../../texts/register.js';
+import { registerTexts as texts } from '../../texts/register.js';
 import { lineAt, placeOf } from './json-places.js';
 import { Field, faultsAt } from '../../ui/field.js';
 
@@ -48,7 +48,7 @@ export function JsonEditor({
             <p class="actions">
               {places.map((place) => (
                 <button key={`${place.from} ${place.to}`} type="button" onClick={() => select(place)}>
-                  {t(messages.goTo(String(place.line)))}
+                  {t(texts.goTo(String(place.line)))}
                 </button>
               ))}
             </p>

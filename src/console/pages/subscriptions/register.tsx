@@ -4,8 +4,8 @@ import { api, newKey, type Schemas } from '../../app/api.js';
 import { useAction } from '../../app/resource.js';
 import { href } from '../../app/route.js';
 import { t } from '../../app/text.js';
-import { commonMessages } from '../../texts/common.js';
-import { registerMessages as messages } from '../../texts/register.js';
+import { commonTexts } from '../../texts/common.js';
+import { registerTexts as texts } from '../../texts/register.js';
 import { Loaded, ProblemView } from '../../ui/problem.js';
 import { CredentialFields, readCredential, type CredentialDraft } from './credential-fields.js';
 import { askedRate, needsLines } from './subscription.js';
@@ -22,7 +22,7 @@ export function Register() {
   const [registered, setRegistered] = useState<string>();
   return (
     <>
-      <h1>{t(messages.title)}</h1>
+      <h1>{t(texts.title)}</h1>
       {registered === undefined ? (
         <RegisterForm onDone={setRegistered} />
       ) : (
@@ -55,7 +55,7 @@ function RegisterForm({ onDone }: { onDone: (id: string) => void }) {
       // It does not wait: the page shows the response of the webhook as it comes.
       const header = { 'Idempotency-Key': sent.current.key, Prefer: 'respond-async' };
       const { data } = await api.POST('/subscriptions', { params: { header }, body });
-      announce(t(messages.registered));
+      announce(t(texts.registered));
       onDone(data.id);
     });
   };
@@ -64,19 +64,19 @@ function RegisterForm({ onDone }: { onDone: (id: string) => void }) {
     .filter((pointer) => isShownAtField(pointer) || pointer.startsWith('/sinkcredential/'));
   return (
     <>
-      <p class="lead">{t(messages.intro)}</p>
+      <p class="lead">{t(texts.intro)}</p>
       <form onSubmit={(event) => void submit(event)} noValidate>
         <SubscriptionFields {...form} />
         <CredentialFields draft={credential} onInput={setCredential} problem={action.problem} />
         <p>
           <label class="choice">
             <input type="checkbox" checked={isDraft} onChange={(event) => setIsDraft(event.currentTarget.checked)} />{' '}
-            {t(messages.draft)}
+            {t(texts.draft)}
           </label>
         </p>
         <ProblemView problem={action.problem} shownAt={shownAt} />
         <button type="submit" class="first" disabled={!form.isReady || action.isBusy}>
-          {action.isBusy ? t(commonMessages.busy) : t(isDraft ? messages.submitDraft : messages.submit)}
+          {action.isBusy ? t(commonTexts.busy) : t(isDraft ? texts.submitDraft : texts.submit)}
         </button>
       </form>
     </>
@@ -87,7 +87,7 @@ function Registered({ id, onAnother }: { id: string; onAnother: () => void }) {
   const resource = useSubscription(id);
   return (
     <>
-      <h2>{t(messages.answer)}</h2>
+      <h2>{t(texts.answer)}</h2>
       <Loaded of={resource}>
         {(read) => {
           const { subscription } = read;
@@ -104,10 +104,10 @@ function Registered({ id, onAnother }: { id: string; onAnother: () => void }) {
       </Loaded>
       <p class="actions">
         <a class="button" href={href('subscriptions', id)}>
-          {t(messages.open)}
+          {t(texts.open)}
         </a>
         <button type="button" onClick={onAnother}>
-          {t(messages.another)}
+          {t(texts.another)}
         </button>
       </p>
     </>

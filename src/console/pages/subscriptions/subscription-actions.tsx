@@ -5,13 +5,13 @@ import { useAction } from '../../app/resource.js';
 import { go, href } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { t } from '../../app/text.js';
-import { commonMessages } from '../../texts/common.js';
-import { subscriptionMessages as messages } from '../../texts/subscription.js';
+import { commonTexts } from '../../texts/common.js';
+import { subscriptionTexts as texts } from '../../texts/subscription.js';
 import { Confirm } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
 import { ProblemView } from '../../ui/problem.js';
 import { RotateCredential } from './subscription-credential.js';
-import type { Read } from './use-subscription.js';
+import type { SubscriptionDetails } from './use-subscription.js';
 
 type Opened = 'suspend' | 'resume' | 'remove' | 'rotate';
 
@@ -21,7 +21,7 @@ export function Actions({
   reload,
   onEdit,
 }: {
-  read: Read;
+  read: SubscriptionDetails;
   reload: () => void;
   onEdit: (() => void) | undefined;
 }) {
@@ -30,17 +30,17 @@ export function Actions({
   const close = () => setOpened(undefined);
   const button = (name: Opened, look = '') => (
     <button type="button" class={look} onClick={() => setOpened(name)}>
-      {t(messages[name])}
+      {t(texts[name])}
     </button>
   );
   const mayResume = suspended !== undefined && (isAdmin.value || suspended.by === 'subscriber');
   return (
-    <section aria-label={t(messages.actions)}>
+    <section aria-label={t(texts.actions)}>
       <AskAgain read={read} reload={reload} />
       <div class="actions">
         {onEdit !== undefined && (
           <button type="button" onClick={onEdit}>
-            {t(messages.edit)}
+            {t(texts.edit)}
           </button>
         )}
         {mayResume && button('resume')}
@@ -57,7 +57,7 @@ export function Actions({
 }
 
 /** Not offered if the registry would surely refuse it. */
-export function AskAgain({ read, reload }: { read: Read; reload: () => void }) {
+export function AskAgain({ read, reload }: { read: SubscriptionDetails; reload: () => void }) {
   const { id, status, statusdetails } = read.subscription;
   const action = useAction();
   if (status === 'suspended' || status === 'blocked' || statusdetails.reason === 'ended') return null;
@@ -65,7 +65,7 @@ export function AskAgain({ read, reload }: { read: Read; reload: () => void }) {
   const run = async () => {
     const header = { 'Idempotency-Key': newKey(), Prefer: 'wait=10' };
     await api.POST('/subscriptions/{id}/handshakes', { params: { path: { id }, header } });
-    announce(t(messages.asked));
+    announce(t(texts.asked));
     reload();
   };
   return (
@@ -77,7 +77,7 @@ export function AskAgain({ read, reload }: { read: Read; reload: () => void }) {
           disabled={action.isBusy}
           onClick={() => void action.run(run)}
         >
-          {t(action.isBusy ? messages.asking : messages.ask)}
+          {t(action.isBusy ? texts.asking : texts.ask)}
         </button>
       </p>
       <ProblemView problem={action.problem} />
@@ -93,7 +93,7 @@ function Decision({
   reload,
 }: {
   kind: Exclude<Opened, 'rotate'>;
-  read: Read;
+  read: SubscriptionDetails;
   onClose: () => void;
   reload: () => void;
 }) {
@@ -108,14 +108,14 @@ function Decision({
     if (kind === 'suspend') await api.POST('/subscriptions/{id}/suspend', { params, body });
     if (kind === 'resume') await api.POST('/subscriptions/{id}/resume', { params, body });
     if (isRemoving) await api.DELETE('/subscriptions/{id}', { params });
-    announce(t(messages[`${kind}Done`]));
+    announce(t(texts[`${kind}Done`]));
     if (isRemoving) go(href('subscriptions'));
     else reload();
   };
   return (
     <Confirm
-      title={t(messages[`${kind}Title`])}
-      confirm={t(messages[kind])}
+      title={t(texts[`${kind}Title`])}
+      confirm={t(texts[kind])}
       action={action}
       isDangerous={isRemoving}
       isReady={isRemoving || reason.trim() !== ''}
@@ -127,7 +127,7 @@ function Decision({
         onClose();
       }}
     >
-      <p>{t(messages[`${kind}Hint`])}</p>
+      <p>{t(texts[`${kind}Hint`])}</p>
       {isRemoving && (
         <p>
           <bdi>{subscription.sink}</bdi>
@@ -135,8 +135,8 @@ function Decision({
       )}
       {!isRemoving && (
         <Field
-          label={t(commonMessages.reason)}
-          hint={t(commonMessages.reasonHint)}
+          label={t(commonTexts.reason)}
+          hint={t(commonTexts.reasonHint)}
           problem={action.problem}
           pointer="/reason"
         >
@@ -152,8 +152,8 @@ function Decision({
       )}
       {isAdmin.value && (
         <Field
-          label={t(commonMessages.reference)}
-          hint={t(commonMessages.referenceHint)}
+          label={t(commonTexts.reference)}
+          hint={t(commonTexts.referenceHint)}
           problem={action.problem}
           pointer="header/audit-reference"
         >

@@ -3,14 +3,22 @@ import { announce } from '../../app/announce.js';
 import { api } from '../../app/api.js';
 import { useAction } from '../../app/resource.js';
 import { t, type Text } from '../../app/text.js';
-import { subscriptionMessages as messages } from '../../texts/subscription.js';
+import { subscriptionTexts as texts } from '../../texts/subscription.js';
 import { Confirm } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
 import { CredentialFields, readCredential, type CredentialDraft } from './credential-fields.js';
-import type { Read } from './use-subscription.js';
+import type { SubscriptionDetails } from './use-subscription.js';
 
 /** Replaces the credential, with a time in which both are valid. */
-export function RotateCredential({ read, onClose, onDone }: { read: Read; onClose: () => void; onDone: () => void }) {
+export function RotateCredential({
+  read,
+  onClose,
+  onDone,
+}: {
+  read: SubscriptionDetails;
+  onClose: () => void;
+  onDone: () => void;
+}) {
   const { subscription, etag } = read;
   const present = subscription.sinkcredential;
   const action = useAction();
@@ -31,19 +39,19 @@ export function RotateCredential({ read, onClose, onDone }: { read: Read; onClos
   const credential = readCredential(draft);
   return (
     <Confirm
-      title={t(messages.rotate)}
-      confirm={t(messages.rotate)}
+      title={t(texts.rotate)}
+      confirm={t(texts.rotate)}
       action={action}
       isReady={credential !== undefined && /^\d+$/.test(overlap)}
       shownAt={(action.problem?.faults ?? []).map(({ pointer }) => pointer)}
-      onConfirm={() => patch({ ...credential, overlapseconds: Number(overlap) }, messages.rotated)}
+      onConfirm={() => patch({ ...credential, overlapseconds: Number(overlap) }, texts.rotated)}
       onClose={onClose}
     >
       <CredentialFields draft={draft} onInput={setDraft} problem={action.problem} />
       {present !== undefined && (
         <Field
-          label={t(messages.overlap)}
-          hint={t(messages.overlapHint)}
+          label={t(texts.overlap)}
+          hint={t(texts.overlapHint)}
           problem={action.problem}
           pointer="/sinkcredential/overlapseconds"
         >
@@ -59,13 +67,13 @@ export function RotateCredential({ read, onClose, onDone }: { read: Read; onClos
       )}
       <div class="actions">
         {present?.previous !== undefined && (
-          <button type="button" onClick={() => void now({ overlapseconds: 0 }, messages.overlapEnded)()}>
-            {t(messages.endOverlap)}
+          <button type="button" onClick={() => void now({ overlapseconds: 0 }, texts.overlapEnded)()}>
+            {t(texts.endOverlap)}
           </button>
         )}
         {present !== undefined && (
-          <button type="button" class="danger" onClick={() => void now(null, messages.credentialRemoved)()}>
-            {t(messages.removeCredential)}
+          <button type="button" class="danger" onClick={() => void now(null, texts.credentialRemoved)()}>
+            {t(texts.removeCredential)}
           </button>
         )}
       </div>

@@ -1,12 +1,12 @@
 import { api } from '../../app/api.js';
 import { useResource } from '../../app/resource.js';
 import { formatNumber, t } from '../../app/text.js';
-import { subscriptionMessages as messages } from '../../texts/subscription.js';
+import { subscriptionTexts as texts } from '../../texts/subscription.js';
 import { Loaded } from '../../ui/problem.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
 
-type Outcome = keyof typeof messages.outcomes;
+type Outcome = keyof typeof texts.outcomes;
 
 /** What senders reported for the pair of origin and sink. */
 export function Deliveries({ id, origin, sink }: { id: string; origin: string; sink: string }) {
@@ -17,31 +17,31 @@ export function Deliveries({ id, origin, sink }: { id: string; origin: string; s
   );
   return (
     <section aria-labelledby="deliveries">
-      <h2 id="deliveries">{t(messages.deliveries)}</h2>
+      <h2 id="deliveries">{t(texts.deliveries)}</h2>
       <Loaded of={deliveries}>
         {({ counts, failures, deliveredat, lastat, laststatus, helduntil, message, advice }) => {
           const rows = Object.entries(counts);
-          if (rows.length === 0) return <p>{t(messages.noDeliveries)}</p>;
+          if (rows.length === 0) return <p>{t(texts.noDeliveries)}</p>;
           return (
             <>
-              <p>{t(messages.deliveriesHint)}</p>
+              <p>{t(texts.deliveriesHint)}</p>
               {message !== undefined && (
                 <p>
                   {message} {advice !== undefined && <strong>{advice}</strong>}
                 </p>
               )}
               <dl class="facts">
-                <dt>{t(messages.lastDelivery)}</dt>
+                <dt>{t(texts.lastDelivery)}</dt>
                 <dd>
                   <Time at={lastat} /> {laststatus}
                 </dd>
-                <dt>{t(messages.lastSuccess)}</dt>
+                <dt>{t(texts.lastSuccess)}</dt>
                 <dd>{deliveredat === undefined ? '–' : <Time at={deliveredat} />}</dd>
-                <dt>{t(messages.failures)}</dt>
+                <dt>{t(texts.failures)}</dt>
                 <dd>{formatNumber(failures)}</dd>
                 {helduntil !== undefined && (
                   <>
-                    <dt>{t(messages.heldUntil)}</dt>
+                    <dt>{t(texts.heldUntil)}</dt>
                     <dd>
                       <Time at={helduntil} />
                     </dd>
@@ -49,17 +49,16 @@ export function Deliveries({ id, origin, sink }: { id: string; origin: string; s
                 )}
               </dl>
               <Table
-                caption={t(messages.deliveries)}
+                caption={t(texts.deliveries)}
                 rows={rows}
                 keyOf={([outcome]) => outcome}
                 columns={[
                   {
                     key: 'outcome',
-                    title: t(messages.outcome),
-                    cell: ([outcome]) =>
-                      outcome in messages.outcomes ? t(messages.outcomes[outcome as Outcome]) : outcome,
+                    title: t(texts.outcome),
+                    cell: ([outcome]) => (outcome in texts.outcomes ? t(texts.outcomes[outcome as Outcome]) : outcome),
                   },
-                  { key: 'count', title: t(messages.count), isNumber: true, cell: ([, count]) => formatNumber(count) },
+                  { key: 'count', title: t(texts.count), isNumber: true, cell: ([, count]) => formatNumber(count) },
                 ]}
               />
             </>

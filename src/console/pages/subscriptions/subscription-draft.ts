@@ -1,6 +1,6 @@
 import type { Problem } from '../../app/api.js';
 import { t, type Text } from '../../app/text.js';
-import { registerMessages as messages } from '../../texts/register.js';
+import { registerTexts as texts } from '../../texts/register.js';
 import type { Subscription } from './use-subscription.js';
 
 /** What the form has: text, as it was typed. */
@@ -73,23 +73,23 @@ export function readDraft(draft: Draft): { members: Members; faults: Fault[] } {
     try {
       members[member] = JSON.parse(draft[member]) as unknown;
     } catch (error) {
-      fault(member, messages.notJson(error instanceof Error ? error.message : ''));
+      fault(member, texts.notJson(error instanceof Error ? error.message : ''));
     }
   };
   const readers: Partial<Record<Member, () => void>> = {
     sink() {
       members.sink = draft.sink.trim();
-      if (!URL.canParse(draft.sink)) fault('sink', messages.notUrl);
-      else if (new URL(draft.sink).protocol !== 'https:') fault('sink', messages.notHttps);
+      if (!URL.canParse(draft.sink)) fault('sink', texts.notUrl);
+      else if (new URL(draft.sink).protocol !== 'https:') fault('sink', texts.notHttps);
     },
     types: () => (members.types = draft.types.split('\n').filter((line) => line !== '')),
     filters() {
       json('filters');
-      if (members.filters !== undefined && !Array.isArray(members.filters)) fault('filters', messages.notArray);
+      if (members.filters !== undefined && !Array.isArray(members.filters)) fault('filters', texts.notArray);
     },
     requestedrate() {
       members.requestedrate = Number(draft.requestedrate);
-      if (!/^[1-9]\d*$/.test(draft.requestedrate)) fault('requestedrate', messages.notNumber);
+      if (!/^[1-9]\d*$/.test(draft.requestedrate)) fault('requestedrate', texts.notNumber);
     },
     expiresat: () => (members.expiresat = new Date(draft.expiresat).toISOString()),
     protocolsettings: () => json('protocolsettings'),

@@ -3,19 +3,19 @@ import { announce } from '../../app/announce.js';
 import { api } from '../../app/api.js';
 import { useAction } from '../../app/resource.js';
 import { t } from '../../app/text.js';
-import { commonMessages } from '../../texts/common.js';
-import { subscriptionMessages as messages } from '../../texts/subscription.js';
+import { commonTexts } from '../../texts/common.js';
+import { subscriptionTexts as texts } from '../../texts/subscription.js';
 import { ProblemView } from '../../ui/problem.js';
 import { changedMembers, draftOf, patchOf, type Draft } from './subscription-draft.js';
 import { isShownAtField, SubscriptionFields } from './subscription-fields.js';
 import { useSubscriptionForm } from './subscription-form.js';
-import type { Read } from './use-subscription.js';
+import type { SubscriptionDetails } from './use-subscription.js';
 
 /**
  * The form that changes a subscription. It keeps the version that it was opened with. If another user changed it
  * meanwhile, the registry refuses; then the form can read what is stored and put the user's changes on top.
  */
-export function EditSubscription({ read, onDone }: { read: Read; onDone: () => void }) {
+export function EditSubscription({ read, onDone }: { read: SubscriptionDetails; onDone: () => void }) {
   const { id } = read.subscription;
   const [base, setBase] = useState(() => ({ draft: draftOf(read.subscription), etag: read.etag }));
   const [storedNow, setStoredNow] = useState<Partial<Draft>>();
@@ -34,7 +34,7 @@ export function EditSubscription({ read, onDone }: { read: Read; onDone: () => v
   const submit = async (event: Event) => {
     event.preventDefault();
     if (!(await action.run(save))) return;
-    announce(t(messages.saved));
+    announce(t(texts.saved));
     onDone();
   };
   const merge = async () => {
@@ -50,23 +50,23 @@ export function EditSubscription({ read, onDone }: { read: Read; onDone: () => v
   const shownAt = (problem?.faults ?? []).map(({ pointer }) => pointer).filter(isShownAtField);
   return (
     <section aria-labelledby="edit">
-      <h2 id="edit">{t(messages.edit)}</h2>
+      <h2 id="edit">{t(texts.edit)}</h2>
       <form onSubmit={(event) => void submit(event)} noValidate>
-        {storedNow !== undefined && <p role="alert">{t(messages.reloaded)}</p>}
+        {storedNow !== undefined && <p role="alert">{t(texts.reloaded)}</p>}
         <SubscriptionFields {...form} storedNow={storedNow ?? {}} />
         <ProblemView problem={problem} shownAt={shownAt} />
         {problem?.code === 'precondition_failed' && (
           <button type="button" onClick={() => void action.run(merge)}>
-            {t(messages.reload)}
+            {t(texts.reload)}
           </button>
         )}
-        {!isChanged && <p class="soft">{t(messages.unchanged)}</p>}
+        {!isChanged && <p class="soft">{t(texts.unchanged)}</p>}
         <div class="actions">
           <button type="submit" class="first" disabled={!isReady || !isChanged || action.isBusy}>
-            {t(action.isBusy ? commonMessages.busy : commonMessages.save)}
+            {t(action.isBusy ? commonTexts.busy : commonTexts.save)}
           </button>
           <button type="button" onClick={onDone}>
-            {t(commonMessages.cancel)}
+            {t(commonTexts.cancel)}
           </button>
         </div>
       </form>

@@ -1,6 +1,6 @@
 import { formatNumber, t } from '../../app/text.js';
 import { isAdmin } from '../../app/session.js';
-import { handshakeMessages as messages } from '../../texts/subscription.js';
+import { handshakeTexts as texts } from '../../texts/subscription.js';
 import { Copyable } from '../../ui/copy.js';
 import { Time } from '../../ui/time.js';
 import type { Handshake } from './use-subscription.js';
@@ -37,16 +37,16 @@ export function Exchange({ sink, attempt, isAlone }: { sink: string; attempt: At
   const received = [...(status === undefined ? [] : [`HTTP/1.1 ${status}`]), ...(answer ?? []).map(lineOf)];
   const measured = stages.flatMap((stage) => {
     const ms = timing?.[stage];
-    return ms === undefined ? [] : [`${t(messages.stages[stage])} ${formatNumber(Math.round(ms * 10) / 10)} ms`];
+    return ms === undefined ? [] : [`${t(texts.stages[stage])} ${formatNumber(Math.round(ms * 10) / 10)} ms`];
   });
   return (
-    <section aria-label={t(messages.attempt(String(number)))}>
+    <section aria-label={t(texts.attempt(String(number)))}>
       <h4>
-        {t(messages.attempt(String(number)))} · <Time at={startedat} isExact />
+        {t(texts.attempt(String(number)))} · <Time at={startedat} isExact />
       </h4>
       <div class="exchange">
-        <Wire title={t(messages.sent)} lines={sent} />
-        {received.length > 0 ? <Wire title={t(messages.received)} lines={received} /> : <p>{t(nothing(attempt))}</p>}
+        <Wire title={t(texts.sent)} lines={sent} />
+        {received.length > 0 ? <Wire title={t(texts.received)} lines={received} /> : <p>{t(nothing(attempt))}</p>}
       </div>
       {!isAlone && verdict !== undefined && (
         <p>
@@ -55,20 +55,20 @@ export function Exchange({ sink, attempt, isAlone }: { sink: string; attempt: At
       )}
       {warnings.length > 0 && (
         <p>
-          {t(messages.tolerated)}: <code>{warnings.join(', ')}</code>
+          {t(texts.tolerated)}: <code>{warnings.join(', ')}</code>
         </p>
       )}
       {isAdmin.value ? (
         <p class="soft">
-          {remoteaddress !== undefined && `${t(messages.address)}: ${remoteaddress}. `}
-          {measured.length > 0 && `${t(messages.timing)}: ${measured.join(', ')}.`}
+          {remoteaddress !== undefined && `${t(texts.address)}: ${remoteaddress}. `}
+          {measured.length > 0 && `${t(texts.timing)}: ${measured.join(', ')}.`}
         </p>
       ) : (
-        finishedat !== undefined && <p class="soft">{t(messages.onlyAdmins)}</p>
+        finishedat !== undefined && <p class="soft">{t(texts.onlyAdmins)}</p>
       )}
       <details>
-        <summary>{t(messages.curl)}</summary>
-        <Copyable text={curlOf(sink, request)} label={t(messages.curl)} />
+        <summary>{t(texts.curl)}</summary>
+        <Copyable text={curlOf(sink, request)} label={t(texts.curl)} />
       </details>
     </section>
   );
@@ -78,8 +78,8 @@ const lineOf = ({ name, value }: Lines[number]) => `${name}: ${value}`;
 
 /** Consumers do not see whether there was a response without WebHook headers, other than by the verdict. */
 function nothing({ finishedat, answer }: Attempt) {
-  if (finishedat === undefined) return messages.inFlight;
-  return answer === undefined ? messages.nothingReceived : messages.noWebhookHeader;
+  if (finishedat === undefined) return texts.inFlight;
+  return answer === undefined ? texts.nothingReceived : texts.noWebhookHeader;
 }
 
 function Wire({ title, lines }: { title: string; lines: readonly string[] }) {

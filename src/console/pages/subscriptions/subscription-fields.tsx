@@ -1,8 +1,8 @@
 import type { TargetedEvent } from 'preact';
 import { useId } from 'preact/hooks';
 import { t } from '../../app/text.js';
-import { registerMessages as messages } from '../../texts/register.js';
-import { subscriptionMessages } from '../../texts/subscription.js';
+import { registerTexts as texts } from '../../texts/register.js';
+import { subscriptionTexts } from '../../texts/subscription.js';
 import { Field, type ControlAttributes } from '../../ui/field.js';
 import { FilterTester, noProblem, type FilterCheck } from './filter-test.js';
 import { JsonEditor } from './json-editor.js';
@@ -35,7 +35,7 @@ export function SubscriptionFields({
   const list = useId();
   const problem = { ...noProblem, faults: [...faults] };
   const hintOf = (member: Member, hint: string) =>
-    storedNow[member] === undefined ? hint : `${hint} ${t(subscriptionMessages.storedNow)} ${storedNow[member] || '–'}`;
+    storedNow[member] === undefined ? hint : `${hint} ${t(subscriptionTexts.storedNow)} ${storedNow[member] || '–'}`;
   const control = (member: Member, attributes: ControlAttributes) => ({
     ...attributes,
     autocomplete: 'off',
@@ -62,40 +62,35 @@ export function SubscriptionFields({
   return (
     <>
       <fieldset>
-        <legend>{t(messages.where)}</legend>
-        {field('sink', t(messages.sink), t(messages.sinkHint), { inputMode: 'url', required: true })}
-        {field('origin', t(messages.origin), t(messages.originHint), origins.length > 0 ? { list } : {})}
+        <legend>{t(texts.where)}</legend>
+        {field('sink', t(texts.sink), t(texts.sinkHint), { inputMode: 'url', required: true })}
+        {field('origin', t(texts.origin), t(texts.originHint), origins.length > 0 ? { list } : {})}
         <datalist id={list}>
           {origins.map((name) => (
             <option key={name} value={name} />
           ))}
         </datalist>
-        {field('requestedrate', t(messages.rate), t(messages.rateHint), { inputMode: 'numeric' })}
-        {field('expiresat', t(messages.ends), t(messages.endsHint), { type: 'datetime-local', step: 1 })}
+        {field('requestedrate', t(texts.rate), t(texts.rateHint), { inputMode: 'numeric' })}
+        {field('expiresat', t(texts.ends), t(texts.endsHint), { type: 'datetime-local', step: 1 })}
       </fieldset>
       <fieldset>
-        <legend>{t(messages.which)}</legend>
-        <Field
-          label={t(messages.types)}
-          hint={hintOf('types', t(messages.typesHint))}
-          problem={problem}
-          pointer="/types"
-        >
+        <legend>{t(texts.which)}</legend>
+        <Field label={t(texts.types)} hint={hintOf('types', t(texts.typesHint))} problem={problem} pointer="/types">
           {(attributes) => <textarea {...control('types', attributes)} rows={3} />}
         </Field>
-        {field('source', t(messages.source), t(messages.sourceHint))}
-        {field('subject', t(messages.subject), t(messages.subjectHint))}
-        {json('filters', t(messages.filters), t(messages.filtersHint))}
+        {field('source', t(texts.source), t(texts.sourceHint))}
+        {field('subject', t(texts.subject), t(texts.subjectHint))}
+        {json('filters', t(texts.filters), t(texts.filtersHint))}
         <details open={draft.filters !== ''}>
-          <summary>{t(messages.test)}</summary>
+          <summary>{t(texts.test)}</summary>
           <FilterTester check={check} areMembersValid={!faults.some(({ pointer }) => pointer.startsWith('/filters'))} />
         </details>
       </fieldset>
       <details>
-        <summary>{t(messages.more)}</summary>
+        <summary>{t(texts.more)}</summary>
         <Field
-          label={t(messages.callback)}
-          hint={hintOf('callback', t(messages.callbackHint))}
+          label={t(texts.callback)}
+          hint={hintOf('callback', t(texts.callbackHint))}
           problem={problem}
           pointer="/callback"
         >
@@ -105,13 +100,13 @@ export function SubscriptionFields({
               value={draft.callback}
               onChange={(event) => onInput('callback', event.currentTarget.value)}
             >
-              <option value="offer">{t(messages.callbacks.offer)}</option>
-              <option value="never">{t(messages.callbacks.never)}</option>
+              <option value="offer">{t(texts.callbacks.offer)}</option>
+              <option value="never">{t(texts.callbacks.never)}</option>
             </select>
           )}
         </Field>
-        {json('protocolsettings', t(messages.settings), t(messages.settingsHint))}
-        {json('config', t(messages.config), t(messages.configHint))}
+        {json('protocolsettings', t(texts.settings), t(texts.settingsHint))}
+        {json('config', t(texts.config), t(texts.configHint))}
       </details>
     </>
   );

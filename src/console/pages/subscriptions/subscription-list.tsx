@@ -2,8 +2,8 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { href, replaceQuery, route } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
-import { commonMessages } from '../../texts/common.js';
-import { subscriptionsMessages as messages } from '../../texts/subscriptions.js';
+import { commonTexts } from '../../texts/common.js';
+import { subscriptionsTexts as texts } from '../../texts/subscriptions.js';
 import { Field } from '../../ui/field.js';
 import { ProblemView } from '../../ui/problem.js';
 import { StatusBadge } from '../../ui/status.js';
@@ -12,7 +12,7 @@ import { Time } from '../../ui/time.js';
 import { maxRows, useSearch, type Query, type Row } from './subscription-search.js';
 
 const statuses = ['pending', 'active', 'refused', 'unreachable', 'suspended', 'blocked', 'expired', 'retired'] as const;
-const texts = ['sinkcontains', 'host', 'origin', 'subscriber', 'reason'] as const;
+const textFilters = ['sinkcontains', 'host', 'origin', 'subscriber', 'reason'] as const;
 /** The search narrows what is loaded at once, and asks the registry when the user pauses. */
 const typingPauseMs = 500;
 
@@ -53,8 +53,8 @@ export function SubscriptionList() {
   const search = useSearch(asked);
   const rows = useMemo(() => narrow(search.rows, typed, asked), [search.rows, typed, key]);
   const set = (name: string, value: string) => setTyped((before) => ({ ...before, [name]: value }));
-  const input = (name: (typeof texts)[number]) => (
-    <Field key={name} label={t(messages[name])}>
+  const input = (name: (typeof textFilters)[number]) => (
+    <Field key={name} label={t(texts[name])}>
       {(attributes) => (
         <input
           {...attributes}
@@ -70,18 +70,18 @@ export function SubscriptionList() {
   );
   return (
     <>
-      <h1>{t(messages.title)}</h1>
+      <h1>{t(texts.title)}</h1>
       <form
         class="filters"
         role="search"
-        aria-label={t(messages.filters)}
+        aria-label={t(texts.filters)}
         onSubmit={(event) => {
           event.preventDefault();
           replaceQuery(typed);
         }}
       >
-        {texts.filter((name) => name !== 'subscriber' || isAdmin.value).map(input)}
-        <Field label={t(messages.status)}>
+        {textFilters.filter((name) => name !== 'subscriber' || isAdmin.value).map(input)}
+        <Field label={t(texts.status)}>
           {(attributes) => (
             <select
               {...attributes}
@@ -91,42 +91,42 @@ export function SubscriptionList() {
                 replaceQuery({ ...typed, status: value });
               }}
             >
-              <option value="">{t(commonMessages.all)}</option>
+              <option value="">{t(commonTexts.all)}</option>
               {statuses.map((status) => (
                 <option key={status} value={status}>
-                  {t(commonMessages.statuses[status])}
+                  {t(commonTexts.statuses[status])}
                 </option>
               ))}
             </select>
           )}
         </Field>
-        <button type="submit">{t(commonMessages.search)}</button>
+        <button type="submit">{t(commonTexts.search)}</button>
         <button type="button" onClick={() => (setTyped({}), replaceQuery({}))}>
-          {t(messages.clear)}
+          {t(texts.clear)}
         </button>
       </form>
       <ProblemView problem={search.problem} onRetry={search.resume} />
       <div class="actions">
         <p role="status">
           {search.isLoading && search.rows.length === 0
-            ? t(commonMessages.loading)
-            : t(messages.count(formatNumber(rows.length), formatNumber(search.rows.length), search.total ?? ''))}
-          {search.hasMore && search.rows.length >= maxRows && ` ${t(messages.tooMany)}`}
+            ? t(commonTexts.loading)
+            : t(texts.count(formatNumber(rows.length), formatNumber(search.rows.length), search.total ?? ''))}
+          {search.hasMore && search.rows.length >= maxRows && ` ${t(texts.tooMany)}`}
         </p>
         {search.isLoading && search.hasMore && (
           <button type="button" onClick={search.stop}>
-            {t(commonMessages.stop)}
+            {t(commonTexts.stop)}
           </button>
         )}
         {!search.isLoading && search.hasMore && search.rows.length < maxRows && (
           <button type="button" onClick={search.resume}>
-            {t(messages.resume)}
+            {t(texts.resume)}
           </button>
         )}
-        <a href={href('register')}>{t(messages.register)}</a>
+        <a href={href('register')}>{t(texts.register)}</a>
       </div>
-      {rows.length === 0 && !search.isLoading && search.problem === undefined && <p>{t(messages.none)}</p>}
-      {rows.length > 0 && <Table caption={t(messages.title)} rows={rows} keyOf={({ id }) => id} columns={columns()} />}
+      {rows.length === 0 && !search.isLoading && search.problem === undefined && <p>{t(texts.none)}</p>}
+      {rows.length > 0 && <Table caption={t(texts.title)} rows={rows} keyOf={({ id }) => id} columns={columns()} />}
     </>
   );
 }
@@ -135,19 +135,19 @@ function columns(): Array<Column<Row>> {
   return [
     {
       key: 'sink',
-      title: t(messages.sink),
+      title: t(texts.sink),
       cell: ({ id, sink }) => (
         <a href={href('subscriptions', id)}>
           <bdi>{sink}</bdi>
         </a>
       ),
     },
-    { key: 'status', title: t(messages.status), cell: ({ status }) => <StatusBadge status={status} /> },
-    { key: 'why', title: t(messages.why), cell: ({ statusdetails }) => <bdi>{statusdetails.message}</bdi> },
-    { key: 'origin', title: t(messages.origin), cell: ({ origin }) => origin },
+    { key: 'status', title: t(texts.status), cell: ({ status }) => <StatusBadge status={status} /> },
+    { key: 'why', title: t(texts.why), cell: ({ statusdetails }) => <bdi>{statusdetails.message}</bdi> },
+    { key: 'origin', title: t(texts.origin), cell: ({ origin }) => origin },
     ...(isAdmin.value
-      ? [{ key: 'subscriber', title: t(messages.subscriber), cell: ({ subscriber }: Row) => <bdi>{subscriber}</bdi> }]
+      ? [{ key: 'subscriber', title: t(texts.subscriber), cell: ({ subscriber }: Row) => <bdi>{subscriber}</bdi> }]
       : []),
-    { key: 'created', title: t(messages.created), cell: ({ createdat }) => <Time at={createdat} /> },
+    { key: 'created', title: t(texts.created), cell: ({ createdat }) => <Time at={createdat} /> },
   ];
 }

@@ -1,5 +1,5 @@
 import { language, t } from '../../app/text.js';
-import { subscriptionMessages as messages } from '../../texts/subscription.js';
+import { subscriptionTexts as texts } from '../../texts/subscription.js';
 import { StatusBadge } from '../../ui/status.js';
 import { Time } from '../../ui/time.js';
 import type { Schemas } from '../../app/api.js';
@@ -11,29 +11,29 @@ export function StatusNote({ subscription: { status, statusdetails: details } }:
   const isOver = nextat === undefined && ['refused', 'unreachable', 'expired', 'retired'].includes(status);
   const isAskable = isOver && !['ended', 'revoked'].includes(details.reason);
   return (
-    <section class="note" aria-label={t(messages.status)} aria-live="polite">
+    <section class="note" aria-label={t(texts.status)} aria-live="polite">
       <p class="lead">
         <StatusBadge status={status} /> <bdi>{message}</bdi>
       </p>
       {advice !== undefined && (
         <p>
-          <strong>{t(messages.toDo)}</strong> <bdi>{advice}</bdi>
+          <strong>{t(texts.toDo)}</strong> <bdi>{advice}</bdi>
         </p>
       )}
       {(next !== undefined || isAskable) && (
         <p>
-          <strong>{t(messages.next)}</strong> {isAskable ? t(messages.nothingUntilAsked) : next} <Time at={nextat} />
+          <strong>{t(texts.next)}</strong> {isAskable ? t(texts.nothingUntilAsked) : next} <Time at={nextat} />
         </p>
       )}
       {renewal !== undefined && (
         <p>
-          <strong>{t(messages.renewal(inMinutes(renewal.secondsleft)))}</strong> <bdi>{renewal.message}</bdi>{' '}
+          <strong>{t(texts.renewal(inMinutes(renewal.secondsleft)))}</strong> <bdi>{renewal.message}</bdi>{' '}
           <bdi>{renewal.advice}</bdi>
         </p>
       )}
       <RejectedCallback of={rejectedcallback} />
       {warnings.length > 0 && (
-        <ul aria-label={t(messages.warnings)}>
+        <ul aria-label={t(texts.warnings)}>
           {warnings.map(({ code, message: text }) => (
             <li key={code}>{text}</li>
           ))}
@@ -47,7 +47,7 @@ export function RejectedCallback({ of }: { of: Schemas['RejectedCallback'] | und
   if (of === undefined) return null;
   return (
     <p>
-      <strong>{t(messages.rejected(String(of.count)))}</strong> <bdi>{of.message}</bdi> <bdi>{of.advice}</bdi>{' '}
+      <strong>{t(texts.rejected(String(of.count)))}</strong> <bdi>{of.message}</bdi> <bdi>{of.advice}</bdi>{' '}
       <Time at={of.at} />
     </p>
   );

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { useAction } from '../../app/resource.js';
 import { t } from '../../app/text.js';
-import { handshakeMessages as messages, subscriptionMessages } from '../../texts/subscription.js';
+import { handshakeTexts as texts, subscriptionTexts } from '../../texts/subscription.js';
 import { ProblemView } from '../../ui/problem.js';
 import { Time } from '../../ui/time.js';
 import { Exchange } from './subscription-exchange.js';
 import { RejectedCallback } from './subscription-status.js';
-import { readHandshakes, type Handshake, type Read } from './use-subscription.js';
+import { readHandshakes, type Handshake, type SubscriptionDetails } from './use-subscription.js';
 
 const looks: Partial<Record<Handshake['state'], string>> = {
   granted: 'good',
@@ -17,7 +17,7 @@ const looks: Partial<Record<Handshake['state'], string>> = {
 };
 
 /** Every handshake, newest first. The newest is open. */
-export function Timeline({ read }: { read: Read }) {
+export function Timeline({ read }: { read: SubscriptionDetails }) {
   const [older, setOlder] = useState<{ handshakes: readonly Handshake[]; cursor: string | undefined }>();
   const action = useAction();
   const cursor = older === undefined ? read.olderCursor : older.cursor;
@@ -29,8 +29,8 @@ export function Timeline({ read }: { read: Read }) {
   const all = [...read.handshakes, ...(older?.handshakes ?? []).filter(({ id }) => !known.has(id))];
   return (
     <section aria-labelledby="handshakes">
-      <h2 id="handshakes">{t(messages.title)}</h2>
-      <p>{t(all.length === 0 ? messages.none : messages.hint)}</p>
+      <h2 id="handshakes">{t(texts.title)}</h2>
+      <p>{t(all.length === 0 ? texts.none : texts.hint)}</p>
       <ol class="timeline">
         {all.map((handshake, place) => (
           <li key={handshake.id} class="card">
@@ -41,7 +41,7 @@ export function Timeline({ read }: { read: Read }) {
       <ProblemView problem={action.problem} />
       {cursor !== undefined && (
         <button type="button" disabled={action.isBusy} onClick={() => void action.run(readOlder)}>
-          {t(messages.older)}
+          {t(texts.older)}
         </button>
       )}
     </section>
@@ -55,9 +55,9 @@ function HandshakeCard({ handshake, isOpen }: { handshake: Handshake; isOpen: bo
     <details open={isOpen}>
       <summary>
         <h3 class="in-line">
-          <Time at={createdat} isExact /> · {t(messages.reasons[reason])}
+          <Time at={createdat} isExact /> · {t(texts.reasons[reason])}
         </h3>{' '}
-        <span class={`badge ${looks[state] ?? 'bad'}`}>{t(messages.states[state])}</span>{' '}
+        <span class={`badge ${looks[state] ?? 'bad'}`}>{t(texts.states[state])}</span>{' '}
         {verdict !== undefined && <code>{verdict}</code>}
       </summary>
       {message !== undefined && (
@@ -67,12 +67,12 @@ function HandshakeCard({ handshake, isOpen }: { handshake: Handshake; isOpen: bo
       )}
       {advice !== undefined && (
         <p>
-          <strong>{t(subscriptionMessages.toDo)}</strong> <bdi>{advice}</bdi>
+          <strong>{t(subscriptionTexts.toDo)}</strong> <bdi>{advice}</bdi>
         </p>
       )}
       {nextat !== undefined && (
         <p>
-          <strong>{t(subscriptionMessages.next)}</strong> {next} <Time at={nextat} />
+          <strong>{t(subscriptionTexts.next)}</strong> {next} <Time at={nextat} />
         </p>
       )}
       <RejectedCallback of={rejectedcallback} />

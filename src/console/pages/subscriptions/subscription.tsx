@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { href } from '../../app/route.js';
 import { t } from '../../app/text.js';
-import { registerMessages } from '../../texts/register.js';
-import { subscriptionMessages as messages } from '../../texts/subscription.js';
+import { registerTexts } from '../../texts/register.js';
+import { subscriptionTexts as texts } from '../../texts/subscription.js';
 import { Loaded } from '../../ui/problem.js';
 import { FilterTester, useFilterCheck } from './filter-test.js';
 import { Actions } from './subscription-actions.js';
@@ -11,7 +11,7 @@ import { EditSubscription } from './subscription-edit.js';
 import { Facts } from './subscription-facts.js';
 import { StatusNote } from './subscription-status.js';
 import { Timeline } from './subscription-timeline.js';
-import { useSubscription, type Read, type Subscription } from './use-subscription.js';
+import { useSubscription, type SubscriptionDetails, type Subscription } from './use-subscription.js';
 import { WebhookLines } from '../webhooks/webhook-lines.js';
 
 /** The owner fixes these elsewhere than in the response to OPTIONS. */
@@ -24,7 +24,7 @@ export function needsLines({ status, statusdetails: { reason } }: Subscription):
 }
 
 /** What Assent asked for, or would ask. */
-export function askedRate({ subscription, handshakes: [latest] }: Read): string {
+export function askedRate({ subscription, handshakes: [latest] }: SubscriptionDetails): string {
   const header = latest?.attempts.at(-1)?.request.find(({ name }) => name.toLowerCase() === 'webhook-request-rate');
   return header?.value ?? String(subscription.requestedrate ?? '*');
 }
@@ -36,9 +36,9 @@ export function OneSubscription({ id }: { id: string }) {
   return (
     <>
       <p>
-        <a href={href('subscriptions')}>{t(messages.back)}</a>
+        <a href={href('subscriptions')}>{t(texts.back)}</a>
       </p>
-      <h1>{resource.data === undefined ? t(messages.title) : <bdi>{resource.data.subscription.sink}</bdi>}</h1>
+      <h1>{resource.data === undefined ? t(texts.title) : <bdi>{resource.data.subscription.sink}</bdi>}</h1>
       <Loaded of={resource}>
         {(read) => {
           const { subscription } = read;
@@ -76,7 +76,7 @@ function StoredFilterTest({ subscription: { id, types, source } }: { subscriptio
   return (
     <details>
       <summary>
-        <h2 class="in-line">{t(registerMessages.test)}</h2>
+        <h2 class="in-line">{t(registerTexts.test)}</h2>
       </summary>
       <FilterTester check={check} />
     </details>

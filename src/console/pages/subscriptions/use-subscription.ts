@@ -6,7 +6,7 @@ import { useResource, type Resource } from '../../app/resource.js';
 export type Subscription = Schemas['Subscription'];
 export type Handshake = Schemas['Handshake'];
 
-export interface Read {
+export interface SubscriptionDetails {
   subscription: Subscription;
   etag: string;
   /** Newest first. */
@@ -26,8 +26,8 @@ export const readHandshakes = (id: string, cursor?: string, signal?: AbortSignal
 };
 
 /** A subscription with its latest handshakes. While the webhook is being asked, it is read again and again. */
-export function useSubscription(id: string): Resource<Read> {
-  const resource: Resource<Read> = useResource(
+export function useSubscription(id: string): Resource<SubscriptionDetails> {
+  const resource: Resource<SubscriptionDetails> = useResource(
     id,
     async (signal) => {
       const [{ data: subscription, etag = '' }, handshakes] = await Promise.all([
@@ -48,14 +48,18 @@ export function useSubscription(id: string): Resource<Read> {
   return resource;
 }
 
-function isAbout({ kind, subscription, origin, sink }: Change, id: string, read: Read | undefined): boolean {
+function isAbout(
+  { kind, subscription, origin, sink }: Change,
+  id: string,
+  read: SubscriptionDetails | undefined,
+): boolean {
   if (kind.startsWith('subscription.')) return subscription === id;
   if (origin !== read?.subscription.origin) return false;
   return sink === read.subscription.sink || kind.startsWith('origin.');
 }
 
 /** The feed has no entry for a response that leaves a subscription pending. */
-function pauseOf({ subscription: { status }, handshakes: [latest] }: Read): number | undefined {
+function pauseOf({ subscription: { status }, handshakes: [latest] }: SubscriptionDetails): number | undefined {
   const isAsking =
     latest?.state === 'asking' || (latest?.state === 'due' && Date.parse(latest.nextat ?? '') - Date.now() < 2_000);
   if (status !== 'suspended' && status !== 'blocked') {

@@ -2,7 +2,7 @@ import { api, type Schemas } from '../../app/api.js';
 import { useResource } from '../../app/resource.js';
 import { replaceQuery } from '../../app/route.js';
 import { language, t, type Text } from '../../app/text.js';
-import { todayMessages as messages } from '../../texts/today.js';
+import { todayTexts as texts } from '../../texts/today.js';
 import { BarChart, type Series } from '../../ui/chart.js';
 import { Field } from '../../ui/field.js';
 import { Loaded } from '../../ui/problem.js';
@@ -34,9 +34,9 @@ export function Activity({ range: wanted }: { range: string | undefined }) {
   useEvery(ranges[range].refreshMs, statistics.reload);
   return (
     <section aria-labelledby="activity">
-      <h2 id="activity">{t(messages.activity)}</h2>
+      <h2 id="activity">{t(texts.activity)}</h2>
       <div class="filters">
-        <Field label={t(messages.range)}>
+        <Field label={t(texts.range)}>
           {(attributes) => (
             <select
               {...attributes}
@@ -47,7 +47,7 @@ export function Activity({ range: wanted }: { range: string | undefined }) {
             >
               {(Object.keys(ranges) as Range[]).map((each) => (
                 <option key={each} value={each}>
-                  {t(messages.ranges[each])}
+                  {t(texts.ranges[each])}
                 </option>
               ))}
             </select>
@@ -67,12 +67,12 @@ function Charts({ data }: { data: Statistics }) {
       labels.map(() => 0),
     );
   const handshakes = handshakeLooks.map(([outcome, look]) => ({
-    name: t(messages.handshakeOutcomes[outcome]),
+    name: t(texts.handshakeOutcomes[outcome]),
     look,
     values: sum((series) => series.outcome === outcome),
   }));
   const deliveries = deliveryLooks.map(([part, look]) => ({
-    name: t(messages.deliveryOutcomes[part]),
+    name: t(texts.deliveryOutcomes[part]),
     look,
     values: sum(({ kind, code }) => kind === 'delivery' && (partOf[code] ?? 'failed') === part),
   }));
@@ -80,14 +80,14 @@ function Charts({ data }: { data: Statistics }) {
   const allowed = sum(({ kind, code }) => kind === 'lease' && code === 'allowed');
   const unused = allowed.map((value, place) => Math.max(0, value - (leased[place] ?? 0)));
   const rates = [
-    { name: t(messages.leased), look: 3, values: leased },
-    { name: t(messages.unused), look: 4, values: unused },
+    { name: t(texts.leased), look: 3, values: leased },
+    { name: t(texts.unused), look: 4, values: unused },
   ];
   return (
     <div class="cards">
-      <Chart title={messages.handshakes} labels={labels} series={handshakes} />
-      <Chart title={messages.deliveries} labels={labels} series={deliveries} />
-      <Chart title={messages.rates} hint={messages.ratesHint} labels={labels} series={rates} />
+      <Chart title={texts.handshakes} labels={labels} series={handshakes} />
+      <Chart title={texts.deliveries} labels={labels} series={deliveries} />
+      <Chart title={texts.rates} hint={texts.ratesHint} labels={labels} series={rates} />
     </div>
   );
 }
@@ -120,7 +120,7 @@ function Chart(props: { title: Text; hint?: Text; labels: readonly string[]; ser
       {isEmpty ? (
         <>
           <p>{t(title)}</p>
-          <p class="soft">{t(messages.none)}</p>
+          <p class="soft">{t(texts.none)}</p>
         </>
       ) : (
         <BarChart title={t(title)} labels={labels} series={series} />

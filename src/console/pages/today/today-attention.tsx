@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { useResource } from '../../app/resource.js';
 import { isAdmin } from '../../app/session.js';
 import { formatNumber, language, t } from '../../app/text.js';
-import { todayMessages as messages } from '../../texts/today.js';
+import { todayTexts as texts } from '../../texts/today.js';
 import { Loaded } from '../../ui/problem.js';
 import { Time } from '../../ui/time.js';
 import { readAttention, type Group } from './attention.js';
@@ -28,11 +28,11 @@ export function Attention() {
   useEvery(everyMs, groups.reload);
   return (
     <section aria-labelledby="attention">
-      <h2 id="attention">{t(messages.lead)}</h2>
+      <h2 id="attention">{t(texts.lead)}</h2>
       <Loaded of={groups}>
         {(found) =>
           found.length === 0 ? (
-            <p class="note">{t(messages.nothing)}</p>
+            <p class="note">{t(texts.nothing)}</p>
           ) : (
             <div class="cards">
               {found.map((group) => (
@@ -47,7 +47,7 @@ export function Attention() {
 }
 
 function GroupCard({ group: { name, count, isAtLeast, first, address } }: { group: Group }) {
-  const { title, hint } = messages.groups[name];
+  const { title, hint } = texts.groups[name];
   const number = `${formatNumber(count)}${isAtLeast ? '+' : ''}`;
   return (
     <section class="card" aria-labelledby={`group-${name}`}>
@@ -70,7 +70,7 @@ function GroupCard({ group: { name, count, isAtLeast, first, address } }: { grou
             {at !== undefined && (
               <>
                 {' '}
-                {t(name === 'held' ? messages.holdEnds : messages.expires)} <Time at={at} />
+                {t(name === 'held' ? texts.holdEnds : texts.expires)} <Time at={at} />
               </>
             )}
           </li>
@@ -79,7 +79,7 @@ function GroupCard({ group: { name, count, isAtLeast, first, address } }: { grou
       {(count > first.length || isAtLeast) && (
         <p>
           <a href={address}>
-            {t(messages.showAll)}: {t(title)}, {number}
+            {t(texts.showAll)}: {t(title)}, {number}
           </a>
         </p>
       )}

@@ -1,7 +1,7 @@
 import { api } from '../../app/api.js';
 import { useResource } from '../../app/resource.js';
 import { formatNumber, t } from '../../app/text.js';
-import { todayMessages as messages } from '../../texts/today.js';
+import { todayTexts as texts } from '../../texts/today.js';
 import { Loaded } from '../../ui/problem.js';
 import { useEvery } from './today-attention.js';
 
@@ -16,29 +16,29 @@ export function Health() {
   const seconds = (value: number) => formatNumber(Math.round(value));
   return (
     <section aria-labelledby="health">
-      <h2 id="health">{t(messages.health)}</h2>
+      <h2 id="health">{t(texts.health)}</h2>
       <Loaded of={health}>
         {({ version, secondsbehind, secondslate, writable }) => (
           <dl class="facts">
-            <dt>{t(messages.feedLag)}</dt>
+            <dt>{t(texts.feedLag)}</dt>
             <dd>
               {secondsbehind === undefined
-                ? t(messages.loading)
+                ? t(texts.loading)
                 : secondsbehind < usualSeconds
-                  ? t(messages.current)
-                  : `${seconds(secondsbehind)} ${t(messages.behind)}`}
+                  ? t(texts.current)
+                  : `${seconds(secondsbehind)} ${t(texts.behind)}`}
             </dd>
-            <dt>{t(messages.late)}</dt>
+            <dt>{t(texts.late)}</dt>
             <dd>
               {secondslate === undefined
-                ? t(messages.unknown)
+                ? t(texts.unknown)
                 : secondslate < usualSeconds
-                  ? t(messages.onTime)
-                  : `${seconds(secondslate)} ${t(messages.secondsLate)}`}
+                  ? t(texts.onTime)
+                  : `${seconds(secondslate)} ${t(texts.secondsLate)}`}
             </dd>
-            <dt>{t(messages.changes)}</dt>
-            <dd>{t(writable ? messages.possible : messages.readOnly)}</dd>
-            <dt>{t(messages.version)}</dt>
+            <dt>{t(texts.changes)}</dt>
+            <dd>{t(writable ? texts.possible : texts.readOnly)}</dd>
+            <dt>{t(texts.version)}</dt>
             <dd>{version}</dd>
           </dl>
         )}

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { t } from '../../app/text.js';
-import { handshakeMessages as messages } from '../../texts/subscription.js';
+import { handshakeTexts as texts } from '../../texts/subscription.js';
 import { Copyable } from '../../ui/copy.js';
 import { Field } from '../../ui/field.js';
 import { linesFor, webhookSnippets } from './webhook-snippets.js';
@@ -22,10 +22,10 @@ export function WebhookLines({
   return (
     <details open={isOpen}>
       <summary>
-        <h2 class="in-line">{t(messages.lines)}</h2>
+        <h2 class="in-line">{t(texts.lines)}</h2>
       </summary>
-      <p>{t(messages.linesHint)}</p>
-      <Field label={t(messages.framework)}>
+      <p>{t(texts.linesHint)}</p>
+      <Field label={t(texts.framework)}>
         {(attributes) => (
           <select
             {...attributes}

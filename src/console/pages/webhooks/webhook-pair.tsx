@@ -4,7 +4,7 @@ import { useResource } from '../../app/resource.js';
 import { href } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { t } from '../../app/text.js';
-import { grantsMessages as messages } from '../../texts/grants.js';
+import { grantsTexts as texts } from '../../texts/grants.js';
 import { Loaded } from '../../ui/problem.js';
 import { StatusBadge } from '../../ui/status.js';
 import { Table } from '../../ui/table.js';
@@ -45,7 +45,7 @@ export function WebhookPair({ origin, sink }: { origin: string; sink: string }) 
   return (
     <>
       <p>
-        <a href={href('webhooks')}>{t(messages.backToWebhooks)}</a>
+        <a href={href('webhooks')}>{t(texts.backToWebhooks)}</a>
       </p>
       <h1>
         <bdi>{sink}</bdi>
@@ -53,49 +53,45 @@ export function WebhookPair({ origin, sink }: { origin: string; sink: string }) 
       <Loaded of={permission}>
         {({ allowed, reason = '', message }) => (
           <p class="lead">
-            {allowed
-              ? t(messages.allowed)
-              : messages.denials[reason] === undefined
-                ? message
-                : t(messages.denials[reason])}
+            {allowed ? t(texts.allowed) : texts.denials[reason] === undefined ? message : t(texts.denials[reason])}
           </p>
         )}
       </Loaded>
-      <h2>{t(messages.grant)}</h2>
+      <h2>{t(texts.grant)}</h2>
       <Loaded of={grant}>
-        {(id) => (id === '' ? <p>{t(messages.noGrant)}</p> : <GrantCard key={id} id={id} renewal={renewal} />)}
+        {(id) => (id === '' ? <p>{t(texts.noGrant)}</p> : <GrantCard key={id} id={id} renewal={renewal} />)}
       </Loaded>
       {isAdmin.value && (
         <p>
           <a class="button" href={href('grants', undefined, { agree: 'new', ...pair })}>
-            {t(messages.agree)}
+            {t(texts.agree)}
           </a>
         </p>
       )}
       {first !== undefined && <WebhookDeliveries subscription={first.id} isOfPair={isOfPair} />}
       {isAdmin.value && (
         <>
-          <h2>{t(messages.subscriptions)}</h2>
+          <h2>{t(texts.subscriptions)}</h2>
           <Loaded of={subscriptions}>
             {(rows) =>
               rows.length === 0 ? (
-                <p>{t(messages.noSubscriptions)}</p>
+                <p>{t(texts.noSubscriptions)}</p>
               ) : (
                 <Table
-                  caption={t(messages.subscriptions)}
+                  caption={t(texts.subscriptions)}
                   rows={rows}
                   keyOf={({ id }) => id}
                   columns={[
                     {
                       key: 'subscriber',
-                      title: t(messages.subscriber),
+                      title: t(texts.subscriber),
                       cell: ({ id, subscriber }) => (
                         <a href={href('subscriptions', id)}>
                           <bdi>{subscriber}</bdi>
                         </a>
                       ),
                     },
-                    { key: 'state', title: t(messages.state), cell: ({ status }) => <StatusBadge status={status} /> },
+                    { key: 'state', title: t(texts.state), cell: ({ status }) => <StatusBadge status={status} /> },
                     {
                       key: 'types',
                       title: 'types',

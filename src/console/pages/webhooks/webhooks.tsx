@@ -1,7 +1,7 @@
 import { route } from '../../app/route.js';
 import { t } from '../../app/text.js';
-import { commonMessages } from '../../texts/common.js';
-import { grantsMessages as messages } from '../../texts/grants.js';
+import { commonTexts } from '../../texts/common.js';
+import { grantsTexts as texts } from '../../texts/grants.js';
 import { GrantList, webhookHref } from '../grants/grant-list.js';
 import { WebhookPair } from './webhook-pair.js';
 
@@ -13,8 +13,8 @@ export function Webhooks() {
   }
   return (
     <>
-      <h1>{t(commonMessages.menu.webhooks)}</h1>
-      <p>{t(messages.webhooksLead)}</p>
+      <h1>{t(commonTexts.menu.webhooks)}</h1>
+      <p>{t(texts.webhooksLead)}</p>
       <GrantList sortedBy="sink" linkTo={webhookHref} />
     </>
   );

@@ -5,7 +5,7 @@ import type { CallbackOutcome } from '../../../registry/handshake/callback.js';
 import { explain, observed } from '../../../registry/handshake/explain.js';
 import type { HeaderLine } from '../../../consent/handshake.js';
 import { judge, type FinalReply, type Judgement, type Warning } from '../../../consent/judgement.js';
-import { nextMove, type Deciding } from '../../../registry/handshake/next-move.js';
+import { nextMove, type MoveInput } from '../../../registry/handshake/next-move.js';
 import type { Verdict } from '../../../consent/verdicts.js';
 import type { Rate } from '../../../consent/rate.js';
 import { isLoopback } from '../../../outbound/loopback-request.js';
@@ -115,7 +115,7 @@ export async function check(settings: CheckSettings, observer: Observer): Promis
     );
     attempts.push(attempt);
     observer.asked(attempt, attempts.length > 1);
-    const deciding: Deciding = {
+    const deciding: MoveInput = {
       claim: { reason: 'registration' },
       attempt: { callbackOffered },
       origin: policy,

@@ -1,6 +1,6 @@
 /**
- * The instructions of a program (program.ts). Every operation below `all` is a leaf of two words; an odd one negates
- * the operation before it in this list.
+ * The instructions of a program (program.ts). Every one below `all` is a leaf of two words; an odd one negates the
+ * one before it in this list.
  */
 export const exact = 2;
 export const notExact = 3;
@@ -13,10 +13,10 @@ export const any = 9;
 export const predicate = 10;
 export const notPredicate = 11;
 
-export const operationMask = 15;
+export const instructionMask = 15;
 export const operandShift = 4;
 
-/** The number of words of the instruction that begins with `word`, including its children. */
+/** The number of words that begin with `word`, including children. */
 export function lengthOf(word: number): number {
-  return (word & operationMask) < all ? 2 : word >>> operandShift;
+  return (word & instructionMask) < all ? 2 : word >>> operandShift;
 }
