@@ -1,13 +1,18 @@
 import { createBlockStore } from '../blocks/store.js';
-import { forgetLeases } from '../deliveries/lease.js';
-import { forget } from '../handshake/forget.js';
-import { sweep } from '../handshake/sweep.js';
+import { forgetAudits, forgetChanges } from '../changes/retention.js';
+import { forgetLeases } from '../deliveries/retention.js';
+import { forgetGrants, noteExpiries } from '../grants/retention.js';
+import { forgetCooldowns, forgetHandshakes, forgetRateWindows } from '../handshake/retention.js';
+import { endOvertaken, refuseUncalled, renewDue } from '../handshake/sweep.js';
 import { flushMs, type Counter } from '../statistics/counter.js';
-import { forgetStatistics } from '../statistics/read-statistics.js';
+import { forgetStatistics } from '../statistics/retention.js';
+import { forgetKeys } from '../storage/retention.js';
 import type { Query } from '../storage/sql.js';
-import { forgetEnded, recordEnds } from '../subscriptions/end.js';
+import type { Transaction } from '../storage/transaction.js';
 import type { CredentialVault } from '../subscriptions/credential-vault.js';
-import { forgetEndedCredentials, resealCredentials } from '../subscriptions/reseal-credentials.js';
+import { recordEnds } from '../subscriptions/end.js';
+import { resealCredentials } from '../subscriptions/reseal-credentials.js';
+import { forgetEnded, forgetPreviousCredentials } from '../subscriptions/retention.js';
 import type { Context } from './context.js';
 import { repeat } from './repeat.js';
 
@@ -19,6 +24,20 @@ export interface Upkeep {
   forget(): Promise<void>;
   /** Loops that end when the signal fires. */
   run(signal: AbortSignal): Promise<void>[];
+}
+
+/** Tasks with the same interval take turns, so that they hold one connection. */
+interface Interval {
+  ms: number;
+  /** Before the first time. */
+  firstMs: number;
+}
+
+interface Task {
+  /** For the log. */
+  name: string;
+  every: Interval;
+  run(): Promise<void>;
 }
 
 const hourMs = 3_600_000;
@@ -36,7 +55,10 @@ export function createUpkeep(
     return database.query(text, values);
   };
 
-  const blocks = createBlockStore(database);
+  /** Repeats a step until it writes less than it may. */
+  const untilDone = (maxRows: number, step: (tx: Transaction, maxRows: number) => Promise<number>) => async () => {
+    while ((await database.write((tx) => step(tx, maxRows))) === maxRows);
+  };
 
   async function reseal(): Promise<void> {
     const { resealed, unopened, example } = await resealCredentials({ query }, vault);
@@ -44,31 +66,52 @@ export function createUpkeep(
     if (unopened > 0) log.error({ credentials: unopened, subscription: example }, 'no key decrypts these credentials');
   }
 
-  const upkeep: Upkeep = {
-    async sweep() {
-      // None may keep the others from their work.
-      await recordEnds(database)
-        .finally(() => blocks.liftEnded())
-        .finally(() => sweep(database));
-    },
-    async forget() {
-      await forgetEnded(query, config.retentionDays);
-      await forget({ ...database, query }, config);
-      await forgetLeases(query);
-      await forgetEndedCredentials({ query });
-      await forgetStatistics(query);
-    },
+  const sweeping: Interval = { ms: config.pollMs * 2, firstMs: 0 };
+  const forgetting: Interval = { ms: hourMs, firstMs: 0 };
+  const { retentionDays: days, auditDays, feedRetentionHours } = config;
+  const tasks: Task[] = [
+    { name: 'end subscriptions', every: sweeping, run: untilDone(500, recordEnds) },
+    { name: 'lift blocks', every: sweeping, run: createBlockStore(database).liftEnded },
+    { name: 'end callbacks', every: sweeping, run: untilDone(100, refuseUncalled) },
+    { name: 'end overtaken renewals', every: sweeping, run: untilDone(100, endOvertaken) },
+    { name: 'renew grants', every: sweeping, run: untilDone(100, renewDue) },
+    { name: 'report expiry of grants', every: sweeping, run: untilDone(100, noteExpiries) },
+    { name: 'delete ended subscriptions', every: forgetting, run: () => forgetEnded(query, days) },
+    { name: 'delete previous credentials', every: forgetting, run: () => forgetPreviousCredentials(query) },
+    { name: 'delete changes', every: forgetting, run: () => forgetChanges(query, feedRetentionHours) },
+    { name: 'delete idempotency keys', every: forgetting, run: () => forgetKeys(query) },
+    { name: 'delete rate windows', every: forgetting, run: () => forgetRateWindows(query) },
+    { name: 'delete cool-downs', every: forgetting, run: () => forgetCooldowns(query) },
+    { name: 'delete audit records', every: forgetting, run: () => forgetAudits(query, auditDays) },
+    { name: 'delete handshakes', every: forgetting, run: () => forgetHandshakes(query, days) },
+    { name: 'delete grants', every: forgetting, run: () => forgetGrants({ ...database, query }, days) },
+    { name: 'delete leases', every: forgetting, run: () => forgetLeases(query) },
+    { name: 'delete statistics', every: forgetting, run: () => forgetStatistics(query) },
+    { name: 'write statistics', every: { ms: flushMs, firstMs: flushMs }, run: counter.flush },
+    { name: 'vacuum', every: { ms: tidyMs, firstMs: tidyMs }, run: database.tidy },
+    // Not at startup: during a rolling restart, the other processes do not have a new key yet.
+    { name: 're-encrypt credentials', every: { ms: hourMs, firstMs: hourMs }, run: reseal },
+  ];
+
+  /** A task that fails stops no other one. */
+  async function runAll(every: Interval): Promise<void> {
+    for (const task of tasks) {
+      if (task.every !== every) continue;
+      stopping.throwIfAborted();
+      await task.run().catch((error: unknown) => {
+        stopping.throwIfAborted();
+        log.error({ task: task.name, err: error }, 'upkeep fault');
+      });
+    }
+  }
+
+  return {
+    sweep: () => runAll(sweeping),
+    forget: () => runAll(forgetting),
     run(signal) {
-      const onFault = (error: unknown) => log.error({ err: error }, 'sweep fault');
-      return [
-        repeat(upkeep.sweep, config.pollMs * 2, signal, onFault),
-        repeat(upkeep.forget, hourMs, signal, onFault),
-        repeat(counter.flush, flushMs, signal, onFault, flushMs),
-        repeat(database.tidy, tidyMs, signal, onFault, tidyMs),
-        // Not at startup: during a rolling restart, the other processes do not have a new key yet.
-        repeat(reseal, hourMs, signal, onFault, hourMs),
-      ];
+      const intervals = [...new Set(tasks.map(({ every }) => every))];
+      const logged = () => undefined;
+      return intervals.map((every) => repeat(() => runAll(every), every.ms, signal, logged, every.firstMs));
     },
   };
-  return upkeep;
 }

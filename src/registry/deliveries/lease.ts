@@ -1,8 +1,6 @@
 import type { Denial } from '../../matching/replica/known-pairs.js';
 import { storedRate, type Rate } from '../../consent/rate.js';
 import type { Database } from '../storage/database.js';
-import { inPages, overPages } from '../storage/over-pages.js';
-import type { Query } from '../storage/sql.js';
 
 /**
  * A rate is granted to an origin as a whole. Its instances share it with leases: a number of requests to send within two
@@ -107,23 +105,4 @@ export function createLeases({ query }: Pick<Database, 'query'>): Leases {
       return row?.back ?? undefined;
     },
   };
-}
-
-/** Removes what was not used for an hour. */
-export async function forgetLeases(query: Query): Promise<void> {
-  await overPages(
-    query,
-    'lease_holder',
-    `delete from lease_holder where ${inPages} and askedat < now() - interval '1 hour'`,
-  );
-  // Skips locked rows: a pool that is being written is in use, and its holder may not be there yet.
-  await overPages(
-    query,
-    'lease_pool',
-    `delete from lease_pool where pair in (
-       select p.pair from lease_pool p
-       where ${inPages} and p.tokensat < now() - interval '1 hour'
-         and not exists (select from lease_holder h where h.pair = p.pair)
-       for update skip locked)`,
-  );
 }

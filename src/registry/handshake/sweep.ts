@@ -1,5 +1,3 @@
-import { noteExpiries } from '../grants/note-expiry.js';
-import type { Database } from '../storage/database.js';
 import type { grant as GrantRow, handshake as HandshakeRow } from '../storage/generated/client.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import { service, type Transaction } from '../storage/transaction.js';
@@ -7,15 +5,11 @@ import { isOpen } from './choose.js';
 import { enqueue } from './queue.js';
 import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
 
-const maxRows = 100;
-
-/** What time alone causes: callbacks and grants expire, and grants need renewal. Safe in several processes at once. */
-export async function sweep({ write }: Pick<Database, 'write'>): Promise<void> {
-  for (const step of [refuseUncalled, endOvertaken, renewDue, noteDue]) while ((await write(step)) === maxRows);
-}
+// What time alone does to handshakes. Each step is safe in several processes at once, and returns how many it wrote, at
+// most `maxRows`.
 
 /** waiting -> refused. */
-async function refuseUncalled(tx: Transaction): Promise<number> {
+export async function refuseUncalled(tx: Transaction, maxRows: number): Promise<number> {
   const rows = await tx.sql.$queryRaw<HandshakeRow[]>`
     update handshake set state = 'refused', verdict = 'callback_expired', waitinguntil = null, finishedat = now()
     where id in (
@@ -30,7 +24,7 @@ async function refuseUncalled(tx: Transaction): Promise<number> {
  * waiting -> refused, due -> cancelled: renewals that are still open when a newer consent needs renewal itself; the new
  * renewal replaces them. The callback of a waiting one stays valid.
  */
-async function endOvertaken(tx: Transaction): Promise<number> {
+export async function endOvertaken(tx: Transaction, maxRows: number): Promise<number> {
   const rows = await tx.sql.$queryRaw<HandshakeRow[]>`
     update handshake set state = case when state = 'waiting' then 'refused' else 'cancelled' end,
       callbackopen = state = 'waiting', waitinguntil = null, finishedat = now()
@@ -47,8 +41,6 @@ async function endOvertaken(tx: Transaction): Promise<number> {
   return rows.length;
 }
 
-const noteDue = (tx: Transaction) => noteExpiries(tx, maxRows);
-
 function recordRefusals(tx: Transaction, rows: readonly HandshakeRow[]): void {
   for (const { id, tenant, origin, sink, subscription, verdict } of rows) {
     const target = subscription === null ? `handshake:${id}` : `subscription:${subscription}`;
@@ -62,7 +54,7 @@ function recordRefusals(tx: Transaction, rows: readonly HandshakeRow[]): void {
  * The old grant stays valid until the new response arrives. If every subscription of the pair is suspended or has ended,
  * nothing is sent. The subscription that needs the renewal is locked, so that it is not being removed as the last one.
  */
-async function renewDue(tx: Transaction): Promise<number> {
+export async function renewDue(tx: Transaction, maxRows: number): Promise<number> {
   const rows = await tx.sql.$queryRaw<GrantRow[]>`
     update "grant" set renewat = null, version = version + 1
     where (origin, sink) in (

@@ -1,6 +1,4 @@
 import type { Database } from '../storage/database.js';
-import { inPages, overPages } from '../storage/over-pages.js';
-import type { Query } from '../storage/sql.js';
 import { outcomeOfVerdict, stepMs, type HandshakeOutcome, type StatisticKind, type Step } from './statistic.js';
 
 export interface StatisticsQuery {
@@ -66,14 +64,4 @@ function begin({ kind, code }: Row, length: number): Series {
   const outcome =
     kind === 'handshake' ? (outcomeOfVerdict as Partial<Record<string, HandshakeOutcome>>)[code] : undefined;
   return { kind, code, ...(outcome && { outcome }), total: 0, counts: Array<number>(length).fill(0) };
-}
-
-/** Deletes minutes after a day and hours after a year; a little later, so that a whole day and year can be read. */
-export async function forgetStatistics(query: Query): Promise<void> {
-  await overPages(
-    query,
-    'statistic',
-    `delete from statistic where ${inPages}
-       and (step = 'minute' and startsat < now() - interval '25 hours' or startsat < now() - interval '367 days')`,
-  );
 }

@@ -2,8 +2,6 @@ import type { RegistryError } from '../../base/errors.js';
 import { keyOfPair } from '../../consent/grant.js';
 import { lockPairs } from '../grants/write-grant.js';
 import { closeHandshakesOf } from '../handshake/close.js';
-import type { Database } from '../storage/database.js';
-import type { Query } from '../storage/sql.js';
 import { service, type Transaction } from '../storage/transaction.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
 import { releasePairs } from './ask-webhook.js';
@@ -27,13 +25,6 @@ export function refuseEnd(end: Date | undefined, now: Date, present?: Date): Reg
   return invalid([{ pointer: '/expiresat', rule: 'time_out_of_range', detail: subscriptionTexts.expiryOutOfRange }]);
 }
 
-const maxRows = 500;
-
-/** Records the subscriptions whose end has passed. Safe in several processes at once. */
-export async function recordEnds({ write }: Pick<Database, 'write'>): Promise<void> {
-  while ((await write(recordSome)) === maxRows);
-}
-
 interface Ended {
   id: string;
   tenant: string;
@@ -43,8 +34,11 @@ interface Ended {
   endsat: Date;
 }
 
-/** An extension at the same moment holds the lock of the row: then its end is not due, or it extends a recorded end. */
-async function recordSome(tx: Transaction): Promise<number> {
+/**
+ * Records the subscriptions whose end has passed. An extension at the same moment holds the lock of the row: then its
+ * end is not due, or it extends a recorded end. Safe in several processes at once. Returns how many, at most `maxRows`.
+ */
+export async function recordEnds(tx: Transaction, maxRows: number): Promise<number> {
   const { sql } = tx;
   const rows = await sql.$queryRaw<Ended[]>`
     select id, tenant, subscriber, origin, sink, endsat from subscription where endsat <= now() and endedat is null
@@ -62,21 +56,3 @@ async function recordSome(tx: Transaction): Promise<number> {
   }
   return rows.length;
 }
-
-/** Deletes subscriptions that ended so many days ago. */
-export async function forgetEnded(query: Query, days: number): Promise<void> {
-  for (let gone = maxForgotten; gone === maxForgotten;) {
-    const [row] = await query<{ gone: number }>(
-      `with gone as (
-         delete from subscription where id in (
-           select id from subscription where endedat < now() - make_interval(days => $1::int)
-           order by endedat limit ${maxForgotten} for update skip locked)
-         returning 1)
-       select count(*)::int as gone from gone`,
-      [days],
-    );
-    gone = row?.gone ?? 0;
-  }
-}
-
-const maxForgotten = 1_000;

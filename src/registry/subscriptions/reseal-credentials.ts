@@ -65,12 +65,3 @@ async function reseal({ query }: Query, vault: CredentialVault, row: SealedRow):
   ]);
   return true;
 }
-
-/** Deletes previous credentials whose overlap has ended. */
-export async function forgetEndedCredentials({ query }: Query): Promise<void> {
-  await query(
-    `update subscription set previouscredential = null, previousinfo = null, previousuntil = null
-     where previousuntil <= now()`,
-    [],
-  );
-}

@@ -1,5 +1,7 @@
 import type { Query } from './sql.js';
 
+// Every folder that deletes has a retention.ts. What its statements share is here. app/upkeep.ts says when they run.
+
 const pagesAtOnce = 2_000;
 
 /** The condition that limits a statement to one part of the table. */
@@ -19,4 +21,21 @@ export async function overPages(query: Query, table: string, statement: string):
     from = Number(/\d+/.exec(next.at)?.[0]);
     await query(statement, [`(${from},0)`, `(${from + pagesAtOnce},0)`]);
   }
+}
+
+/** Repeats a statement that deletes at most `maxRows` rows and returns their number as `gone`, until fewer are left. */
+export async function inBatches(query: Query, maxRows: number, statement: string, values: unknown[]): Promise<void> {
+  for (let gone = maxRows; gone === maxRows;) {
+    const [row] = await query<{ gone: number }>(statement, values);
+    gone = row?.gone ?? 0;
+  }
+}
+
+/** Deletes idempotency keys after a day. */
+export function forgetKeys(query: Query): Promise<void> {
+  return overPages(
+    query,
+    'idempotency',
+    `delete from idempotency where ${inPages} and createdat < now() - interval '1 day'`,
+  );
 }

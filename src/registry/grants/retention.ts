@@ -1,6 +1,6 @@
 import type { Database } from '../storage/database.js';
-import { Prisma } from '../storage/generated/client.js';
-import type { Transaction } from '../storage/transaction.js';
+import { Prisma, type grant as GrantRow } from '../storage/generated/client.js';
+import { databaseTime, type Transaction } from '../storage/transaction.js';
 
 const maxRows = 5_000;
 
@@ -48,4 +48,23 @@ async function remove(tx: Transaction, keys: readonly Key[], days: number): Prom
      delete from "grant" g using going where g.origin = going.origin and g.sink = going.sink
      returning g.origin, g.sink, g.tenant`;
   for (const row of rows) tx.change({ ...row, kind: 'grant.ended' });
+}
+
+/**
+ * Logs what time alone does to live grants, once for each expiry: that one is about to expire although it was not
+ * renewed, and that it has. Nothing else changes; readers of permissions compare `expiresat`. Safe in several processes
+ * at once. Returns how many it logged, at most `maxRows`.
+ */
+export async function noteExpiries(tx: Transaction, maxRows: number): Promise<number> {
+  const now = await databaseTime(tx.sql);
+  const rows = await tx.sql.$queryRaw<GrantRow[]>`
+    update "grant" g set noteat = case when g.expiresat > ${now}::timestamptz then g.expiresat end
+    where (origin, sink) in (
+      select origin, sink from "grant" where state = 'live' and noteat <= ${now}::timestamptz
+      order by noteat limit ${maxRows} for update skip locked)
+    returning *`;
+  for (const { tenant, origin, sink, noteat } of rows) {
+    tx.change({ kind: noteat === null ? 'grant.expired' : 'grant.expiring', tenant, origin, sink });
+  }
+  return rows.length;
 }

@@ -1,0 +1,12 @@
+import { inPages, overPages } from '../storage/retention.js';
+import type { Query } from '../storage/sql.js';
+
+/** Deletes minutes after a day and hours after a year; a little later, so that a whole day and year can be read. */
+export function forgetStatistics(query: Query): Promise<void> {
+  return overPages(
+    query,
+    'statistic',
+    `delete from statistic where ${inPages}
+       and (step = 'minute' and startsat < now() - interval '25 hours' or startsat < now() - interval '367 days')`,
+  );
+}
