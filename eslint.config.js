@@ -26,9 +26,10 @@ const foldersOf = {
   kits: [['sender'], ['webhook', 'client', 'guard']],
   registry: [
     ['app'],
-    ['probes', 'gateways', 'deliveries', 'subscriptions'],
+    ['gateways', 'match', 'probes'],
+    ['deliveries'],
+    ['subscriptions'],
     ['handshake'],
-    ['match'],
     ['grants'],
     ['changes', 'statistics'],
     ['blocks', 'origins'],
@@ -36,6 +37,7 @@ const foldersOf = {
     ['http'],
     ['tokens'],
     ['storage'],
+    ['context.ts'],
   ],
 };
 
@@ -144,6 +146,17 @@ export default tseslint.config(
     files: ['src/**/*.ts'],
     ignores: ['src/main.ts', 'src/tools/cli/**'],
     rules: { 'no-restricted-globals': ['error', { name: 'process', message: 'Configuration comes from config.ts.' }] },
+  },
+  {
+    // It names the types of all folders of the registry, so that each of them may name the context.
+    files: ['src/registry/context.ts'],
+    rules: {
+      'import-x/no-restricted-paths': 'off',
+      'no-restricted-syntax': [
+        'error',
+        { selector: "ImportDeclaration[importKind!='type']", message: 'The context imports types only.' },
+      ],
+    },
   },
   {
     files: ['src/registry/pages/assets/*.js'],

@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal));
 
   // If it cannot listen, the start reports why.
-  const starting = await serve(createStartingApp(), config.operationsPort, config.operationsHost).catch(
+  const starting = await serve(createStartingApp(), config.operations.port, config.operations.host).catch(
     () => undefined,
   );
   const service = await createService({ config, log }).finally(async () => starting && closeServer(starting, 0));
@@ -52,13 +52,15 @@ async function main(): Promise<void> {
     Health: `${operationsUrl}/readyz`,
     Metrics: `${operationsUrl}/metrics`,
     Data: service.database.place,
-    ...(config.developmentIssuer && {
+    ...(config.tokens.developmentIssuer && {
       'Sign in': `${dataOf(config)}npx assent console${url === usualUrl ? '' : ` --url ${url}`}`,
       'Get a token': `${dataOf(config)}npx assent token --scope assent:admin`,
       Next: 'docs/quickstart.md; or stop this with Ctrl-C and see it work: npm run try',
     }),
     ...(config.publicUrl === undefined &&
-      config.replicaUrl === undefined && { Callbacks: 'off; set ASSENT_PUBLIC_URL so that webhooks can decide later' }),
+      config.database.replicaUrl === undefined && {
+        Callbacks: 'off; set ASSENT_PUBLIC_URL so that webhooks can decide later',
+      }),
   };
   const text = Object.entries(lines).map(([name, value]) => `  ${name.padEnd(12)} ${value}\n`);
   process.stderr.write(`Assent listens on ${url}\n${text.join('')}`);

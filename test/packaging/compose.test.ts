@@ -24,7 +24,7 @@ test('compose.yaml starts three equal processes with existing settings', () => {
     value.replace(/\$\{(\w+)(:[?-][^}]*)?\}/g, (_, variable) => (given as Record<string, string>)[variable] ?? ''),
   ]);
   const config = readConfig({ NODE_ENV: 'production', ...Object.fromEntries(resolved) });
-  expect(config.databaseUrl).toBe('postgres://assent:x@postgres:5432/assent');
+  expect(config.database.url).toBe('postgres://assent:x@postgres:5432/assent');
 });
 
 test('compose.yaml mounts existing files, and only the proxy is reachable from outside', () => {

@@ -117,8 +117,8 @@ test('the Kubernetes manifest has existing settings, ports and probes, and a use
   const config = readConfig(given);
   expect(settings.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(given)));
   expect(container.ports).toEqual([
-    { name: 'api', containerPort: config.port },
-    { name: 'operations', containerPort: config.operationsPort },
+    { name: 'api', containerPort: config.api.port },
+    { name: 'operations', containerPort: config.operations.port },
   ]);
   expect(container.livenessProbe.httpGet).toEqual({ path: '/livez', port: 'operations' });
   expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz/reads', port: 'operations' });

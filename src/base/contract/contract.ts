@@ -113,6 +113,7 @@ export interface OpenApiDocument {
 export interface Contract {
   document: OpenApiDocument;
   operations: readonly Operation[];
+  operationOf(id: OperationId): Operation;
 }
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
@@ -185,7 +186,16 @@ export function loadContract(text = readContract()): Contract {
       } satisfies Operation;
     }),
   );
-  return { document, operations };
+  const byId = new Map(operations.map((operation) => [operation.id, operation]));
+  return {
+    document,
+    operations,
+    operationOf(id) {
+      const operation = byId.get(id);
+      if (operation === undefined) throw new Error(`The contract has no operation ${id}.`);
+      return operation;
+    },
+  };
 }
 
 function readContract(): string {

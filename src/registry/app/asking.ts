@@ -1,43 +1,37 @@
-import { createRequire } from 'node:module';
-import type { Follower } from '../changes/follower.js';
-import type { Fault } from '../../base/errors.js';
+import { version } from '../../base/version.js';
 import { createAddressRules } from '../../outbound/address.js';
 import { createSafeRequest, safeRequestDefaults } from '../../outbound/safe-request.js';
 import { authorityOf, parseSink } from '../../outbound/sink.js';
-import { createQueue, type Queue } from '../handshake/queue.js';
+import { createQueue } from '../handshake/queue.js';
 import { createRateWindows } from '../handshake/rate-window.js';
 import { createSettle } from '../handshake/settle.js';
-import { createWorker, type Worker, type WorkerSettings } from '../handshake/worker.js';
-import type { Counter } from '../statistics/counter.js';
-import type { Context } from './context.js';
+import { createWorker, type WorkerSettings } from '../handshake/worker.js';
+import type { Context } from '../context.js';
 
 /** Asks webhooks for consent, and records their responses. */
-export interface Asking {
-  queue: Queue;
-  worker: Worker;
-  /** Undefined if the sink may be asked. */
-  faultOfSink(sink: string): Omit<Fault, 'pointer'> | undefined;
-}
+export type Asking = Pick<Context, 'queue' | 'worker' | 'faultOfSink'>;
 
 const maxBackoffMs = 3_600_000;
-const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
 
-export function createAsking(
-  { database, config, log, metrics }: Context,
-  follower: Pick<Follower, 'wake'>,
-  counter: Pick<Counter, 'count'>,
-): Asking {
+export function createAsking({
+  database,
+  config,
+  log,
+  metrics,
+  follower,
+  counter,
+}: Pick<Context, 'database' | 'config' | 'log' | 'metrics' | 'follower' | 'counter'>): Asking {
   const contact = config.contact ?? config.publicUrl;
   const ownAuthorities = config.publicUrl === undefined ? [] : [authorityOf(new URL(config.publicUrl))];
-  const sinkRules = { addresses: createAddressRules(config), ports: config.sinkPorts, ownAuthorities };
-  const rateWindows = createRateWindows({ perHost: config.handshakesPerHost, perTenant: config.handshakesPerTenant });
+  const sinkRules = { addresses: createAddressRules(config.outbound), ports: config.outbound.ports, ownAuthorities };
+  const rateWindows = createRateWindows(config.handshake.perMinute);
   const queue = createQueue({
     database,
     rateWindows,
     publicUrl: config.publicUrl,
-    callbackSeconds: config.callbackSeconds,
-    deadlineMs: config.handshakeDeadlineMs,
-    inFlight: { perHost: config.handshakesInFlightPerHost, perTenant: config.handshakesInFlightPerTenant },
+    callbackSeconds: config.handshake.callbackSeconds,
+    deadlineMs: config.handshake.deadlineMs,
+    inFlight: config.handshake.inFlight,
   });
   const onOutcome: WorkerSettings['onOutcome'] = (claim, { verdict, state }, seconds) => {
     const { id, tenant, origin, sinkHost, reason, subscription } = claim;
@@ -55,22 +49,18 @@ export function createAsking(
     admitNetwork: (network) => rateWindows.admitNetwork(database, network),
     request: createSafeRequest({
       ...safeRequestDefaults,
-      allowedNetworks: config.allowedNetworks,
-      deniedNetworks: config.deniedNetworks,
-      ports: config.sinkPorts,
+      ...config.outbound,
       ownAuthorities,
-      dnsServers: config.dnsServers,
-      ca: config.sinkCa,
-      deadlineMs: config.handshakeDeadlineMs,
+      deadlineMs: config.handshake.deadlineMs,
       userAgent: `Assent/${version}${contact === undefined ? '' : ` (${contact})`}`,
     }),
     settle: createSettle({
       database,
-      maxAttempts: config.handshakeAttempts,
-      retry: { firstMs: config.handshakeRetryMs, maxMs: maxBackoffMs },
+      maxAttempts: config.handshake.attempts,
+      retry: { firstMs: config.handshake.retryMs, maxMs: maxBackoffMs },
       random: Math.random,
     }),
-    maxInFlight: config.handshakesInFlight,
+    maxInFlight: config.handshake.maxInFlight,
     pollMs: config.pollMs,
     stopMs: Math.max(config.stopMs - 2_000, 0),
     onOutcome,

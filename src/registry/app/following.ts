@@ -1,21 +1,14 @@
-import { createFollower, type Follower } from '../changes/follower.js';
+import { createFollower } from '../changes/follower.js';
 import { dialects } from '../../matching/filters/dialects.js';
 import { createReplica } from '../../matching/replica/replica.js';
 import { listen } from '../storage/listen.js';
 import { createStandby } from '../storage/standby.js';
 import { changeChannel } from '../storage/transaction.js';
-import type { Context } from './context.js';
+import type { Context, Freshness } from '../context.js';
 import { repeat } from './repeat.js';
 
 /** The memory of a process, whether it writes or only reads, and its age. */
-export interface Following {
-  follower: Follower;
-  /** Seconds since the memory was last known to be current. */
-  secondsBehind(): number;
-  /** For the header `Age`; undefined if the memory is as current as it can be. */
-  age(): number | undefined;
-  /** The same for the database, for data that is read from there. */
-  ageOfDatabase(): number | undefined;
+export interface Following extends Pick<Context, 'follower' | 'freshness'> {
   /** When it resolves, this process's memory contains what a request wrote, unless the database is unavailable. */
   onWritten(): Promise<void>;
   /** Loops that end when the signal fires. */
@@ -26,7 +19,7 @@ export interface Following {
 const unknownAge = 2 ** 31;
 
 export function createFollowing({ database, config, log }: Pick<Context, 'database' | 'config' | 'log'>): Following {
-  const standby = config.replicaUrl === undefined ? undefined : createStandby(database.query);
+  const standby = config.database.replicaUrl === undefined ? undefined : createStandby(database.query);
   // A standby sends no notifications, so it is polled more often.
   const pollMs = standby === undefined ? config.pollMs : Math.min(config.pollMs, 100);
   const follower = createFollower({
@@ -40,6 +33,12 @@ export function createFollowing({ database, config, log }: Pick<Context, 'databa
   /** Between two polls the memory counts as current. If it is older than that, polls have failed. */
   const ageOf = (seconds: number) =>
     seconds > 1 + pollMs / 1_000 ? Math.min(Math.floor(seconds), unknownAge) : undefined;
+
+  const freshness: Freshness = {
+    secondsBehind,
+    age: () => ageOf(secondsBehind()),
+    ageOfDatabase: () => ageOf(databaseBehind()),
+  };
 
   function wakeBy(databaseUrl: string, signal: AbortSignal): Promise<void> {
     return listen(
@@ -60,9 +59,7 @@ export function createFollowing({ database, config, log }: Pick<Context, 'databa
 
   return {
     follower,
-    secondsBehind,
-    age: () => ageOf(secondsBehind()),
-    ageOfDatabase: () => ageOf(databaseBehind()),
+    freshness,
     async onWritten() {
       if (follower.position() === undefined) return;
       await follower.catchUp().catch((error: unknown) => log.warn({ err: error }, 'the index is behind'));
@@ -73,7 +70,7 @@ export function createFollowing({ database, config, log }: Pick<Context, 'databa
       return [
         follower.run(signal),
         ...(standby === undefined ? [] : [repeat(standby.look, pollMs, signal, quiet)]),
-        ...(config.databaseUrl === undefined ? [] : [wakeBy(config.databaseUrl, signal)]),
+        ...(config.database.url === undefined ? [] : [wakeBy(config.database.url, signal)]),
       ];
     },
   };

@@ -1,16 +1,18 @@
 import type { Express } from 'express';
-import type { Worker } from '../handshake/worker.js';
+import type { Context } from '../context.js';
 import { createOperationsApp } from '../probes/probes.js';
 import { compareMigrations, readMigrations } from '../storage/migrate.js';
-import type { Context } from './context.js';
-import type { Following } from './following.js';
 
 /** Health, with the conditions for receiving requests, and the metrics. */
-export async function createOperations(
-  { database, config, log, metrics, stopping }: Context,
-  { follower }: Pick<Following, 'follower'>,
-  worker: Pick<Worker, 'secondsSincePoll'>,
-): Promise<Express> {
+export async function createOperations({
+  database,
+  config,
+  log,
+  metrics,
+  follower,
+  worker,
+  stopping,
+}: Context): Promise<Express> {
   const migrations = await readMigrations();
   let unknown: string[] = [];
   /** Not a failure: during a rolling upgrade, the old version keeps running next to the new one. */
@@ -39,7 +41,7 @@ export async function createOperations(
         // If the database is unavailable, the index is kept, with its age. This is a different failure.
         return follower.secondsFailing() > 30 ? 'does not follow' : undefined;
       },
-      ...(config.replicaUrl === undefined
+      ...(config.database.replicaUrl === undefined
         ? {
             worker: async () => (worker.secondsSincePoll() > config.pollMs / 1_000 + 30 ? 'does not poll' : undefined),
             writes: async () => database.refusesWrites(),

@@ -4,10 +4,13 @@ import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { createReaders, readerKinds } from '../changes/readers.js';
 import type { Config } from './config.js';
-import { reportOf, type LeaseRoutes } from '../deliveries/lease-routes.js';
+import type { Context } from '../context.js';
+import { countLease } from '../deliveries/routes.js';
 import { createLeases } from '../deliveries/lease.js';
 import { SetupError } from '../../base/errors.js';
 import { createShares } from '../gateways/shares.js';
+import { removeGrantsOf } from '../grants/write-grant.js';
+import { closeHandshakesOfPair } from '../handshake/close.js';
 import type { Worker } from '../handshake/worker.js';
 import { loadContract } from '../../base/contract/contract.js';
 import { openIssuers } from '../tokens/issuers.js';
@@ -15,7 +18,6 @@ import { createMetrics } from '../probes/metrics.js';
 import { closeServer, createRefuseUnread, serve, urlOf } from '../http/server.js';
 import { createApi } from './api.js';
 import { createAsking, type Asking } from './asking.js';
-import type { Context } from './context.js';
 import { createFollowing } from './following.js';
 import { createOperations } from './probes.js';
 import { createUpkeep } from './upkeep.js';
@@ -61,7 +63,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     isRoom
       ? log.info('the disk has room again: the database accepts writes')
       : log.error({ folder: config.dataFolder }, 'the disk is full: the database is read-only');
-  const database = await openDatabase({ ...config, onRoom });
+  const database = await openDatabase({
+    databaseUrl: config.database.url,
+    replicaUrl: config.database.replicaUrl,
+    dataFolder: config.dataFolder,
+    onRoom,
+  });
   try {
     await prepare(database, options);
     return await compose(database, options);
@@ -73,7 +80,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
 /** A process that follows a replica cannot migrate, and waits until another process has. */
 async function prepare(database: Database, { config, log }: ServiceOptions): Promise<void> {
-  if (config.replicaUrl !== undefined) {
+  if (config.database.replicaUrl !== undefined) {
     const onPending = (pending: string[]) => log.warn({ migrations: pending }, 'waiting for migrations');
     return awaitMigrations(database, { pollMs: config.pollMs, onPending });
   }
@@ -89,48 +96,51 @@ async function compose(database: Database, { config, log, checkAnswers = false }
   const following = createFollowing({ database, config, log });
   const { follower } = following;
   const readers = createReaders({
-    perProcess: config.feedReaders,
-    perTenant: config.feedReadersPerTenant,
+    perProcess: config.feed.readers,
+    perTenant: config.feed.readersPerTenant,
     ...snapshotsAtOnce,
   });
   const metrics = createMetrics({
     lagSeconds: () => asking.queue.lagSeconds(),
     inFlight: () => asking.worker.inFlight(),
     indexSize: () => follower.replica()?.size(),
-    indexSecondsBehind: following.secondsBehind,
+    indexSecondsBehind: following.freshness.secondsBehind,
     feedReaders: () => Object.fromEntries(readerKinds.map((kind) => [kind, readers.count(kind)])),
   });
-  const context: Context = { config, log, contract: loadContract(), database, metrics, checkAnswers, stopping };
   const counter = createCounter({ query: database.query, now: follower.now });
-  const asking: Asking = createAsking(context, follower, counter);
+  const asking: Asking = createAsking({ database, config, log, metrics, follower, counter });
   const { worker } = asking;
   const leases = createLeases(database);
-  const onLease: LeaseRoutes['onLease'] = ({ tenant, origin, outcome, requests, allowed }) => {
-    metrics.lease(outcome, requests);
-    counter.count(tenant, origin, { kind: 'lease', code: 'leased' }, requests);
-    counter.count(tenant, origin, { kind: 'lease', code: 'allowed' }, allowed);
-  };
   const shares = createShares({
     leases,
     instance: `gateways-${uuidv7()}`,
-    onLease: ({ tenant, origin }, answer) => onLease(reportOf(tenant, origin, answer)),
+    onLease: ({ tenant, origin }, answer) => countLease({ metrics, counter }, tenant, origin, answer),
     onFault: (error) => log.warn({ err: error }, 'an unused lease was not returned'),
   });
   const keys = config.credentialKeys.length > 0 ? config.credentialKeys : await openDevelopmentKeys(config.dataFolder);
-  const vault = createCredentialVault(keys);
-  const listener = createApi(context, {
-    following,
-    asking,
-    leases,
-    shares,
-    onLease,
-    readers,
-    vault,
-    issuers: await openIssuers(config, log),
+  const context: Context = {
+    config,
+    log,
+    contract: loadContract(),
+    database,
+    metrics,
     counter,
-  });
-  const operations = await createOperations(context, following, worker);
-  const upkeep = createUpkeep(context, vault, counter);
+    follower,
+    freshness: following.freshness,
+    now: follower.now,
+    ...asking,
+    leases,
+    shares: config.database.replicaUrl === undefined ? shares : undefined,
+    readers,
+    vault: createCredentialVault(keys),
+    cascades: { closeHandshakes: closeHandshakesOfPair, removeGrants: removeGrantsOf },
+    checkAnswers,
+    stopping,
+  };
+  const issuers = await openIssuers({ ...config.tokens, dataFolder: config.dataFolder }, log);
+  const listener = createApi(context, issuers, following.onWritten);
+  const operations = await createOperations(context);
+  const upkeep = createUpkeep(context);
   const servers: Server[] = [];
   const loops: Promise<void>[] = [];
   return {
@@ -153,8 +163,8 @@ async function compose(database: Database, { config, log, checkAnswers = false }
 
     async start() {
       const listening = await Promise.allSettled([
-        serve(listener, config.port, config.host, createRefuseUnread(metrics.request)),
-        serve(operations, config.operationsPort, config.operationsHost),
+        serve(listener, config.api.port, config.api.host, createRefuseUnread(metrics.request)),
+        serve(operations, config.operations.port, config.operations.host),
       ]);
       // If only one of them listens, stop closes it.
       servers.push(...listening.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
@@ -163,9 +173,9 @@ async function compose(database: Database, { config, log, checkAnswers = false }
       );
       if (faults.length > 0) throw new SetupError(faults.join('\n'));
       loops.push(...following.run(stopping));
-      if (config.replicaUrl === undefined) loops.push(worker.run(stopping), ...upkeep.run(stopping));
+      if (config.database.replicaUrl === undefined) loops.push(worker.run(stopping), ...upkeep.run(stopping));
       const [api, watch] = servers as [Server, Server];
-      return { url: urlOf(api, config.host), operationsUrl: urlOf(watch, config.operationsHost) };
+      return { url: urlOf(api, config.api.host), operationsUrl: urlOf(watch, config.operations.host) };
     },
 
     async stop() {

@@ -1,19 +1,18 @@
 import { createBlockStore } from '../blocks/store.js';
 import { forgetAudits, forgetChanges } from '../changes/retention.js';
+import type { Context } from '../context.js';
 import { forgetLeases } from '../deliveries/retention.js';
 import { forgetGrants, noteExpiries } from '../grants/retention.js';
 import { forgetCooldowns, forgetHandshakes, forgetRateWindows } from '../handshake/retention.js';
 import { endOvertaken, refuseUncalled, renewDue } from '../handshake/sweep.js';
-import { flushMs, type Counter } from '../statistics/counter.js';
+import { flushMs } from '../statistics/counter.js';
 import { forgetStatistics } from '../statistics/retention.js';
 import { forgetKeys } from '../storage/retention.js';
 import type { Query } from '../storage/sql.js';
 import type { Transaction } from '../storage/transaction.js';
-import type { CredentialVault } from '../subscriptions/credential-vault.js';
 import { recordEnds } from '../subscriptions/end.js';
 import { resealCredentials } from '../subscriptions/reseal-credentials.js';
 import { forgetEnded, forgetPreviousCredentials } from '../subscriptions/retention.js';
-import type { Context } from './context.js';
 import { repeat } from './repeat.js';
 
 /** The periodic work of a process that writes. Safe in several processes at once. */
@@ -44,11 +43,7 @@ const hourMs = 3_600_000;
 /** The interval of a server's checkpoints (checkpoint_timeout). */
 const tidyMs = 300_000;
 
-export function createUpkeep(
-  { database, config, log, stopping }: Context,
-  vault: CredentialVault,
-  counter: Pick<Counter, 'flush'>,
-): Upkeep {
+export function createUpkeep({ database, config, log, vault, counter, stopping }: Context): Upkeep {
   // There may be many statements, and a stop waits only for the one in progress.
   const query: Query = async (text, values) => {
     stopping.throwIfAborted();
@@ -68,7 +63,7 @@ export function createUpkeep(
 
   const sweeping: Interval = { ms: config.pollMs * 2, firstMs: 0 };
   const forgetting: Interval = { ms: hourMs, firstMs: 0 };
-  const { retentionDays: days, auditDays, feedRetentionHours } = config;
+  const { days, auditDays, feedHours } = config.retention;
   const tasks: Task[] = [
     { name: 'end subscriptions', every: sweeping, run: untilDone(500, recordEnds) },
     { name: 'lift blocks', every: sweeping, run: createBlockStore(database).liftEnded },
@@ -78,7 +73,7 @@ export function createUpkeep(
     { name: 'report expiry of grants', every: sweeping, run: untilDone(100, noteExpiries) },
     { name: 'delete ended subscriptions', every: forgetting, run: () => forgetEnded(query, days) },
     { name: 'delete previous credentials', every: forgetting, run: () => forgetPreviousCredentials(query) },
-    { name: 'delete changes', every: forgetting, run: () => forgetChanges(query, feedRetentionHours) },
+    { name: 'delete changes', every: forgetting, run: () => forgetChanges(query, feedHours) },
     { name: 'delete idempotency keys', every: forgetting, run: () => forgetKeys(query) },
     { name: 'delete rate windows', every: forgetting, run: () => forgetRateWindows(query) },
     { name: 'delete cool-downs', every: forgetting, run: () => forgetCooldowns(query) },

@@ -1,3 +1,4 @@
+import type { Context } from '../context.js';
 import { RegistryError, type Fault } from '../../base/errors.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { actorOf, type Call, type Handlers } from '../http/handler.js';
@@ -6,17 +7,12 @@ import type { Principal } from '../../base/contract/principal.js';
 import { timeOf } from '../../base/formats/timestamp.js';
 import { isUuid } from '../../base/files/ids.js';
 import { everyTenant, parseBlockValue, type Block } from './block.js';
-import type { BlockEffect, BlockScope, BlockStore, NewBlock } from './store.js';
+import { createBlockStore, type BlockEffect, type BlockScope, type NewBlock } from './store.js';
 
 type BlockOperation = 'getBlocks' | 'createBlock' | 'getBlock' | 'liftBlock';
 
-export interface BlockRoutes {
-  blocks: BlockStore;
-  /** Milliseconds since 1970, by the database's clock. */
-  now: () => number;
-}
-
-export function createBlockHandlers({ blocks, now }: BlockRoutes): Handlers<BlockOperation> {
+export function routes({ database, now }: Context): Handlers<BlockOperation> {
+  const blocks = createBlockStore(database);
   return {
     getBlocks: async ({ query, principal, address }) => {
       const { kind, value, cursor, limit = 50 } = query;

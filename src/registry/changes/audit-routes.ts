@@ -1,3 +1,4 @@
+import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
 import type { Call, Handlers } from '../http/handler.js';
 import { pageHeaders, pageOf, readListCursor } from '../http/page.js';
@@ -6,21 +7,14 @@ import { isUuid } from '../../base/files/ids.js';
 import { tokenTexts } from '../../base/texts/tokens.js';
 import { auditCsvHeader, auditCsvLine } from './audit-csv.js';
 import { endOf } from './end-of.js';
-import { placeOf, type AuditEntry, type AuditFilter, type AuditPlace, type AuditReader } from './read-audit.js';
-import type { Readers } from './readers.js';
+import { createAuditReader, placeOf, type AuditEntry, type AuditFilter, type AuditPlace } from './read-audit.js';
 import type { Write } from './snapshot.js';
-
-export interface AuditRoutes {
-  audit: AuditReader;
-  readers: Readers;
-  /** Fires when the service stops; ends exports. */
-  stopping: AbortSignal;
-}
 
 /** How long an export may take. Most of this is time for its reader. */
 const exportMs = 900_000;
 
-export function createAuditHandlers({ audit, readers, stopping }: AuditRoutes): Handlers<'getAudit'> {
+export function auditRoutes({ database, readers, stopping }: Context): Handlers<'getAudit'> {
+  const audit = createAuditReader(database);
   return {
     getAudit: async (call) => {
       const { query, principal, address, signal, preferred } = call;

@@ -1,47 +1,44 @@
+import type { Context } from '../context.js';
 import type { Fault } from '../../base/errors.js';
 import { brokenBody } from '../http/body.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { actorOf, type Handlers } from '../http/handler.js';
 import { faultsIn } from '../http/problem.js';
 import { findFaults } from '../../base/formats/json.js';
-import type { Principal } from '../../base/contract/principal.js';
 import { limits } from '../../base/limits.js';
 import { ageOf, kindOf, holdSecondsOf, type Outcome } from '../../consent/outcome.js';
-import type { DeliveryReader } from './read-deliveries.js';
-import type { RecordOutcomes } from './record-outcomes.js';
+import { createSubscriptionReader } from '../subscriptions/read-subscription.js';
+import { createDeliveryReader } from './read-deliveries.js';
+import { createRecordOutcomes } from './record-outcomes.js';
 
 type Entry = components['schemas']['Outcome'];
 type Result = components['schemas']['OutcomeResult'];
 
-export interface OutcomeRoutes {
-  record: RecordOutcomes;
-  deliveries: DeliveryReader;
-  /** RegistryError `subscription_not_found` for a subscription that the principal may not see. */
-  readSubscription: (principal: Principal, id: string) => Promise<{ tenant: string; origin: string; sink: string }>;
-  /** Checks a body against the contract of the operation. */
-  checkBody: (operation: 'reportOutcomes', body: unknown) => Fault[];
-  /** For the metrics and the statistics. */
-  onDelivery: (tenant: string, outcome: Pick<Outcome, 'origin' | 'kind' | 'count'>) => void;
-  onHeld: (grants: number) => void;
-  /** Milliseconds since 1970, by the database's clock. */
-  now: () => number;
-}
+export function outcomeRoutes(context: Context): Handlers<'reportOutcomes' | 'getDeliveries'> {
+  const { contract, counter, database, metrics } = context;
+  const record = createRecordOutcomes(database);
+  const deliveries = createDeliveryReader(database);
+  const subscriptions = createSubscriptionReader(database);
+  const { checkBody } = contract.operationOf('reportOutcomes');
 
-export function createOutcomeHandlers(routes: OutcomeRoutes): Handlers<'reportOutcomes' | 'getDeliveries'> {
-  const { record, deliveries, readSubscription, checkBody, onDelivery, onHeld } = routes;
+  function countDelivery(tenant: string, { origin, kind, count }: Outcome): void {
+    metrics.delivery(kind, count);
+    counter.count(tenant, origin, { kind: 'delivery', code: kind }, count);
+  }
+
   return {
     reportOutcomes: async (call) => {
       const entries: unknown = call.body;
       if (!Array.isArray(entries) || entries.length === 0 || entries.length > limits.entries) {
-        throw brokenBody(checkBody('reportOutcomes', entries));
+        throw brokenBody(checkBody(entries));
       }
       const unfit = new Map(findFaults(call.bytes).map((fault) => [indexOf(fault), fault]));
-      const now = new Date(routes.now());
+      const now = new Date(context.now());
       const results: Result[] = [];
       const outcomes: Outcome[] = [];
       for (const [index, entry] of entries.entries()) {
         const fault = unfit.get(index);
-        const faults = fault ? [fault] : checkBody('reportOutcomes', [entry]).map((each) => placed(each, index));
+        const faults = fault ? [fault] : checkBody([entry]).map((each) => placed(each, index));
         if (faults.length > 0) {
           results.push({ accepted: false, faults: faultsIn(faults, call.language) });
           continue;
@@ -65,15 +62,15 @@ export function createOutcomeHandlers(routes: OutcomeRoutes): Handlers<'reportOu
         results[index] = { accepted: false, faults: faultsIn([withoutGrant(index)], call.language) };
       if (!replayed) {
         for (const outcome of outcomes)
-          if (results[outcome.index]?.accepted) onDelivery(call.principal.tenant, outcome);
-        if (held > 0) onHeld(held);
+          if (results[outcome.index]?.accepted) countDelivery(call.principal.tenant, outcome);
+        if (held > 0) metrics.held(held);
       }
       const headers: Record<string, string> = replayed ? { 'Idempotency-Replayed': 'true' } : {};
       return { status: 200, headers, body: results };
     },
 
     getDeliveries: async ({ path, principal, language }) => {
-      const subscription = await readSubscription(principal, path.id);
+      const subscription = await subscriptions.read(principal, path.id);
       const isAdmin = principal.scopes.has('assent:admin');
       return { status: 200, body: await deliveries.read(subscription, isAdmin, language) };
     },

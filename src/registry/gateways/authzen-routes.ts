@@ -1,28 +1,33 @@
+import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
 import { presentPermission } from '../../consent/permission.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { ageHeader, type Call, type Handlers } from '../http/handler.js';
 import { indexLoading, type Replica } from '../../matching/replica/replica.js';
-import { readAccess } from './read-access.js';
+import { isPlainJson } from '../http/body.js';
+import { limits } from '../../base/limits.js';
 
 type Schemas = components['schemas'];
 type Evaluated = Schemas['AccessDecision'];
 type Entry = Partial<Record<keyof Schemas['AccessRequest'], unknown>>;
 
-export interface AuthzenRoutes {
-  /** The data for look-ups; undefined while it is loading. */
-  replica: () => Replica | undefined;
-  /** Seconds since the replica was last known to be current; undefined if it is current. */
-  age: () => number | undefined;
+/**
+ * What AuthZEN clients read first (section 9): `/.well-known/authzen-configuration`. Its URLs are absolute, so it needs
+ * the public URL.
+ */
+export function authzenMetadata({ config: { publicUrl }, contract }: Context): object | undefined {
+  if (publicUrl === undefined) return undefined;
+  return {
+    policy_decision_point: publicUrl,
+    access_evaluation_endpoint: publicUrl + contract.operationOf('evaluateAccess').path,
+    access_evaluations_endpoint: publicUrl + contract.operationOf('evaluateAccesses').path,
+  };
 }
 
 /** OpenID AuthZEN Authorization API 1.0, sections 6 and 7: the same decision as a look-up, in another form. */
-export function createAuthzenHandlers({
-  replica,
-  age,
-}: AuthzenRoutes): Handlers<'evaluateAccess' | 'evaluateAccesses'> {
+export function authzenRoutes({ follower, freshness }: Context): Handlers<'evaluateAccess' | 'evaluateAccesses'> {
   function loaded(): Replica {
-    const known = replica();
+    const known = follower.replica();
     if (known === undefined) throw indexLoading();
     return known;
   }
@@ -36,7 +41,7 @@ export function createAuthzenHandlers({
         pair === undefined
           ? decide(loaded(), tenant, bodyOf(call))
           : decidePair(loaded(), tenant, pair.origin, pair.sink);
-      return { status: 200, headers: ageHeader(age()), body };
+      return { status: 200, headers: ageHeader(freshness.age()), body };
     },
 
     evaluateAccesses: (call) => {
@@ -44,7 +49,7 @@ export function createAuthzenHandlers({
       const { evaluations = [], options, ...defaults } = bodyOf(call);
       const known = loaded();
       const { tenant } = call.principal;
-      const headers = ageHeader(age());
+      const headers = ageHeader(freshness.age());
       if (evaluations.length === 0) return { status: 200, headers, body: decide(known, tenant, complete(defaults)) };
       const semantic = options?.evaluations_semantic ?? 'execute_all';
       const endsWith = { execute_all: undefined, deny_on_first_deny: false, permit_on_first_permit: true }[semantic];
@@ -120,4 +125,25 @@ function bodyOf<Id extends 'evaluateAccess' | 'evaluateAccesses'>(call: Call<Id>
     if (!(error instanceof RegistryError) || error.code !== 'media_type_unsupported') throw error;
     throw new RegistryError('invalid_request', error.detail);
   }
+}
+
+/** As programs write it, in either order of the specification's own examples. */
+const origin = '"subject":\\{"type":"origin","id":"([A-Za-z0-9.-]{1,253})"\\}';
+const action = '"action":\\{"name":"deliver"\\}';
+const sink = '"resource":\\{"type":"sink","id":"([!#-\\[\\]-~]+)"\\}';
+const plain = [
+  new RegExp(`^\\{${origin},${action},${sink}\\}$`),
+  new RegExp(`^\\{${origin},${sink},${action}\\}$`),
+] as const;
+const maxBytes = limits.nameLength + limits.urlLength + 128;
+
+/**
+ * Fast path for an access request without white space and without members that are ignored. Such a text always fits the
+ * contract. Undefined for any other.
+ */
+function readAccess(rawHeaders: readonly string[], bytes: Buffer): { origin: string; sink: string } | undefined {
+  if (bytes.length > maxBytes || !isPlainJson(rawHeaders)) return undefined;
+  const text = bytes.toString('latin1');
+  const match = plain[0].exec(text) ?? plain[1].exec(text);
+  return match === null ? undefined : { origin: (match[1] as string).toLowerCase(), sink: match[2] as string };
 }

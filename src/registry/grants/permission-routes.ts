@@ -1,4 +1,4 @@
-import type { Fault } from '../../base/errors.js';
+import type { Context } from '../context.js';
 import { brokenParameters } from '../../base/contract/contract.js';
 import { contentTag, namesTag } from '../http/entity-tag.js';
 import { ageHeader, type Handlers } from '../http/handler.js';
@@ -7,6 +7,7 @@ import { copyBytes, viewOf } from '../../matching/replica/write-bytes.js';
 import { indexLoading, type Replica } from '../../matching/replica/replica.js';
 import { parseOriginName } from '../../consent/origin-name.js';
 import { presentPermission, type AskedPair } from '../../consent/permission.js';
+import { faultOfSinkText } from '../../outbound/sink.js';
 import { PlainPair } from './plain-pair.js';
 import { beforeOrigin, maxPairs, PlainPairs } from './read-pairs.js';
 import { maxBesidesPair, tagOfGranted, writeGranted } from './write-permission.js';
@@ -14,15 +15,6 @@ import { maxBesidesPair, tagOfGranted, writeGranted } from './write-permission.j
 /** Up to the end of an origin, this bit changes only letters in upper case. */
 const toLower = 0x20;
 const [comma, opening, closing] = Buffer.from(',[]') as unknown as [number, number, number];
-
-export interface PermissionRoutes {
-  /** The data for look-ups; undefined while it is loading. */
-  replica: () => Replica | undefined;
-  /** Seconds since the replica was last known to be current; undefined if it is current. */
-  age: () => number | undefined;
-  /** Undefined for a text that may be the sink of a grant, otherwise the fault. */
-  faultOfSink: (sink: string) => Omit<Fault, 'pointer'> | undefined;
-}
 
 interface Tagged {
   body: string;
@@ -33,11 +25,7 @@ interface Tagged {
 export const permissionHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
 
 /** May this origin send to this sink? For one pair or many, from memory, without a database query. */
-export function createPermissionHandlers({
-  replica,
-  age,
-  faultOfSink,
-}: PermissionRoutes): Handlers<'getPermission' | 'getPermissions'> {
+export function permissionRoutes({ follower, freshness }: Context): Handlers<'getPermission' | 'getPermissions'> {
   const asked = new PlainPair();
   const plain = new PlainPairs();
   const found = new Int32Array(maxPairs);
@@ -61,7 +49,7 @@ export function createPermissionHandlers({
 
   function checkPair(pair: AskedPair): void {
     const origin = parseOriginName(pair.origin);
-    const sink = faultOfSink(pair.sink);
+    const sink = faultOfSinkText(pair.sink);
     const faults = [
       ...(origin.ok ? [] : [{ pointer: 'query/origin', rule: origin.rule, detail: origin.detail }]),
       ...(sink ? [{ pointer: 'query/sink', rule: sink.rule, detail: sink.detail }] : []),
@@ -75,10 +63,10 @@ export function createPermissionHandlers({
       // Fast path: a query as programs write it always fits the contract.
       const isPlain = asked.readQuery(call.queryText);
       const pair = isPlain ? asked : pairOf(call.query);
-      const known = loaded(replica());
+      const known = loaded(follower.replica());
       const isWritable = isPlain || asked.set(pair);
       const { body, tag } = (isWritable ? granted(known, tenant) : undefined) ?? other(known, tenant, pair);
-      const headers = { ETag: tag, ...ageHeader(age()) };
+      const headers = { ETag: tag, ...ageHeader(freshness.age()) };
       const ifNoneMatch = call.header['if-none-match'];
       return ifNoneMatch !== undefined && namesTag(ifNoneMatch, tag)
         ? { status: 304, headers, body: undefined }
@@ -87,12 +75,16 @@ export function createPermissionHandlers({
 
     getPermissions: (call) => {
       const { tenant } = call.principal;
-      const headers = ageHeader(age());
+      const headers = ageHeader(freshness.age());
       if (isPlainJson(call.rawHeaders) && plain.read(call.bytes)) {
-        return { status: 200, headers, json: writeAnswers(loaded(replica()), tenant, call.bytes, plain, found) };
+        return {
+          status: 200,
+          headers,
+          json: writeAnswers(loaded(follower.replica()), tenant, call.bytes, plain, found),
+        };
       }
       const pairs = call.body.map(pairOf);
-      const known = loaded(replica());
+      const known = loaded(follower.replica());
       return { status: 200, headers, json: `[${pairs.map((pair) => permissionText(known, tenant, pair)).join()}]` };
     },
   };

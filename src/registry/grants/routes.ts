@@ -1,3 +1,4 @@
+import type { Context } from '../context.js';
 import { blockedError, findBlocks } from '../blocks/find-blocks.js';
 import { RegistryError, type Fault } from '../../base/errors.js';
 import type { components } from '../../base/contract/contract.gen.js';
@@ -6,36 +7,28 @@ import { actorOf, type Call, type Handlers } from '../http/handler.js';
 import { foundHeaders, readListCursor } from '../http/page.js';
 import { timeOf } from '../../base/formats/timestamp.js';
 import { findOrigin } from '../origins/store.js';
-import type { Database } from '../storage/database.js';
 import { claimKey } from '../storage/idempotency.js';
 import { isUuid } from '../../base/files/ids.js';
-import type { Sql } from '../storage/sql.js';
 import type { Transaction } from '../storage/transaction.js';
 import { grantTexts } from '../../base/texts/grants.js';
 import { tokenTexts } from '../../base/texts/tokens.js';
-import { keyOfPair, type Pair } from '../../consent/grant.js';
-import { findGrant, findGrantOf, lockGrant, type GrantReader, type PresentGrant } from './read-grant.js';
+import { keyOfPair } from '../../consent/grant.js';
+import { permissionRoutes } from './permission-routes.js';
+import { createGrantReader, findGrant, findGrantOf, lockGrant, type PresentGrant } from './read-grant.js';
 import { putGrant, releaseGrant, revokeGrant } from './write-grant.js';
 
-type GrantOperation = 'getGrants' | 'createGrant' | 'getGrant' | 'revokeGrant' | 'releaseGrant';
-
-export interface GrantRoutes {
-  database: Database;
-  grants: GrantReader;
-  /** Undefined if Assent may call the sink, otherwise the fault. */
-  faultOfSink: (sink: string) => Omit<Fault, 'pointer'> | undefined;
-  /** Ends the pair's handshakes and their callbacks, before the revocation and in its transaction. */
-  closeHandshakes: (sql: Sql, pair: Pair) => Promise<void>;
-  /** Milliseconds since 1970, by the database's clock. */
-  now: () => number;
-}
+type GrantOperation =
+  'getGrants' | 'createGrant' | 'getGrant' | 'revokeGrant' | 'releaseGrant' | 'getPermission' | 'getPermissions';
 
 const longestAgreementMs = 5 * 366 * 86_400_000;
 
-export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperation> {
-  const { database, grants } = routes;
+export function routes(context: Context): Handlers<GrantOperation> {
+  const { database, cascades } = context;
+  const grants = createGrantReader(database);
 
   return {
+    ...permissionRoutes(context),
+
     getGrants: async ({ query, principal, address }) => {
       const { cursor, limit = 50, origin, host, expiresuntil, ...where } = query;
       // Senders don't see who subscribes.
@@ -57,7 +50,7 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
     getGrant: async ({ path, principal }) => answer(await grants.read(principal.tenant, path.id)),
 
     createGrant: async (call) => {
-      const { id, replayed } = await database.write((tx) => recordAgreement(tx, call, routes));
+      const { id, replayed } = await database.write((tx) => recordAgreement(tx, call, context));
       const grant = await grants.read(call.principal.tenant, id);
       return {
         status: 201,
@@ -76,7 +69,7 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
         const { sql } = tx;
         // Handshakes before the grant: all transactions lock in this order.
         const pair = await findGrant(sql, actor.tenant, call.path.id);
-        await routes.closeHandshakes(sql, pair);
+        await cascades.closeHandshakes(sql, pair);
         const grant = await lockGrant(sql, actor.tenant, call.path.id);
         requireConditions(call.header, grant.version);
         await revokeGrant(tx, actor, pair, call.body.reason);
@@ -101,7 +94,7 @@ export function createGrantHandlers(routes: GrantRoutes): Handlers<GrantOperatio
 async function recordAgreement(
   tx: Transaction,
   call: Call<'createGrant'>,
-  routes: GrantRoutes,
+  context: Context,
 ): Promise<{ id: string; replayed: boolean }> {
   const { sql } = tx;
   const { tenant, subscriber } = call.principal;
@@ -119,10 +112,10 @@ async function recordAgreement(
   if (recorded !== undefined) return { id: recorded.id, replayed: true };
   const until = new Date(expiresat);
   // Not earlier: a repeated request returns what it recorded, even if that has ended since.
-  checkAgreement(sink, until, routes);
+  checkAgreement(sink, until, context);
   // A handshake that started during the revocation may still be open.
   if ((await findGrantOf(sql, { origin, sink }))?.state === 'revoked')
-    await routes.closeHandshakes(sql, { tenant, origin, sink });
+    await context.cascades.closeHandshakes(sql, { tenant, origin, sink });
   const grant = await putGrant(tx, actorOf(call), {
     tenant,
     origin,
@@ -141,7 +134,7 @@ async function recordAgreement(
   return { id: grant.id, replayed: false };
 }
 
-function checkAgreement(sink: string, until: Date, { faultOfSink, now }: GrantRoutes): void {
+function checkAgreement(sink: string, until: Date, { faultOfSink, now }: Context): void {
   const fault = faultOfSink(sink);
   const fromNowMs = until.getTime() - now();
   const faults: Fault[] = fault ? [{ pointer: '/sink', ...fault }] : [];

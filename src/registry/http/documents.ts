@@ -1,6 +1,7 @@
 import type { Express, RequestHandler, Response } from 'express';
 import type { JSONWebKeySet } from 'jose';
 import { answerMethods } from './app.js';
+import type { Context } from '../context.js';
 import type { OpenApiDocument } from '../../base/contract/contract.js';
 
 /**
@@ -10,13 +11,14 @@ import type { OpenApiDocument } from '../../base/contract/contract.js';
 export function serveDocuments(
   app: Express,
   setHeaders: RequestHandler,
-  document: OpenApiDocument,
-  { jwks, authzen, contact, security }: DocumentSettings,
+  { config: { contact, publicUrl, security }, contract: { document } }: DocumentContext,
+  { jwks, authzen }: Documents = {},
 ): void {
   const serve = (path: string, answer: (response: Response) => unknown) => {
     app.get(path, setHeaders, (_request, response) => void answer(response));
     answerMethods(app, path, setHeaders, ['GET']);
   };
+  const { contacts, policy } = security;
   const info = { ...document.info, contact: contactOf(document.info.contact, contact) };
   const contract = Buffer.from(JSON.stringify({ ...document, info }));
   // Pages of other hosts may read it, too.
@@ -25,23 +27,26 @@ export function serveDocuments(
   }
   if (authzen) serve('/.well-known/authzen-configuration', (response) => response.json(authzen));
   if (jwks) serve('/.well-known/jwks.json', (response) => response.json(jwks));
-  if (security) {
-    serve('/.well-known/security.txt', (response) => response.type('text/plain').send(securityText(security)));
+  if (contacts.length > 0) {
+    const text = () => securityText({ contacts, policy, publicUrl });
+    serve('/.well-known/security.txt', (response) => response.type('text/plain').send(text()));
   }
 }
 
-export interface DocumentSettings {
+export interface DocumentContext {
+  contract: Pick<Context['contract'], 'document'>;
+  config: Pick<Context['config'], 'contact' | 'publicUrl' | 'security'>;
+}
+
+export interface Documents {
   /** The public keys of the development issuer. */
   jwks?: JSONWebKeySet | undefined;
   /** The addresses for AuthZEN clients. */
   authzen?: object | undefined;
-  /** What ASSENT_CONTACT says. */
-  contact?: string | undefined;
-  security?: SecurityContact | undefined;
 }
 
 /** Where a weakness is reported. */
-export interface SecurityContact {
+interface SecurityContact {
   /** URIs, the preferred one first. */
   contacts: readonly string[];
   policy?: string | undefined;

@@ -10,7 +10,6 @@ import { requireScope, type Operation } from '../../base/contract/contract.js';
 import { HttpExchange, type Preferred, type Route, type RouteMatch, type UntypedAnswer } from './exchange.js';
 import type { Handlers } from './handler.js';
 import { pagePolicy, problemPage } from './html-page.js';
-import type { OnRequest } from '../probes/metrics.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { problemHeaders, problemOf } from './problem.js';
 import { callerRequestIdOf, traceIdOf } from '../../base/formats/trace-context.js';
@@ -39,6 +38,8 @@ export interface Pipeline {
   send(exchange: HttpExchange, made: HandlerResult): void;
   fail(exchange: HttpExchange, error: unknown): void;
 }
+
+export type OnRequest = (operation: string, status: number, seconds: number) => void;
 
 export type HandlerResult = UntypedAnswer | Promise<UntypedAnswer> | { thrown: unknown };
 

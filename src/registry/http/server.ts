@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream';
 import { RegistryError } from '../../base/errors.js';
 import { uuidv7 } from '../../base/files/ids.js';
 import { DirectRequest } from './body.js';
-import type { OnRequest } from '../probes/metrics.js';
+import type { OnRequest } from './pipeline.js';
 import { problemOf } from './problem.js';
 import { apiHeaders } from './write-answer.js';
 

@@ -1,5 +1,6 @@
 import { RegistryError } from '../../base/errors.js';
 import type { MessageLimits } from '../../events/read-events.js';
+import type { Follower } from '../changes/follower.js';
 import { ageHeader, type Answer, type Call, type Handler } from '../http/handler.js';
 import type { Explain } from './explain.js';
 import {
@@ -12,19 +13,15 @@ import {
   type MatchedMessage,
   type EventResult,
 } from '../../matching/match/match-message.js';
-import { indexLoading, type KnownOrigin, type Replica } from '../../matching/replica/replica.js';
+import { indexLoading, type KnownOrigin } from '../../matching/replica/replica.js';
 import type { Turns } from '../../matching/match/turns.js';
 import { stepsPerByte, Work } from '../../matching/match/work.js';
 
 export interface MatchEventSettings {
-  /** Undefined while it is loading. */
-  replica: () => Replica | undefined;
+  follower: Pick<Follower, 'replica' | 'position' | 'waitFor'>;
   explain: Explain;
-  /** The log position of the index; undefined while it is loading. */
-  position: () => bigint | undefined;
   /** Seconds since the replica was last known to be current; undefined if it is current. */
   age: () => number | undefined;
-  waitFor: (position: bigint, timeoutMs: number) => Promise<boolean>;
   /** Sink credentials by subscription, for those of these subscriptions that still have the given sink. */
   credentials: (tenant: string, sinks: ReadonlyMap<string, string>) => Promise<Map<string, Credential>>;
   limits: MessageLimits;
@@ -44,7 +41,7 @@ const longestWaitMs = 5_000;
  * wait for their turn (turns.ts).
  */
 export function createMatchEvent(settings: MatchEventSettings): Handler<'matchEvent'> {
-  const { position, waitFor, turns } = settings;
+  const { follower, turns } = settings;
 
   function inTurn(call: MatchCall): MatchEventAnswer | Promise<MatchEventAnswer> {
     const { tenant } = call.principal;
@@ -53,10 +50,15 @@ export function createMatchEvent(settings: MatchEventSettings): Handler<'matchEv
       : turns.enter(tenant, () => answer(settings, call), call.signal);
   }
 
+  function isReached(revision: bigint): boolean {
+    const position = follower.position();
+    return position === undefined || revision <= position;
+  }
+
   return (call) => {
     const wanted = call.query.minRevision;
-    if (wanted === undefined || position() === undefined || BigInt(wanted) <= (position() ?? 0n)) return inTurn(call);
-    return waitFor(BigInt(wanted), longestWaitMs).then((isThere) => {
+    if (wanted === undefined || isReached(BigInt(wanted))) return inTurn(call);
+    return follower.waitFor(BigInt(wanted), longestWaitMs).then((isThere) => {
       if (isThere) return inTurn(call);
       throw new RegistryError('revision_not_reached', 'The revision did not arrive in time. Retry the request.', {
         retryAfterSeconds: 1,
@@ -83,13 +85,13 @@ function answer(settings: MatchEventSettings, call: MatchCall): MatchEventAnswer
   const message = readMessage(origin, { headers: call.rawHeaders, body: call.bytes }, settings.limits);
   if (!isDeliverer) return complete(settings, call, origin, message);
   const work = new Work(settings.budget, turns.slice);
-  if (matchEvents(replica, origin, message, work, String(settings.position()))) {
+  if (matchEvents(replica, origin, message, work, String(settings.follower.position()))) {
     return complete(settings, call, origin, message);
   }
   const resume = () => {
     // Meanwhile the origin may have moved to another tenant, and the replica may be a new one.
     const present = known(settings, call);
-    matchEvents(present.replica, present.origin, message, work, String(settings.position()));
+    matchEvents(present.replica, present.origin, message, work, String(settings.follower.position()));
   };
   return turns
     .finish(work, principal.tenant, resume, call.signal)
@@ -97,8 +99,8 @@ function answer(settings: MatchEventSettings, call: MatchCall): MatchEventAnswer
 }
 
 /** Errors: `index_loading`, and those of `originFor`. */
-function known({ replica }: MatchEventSettings, { principal, query }: MatchCall) {
-  const present = replica();
+function known({ follower }: MatchEventSettings, { principal, query }: MatchCall) {
+  const present = follower.replica();
   if (present === undefined) throw indexLoading();
   return { replica: present, origin: originFor(present, principal.tenant, query.origin) };
 }
@@ -112,7 +114,7 @@ function complete(
 ): MatchEventAnswer | Promise<MatchEventAnswer> {
   const { results } = matched;
   // Read before waiting, because the log continues meanwhile.
-  const revision = String(settings.position());
+  const revision = String(settings.follower.position());
   const write = (credentialOf?: CredentialOf): MatchEventAnswer => ({
     status: 200,
     headers: ageHeader(settings.age()),

@@ -1,45 +1,44 @@
+import type { Context } from '../context.js';
 import { RegistryError, type Fault } from '../../base/errors.js';
-import { readEventOf, readEvents, type MessageLimits } from '../../events/read-events.js';
+import { readEventOf, readEvents } from '../../events/read-events.js';
 import { faultOfBreach, presentBreach, type RuleBreach } from '../../events/rule.js';
 import { judgeEvent, validateBatch } from '../../events/validate-event.js';
 import { brokenBody } from '../http/body.js';
 import type { Handlers } from '../http/handler.js';
 import { findFaults } from '../../base/formats/json.js';
-import type { Principal } from '../../base/contract/principal.js';
 import { filterTestTexts } from '../../base/texts/filters.js';
-import { compileFailure, presentFailure } from './explain.js';
+import { createCredentialReader } from '../subscriptions/read-credentials.js';
+import { createSubscriptionReader } from '../subscriptions/read-subscription.js';
+import { compileFailure, createExplain, presentFailure } from './explain.js';
+import { createMatchEvent } from './match-event.js';
 import { parseFilters } from '../../matching/filters/filter.js';
-import type { MatchableSubscription } from '../../matching/filters/predicate.js';
-import type { Turns } from '../../matching/match/turns.js';
+import { createTurns } from '../../matching/match/turns.js';
 import { Work } from '../../matching/match/work.js';
 
-export interface MatchRoutes {
-  /** Throws RegistryError `subscription_not_found` for a subscription that the principal may not see. */
-  readSubscription: (principal: Principal, id: string) => Promise<MatchableSubscription>;
-  /** Checks a body against the contract of the operation. */
-  checkBody: (operation: 'testFilter', body: unknown) => Fault[];
-  limits: MessageLimits;
-  turns: Turns;
-  /** Steps that the filters may take. */
-  budget: number;
-}
-
 /**
- * Tests a filter with an event, and an event with a profile. Stores nothing and ignores consent.
+ * Matches events; tests a filter with an event, and an event with a profile. The tests store nothing and ignore consent.
  */
-export function createMatchHandlers({
-  readSubscription,
-  checkBody,
-  limits,
-  turns,
-  budget,
-}: MatchRoutes): Handlers<'testFilter' | 'validateEvent'> {
+export function routes(context: Context): Handlers<'matchEvent' | 'testFilter' | 'validateEvent'> {
+  const { config, contract, database, vault, log } = context;
+  const subscriptions = createSubscriptionReader(database);
+  const turns = createTurns();
+  const budget = config.matchSteps;
   return {
+    matchEvent: createMatchEvent({
+      follower: context.follower,
+      age: context.freshness.age,
+      explain: createExplain({ database, turns, budget }),
+      credentials: createCredentialReader({ database, vault, log }),
+      limits: config.message,
+      turns,
+      budget,
+    }),
+
     testFilter: async (call) => {
       const { body, bytes, principal, signal } = call;
       // The event must follow the rules of events, as in a match.
       const ofText = findFaults(bytes).filter(({ pointer }) => !pointer.startsWith('/event/'));
-      const broken = [...ofText, ...checkBody('testFilter', body)];
+      const broken = [...ofText, ...contract.operationOf('testFilter').checkBody(body)];
       if (broken.length > 0) throw brokenBody(broken);
       const read = readEventOf(bytes, 'event');
       const filters = parseFilters(body.filters, '/filters');
@@ -54,7 +53,7 @@ export function createMatchHandlers({
       const subscription =
         body.subscription === undefined
           ? { id: '', source: body.source, types: body.types, subject: body.subject, filters: filters.filters }
-          : await readSubscription(principal, body.subscription);
+          : await subscriptions.read(principal, body.subscription);
       const work = new Work(budget, turns.slice);
       const failureOf = compileFailure(subscription, work);
       const { attributes } = read.event;
@@ -65,7 +64,7 @@ export function createMatchHandlers({
 
     validateEvent: async ({ body, query, rawHeaders }) => {
       const profile = query.profile ?? 'cloudevents';
-      const read = readEvents({ headers: rawHeaders, body: body as Buffer }, limits);
+      const read = readEvents({ headers: rawHeaders, body: body as Buffer }, config.message);
       if ('code' in read) {
         throw new RegistryError(read.code, 'The message cannot be read as events. The faults say why.', {
           faults: read.faults,

@@ -1,3 +1,4 @@
+import type { Context } from '../context.js';
 import { RegistryError, type Fault } from '../../base/errors.js';
 import { mergePatch } from '../http/body.js';
 import type { components } from '../../base/contract/contract.gen.js';
@@ -7,19 +8,14 @@ import { pageHeaders, readListCursor } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
 import { parseOriginName } from '../../consent/origin-name.js';
 import type { Origin, OriginPolicy } from '../../consent/origin.js';
-import type { OriginStore } from './store.js';
+import { createOriginStore } from './store.js';
 import { checkSubscriptionRules } from './subscription-rule.js';
 
 type Settings = components['schemas']['OriginSettings'];
 type OriginOperation = 'getOrigins' | 'createOrigin' | 'getOrigin' | 'updateOrigin' | 'patchOrigin' | 'deleteOrigin';
 
-export interface OriginRoutes {
-  origins: OriginStore;
-  /** Checks a patched document against the contract of the operation that replaces it. */
-  checkBody: (operation: 'updateOrigin', body: unknown) => Fault[];
-}
-
-export function createOriginHandlers({ origins, checkBody }: OriginRoutes): Handlers<OriginOperation> {
+export function routes({ contract, database, cascades }: Context): Handlers<OriginOperation> {
+  const origins = createOriginStore({ database, removeDependents: cascades.removeGrants });
   const nameOf = (call: { path: { name: string } }) => call.path.name.toLowerCase();
 
   return {
@@ -67,7 +63,7 @@ export function createOriginHandlers({ origins, checkBody }: OriginRoutes): Hand
       answer(
         await replace(call, (origin) => {
           const merged = mergePatch(present(origin), call.body) as Settings;
-          const faults = checkBody('updateOrigin', merged);
+          const faults = contract.operationOf('updateOrigin').checkBody(merged);
           if (faults.length > 0) throw invalid(faults);
           return merged;
         }),

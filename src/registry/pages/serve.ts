@@ -1,20 +1,25 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { extname } from 'node:path';
+import { extname, resolve } from 'node:path';
 import type { Express, Request, RequestHandler, Response } from 'express';
+import { version } from '../../base/version.js';
+import type { Context } from '../context.js';
 import { answerMethods } from '../http/app.js';
+import { httpUrlOf } from '../http/server.js';
 import { theme } from '../http/html-page.js';
 import { languageOf } from '../../base/formats/language.js';
 import { landingTexts } from '../../base/texts/landing.js';
 import { languages, textIn } from '../../base/texts/text.js';
 import { frame, framePolicy } from './frame.js';
 import { consolePage, consolePolicy } from './console.js';
-import type { ConsoleIssuer } from './console-issuers.js';
+import { createConsoleIssuers, type ConsoleIssuer } from './console-issuers.js';
 import { guideIndex, guidePage, loadGuides } from './guides.js';
 import { landingJson, landingPage, type LandingSettings } from './landing.js';
 import type { Reference } from './reference.js';
 import { tokenMarkup, type TokenSources } from './token.js';
 
-export type PageSettings = Omit<LandingSettings, 'guides'> & { consoleIssuers: () => Promise<ConsoleIssuer[]> };
+type PageSettings = Omit<LandingSettings, 'guides'> & { consoleIssuers: () => Promise<ConsoleIssuer[]> };
+
+type PageContext = Pick<Context, 'config' | 'contract' | 'log'>;
 
 /** What the build made of the contract and of docs/, and the files that pages load. */
 const built = new URL('../../../dist/pages/', import.meta.url);
@@ -23,7 +28,8 @@ const built = new URL('../../../dist/pages/', import.meta.url);
  * The pages for people: `/`, the API reference and the guides. Each is made once. Anybody may ask for them, and for
  * many at once without reading any, so every response sends the same bytes.
  */
-export function servePages(app: Express, setHeaders: RequestHandler, settings: PageSettings): void {
+export function servePages(app: Express, setHeaders: RequestHandler, context: PageContext): void {
+  const settings = settingsOf(context);
   const serve = (path: string, answer: (request: Request, response: Response) => unknown) => {
     app.get(path, setHeaders, (request, response) => void answer(request, response));
     answerMethods(app, path, setHeaders, ['GET']);
@@ -90,4 +96,29 @@ ${reference.operations}`;
     contents: reference.navigation,
     script: 'try-it.js',
   });
+}
+
+/** Where operations are reached is shown in development only. */
+function settingsOf({ config, contract, log }: PageContext): PageSettings {
+  const { contact, dataFolder, operations, production, security, tokens } = config;
+  const data = dataFolder === resolve('.assent') ? '' : `ASSENT_DATA=${dataFolder} `;
+  const isShown = !production && operations.port !== 0;
+  return {
+    version,
+    apiVersion: contract.document.info.version,
+    tokens: {
+      development: tokens.developmentIssuer ? { command: `${data}npx assent token` } : undefined,
+      issuers: tokens.issuers.map(({ issuer }) => issuer),
+    },
+    consoleIssuers: createConsoleIssuers(
+      tokens.issuers.flatMap(({ issuer, consoleclient, consolescope }) =>
+        consoleclient === undefined ? [] : [{ issuer, clientid: consoleclient, scope: consolescope }],
+      ),
+      (issuer, cause) => log.warn({ issuer, err: cause }, 'cannot read the metadata of the issuer for the console'),
+    ),
+    consoleCommand: tokens.developmentIssuer ? `${data}npx assent console` : undefined,
+    operationsUrl: isShown ? httpUrlOf(operations.host, operations.port) : undefined,
+    contact,
+    hasSecurityText: security.contacts.length > 0,
+  };
 }

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type Metric } from 'prom-client';
 
-export type OnRequest = (operation: string, status: number, seconds: number) => void;
-
 export interface Metrics {
   registry: Registry;
-  request: OnRequest;
+  request(operation: string, status: number, seconds: number): void;
   handshake(outcome: { verdict: string; reason: string; seconds: number }): void;
   feedPage(source: 'memory' | 'log', changes: number): void;
   lease(outcome: string, requests: number): void;

@@ -1,25 +1,17 @@
+import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
 import type { Call, Handlers } from '../http/handler.js';
 import { timeOf } from '../../base/formats/timestamp.js';
-import { startOf, type Counter } from './counter.js';
-import type { Health } from '../probes/health.js';
-import type { ReadStatistics } from './read-statistics.js';
+import { startOf } from './counter.js';
+import { createReadStatistics } from './read-statistics.js';
 import { stepMs, type Step } from './statistic.js';
-
-export interface StatisticsRoutes {
-  read: ReadStatistics;
-  counter: Pick<Counter, 'flush'>;
-  health: () => Promise<Health>;
-  /** Milliseconds since 1970, by the database's clock. */
-  now: () => number;
-}
 
 /** A year of days, and a day of minutes. */
 const maxSteps = 1_500;
 const usualSteps: Readonly<Record<Step, number>> = { minute: 60, hour: 24, day: 30 };
 
-export function createStatisticsHandlers(routes: StatisticsRoutes): Handlers<'getStatistics' | 'getHealth'> {
-  const { read, counter, health, now } = routes;
+export function routes({ database, counter, now }: Context): Handlers<'getStatistics'> {
+  const read = createReadStatistics(database);
   return {
     getStatistics: async ({ query, principal }) => {
       const { step, since, until } = spanOf(query, now());
@@ -37,20 +29,6 @@ export function createStatisticsHandlers(routes: StatisticsRoutes): Handlers<'ge
       return {
         status: 200,
         body: { step, since: new Date(since).toISOString(), until: new Date(until).toISOString(), series },
-      };
-    },
-
-    getHealth: async () => {
-      const { secondsBehind, secondsLate, revision, isWritable, version } = await health();
-      return {
-        status: 200,
-        body: {
-          version,
-          ...(revision === undefined ? {} : { revision }),
-          ...(secondsBehind === undefined ? {} : { secondsbehind: secondsBehind }),
-          ...(secondsLate === undefined ? {} : { secondslate: secondsLate }),
-          writable: isWritable,
-        },
       };
     },
   };

@@ -1,11 +1,11 @@
 import { setImmediate as otherWork } from 'node:timers/promises';
 import { RegistryError, type Fault } from '../../base/errors.js';
+import type { Context } from '../context.js';
 import type { Handlers } from '../http/handler.js';
 import { faultsIn } from '../http/problem.js';
 import type { Filter } from '../../matching/filters/filter.js';
 import { checkSubscriptionRules, type SubscriptionRule } from '../origins/subscription-rule.js';
 import { findOrigin } from '../origins/store.js';
-import type { Database } from '../storage/database.js';
 import type { Sql } from '../storage/sql.js';
 import { requestTexts } from '../../base/texts/requests.js';
 import { refuseUnallowed, type Wishes } from './allowed.js';
@@ -17,7 +17,7 @@ const atOnce = 1_000;
 const longestMs = 2;
 
 /** Which subscriptions of an origin its rules do not allow, or would not. It changes nothing. */
-export function createRuleHandlers({ database: { sql } }: { database: Database }): Handlers<'checkSubscriptionRules'> {
+export function ruleRoutes({ database: { sql } }: Context): Handlers<'checkSubscriptionRules'> {
   return {
     checkSubscriptionRules: async ({ path, body, principal: { tenant }, language }) => {
       const origin = await findOrigin(sql, tenant, path.name.toLowerCase());

@@ -2,11 +2,12 @@
 // and its change (`register.ts`, `write-subscription.ts`). Then the handshake runs for as long as the client waits. The
 // response is the current state (`read-subscription.ts`) with an explanation (`status-details.ts`).
 
-import { RegistryError, type Fault } from '../../base/errors.js';
+import type { Context } from '../context.js';
+import { RegistryError } from '../../base/errors.js';
 import { lintSubscription } from '../../events/validate-event.js';
 import { presentBreach } from '../../events/rule.js';
 import { presentHandshake } from '../handshake/presentation.js';
-import type { HandshakeReader } from '../handshake/read-handshake.js';
+import { createHandshakeReader } from '../handshake/read-handshake.js';
 import { isVerdict, verdicts } from '../../consent/verdicts.js';
 import { mergePatch } from '../http/body.js';
 import type { components } from '../../base/contract/contract.gen.js';
@@ -19,13 +20,15 @@ import { contractTexts, requestTexts } from '../../base/texts/requests.js';
 import { statusTexts } from '../../base/texts/status.js';
 import type { Language } from '../../base/texts/text.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
-import { invalid, parseDefinition, type FaultOfSink } from './definition.js';
-import { statusReasons, type SubscriptionReader } from './read-subscription.js';
-import type { Caller, Written } from './register.js';
+import { ruleRoutes } from './check-rules.js';
+import { invalid, parseDefinition } from './definition.js';
+import type { QuotaError } from './prices.js';
+import { createSubscriptionReader, statusReasons, type SubscriptionReader } from './read-subscription.js';
+import { createRegister, type Caller, type Written } from './register.js';
 import type { SubscriptionRequest } from './rules.js';
 import { statusDetails } from './status-details.js';
 import type { Subscription } from './subscription.js';
-import type { SubscriptionWriter } from './write-subscription.js';
+import { createSubscriptionWriter, type SubscriptionWriter } from './write-subscription.js';
 
 type SubscriptionOperation =
   | 'getSubscriptions'
@@ -37,18 +40,36 @@ type SubscriptionOperation =
   | 'suspendSubscription'
   | 'resumeSubscription';
 
-export interface SubscriptionRoutes {
+/** What the routes of subscriptions and of their handshakes share. */
+interface Shared {
   reader: SubscriptionReader;
   writer: SubscriptionWriter;
   /** Returns when the handshake is settled or the wait is over. */
   attend: (handshake: string, waitMs: number, signal: AbortSignal) => Promise<void>;
-  faultOfSink: FaultOfSink;
-  /** Checks a patched document against the contract of the operation that replaces it. */
-  checkBody: (operation: 'updateSubscription', body: unknown) => Fault[];
 }
 
-export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers<SubscriptionOperation> {
-  const { reader, writer, attend, faultOfSink, checkBody } = routes;
+export function routes(
+  context: Context,
+): Handlers<SubscriptionOperation | HandshakeOperation | 'checkSubscriptionRules'> {
+  const { config, database, follower, queue, stopping, vault, worker } = context;
+  const { perTenant, prices } = config.subscriptions;
+  const quotaError: QuotaError = (tenant) => {
+    const isUsedUp = (follower.replica()?.subscriptionsOf(tenant) ?? 0) >= perTenant;
+    return isUsedUp ? new RegistryError('quota_exceeded', subscriptionTexts.quota(perTenant)) : undefined;
+  };
+  const register = createRegister({ database, vault, queue, adopt: worker.adopt, quotaError, prices });
+  const shared: Shared = {
+    reader: createSubscriptionReader(database),
+    writer: createSubscriptionWriter({ database, vault, register, prices, quotaError }),
+    attend: (handshake, waitMs, signal) => worker.attend(handshake, waitMs, [signal, stopping]),
+  };
+  return { ...subscriptionRoutes(context, shared), ...handshakeRoutes(context, shared), ...ruleRoutes(context) };
+}
+
+function subscriptionRoutes(
+  { contract, faultOfSink }: Context,
+  { reader, writer, attend }: Shared,
+): Handlers<SubscriptionOperation> {
   const matches =
     ({ header }: Pick<Call<'getSubscription'>, 'header'>) =>
     (present: Subscription) =>
@@ -105,7 +126,7 @@ export function createSubscriptionHandlers(routes: SubscriptionRoutes): Handlers
     patchSubscription: (call) =>
       replace(call, (stored) => {
         const merged = mergePatch(membersOf(stored, call.language), call.body) as SubscriptionRequest;
-        const faults = checkBody('updateSubscription', merged);
+        const faults = contract.operationOf('updateSubscription').checkBody(merged);
         if (faults.length > 0) throw invalid(faults);
         return merged;
       }),
@@ -214,14 +235,12 @@ function suspensionOf({ at, by, reason }: NonNullable<Subscription['suspended']>
 
 type HandshakeOperation = 'findHandshakes' | 'getHandshakes' | 'startHandshake' | 'getHandshake';
 
-export interface HandshakeRoutes extends Pick<SubscriptionRoutes, 'writer' | 'attend'> {
-  reader: SubscriptionReader;
-  handshakes: HandshakeReader;
-}
-
 /** The handshakes of a subscription, for callers that may see the subscription; and of a tenant, for admins. */
-export function createHandshakeHandlers(routes: HandshakeRoutes): Handlers<HandshakeOperation> {
-  const { reader, writer, handshakes, attend } = routes;
+function handshakeRoutes(
+  { config, database, now }: Context,
+  { reader, writer, attend }: Shared,
+): Handlers<HandshakeOperation> {
+  const handshakes = createHandshakeReader(database, config.handshake.deadlineMs, now);
   return {
     findHandshakes: async ({ query, principal, address, language }) => {
       const { cursor, limit = 50, host, origin, verdict, createdsince, createduntil, ...where } = query;

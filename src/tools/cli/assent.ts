@@ -11,7 +11,7 @@ import { conformanceCommand } from './conformance/conformance-command.js';
 import { listenCommand } from './check/listen-command.js';
 import { loginCommand, logoutCommand, whoamiCommand } from './login/login-commands.js';
 import { resourceCommands } from './resources/resource-commands.js';
-import { version } from './version.js';
+import { version } from '../../base/version.js';
 
 /**
  * The table of commands. Commands load what they need themselves: `try` and `demo` run a whole registry, `receiver` a

@@ -48,6 +48,7 @@ export async function notify(options: NotifyOptions, env: NodeJS.ProcessEnv, sig
   const given = Object.fromEntries(shared.map((name) => [name, env[name]]));
   // What production demands of a registry does not apply here.
   const config = readConfig({ ...given, NODE_ENV: undefined });
+  const { ports: sinkPorts, ca: sinkCa, ...networks } = config.outbound;
   const log = createLog(config.logLevel);
   const about = ({ sink, event }: Entry) => {
     const { id, type, subject } = event as { id: string; type: string; subject: string };
@@ -67,11 +68,9 @@ export async function notify(options: NotifyOptions, env: NodeJS.ProcessEnv, sig
       folder,
       ca: await readIfNamed(env, 'NOTIFY_REGISTRY_CA_FILE'),
       door: {
-        allowedNetworks: config.allowedNetworks,
-        deniedNetworks: config.deniedNetworks,
-        sinkPorts: config.sinkPorts,
-        sinkCa: config.sinkCa,
-        dnsServers: config.dnsServers,
+        ...networks,
+        sinkPorts,
+        sinkCa,
         userAgent: 'Assent notify',
       },
       keepMs: Number(hours) * 3_600_000,

@@ -36,12 +36,12 @@ afterAll(() => rm(folder, { recursive: true }));
 test('an empty environment means development: loopback only, no network allowed, its own tokens', () => {
   expect(readConfig({})).toMatchObject({
     production: false,
-    databaseUrl: undefined,
-    host: '127.0.0.1',
-    operationsHost: '127.0.0.1',
-    allowedNetworks: [],
+    database: { url: undefined },
+    api: { host: '127.0.0.1' },
+    operations: { host: '127.0.0.1' },
+    outbound: { allowedNetworks: [] },
     publicUrl: undefined,
-    developmentIssuer: true,
+    tokens: { developmentIssuer: true },
   });
 });
 
@@ -98,7 +98,11 @@ test('production needs a server, issuers and a key, and uses the embedded databa
   expect(faultsOf({ ...production, DATABASE_URL: '' })).toEqual([expect.stringContaining('DATABASE_URL is required')]);
   const embedded = { ...production, DATABASE_URL: '', ASSENT_EMBEDDED_DATABASE: 'true' };
   expect(faultsOf(embedded)).toEqual([]);
-  expect(readConfig(embedded)).toMatchObject({ production: true, databaseUrl: undefined, developmentIssuer: false });
+  expect(readConfig(embedded)).toMatchObject({
+    production: true,
+    database: { url: undefined },
+    tokens: { developmentIssuer: false },
+  });
   expect(faultsOf({ ...production, ASSENT_ISSUERS: '[]' })).toEqual([expect.stringContaining('without an issuer')]);
   expect(faultsOf({ ...production, ASSENT_CREDENTIAL_KEYS: '' })).toEqual([
     expect.stringContaining('ASSENT_CREDENTIAL_KEYS'),
@@ -114,7 +118,9 @@ test('an embedded database and a server contradict each other, and so does neith
 test('a process either writes or follows a replica; a replica is enough in production', () => {
   const replica = { ...production, DATABASE_URL: '', DATABASE_REPLICA_URL: production.DATABASE_URL };
   expect(faultsOf(replica)).toEqual([]);
-  expect(readConfig(replica)).toMatchObject({ databaseUrl: undefined, replicaUrl: production.DATABASE_URL });
+  expect(readConfig(replica)).toMatchObject({
+    database: { url: undefined, replicaUrl: production.DATABASE_URL },
+  });
   const both = { ...replica, DATABASE_URL: production.DATABASE_URL };
   expect(faultsOf(both)).toEqual([expect.stringContaining('DATABASE_REPLICA_URL contradicts DATABASE_URL')]);
   expect(faultsOf({ ...replica, ASSENT_EMBEDDED_DATABASE: 'true' })).toEqual([
@@ -170,8 +176,8 @@ test('two listeners on one port are refused before they start', () => {
 });
 
 test('PORT is the port of the API unless ASSENT_PORT is set', () => {
-  expect(readConfig({ PORT: '8080' }).port).toBe(8080);
-  expect(readConfig({ PORT: '8080', ASSENT_PORT: '3000' }).port).toBe(3000);
+  expect(readConfig({ PORT: '8080' }).api.port).toBe(8080);
+  expect(readConfig({ PORT: '8080', ASSENT_PORT: '3000' }).api.port).toBe(3000);
   expect(faultsOf({ PORT: '3001' })).toEqual(['  ASSENT_OPERATIONS_PORT is the same as PORT']);
   expect(faultsOf({ PORT: 'http' })).toEqual(['  PORT must be a whole number from 0 to 65535']);
 });

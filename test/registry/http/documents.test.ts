@@ -5,7 +5,9 @@ import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { connect, Socket, type AddressInfo } from 'node:net';
 import { loadContract } from '../../../src/base/contract/contract.js';
+import { readConfig } from '../../../src/registry/app/config.js';
 import { serveDocuments } from '../../../src/registry/http/documents.js';
+import { createLog } from '../../../src/registry/http/log.js';
 import { servePages } from '../../../src/registry/pages/serve.js';
 
 const open = '/proc/self/fd';
@@ -16,14 +18,13 @@ beforeEach(async () => {
   const app = express();
   const contact = 'beheer@gemeente.example (https://gemeente.example/webhooks)';
   const setHeaders: RequestHandler = (_request, _response, next) => next();
-  serveDocuments(app, setHeaders, loadContract().document, { contact });
-  servePages(app, setHeaders, {
-    version: '1',
-    apiVersion: '1',
-    tokens: { issuers: [] },
-    hasSecurityText: false,
-    consoleIssuers: () => Promise.resolve([]),
-  });
+  const context = {
+    config: readConfig({ ASSENT_CONTACT: contact }),
+    contract: loadContract(),
+    log: createLog('silent'),
+  };
+  serveDocuments(app, setHeaders, context);
+  servePages(app, setHeaders, context);
   server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });

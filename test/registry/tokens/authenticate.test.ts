@@ -298,11 +298,11 @@ test('an issuer without algorithms, audience or name cannot be configured, nor c
 
 test('an accepted token is refused after its issuer has withdrawn the key', async () => {
   const clock = createClock();
-  const config = readConfig({
+  const { tokens: settings, dataFolder } = readConfig({
     ASSENT_DEVELOPMENT_ISSUER: 'false',
     ASSENT_ISSUERS: JSON.stringify([{ issuer, audience, jwks: server.url }]),
   });
-  const { tokens } = await openIssuers(config, pino({ level: 'silent' }));
+  const { tokens } = await openIssuers({ ...settings, dataFolder }, pino({ level: 'silent' }));
   const come = async (token: string) => tokens.authenticate(`Bearer ${token}`);
   const iat = Math.floor(Date.now() / 1_000);
   const [old, other] = await Promise.all([es256, ps256].map((key) => signed(key, claims({ iat, exp: iat + 600 }))));

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import Negotiator from 'negotiator';
 import { RegistryError } from '../../../base/errors.js';
 import { callbackUnknown } from '../../../registry/handshake/callback-consent.js';
-import { createCallbackHandlers, type CallbackCall } from '../../../registry/handshake/callback-routes.js';
+import { callbackRoutes, type CallbackCall } from '../../../registry/handshake/routes.js';
 import type { CallbackOutcome } from '../../../registry/handshake/callback.js';
 import type { RejectedCallback } from '../../../registry/handshake/rejected-callback.js';
 import { languageOf } from '../../../base/formats/language.js';
@@ -51,7 +51,7 @@ const maxBody = 4_096;
 export async function startCallbackListener(settings: CallbackListenerSettings): Promise<CallbackListener> {
   const { host, isLocal, id } = settings;
   const memory = rememberCallback(settings);
-  const { grantByPost: handle } = createCallbackHandlers(memory.callbacks);
+  const { grantByPost: handle } = callbackRoutes(memory.callbacks);
   const received: CallbackReceived[] = [];
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {

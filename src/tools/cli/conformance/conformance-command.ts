@@ -94,7 +94,7 @@ async function execute(side: Side, values: Values): Promise<number> {
   if (foreign !== undefined) throw new UsageError(`--${foreign} is not an option for a ${side}.`);
   const { selectCases } = await import('../../conformance/select-cases.js');
   const { readBaseline } = await import('../../conformance/baseline.js');
-  const { version } = await import('../version.js');
+  const { version } = await import('../../../base/version.js');
   const ids = (values['case'] as string[]).flatMap((each) => each.split(','));
   const cases = selectCases(side, ids, choice(values, 'level', lowestLevels));
   const profile = choice(values, 'profile', profiles);

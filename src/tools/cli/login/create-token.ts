@@ -25,7 +25,7 @@ export async function createToken(request: TokenRequest, env: NodeJS.ProcessEnv)
   if (!(request.minutes > 0 && request.minutes <= 1_440)) {
     throw new UsageError('--minutes must be a number above 0 and at most 1440.');
   }
-  if (!config.developmentIssuer) {
+  if (!config.tokens.developmentIssuer) {
     throw new Error(
       'The development issuer is off here. Get a token from your issuer, or set ASSENT_DEVELOPMENT_ISSUER=true.',
     );

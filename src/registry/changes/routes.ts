@@ -1,29 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
 import { brokenParameters } from '../../base/contract/contract.js';
 import { ageHeader, type Call, type Handlers } from '../http/handler.js';
 import { parseOriginName } from '../../consent/origin-name.js';
 import { asUnavailable } from '../storage/database-errors.js';
-import type { Database } from '../storage/database.js';
+import { auditRoutes } from './audit-routes.js';
 import { endOf } from './end-of.js';
-import type { Feed, Page, Reader } from './feed.js';
+import { createFeed, type Page, type Reader } from './feed.js';
 import type { FeedScope } from './log.js';
-import type { Readers } from './readers.js';
 import { writeSnapshot, type Write } from './snapshot.js';
 
-export interface FeedRouteSettings {
-  feed: Feed;
-  database: Database;
-  readers: Readers;
-  heartbeatMs: number;
-  /** Seconds since the memory of the process was last known to be current; undefined while it is. */
-  age: () => number | undefined;
-  /** The same for the database, which snapshots are read from. */
-  ageOfDatabase: () => number | undefined;
-  /** Fires when the service stops; ends open streams. */
-  stopping: AbortSignal;
-}
-
+/** The latest changes, in memory. */
+const feedMemory = { entries: 16_384, bytes: 33_554_432 };
 const defaultLimit = 200;
 /** How long a snapshot may take. Most of this is time for its reader. */
 const snapshotMs = 900_000;
@@ -31,11 +20,20 @@ const retryMs = 1_000;
 /** The pause after a failed read of the log. */
 const awayMs = 2_000;
 
-export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getChanges' | 'getSnapshot'> {
-  const { feed, database, readers, stopping } = settings;
+export function routes(context: Context): Handlers<'getChanges' | 'getSnapshot' | 'getAudit'> {
+  const { config, database, follower, freshness, metrics, readers, stopping } = context;
+  const feed = createFeed({
+    follower,
+    query: database.query,
+    memory: feedMemory,
+    isStandby: config.database.replicaUrl !== undefined,
+    onPage: metrics.feedPage,
+  });
   const admit = (kind: 'stream' | 'poll', { tenant, subscriber }: FeedScope, signal: AbortSignal) =>
     readers.admit(subscriber === undefined ? kind : 'consumer', tenant, signal, subscriber);
   return {
+    ...auditRoutes(context),
+
     getChanges: async (call) => {
       const { query, header, principal, signal, preferred } = call;
       const scope = ownScopeOf(call);
@@ -51,7 +49,7 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
           status: 200,
           mediaType: 'text/event-stream',
           headers: { ...headers, 'X-Accel-Buffering': 'no' },
-          stream: (write) => sendEvents(settings, reader, write, over),
+          stream: (write) => sendEvents(context, reader, write, over),
         };
       }
       const waitMs = Math.min((query.wait ?? 0) * 1_000, principal.tokenExpiresAt - Date.now());
@@ -61,7 +59,7 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
       const changes = page.changes.map(({ json }) => json).join();
       return {
         status: 200,
-        headers: { ...headers, ...ageHeader(settings.age()) },
+        headers: { ...headers, ...ageHeader(freshness.age()) },
         json: `{"changes":[${changes}],"cursor":"${reader.cursor()}","more":${page.isMore}}`,
       };
     },
@@ -73,7 +71,7 @@ export function createFeedHandlers(settings: FeedRouteSettings): Handlers<'getCh
       return {
         status: 200,
         mediaType: 'application/jsonl',
-        headers: ageHeader(settings.ageOfDatabase()),
+        headers: ageHeader(freshness.ageOfDatabase()),
         stream: (write) => writeSnapshot(database, scope, write, over, call.query.status === true),
       };
     },
@@ -113,18 +111,19 @@ async function readWithin(reader: Reader, limit: number, waitMs: number, signal:
  * after this one was sent. If the cursor becomes invalid, the stream ends, and the next request returns the reason.
  */
 async function sendEvents(
-  { heartbeatMs, age }: FeedRouteSettings,
+  { config, freshness }: Context,
   reader: Reader,
   write: Write,
   signal: AbortSignal,
 ): Promise<void> {
+  const { heartbeatMs } = config.feed;
   let beatAt = performance.now();
   let isAtEnd = false;
   const leftMs = () => beatAt + heartbeatMs - performance.now();
   const heartbeat = (more: boolean) => {
     beatAt = performance.now();
     isAtEnd = !more;
-    const data = JSON.stringify({ revision: reader.revision(), more, age: age() });
+    const data = JSON.stringify({ revision: reader.revision(), more, age: freshness.age() });
     return write(`id: ${reader.cursor()}\nevent: heartbeat\ndata: ${data}\n\n`);
   };
   // The first one shows that the stream is open, the next one that the reader has received everything.

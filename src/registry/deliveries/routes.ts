@@ -1,37 +1,26 @@
+import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
 import { denials } from '../../consent/permission.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import type { Handlers } from '../http/handler.js';
-import { leaseSeconds, type LeaseAnswer, type Leases } from './lease.js';
-
-export interface LeaseRoutes {
-  leases: Leases;
-  /** For the metrics and the statistics. */
-  onLease: (lease: LeaseReport) => void;
-}
+import { leaseSeconds, type LeaseAnswer } from './lease.js';
+import { outcomeRoutes } from './outcome-routes.js';
 
 /** Leases are not in the change log. */
 const isFollowed = true;
 
-export interface LeaseReport {
-  tenant: string;
-  origin: string;
-  outcome: LeaseOutcome;
-  /** Requests that the instance may send. */
-  requests: number;
-  /** Requests per minute, if this is the first lease of the pair in this minute; otherwise 0. */
-  allowed: number;
-}
+type LeaseOutcome = 'granted' | 'empty' | 'held' | 'unlimited' | 'denied';
 
-export type LeaseOutcome = 'granted' | 'empty' | 'held' | 'unlimited' | 'denied';
-
-export function createLeaseHandlers({ leases, onLease }: LeaseRoutes): Handlers<'takeLease' | 'returnLease'> {
+export function routes(context: Context): Handlers<'takeLease' | 'returnLease' | 'reportOutcomes' | 'getDeliveries'> {
+  const { leases } = context;
   return {
+    ...outcomeRoutes(context),
+
     takeLease: async ({ body, principal, address }) => {
       const { sink, instance, requests, returns = [] } = body;
       const origin = body.origin.toLowerCase();
       const answer = await leases.take({ tenant: principal.tenant, origin, sink, instance, requests, returns });
-      onLease(reportOf(principal.tenant, origin, answer));
+      countLease(context, principal.tenant, origin, answer);
       if (answer.kind === 'denied') {
         const detail = denials[answer.denial];
         throw new RegistryError('not_permitted', detail, {
@@ -53,18 +42,24 @@ export function createLeaseHandlers({ leases, onLease }: LeaseRoutes): Handlers<
   };
 }
 
-export function reportOf(tenant: string, origin: string, answer: LeaseAnswer): LeaseReport {
-  return { tenant, origin, outcome: outcomeOf(answer), ...sharesOf(answer) };
+/** In the metrics and the statistics. */
+export function countLease(
+  { metrics, counter }: Pick<Context, 'metrics' | 'counter'>,
+  tenant: string,
+  origin: string,
+  answer: LeaseAnswer,
+): void {
+  const requests = answer.kind === 'counted' ? answer.requests : 0;
+  metrics.lease(outcomeOf(answer), requests);
+  counter.count(tenant, origin, { kind: 'lease', code: 'leased' }, requests);
+  // The rate of a pair counts once a minute, with its first lease.
+  const allowed = answer.kind === 'counted' && answer.isFirst && answer.rate !== '*' ? answer.rate : 0;
+  counter.count(tenant, origin, { kind: 'lease', code: 'allowed' }, allowed);
 }
 
 function outcomeOf(answer: LeaseAnswer): LeaseOutcome {
   if (answer.kind !== 'counted') return answer.kind;
   return answer.requests > 0 ? 'granted' : 'empty';
-}
-
-function sharesOf(answer: LeaseAnswer): Pick<LeaseReport, 'requests' | 'allowed'> {
-  if (answer.kind !== 'counted') return { requests: 0, allowed: 0 };
-  return { requests: answer.requests, allowed: answer.isFirst && answer.rate !== '*' ? answer.rate : 0 };
 }
 
 type Presented = Omit<components['schemas']['Lease'], 'origin' | 'sink'>;

@@ -1,23 +1,14 @@
+import type { Context } from '../context.js';
 import { RegistryError, type FaultRule } from '../../base/errors.js';
 import { denials } from '../../consent/permission.js';
 import { ageHeader, type Answer, type Call, type Handlers } from '../http/handler.js';
 import type { Decision } from '../../matching/replica/known-pairs.js';
-import { indexLoading, type Replica } from '../../matching/replica/replica.js';
+import { indexLoading } from '../../matching/replica/replica.js';
+import { authzenRoutes } from './authzen-routes.js';
 import { doubtOf, readDelivery, type Delivery, type Doubt } from './read-delivery.js';
 import type { Shares } from './shares.js';
 
 type Yes = Answer<'authorizeDelivery'>;
-
-export interface AuthorizeRoutes {
-  /** The data for look-ups; undefined while it is loading. */
-  replica: () => Replica | undefined;
-  /** Seconds since the replica was last known to be current; undefined if it is current. */
-  age: () => number | undefined;
-  /** The path of the operation. */
-  path: string;
-  /** Undefined in a process that writes nothing. */
-  shares: Shares | undefined;
-}
 
 const noQuery = {};
 
@@ -25,12 +16,10 @@ const noQuery = {};
  * May the gateway let this delivery pass? A yes is 2xx, everything else is a no for every gateway. Envoy takes only 200
  * for a yes, and passes a 204 on to its client as if the delivery had arrived.
  */
-export function createAuthorizeHandlers({
-  replica,
-  age,
-  path,
-  shares,
-}: AuthorizeRoutes): Handlers<'authorizeDelivery'> {
+export function routes(context: Context): Handlers<'authorizeDelivery' | 'evaluateAccess' | 'evaluateAccesses'> {
+  const { contract, follower, freshness, shares } = context;
+  const { path } = contract.operationOf('authorizeDelivery');
+
   function count(delivery: Delivery, tenant: string, rate: number, yes: Yes): Yes | Promise<Yes> {
     if (shares === undefined) {
       const detail = 'This process follows a replica of the database, and cannot lease.';
@@ -57,10 +46,12 @@ export function createAuthorizeHandlers({
   }
 
   return {
+    ...authzenRoutes(context),
+
     authorizeDelivery: (call) => {
       const below = call.address.slice(path.length);
       const delivery = deliveryOf(call, below);
-      const known = replica();
+      const known = follower.replica();
       if (known === undefined) throw indexLoading();
       const { tenant } = call.principal;
       const decision = known.permission(tenant, delivery.origin, delivery.sink);
@@ -69,7 +60,7 @@ export function createAuthorizeHandlers({
       const headers: Record<string, string> = {
         'Assent-Allowed-Rate': String(grant.allowedRate),
         'Assent-Expires-At': new Date(grant.expiresAt).toISOString(),
-        ...ageHeader(age()),
+        ...ageHeader(freshness.age()),
       };
       const yes: Yes =
         below === ''

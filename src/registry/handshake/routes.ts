@@ -1,10 +1,11 @@
+import type { Context } from '../context.js';
 import { RegistryError } from '../../base/errors.js';
 import type { Answer, Call, Handlers } from '../http/handler.js';
 import { parseRate } from '../../consent/rate.js';
 import { handshakeTexts } from '../../base/texts/handshakes.js';
 import { callbackUnknown } from './callback-consent.js';
 import { callbackPage, questionPage } from './callback-page.js';
-import type { CallbackOutcome, Callbacks } from './callback.js';
+import { createCallbacks, type CallbackOutcome, type Callbacks } from './callback.js';
 
 type CallbackOperation = 'grantByGet' | 'grantByPost';
 export type CallbackCall = Pick<
@@ -12,11 +13,22 @@ export type CallbackCall = Pick<
   'path' | 'query' | 'header' | 'body' | 'preferred' | 'language' | 'requestId'
 >;
 
+export function routes({ counter, database }: Context): Handlers<CallbackOperation> {
+  return callbackRoutes(
+    createCallbacks({
+      database,
+      random: Math.random,
+      onDecided: ({ tenant, origin, verdict }) =>
+        counter.count(tenant, origin, { kind: 'handshake', code: verdict }, 1),
+    }),
+  );
+}
+
 /**
  * GET and POST from programs grant (webhook specification, section 4.1.3). A client that prefers HTML is a person or a
  * mail scanner: it gets a page, and only the form on that page decides. HEAD never gets here.
  */
-export function createCallbackHandlers(callbacks: Callbacks) {
+export function callbackRoutes(callbacks: Callbacks) {
   async function handle(call: CallbackCall): Promise<Answer<CallbackOperation>> {
     const { header, requestId, body: form } = call;
     if (/prefetch|preview|prerender/i.test(`${header['sec-purpose'] ?? ''} ${header['purpose'] ?? ''}`)) {
