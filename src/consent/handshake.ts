@@ -1,4 +1,3 @@
-import type { RejectedCallback } from '../registry/handshake/rejected-callback.js';
 import type { Verdict } from './verdicts.js';
 
 /**
@@ -100,6 +99,20 @@ export interface Attempt {
 }
 
 export type HeaderLine = [name: string, value: string];
+
+export type RejectionReason =
+  'origin_mismatch' | 'origin_repeated' | 'rate_malformed' | 'callback_expired' | 'callback_closed' | 'blocked';
+
+/** The latest call of a callback URL that granted nothing, as the row of the handshake keeps it. */
+export interface RejectedCallback {
+  /** RFC 3339. */
+  at: string;
+  reason: RejectionReason;
+  allowedorigin?: string;
+  allowedrate?: string;
+  /** The number of such calls. */
+  count: number;
+}
 
 export interface Handshake {
   id: string;

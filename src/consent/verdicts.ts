@@ -24,8 +24,76 @@ export type RegistryVerdict =
 
 export type Verdict = Judgement['verdict'] | RegistryVerdict;
 
+/**
+ * What an attempt came to, for people who look at many. `no_answer`: the webhook decided nothing, so Assent retries.
+ * `not_asked`: Assent itself did not send it, or did not wait for the response.
+ */
+export type HandshakeOutcome = 'granted' | 'refused' | 'no_answer' | 'not_asked';
+
+/**
+ * Where someone can change something: in the headers of the response to OPTIONS, in the webhook otherwise (its code,
+ * its server or its owner's decision), in the network before it (DNS, address, port, TLS), or nowhere there.
+ */
+export type FixedBy = 'headers' | 'webhook' | 'network' | 'nobody';
+
+const outcomesAndFixers: Readonly<Record<Verdict, readonly [HandshakeOutcome, FixedBy]>> = {
+  granted: ['granted', 'nobody'],
+  granted_any_origin: ['granted', 'headers'],
+  no_consent_headers: ['refused', 'headers'],
+  cors_answer: ['refused', 'headers'],
+  allow_only: ['refused', 'headers'],
+  unsupported: ['refused', 'headers'],
+  authentication_required: ['refused', 'headers'],
+  not_found_at_target: ['refused', 'headers'],
+  server_error: ['no_answer', 'webhook'],
+  request_origin_echoed: ['refused', 'headers'],
+  origin_missing: ['refused', 'headers'],
+  redirected: ['refused', 'headers'],
+  origin_mismatch: ['refused', 'headers'],
+  origin_repeated: ['refused', 'headers'],
+  rate_missing: ['refused', 'headers'],
+  rate_malformed: ['refused', 'headers'],
+  rate_repeated: ['refused', 'headers'],
+  gone: ['refused', 'webhook'],
+  throttled: ['no_answer', 'webhook'],
+  unavailable: ['no_answer', 'webhook'],
+  name_not_found: ['no_answer', 'network'],
+  name_lookup_failed: ['no_answer', 'network'],
+  connection_refused: ['no_answer', 'network'],
+  connection_failed: ['no_answer', 'network'],
+  connection_closed: ['no_answer', 'network'],
+  tls_failed: ['no_answer', 'network'],
+  certificate_invalid: ['no_answer', 'network'],
+  deadline_exceeded: ['no_answer', 'webhook'],
+  not_http: ['no_answer', 'webhook'],
+  headers_too_large: ['no_answer', 'webhook'],
+  too_many_informational: ['no_answer', 'webhook'],
+  aborted: ['not_asked', 'nobody'],
+  name_not_public: ['no_answer', 'network'],
+  address_not_allowed: ['not_asked', 'network'],
+  sink_not_allowed: ['not_asked', 'network'],
+  callback_granted: ['granted', 'nobody'],
+  refused_by_owner: ['refused', 'webhook'],
+  callback_expired: ['no_answer', 'headers'],
+  granted_by_policy: ['granted', 'headers'],
+  revoked: ['refused', 'nobody'],
+  interrupted: ['not_asked', 'nobody'],
+  blocked: ['not_asked', 'nobody'],
+  held_by_budget: ['not_asked', 'nobody'],
+};
+
+export interface VerdictRow extends VerdictText {
+  outcome: HandshakeOutcome;
+  fixedBy: FixedBy;
+}
+
 /** The published table: one row for every verdict, with a stable code and texts for people. */
-export const verdicts: Readonly<Record<Verdict, VerdictText>> = verdictTexts;
+export const verdicts = Object.fromEntries(
+  Object.entries(verdictTexts).map(([verdict, texts]) => {
+    const [outcome, fixedBy] = outcomesAndFixers[verdict as Verdict];
+    return [verdict, { ...texts, outcome, fixedBy }];
+  }),
+) as unknown as Readonly<Record<Verdict, VerdictRow>>;
 
 export const isVerdict = (code: string): code is Verdict => Object.hasOwn(verdicts, code);
 

@@ -2,9 +2,8 @@ import { RegistryError, type FaultRule } from '../../base/errors.js';
 import type { Origin } from '../../consent/origin.js';
 import { parseRate, type Rate } from '../../consent/rate.js';
 import { handshakeTexts } from '../../base/texts/handshakes.js';
-import type { CallbackRequest } from './callback.js';
 import { judgeOrigin, warningsOfRate, type Warning } from '../../consent/judgement.js';
-import type { RejectionReason } from './rejected-callback.js';
+import type { RejectionReason } from '../../consent/handshake.js';
 
 /** Why a call grants nothing, and the error that its caller gets. */
 export interface Rejection {
@@ -28,7 +27,7 @@ export interface Offer {
 
 /** Judged like a response, except that the origin and the rate may be left out (section 4.2.2). */
 export function readConsent(
-  request: Pick<CallbackRequest, 'allowedOrigin' | 'allowedRate'>,
+  request: { allowedOrigin: string | undefined; allowedRate: string | undefined },
   { closed, offeredRate: offered }: Offer,
   origin: Pick<Origin, 'name' | 'judgement' | 'defaultRate'>,
 ): CallbackConsent | Rejection {

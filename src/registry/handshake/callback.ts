@@ -1,10 +1,12 @@
 import { blockedError, findBlocks, type BlockTarget } from '../blocks/find-blocks.js';
 import { endGrants, putGrant } from '../grants/write-grant.js';
+import type { RejectedCallback, RejectionReason } from '../../consent/handshake.js';
 import { storedRate, type Rate } from '../../consent/rate.js';
 import { findOrigin } from '../origins/store.js';
 import type { Database } from '../storage/database.js';
 import type { Sql } from '../storage/sql.js';
-import { callback as callbackActor, type Transaction } from '../storage/transaction.js';
+import { callback as callbackActor, databaseTime, type Actor, type Transaction } from '../storage/transaction.js';
+import { clip, withoutKey } from './attempt.js';
 import { callbackUnknown, readConsent, type Rejection } from './callback-consent.js';
 import {
   findByKey,
@@ -15,7 +17,6 @@ import {
   type CallbackKey,
 } from './callback-key.js';
 import { questionOf, type OwnerQuestion } from './callback-question.js';
-import { keepRejected } from './rejected-callback.js';
 
 export interface CallbackRequest extends CallbackKey {
   /** The values of WebHook-Allowed-Origin and WebHook-Allowed-Rate, if they were sent. */
@@ -187,4 +188,38 @@ async function liveGrant(sql: Sql, { tenant, origin, sink }: OfferedHandshake) {
     select allowedrate, expiresat from "grant"
     where origin = ${origin} and sink = ${sink} and tenant = ${tenant} and state = 'live' and expiresat > now()`;
   return grant && { allowedRate: storedRate(grant.allowedrate), expiresAt: grant.expiresat };
+}
+
+/** The audit log keeps this many for each handshake, so that a client with a key cannot fill it. */
+const maxAudited = 10;
+/** Characters of a header; a little more than a message shows. */
+const maxKept = 250;
+
+/** Records the call on the handshake, whose row must be locked, and in the audit log. */
+async function keepRejected(
+  { sql, audit }: Transaction,
+  actor: Actor,
+  called: OfferedHandshake,
+  sent: { key: string; allowedOrigin: string | undefined; allowedRate: string | undefined },
+  reason: RejectionReason,
+): Promise<void> {
+  const rejected: RejectedCallback = {
+    at: (await databaseTime(sql)).toISOString(),
+    reason,
+    ...shown('allowedorigin', sent.allowedOrigin, sent.key),
+    ...shown('allowedrate', sent.allowedRate, sent.key),
+    count: ((called.rejectedcallback as RejectedCallback | null)?.count ?? 0) + 1,
+  };
+  await sql.$executeRaw`
+    update handshake set rejectedcallback = ${JSON.stringify(rejected)}::jsonb where id = ${called.id}::uuid`;
+  if (rejected.count > maxAudited) return;
+  const { allowedorigin, allowedrate } = rejected;
+  const detail = { handshake: called.id, reason, allowedorigin, allowedrate };
+  audit(actor, 'handshake.callback_rejected', targetOf(called), detail);
+}
+
+/** A header as it is kept, without the key: the caller may have written it there. */
+function shown(name: 'allowedorigin' | 'allowedrate', value: string | undefined, key: string) {
+  const [line] = withoutKey(key, value === undefined ? [] : [[name, value]]).map((each) => clip(each, maxKept));
+  return line === undefined ? {} : { [name]: line[1] };
 }

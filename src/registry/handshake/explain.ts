@@ -1,8 +1,7 @@
 import type { components } from '../../base/contract/contract.gen.js';
 import { rejectedCallbackTexts } from '../../base/texts/handshakes.js';
 import type { Language } from '../../base/texts/text.js';
-import type { Handshake, HeaderLine } from '../../consent/handshake.js';
-import type { RejectedCallback } from './rejected-callback.js';
+import type { Handshake, HeaderLine, RejectedCallback } from '../../consent/handshake.js';
 import { advise, describe, quoted, type Facts, type Verdict } from '../../consent/verdicts.js';
 
 /** What a verdict says of what was observed, with advice if there is any. */

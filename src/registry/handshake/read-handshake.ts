@@ -5,10 +5,16 @@ import type { attempt as AttemptRow, handshake as HandshakeRow } from '../storag
 import { isUuid } from '../../base/files/ids.js';
 import { countMatches, findPage } from '../storage/search.js';
 import { handshakeTexts } from '../../base/texts/handshakes.js';
-import type { Attempt, Handshake, HandshakeReason, HandshakeState, HeaderLine } from '../../consent/handshake.js';
+import type {
+  Attempt,
+  Handshake,
+  HandshakeReason,
+  HandshakeState,
+  HeaderLine,
+  RejectedCallback,
+} from '../../consent/handshake.js';
 import { handshakeSearch, type HandshakeQuery } from './find-handshakes.js';
 import { leaseSecondsFor } from './queue.js';
-import type { RejectedCallback } from './rejected-callback.js';
 import type { Verdict } from '../../consent/verdicts.js';
 
 /** Whose handshakes: its own, and the renewals of its pair. An earlier tenant may have had an origin with this name. */

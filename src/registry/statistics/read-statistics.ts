@@ -1,5 +1,6 @@
 import type { Database } from '../storage/database.js';
-import { outcomeOfVerdict, stepMs, type HandshakeOutcome, type StatisticKind, type Step } from './statistic.js';
+import { isVerdict, verdicts, type HandshakeOutcome } from '../../consent/verdicts.js';
+import { stepMs, type StatisticKind, type Step } from './statistic.js';
 
 export interface StatisticsQuery {
   tenant: string;
@@ -61,7 +62,6 @@ export function createReadStatistics({ query }: Pick<Database, 'query'>): ReadSt
 }
 
 function begin({ kind, code }: Row, length: number): Series {
-  const outcome =
-    kind === 'handshake' ? (outcomeOfVerdict as Partial<Record<string, HandshakeOutcome>>)[code] : undefined;
+  const outcome = kind === 'handshake' && isVerdict(code) ? verdicts[code].outcome : undefined;
   return { kind, code, ...(outcome && { outcome }), total: 0, counts: Array<number>(length).fill(0) };
 }

@@ -1,7 +1,6 @@
 import type { BlockKind } from '../blocks/block.js';
 import type { Grant } from '../../consent/grant.js';
-import type { HandshakeReason, HandshakeState, HeaderLine } from '../../consent/handshake.js';
-import type { RejectedCallback } from '../handshake/rejected-callback.js';
+import type { HandshakeReason, HandshakeState, HeaderLine, RejectedCallback } from '../../consent/handshake.js';
 import type { Verdict } from '../../consent/verdicts.js';
 import type { Filter } from '../../matching/filters/filter.js';
 import type { CallbackPolicy, Profile } from '../../consent/origin.js';

@@ -1,3 +1,4 @@
+import type { RejectedCallback } from '../../../consent/handshake.js';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +8,6 @@ import { RegistryError } from '../../../base/errors.js';
 import { callbackUnknown } from '../../../registry/handshake/callback-consent.js';
 import { callbackRoutes, type CallbackCall } from '../../../registry/handshake/routes.js';
 import type { CallbackOutcome } from '../../../registry/handshake/callback.js';
-import type { RejectedCallback } from '../../../registry/handshake/rejected-callback.js';
 import { languageOf } from '../../../base/formats/language.js';
 import { problemOf } from '../../../registry/http/problem.js';
 import { rememberCallback, type RememberedHandshake } from './remember-callback.js';

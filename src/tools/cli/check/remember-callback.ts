@@ -1,7 +1,7 @@
+import type { RejectedCallback } from '../../../consent/handshake.js';
 import { hashCallbackKey, isSameHash } from '../../../registry/handshake/attempt.js';
 import { callbackUnknown, readConsent } from '../../../registry/handshake/callback-consent.js';
 import type { CallbackOutcome, Callbacks } from '../../../registry/handshake/callback.js';
-import type { RejectedCallback } from '../../../registry/handshake/rejected-callback.js';
 import type { Origin } from '../../../consent/origin.js';
 
 export interface RememberedHandshake {
