@@ -31,6 +31,12 @@ export interface Operation {
   isBodyOptional: boolean;
   /** It changes nothing (RFC 9110 section 9.2.1), whatever its method. */
   isSafe: boolean;
+  /** Clients call it before every event, or by the thousand: the fast path serves it. */
+  isHot: boolean;
+  /** Its body is events, with the size limit of events. */
+  takesEvents: boolean;
+  /** Of its successes, in place of those of every response or beside them. */
+  headers: Readonly<Record<string, string>>;
   /** Its body has independent parts; the handler checks each one separately. */
   isByPart: boolean;
   /** Browsers get a page instead of JSON or a problem. */
@@ -85,6 +91,9 @@ interface OperationObject {
   responses: Record<string, unknown>;
   'x-body-limit'?: number;
   'x-safe'?: boolean;
+  'x-hot'?: boolean;
+  'x-takes-events'?: boolean;
+  'x-headers'?: Readonly<Record<string, string>>;
   'x-by-part'?: boolean;
   'x-page'?: boolean;
   'x-any-method'?: boolean;
@@ -172,6 +181,9 @@ export function loadContract(text = readContract()): Contract {
         isBodyOptional: operation.requestBody?.required !== true,
         // The operation without a token is the callback, where GET grants.
         isSafe: operation['x-safe'] ?? (method === 'get' && !isOpen),
+        isHot: operation['x-hot'] ?? false,
+        takesEvents: operation['x-takes-events'] ?? false,
+        headers: operation['x-headers'] ?? {},
         isByPart: operation['x-by-part'] ?? false,
         hasPage: operation['x-page'] ?? false,
         takesAnyMethod: operation['x-any-method'] ?? false,

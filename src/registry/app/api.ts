@@ -1,12 +1,10 @@
 import type { RequestListener } from 'node:http';
-import type { OperationId } from '../../base/contract/contract.js';
 import { routes as blocks } from '../blocks/routes.js';
 import { routes as changes } from '../changes/routes.js';
 import type { Context } from '../context.js';
 import { routes as deliveries } from '../deliveries/routes.js';
 import { authzenMetadata } from '../gateways/authzen-routes.js';
 import { routes as gateways } from '../gateways/routes.js';
-import { permissionHeaders } from '../grants/permission-routes.js';
 import { routes as grants } from '../grants/routes.js';
 import { routes as callbacks } from '../handshake/routes.js';
 import { createApp } from '../http/app.js';
@@ -20,22 +18,6 @@ import { routes as probes } from '../probes/routes.js';
 import { routes as statistics } from '../statistics/routes.js';
 import { routes as subscriptions } from '../subscriptions/routes.js';
 import type { Issuers } from '../tokens/issuers.js';
-
-/** Bytes of a body, by default. */
-const usualBodyLimit = 65_536;
-
-/** The requests before every event, and registrations, which may arrive by the thousand. */
-const onFastPath: readonly OperationId[] = [
-  'matchEvent',
-  'getPermission',
-  'getPermissions',
-  'authorizeDelivery',
-  'evaluateAccess',
-  'evaluateAccesses',
-  'createSubscription',
-];
-
-const takingEvents: ReadonlySet<string> = new Set<OperationId>(['matchEvent', 'validateEvent']);
 
 /** The API: a handler for each operation, one pipeline, and the two transports that feed it. */
 export function createApi(
@@ -61,19 +43,11 @@ export function createApi(
       ...gateways(context),
       ...probes(context),
     },
-    hot: {
-      matchEvent: {},
-      getPermission: permissionHeaders,
-      getPermissions: permissionHeaders,
-      authorizeDelivery: {},
-      evaluateAccess: {},
-      evaluateAccesses: {},
-    },
     readsOnly: config.database.replicaUrl !== undefined,
     authenticate: tokens.authenticate,
     onWritten,
     onRequest: metrics.request,
-    bodyLimitOf: ({ id, bodyLimit }) => (takingEvents.has(id) ? config.message.bytes : (bodyLimit ?? usualBodyLimit)),
+    maxEventBytes: config.message.bytes,
     stallMs: config.feed.stallMs,
   });
   const app = createApp({
@@ -85,5 +59,6 @@ export function createApi(
       servePages(express, setHeaders, context);
     },
   });
-  return createFastPath(pipeline, onFastPath.map(contract.operationOf), app);
+  const hot = contract.operations.filter(({ isHot }) => isHot);
+  return createFastPath(pipeline, hot, app);
 }

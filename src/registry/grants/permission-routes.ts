@@ -21,9 +21,6 @@ interface Tagged {
   tag: string;
 }
 
-/** A client may cache a permission, but must revalidate it before each use and never share it between callers. */
-export const permissionHeaders = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
-
 /** May this origin send to this sink? For one pair or many, from memory, without a database query. */
 export function permissionRoutes({ follower, freshness }: Context): Handlers<'getPermission' | 'getPermissions'> {
   const asked = new PlainPair();

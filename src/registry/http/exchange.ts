@@ -15,11 +15,11 @@ export interface Route {
   /** Bytes. */
   bodyLimit: number;
   /**
-   * Senders call it before every event. Its handler reads `query` and `body` only if it has no faster way. Successes
+   * Hot, and changes nothing: senders call it before every event. Its handler reads `query` and `body` only if it has no faster way. Successes
    * are counted and not logged, and nothing watches whether the client disconnects: each of these would slow the
    * response.
    */
-  isHot: boolean;
+  isLookup: boolean;
   headersWithJson: FixedHeaders;
   headersWithoutBody: FixedHeaders;
   headersWithProblem: FixedHeaders;

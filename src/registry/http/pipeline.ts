@@ -45,12 +45,8 @@ export type HandlerResult = UntypedAnswer | Promise<UntypedAnswer> | { thrown: u
 
 export interface PipelineSettings {
   handlers: Handlers;
-  /**
-   * See `Route.isHot`. The headers are those of its successes, which replace or extend the headers of all responses.
-   */
-  hot: Partial<Record<Operation['id'], Readonly<Record<string, string>>>>;
-  /** Bytes. */
-  bodyLimitOf: (operation: Operation) => number;
+  /** Bytes of a body of events. */
+  maxEventBytes: number;
   /** Returns the principal without a promise if the token is cached. */
   authenticate: (authorization: string | undefined) => Principal | ReturnType<Authenticate>;
   /** Refuses every operation that changes anything. */
@@ -67,6 +63,9 @@ export interface PipelineSettings {
   stopping: AbortSignal;
 }
 
+/** Bytes of a body, by default. */
+const usualBodyLimit = 65_536;
+
 const json = 'application/json; charset=utf-8';
 const problemHeadersOf = (headers: Readonly<Record<string, string>>) =>
   new FixedHeaders({ ...headers, 'Content-Type': 'application/problem+json' });
@@ -80,21 +79,21 @@ const problemAnswer = problemHeadersOf(apiHeaders);
 const pageAnswer = pageHeadersOf(apiHeaders);
 
 export function createPipeline(settings: PipelineSettings): Pipeline {
-  const { authenticate, readsOnly, onWritten, onRequest, log, checkAnswers, stallMs, stopping } = settings;
+  const { authenticate, maxEventBytes, readsOnly, onWritten, onRequest, log, checkAnswers, stallMs, stopping } =
+    settings;
 
   const nextId = createRequestIds();
 
   function routeOf(operation: Operation): Route {
-    const own = settings.hot[operation.id];
-    const { deprecation } = operation;
+    const { bodyLimit = usualBodyLimit, deprecation, isHot, isSafe, takesEvents } = operation;
     // A `Link` of the handler, to the next page, is a line of its own beside the one of the deprecation.
-    const headers = { ...apiHeaders, ...own, ...deprecation };
+    const headers = { ...apiHeaders, ...operation.headers, ...deprecation };
     return {
       operation,
       // The contract has checked what the handler's types promise.
       handle: settings.handlers[operation.id] as unknown as Route['handle'],
-      bodyLimit: settings.bodyLimitOf(operation),
-      isHot: own !== undefined,
+      bodyLimit: takesEvents ? maxEventBytes : bodyLimit,
+      isLookup: isHot && isSafe,
       headersWithJson: new FixedHeaders({ ...headers, 'Content-Type': json }),
       headersWithoutBody: new FixedHeaders(headers),
       headersWithProblem: deprecation ? problemHeadersOf({ ...apiHeaders, ...deprecation }) : problemAnswer,
@@ -105,7 +104,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
   function begin(request: IncomingMessage, response: ServerResponse, preferred: Preferred, match?: RouteMatch) {
     const exchange = new HttpExchange(request, response, nextId(), preferred);
     exchange.match = match;
-    if (!match?.route.isHot) {
+    if (!match?.route.isLookup) {
       exchange.isWatched = true;
       exchange.signal.addEventListener('abort', () =>
         record(exchange, response.writableFinished ? response.statusCode : 499),
@@ -157,7 +156,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
   function make(exchange: HttpExchange): HandlerResult {
     try {
       const { route } = exchange;
-      if (!route.isHot) exchange.readAll();
+      if (!route.isLookup) exchange.readAll();
       return route.handle(exchange);
     } catch (thrown) {
       return { thrown };
@@ -254,7 +253,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     const operation = match?.route.operation.id ?? 'none';
     onRequest(operation, status, seconds);
     // Logging a look-up would cost more than the look-up.
-    if (match?.route.isHot && status < 400) return;
+    if (match?.route.isLookup && status < 400) return;
     const tenant = principal.tenant || undefined;
     const subscriber = principal.subscriber || undefined;
     const ms = Math.round(seconds * 1_000);

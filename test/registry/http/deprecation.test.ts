@@ -13,6 +13,7 @@ import { closeServer, serve, urlOf } from '../../../src/registry/http/server.js'
 const text = readFileSync(new URL('../../../openapi/openapi.json', import.meta.url), 'utf8');
 const document = JSON.parse(text) as { paths: Record<string, Record<string, object>> };
 Object.assign(document.paths['/grants']?.['get'] ?? {}, {
+  'x-hot': true,
   deprecated: true,
   'x-deprecated-since': '2026-11-24',
   'x-sunset': '2027-05-31',
@@ -50,8 +51,7 @@ describe.each([
     const scopes = new Set(['assent:admin'] as const);
     const pipeline = createPipeline({
       handlers,
-      hot: { getGrants: {} },
-      bodyLimitOf: () => 1_000,
+      maxEventBytes: 1_000,
       authenticate: () => ({ tenant: 't', subscriber: 's', scopes, tokenExpiresAt: Infinity }),
       readsOnly: false,
       onWritten: async () => undefined,

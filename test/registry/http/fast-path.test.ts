@@ -36,8 +36,7 @@ beforeEach(async () => {
   const scopes = new Set(['assent:deliver', 'assent:admin'] as const);
   const pipeline = createPipeline({
     handlers,
-    hot: { matchEvent: {}, getSubscriptions: {}, getGrants: {} },
-    bodyLimitOf: () => 1_000,
+    maxEventBytes: 1_000,
     authenticate: () => ({ tenant: 't', subscriber: 's', scopes, tokenExpiresAt: Infinity }),
     readsOnly: false,
     onWritten: async () => undefined,
@@ -47,7 +46,9 @@ beforeEach(async () => {
     stallMs: 1_000,
     stopping: stopping.signal,
   });
-  const chosen = operations.filter(({ id }) => onFastPath.includes(id));
+  const chosen = operations
+    .filter(({ id }) => onFastPath.includes(id))
+    .map((operation) => ({ ...operation, isHot: true }));
   const next = (_request: IncomingMessage, response: ServerResponse) => void response.writeHead(404).end();
   server = await serve(createFastPath(pipeline, chosen, next), 0, '127.0.0.1');
 });
