@@ -33,7 +33,8 @@ async function tablesOf() {
       built('consent/verdicts.js'),
       built('registry/app/config.js'),
     ]);
-  const [{ createMetrics }, { allRules }, { messageFaults }] = await Promise.all([
+  const [{ statusReasons }, { createMetrics }, { allRules }, { messageFaults }] = await Promise.all([
+    built('consent/status.js'),
     built('registry/probes/metrics.js'),
     built('events/validate-event.js'),
     built('events/read-events.js'),
@@ -92,9 +93,25 @@ async function tablesOf() {
       ]),
     },
     verdicts: {
-      head: ['verdict', 'what happened'],
+      head: ['verdict', 'what happened', '`outcome`', '`fixedby`'],
       byHand: ['status of the subscription', 'what happens next'],
-      rows: listed.map(([verdict, { title }]) => [code(verdict), inEnglish(title)]),
+      rows: listed.map(([verdict, { title, outcome, fixedBy }]) => [
+        code(verdict),
+        inEnglish(title),
+        code(outcome),
+        code(fixedBy),
+      ]),
+    },
+    reasons: {
+      head: ['reason', 'what it means', '`fixedby`', '`attention`'],
+      rows: Object.entries(statusReasons)
+        .filter(([reason]) => !(reason in verdicts))
+        .map(([reason, { title, fixedBy, wantsAttention }]) => [
+          code(reason),
+          inEnglish(title),
+          code(fixedBy),
+          code(String(wantsAttention)),
+        ]),
     },
     advice: {
       head: ['verdict', 'what the webhook owner can change'],

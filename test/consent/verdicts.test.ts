@@ -1,5 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { outcomes } from '../../src/consent/outcome.js';
+import { isStatusReason, statusReasons } from '../../src/consent/status.js';
 import {
   advise,
   describe as describeVerdict,
@@ -57,6 +59,39 @@ function problemsOf(text: Text): string[] {
   const isSame = JSON.stringify(namesIn(text.en)) === JSON.stringify(namesIn(text.nl));
   return [...malformed, ...(isSame ? [] : ['names']), ...(text.en === text.nl ? ['same'] : [])];
 }
+
+test('every verdict and every reason of a status says who can fix it, and has advice if that is someone', () => {
+  const all = [...Object.entries(verdicts), ...Object.entries(statusReasons)];
+  for (const [code, { title, advice, fixedBy }] of all) {
+    expect([code, problemsOf(title)]).toEqual([code, []]);
+    expect([code, fixedBy !== 'nobody']).toEqual([code, advice !== undefined]);
+  }
+  const unattended = Object.entries(statusReasons).filter(([, { wantsAttention }]) => !wantsAttention);
+  expect(unattended.map(([code]) => code).sort()).toEqual([
+    'aborted',
+    'agreement',
+    'asking',
+    'callback_granted',
+    'ended',
+    'granted',
+    'granted_any_origin',
+    'granted_by_policy',
+    'held_by_budget',
+    'interrupted',
+    'not_asked_yet',
+    'suspended',
+  ]);
+});
+
+test('the reasons are those that the view of the database can give', () => {
+  const folder = new URL('../../prisma/migrations/', import.meta.url);
+  const [migration = ''] = readdirSync(folder).filter((name) => name.endsWith('_init'));
+  const sql = readFileSync(new URL(`${migration}/migration.sql`, folder), 'utf8');
+  const view = /create view subscription_status as([\s\S]*?)end as statusreason/.exec(sql)?.[1] ?? '';
+  const given = [...view.matchAll(/then\s+'(\w+)'/g)].map(([, code = '']) => code);
+  expect(given.length).toBeGreaterThan(8);
+  expect(given.filter((code) => !isStatusReason(code))).toEqual([]);
+});
 
 test('no two verdicts say the same', () => {
   for (const language of languages) {

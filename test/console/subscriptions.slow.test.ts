@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { linesFor, webhookSnippets } from '../../src/console/pages/webhooks/webhook-snippets.js';
+import { publicVerdict, verdicts, type Verdict } from '../../src/consent/verdicts.js';
 import { expectAccessible, inBrowser } from '../support/browser.js';
 import { startConsole, type ConsoleStage } from '../support/console.js';
 
@@ -208,6 +209,32 @@ inBrowser('subscriptions in the console', () => {
     const { body } = await tenant.subscriber.get('/v1/subscriptions').query({ sink: sinkOf('/lost') });
     expect(body).toHaveLength(1);
     await check();
+  });
+
+  test('whatever the verdict, the reader sees who fixes it and how, and the lines to paste only if headers are at fault', async () => {
+    const { registry, tenant } = stage;
+    registry.receiver.consent('/verdicts', { origin: 'other.example.com' });
+    const { id } = await tenant.register(sinkOf('/verdicts'));
+    const labels = {
+      headers: 'What to change in the response to OPTIONS:',
+      webhook: 'What to change in the webhook:',
+      network: 'What to change in DNS or the network:',
+      nobody: 'What to change',
+    };
+    const refusing = Object.entries(verdicts).filter(([, { outcome }]) => outcome !== 'granted');
+    const { page } = await stage.open(['assent:subscribe'], `#/subscriptions/${id}`);
+    await status(page, 'refused');
+    for (const [verdict, { advice, fixedBy }] of refusing) {
+      await registry.sql('update handshake set verdict = $2 where subscription = $1::uuid', id, verdict);
+      await page.reload();
+      await status(page, 'refused');
+      const note = await page.locator('.note').innerText();
+      const shown = verdicts[publicVerdict(verdict as Verdict)].advice;
+      expect([verdict, note.includes(labels[fixedBy])]).toEqual([verdict, advice !== undefined]);
+      expect([verdict, note]).toEqual([verdict, expect.stringContaining((shown?.en ?? '').slice(0, 30))]);
+      const areOpen = await page.locator('details[open]', { hasText: 'Lines for your webhook' }).count();
+      expect([verdict, areOpen]).toEqual([verdict, fixedBy === 'headers' ? 1 : 0]);
+    }
   });
 
   test('what an admin suspended, only an admin is offered to resume', async () => {

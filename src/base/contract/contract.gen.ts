@@ -1194,6 +1194,13 @@ export interface components {
          * @enum {string}
          */
         CallbackPolicy: "offer" | "never";
+        /**
+         * @description Where the cause can be changed. `headers`: in the headers of the response to OPTIONS. `webhook`: in the webhook
+         *     otherwise, or by its owner's decision. `network`: in what leads to it, such as DNS, the port of the sink or its
+         *     certificate. `nobody`: the webhook owner has nothing to change.
+         * @enum {string}
+         */
+        FixedBy: "headers" | "webhook" | "network" | "nobody";
         /** @description Requests per minute; `"*"` means no limit (webhook specification, section 4.2.2). If a webhook allows more than the maximum, the rate is the maximum and the grant has the warning `rate_capped`. */
         Rate: number | "*";
         /**
@@ -1228,6 +1235,12 @@ export interface components {
             message: string;
             /** @description What the webhook owner can change. */
             advice?: string;
+            fixedby: components["schemas"]["FixedBy"];
+            /**
+             * @description Someone has to act. False while Assent goes on by itself, and if the subscriber suspended or ended the
+             *     subscription.
+             */
+            attention: boolean;
             /** @description What happens next. */
             next?: string;
             /** @description When it happens. */
@@ -1244,6 +1257,7 @@ export interface components {
                 message: string;
                 /** @description What the webhook owner can change. */
                 advice?: string;
+                fixedby: components["schemas"]["FixedBy"];
                 /** @description Seconds until the grant expires. */
                 secondsleft: number;
             };
@@ -1597,6 +1611,7 @@ export interface components {
             message?: string;
             /** @description What the webhook owner can change. */
             advice?: string;
+            fixedby?: components["schemas"]["FixedBy"];
             /** @description Codes of mistakes in the response that were tolerated. */
             warnings?: string[];
         };
@@ -1623,6 +1638,7 @@ export interface components {
             message?: string;
             /** @description What the webhook owner can change. */
             advice?: string;
+            fixedby?: components["schemas"]["FixedBy"];
             /** @description What happens next. */
             next?: string;
             /** @description When it happens. */

@@ -69,8 +69,8 @@ export const statusNextTexts = {
     nl: 'Het abonnement blijft onderbroken totdat iemand het hervat.',
   },
   untilAsked: {
-    en: 'Nothing happens until you POST to /subscriptions/{id}/handshakes.',
-    nl: 'Er gebeurt niets totdat u een POST stuurt naar /subscriptions/{id}/handshakes.',
+    en: 'Nothing happens until you ask the webhook again (POST /subscriptions/{id}/handshakes).',
+    nl: 'Er gebeurt niets totdat u de webhook opnieuw om toestemming vraagt (POST /subscriptions/{id}/handshakes).',
   },
   untilAdminAsks: {
     en: 'Nothing happens until an admin starts another handshake.',

@@ -1,4 +1,18 @@
+import type { Schemas } from '../../kits/client/index.js';
 import type { Text } from '../app/text.js';
+
+/** Of a subscription. A status without its words does not compile. */
+const subscriptionStatuses: Record<Schemas['SubscriptionStatus'], Text> = {
+  pending: { en: 'pending', nl: 'in behandeling' },
+  active: { en: 'active', nl: 'actief' },
+  refused: { en: 'refused', nl: 'geweigerd' },
+  unreachable: { en: 'unreachable', nl: 'onbereikbaar' },
+  suspended: { en: 'suspended', nl: 'onderbroken' },
+  blocked: { en: 'blocked', nl: 'geblokkeerd' },
+  expired: { en: 'expired', nl: 'verlopen' },
+  retired: { en: 'retired', nl: 'opgeheven' },
+};
+export const subscriptionStatusNames = Object.keys(subscriptionStatuses) as Array<keyof typeof subscriptionStatuses>;
 
 /** What every page of the console says. */
 export const commonTexts = {
@@ -69,14 +83,7 @@ export const commonTexts = {
     retry: { en: 'Try again', nl: 'Opnieuw proberen' },
   },
   statuses: {
-    pending: { en: 'pending', nl: 'in behandeling' },
-    active: { en: 'active', nl: 'actief' },
-    refused: { en: 'refused', nl: 'geweigerd' },
-    unreachable: { en: 'unreachable', nl: 'onbereikbaar' },
-    suspended: { en: 'suspended', nl: 'onderbroken' },
-    blocked: { en: 'blocked', nl: 'geblokkeerd' },
-    expired: { en: 'expired', nl: 'verlopen' },
-    retired: { en: 'retired', nl: 'opgeheven' },
+    ...subscriptionStatuses,
     live: { en: 'live', nl: 'geldig' },
     ended: { en: 'ended', nl: 'beëindigd' },
     revoked: { en: 'revoked', nl: 'ingetrokken' },

@@ -5,12 +5,16 @@ export const subscriptionTexts = {
   title: { en: 'Subscription', nl: 'Abonnement' },
   back: { en: 'All subscriptions', nl: 'Alle abonnementen' },
   status: { en: 'Status', nl: 'Status' },
-  toDo: { en: 'What to change:', nl: 'Wat u kunt wijzigen:' },
-  next: { en: 'What happens next:', nl: 'Wat er nu gebeurt:' },
-  nothingUntilAsked: {
-    en: 'Nothing until you ask the webhook again.',
-    nl: 'Niets, totdat u de webhook opnieuw vraagt.',
+  toDo: {
+    headers: {
+      en: 'What to change in the response to OPTIONS:',
+      nl: 'Wat u in het antwoord op OPTIONS kunt wijzigen:',
+    },
+    webhook: { en: 'What to change in the webhook:', nl: 'Wat u in de webhook kunt wijzigen:' },
+    network: { en: 'What to change in DNS or the network:', nl: 'Wat u in DNS of het netwerk kunt wijzigen:' },
+    nobody: { en: 'What to change:', nl: 'Wat u kunt wijzigen:' },
   },
+  next: { en: 'What happens next:', nl: 'Wat er nu gebeurt:' },
   renewal: (left: string): Text => ({
     en: `The renewal has not succeeded yet. The grant ends in ${left}.`,
     nl: `De verlenging is nog niet gelukt. De grant eindigt over ${left}.`,

@@ -2,12 +2,17 @@ import type { components } from '../../base/contract/contract.gen.js';
 import { rejectedCallbackTexts } from '../../base/texts/handshakes.js';
 import type { Language } from '../../base/texts/text.js';
 import type { Handshake, HeaderLine, RejectedCallback } from '../../consent/handshake.js';
-import { advise, describe, quoted, type Facts, type Verdict } from '../../consent/verdicts.js';
+import { advise, describe, quoted, verdicts, type Facts, type FixedBy, type Verdict } from '../../consent/verdicts.js';
 
-/** What a verdict says of what was observed, with advice if there is any. */
-export function explain(verdict: Verdict, facts: Facts, language: Language): { message: string; advice?: string } {
+/** What a verdict says of what was observed, who can fix it, and advice if there is any. */
+export function explain(
+  verdict: Verdict,
+  facts: Facts,
+  language: Language,
+): { message: string; advice?: string; fixedby: FixedBy } {
   const advice = advise(verdict, facts, language);
-  return { message: describe(verdict, facts, language), ...(advice === undefined ? {} : { advice }) };
+  const message = describe(verdict, facts, language);
+  return { message, ...(advice === undefined ? {} : { advice }), fixedby: verdicts[verdict].fixedBy };
 }
 
 export type Asked = Pick<Handshake, 'origin' | 'sink'>;

@@ -5,7 +5,8 @@ import type { Basis, Grant } from '../../consent/grant.js';
 import { grantsOnBasis, grantsOver } from '../grants/read-grant.js';
 import { handshakesInState, handshakesWithVerdict } from '../handshake/find-handshakes.js';
 import type { HandshakeReason, HandshakeState, HeaderLine, RejectedCallback } from '../../consent/handshake.js';
-import { publicVerdict, verdicts, type Verdict } from '../../consent/verdicts.js';
+import { statusReasons, type Status, type StatusReason } from '../../consent/status.js';
+import { publicVerdict, type Verdict } from '../../consent/verdicts.js';
 import type { FoundPage } from '../http/page.js';
 import type { Principal } from '../../base/contract/principal.js';
 import type { Filter } from '../../matching/filters/filter.js';
@@ -32,7 +33,7 @@ import {
 import type { Sql } from '../storage/sql.js';
 import { subscriptionTexts } from '../../base/texts/subscriptions.js';
 import type { CredentialInfo, PresentCredential } from './credential.js';
-import type { Status, Subscription, SubscriptionStatus, SuspendedBy } from './subscription.js';
+import type { Subscription, SubscriptionStatus, SuspendedBy } from './subscription.js';
 
 export interface SubscriptionQuery {
   source?: string;
@@ -46,7 +47,7 @@ export interface SubscriptionQuery {
   subscriber?: string;
   status?: Status;
   /** Of `statusdetails`. */
-  reason?: string;
+  reason?: StatusReason;
   createdsince?: Date;
   createduntil?: Date;
   /** Whether to count all that match. */
@@ -132,36 +133,27 @@ function visibleTo({ tenant, subscriber, scopes }: Principal): Prisma.Sql {
     : Prisma.sql`t.tenant = ${tenant} and t.subscriber = ${subscriber}`;
 }
 
-/** Why a subscription is active, and the basis of its grant. */
-const basesOfReasons: Readonly<Record<string, Basis>> = {
-  callback_granted: 'callback',
-  agreement: 'agreement',
-  granted_by_policy: 'policy',
-};
-const reasonsOfActive: readonly string[] = ['granted', ...Object.keys(basesOfReasons)];
-
 /**
  * The view decides. Before it, this tests what the status implies for the subscription and its grant, because the view
  * looks up the handshakes as well. `offset 0` keeps the planner to one look-up for each row.
  */
-function hasStatus(status: Status | undefined, reason: string | undefined): Prisma.Sql | undefined {
+function hasStatus(status: Status | undefined, reason: StatusReason | undefined): Prisma.Sql | undefined {
   if (status === undefined && reason === undefined) return undefined;
-  if (status === 'blocked' || reason === 'blocked') {
+  const implied = status ?? (reason === undefined ? undefined : statusReasons[reason].status);
+  const isOther = reason !== undefined && ![undefined, implied].includes(statusReasons[reason].status);
+  if (implied === 'blocked' || isOther) {
     return Prisma.sql`(t.endedat is null and coalesce(t.endsat > now(), true)
       and (${isBlockedPair(Prisma.sql`t`)} or ${isBlockedSubscriber(Prisma.sql`t`)})
-      and ${[undefined, 'blocked'].includes(status) && [undefined, 'blocked'].includes(reason)})`;
+      and ${!isOther && [undefined, 'blocked'].includes(reason)})`;
   }
-  const isSuspended = status === 'suspended' || reason === 'suspended';
-  const isExpired = status === 'expired' || reason === 'expired' || reason === 'ended';
-  const isActive = status === 'active' || (reason !== undefined && reasonsOfActive.includes(reason));
   const hasGrant = Prisma.sql`coalesce((
     select g.state = 'live' and g.expiresat > now() from "grant" g where g.origin = t.origin and g.sink = t.sink), false)`;
   return allOf([
-    isSuspended
+    implied === 'suspended'
       ? Prisma.sql`t.suspendedat is not null`
-      : isExpired
+      : implied === 'expired'
         ? Prisma.sql`(t.endedat is not null or t.endsat <= now() or (t.suspendedat is null and not ${hasGrant}))`
-        : Prisma.sql`t.suspendedat is null and ${isActive} = ${hasGrant}`,
+        : Prisma.sql`t.suspendedat is null and ${implied === 'active'} = ${hasGrant}`,
     Prisma.sql`(select ${allOf([
       given(status, (value) => Prisma.sql`d.status = ${value}`),
       given(reason, (value) => Prisma.sql`d.statusreason = ${value}`),
@@ -173,7 +165,7 @@ function hasStatus(status: Status | undefined, reason: string | undefined): Pris
  * The subscriptions that may have this status or reason, by an open or failed handshake, or a grant that is over.
  * Undefined if no index leads to them: `active` is the usual status, and `expired` is what remains.
  */
-function candidatesOf(tenant: string, status: Status | undefined, reason: string | undefined): Way | undefined {
+function candidatesOf(tenant: string, status: Status | undefined, reason: StatusReason | undefined): Way | undefined {
   const handshakes = (part: Part) =>
     firstOf(Prisma.sql`select h.subscription, h.origin, h.sink from handshake h`, part);
   const grants = (part: Part) =>
@@ -186,14 +178,15 @@ function candidatesOf(tenant: string, status: Status | undefined, reason: string
 
   let queries: Prisma.Sql[] | undefined;
   if (reason !== undefined) {
-    const basis = basesOfReasons[reason];
-    if (basis !== undefined) queries = [grants(grantsOnBasis(ofGrant, tenant, basis))];
+    const { basis, status: only } = statusReasons[reason];
+    if (basis !== undefined)
+      queries = basis === 'response' ? undefined : [grants(grantsOnBasis(ofGrant, tenant, basis))];
     else if (reason === 'revoked') queries = [over('revoked')];
-    else if (reason === 'asking' || reason === 'not_asked_yet') queries = open();
+    else if (only === 'pending') queries = open();
     // A 410 to a handshake, or to a delivery.
     else if (reason === 'gone') queries = [withVerdict(reason), over('ended')];
     else if (reason === 'name_not_public') queries = [reason, 'name_not_found', 'address_not_allowed'].map(withVerdict);
-    else if (!reasonsOfActive.includes(reason) && !otherReasons.includes(reason)) queries = [withVerdict(reason)];
+    else if (only === undefined) queries = [withVerdict(reason)];
   } else if (status === 'pending') queries = open();
   else if (status === 'unreachable') queries = [inState(status)];
   else if (status === 'refused') queries = [inState(status), over('revoked')];
@@ -208,26 +201,6 @@ function candidatesOf(tenant: string, status: Status | undefined, reason: string
         offset 0) s on true`,
   };
 }
-
-/** Reasons that are not the verdict of a handshake, and not those of `active`. */
-const otherReasons: readonly string[] = [
-  'blocked',
-  'suspended',
-  'expired',
-  'ended',
-  'asking',
-  'not_asked_yet',
-  'revoked',
-];
-
-/** Every reason that `statusdetails` can have. */
-export const statusReasons: readonly string[] = [
-  ...new Set([
-    ...Object.keys(verdicts).map((verdict) => publicVerdict(verdict as Verdict)),
-    ...reasonsOfActive,
-    ...otherReasons,
-  ]),
-].sort();
 
 /** Throws RegistryError `subscription_not_found` for a subscription that the principal may not see. */
 function visible({ tenant, subscriber, scopes }: Principal, row: Row | undefined): Subscription {
@@ -258,6 +231,7 @@ type Row = SubscriptionRow & {
   profile: Profile;
   overlaps: boolean | null;
   status: Status;
+  statusreason: StatusReason;
   isended: boolean;
   handshake: string | null;
   handshakestate: HandshakeState;
@@ -326,6 +300,7 @@ function credentialOf({ credentialinfo, previousinfo, previousuntil, overlaps }:
 function statusOf(row: Row): SubscriptionStatus {
   return {
     status: row.status,
+    reason: row.statusreason,
     handshake:
       row.handshake === null
         ? undefined

@@ -8,6 +8,7 @@ import { lintSubscription } from '../../events/validate-event.js';
 import { presentBreach } from '../../events/rule.js';
 import { presentHandshake } from '../handshake/presentation.js';
 import { createHandshakeReader } from '../handshake/read-handshake.js';
+import { isStatusReason, statusReasons } from '../../consent/status.js';
 import { isVerdict, verdicts } from '../../consent/verdicts.js';
 import { mergePatch } from '../http/body.js';
 import type { components } from '../../base/contract/contract.gen.js';
@@ -23,7 +24,7 @@ import { subscriptionTexts } from '../../base/texts/subscriptions.js';
 import { ruleRoutes } from './check-rules.js';
 import { invalid, parseDefinition } from './definition.js';
 import type { QuotaError } from './prices.js';
-import { createSubscriptionReader, statusReasons, type SubscriptionReader } from './read-subscription.js';
+import { createSubscriptionReader, type SubscriptionReader } from './read-subscription.js';
 import { createRegister, type Caller, type Written } from './register.js';
 import type { SubscriptionRequest } from './rules.js';
 import { statusDetails } from './status-details.js';
@@ -78,7 +79,8 @@ function subscriptionRoutes(
   return {
     getSubscriptions: async ({ query, principal, address, language }) => {
       const { cursor, limit = 50, host, origin, reason, createdsince, createduntil, ...where } = query;
-      if (reason !== undefined && !statusReasons.includes(reason)) throw unknownCode('query/reason', statusReasons);
+      if (reason !== undefined && !isStatusReason(reason))
+        throw unknownCode('query/reason', Object.keys(statusReasons).sort());
       const page = await reader.list(principal, {
         ...where,
         ...(host === undefined ? {} : { host: host.toLowerCase() }),

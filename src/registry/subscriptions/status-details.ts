@@ -1,115 +1,83 @@
-import type { Basis } from '../../consent/grant.js';
-import { explain, observed, presentRejected } from '../handshake/explain.js';
-import { nextOf } from '../handshake/presentation.js';
-import { verdicts, warnings as warningTexts, type Verdict } from '../../consent/verdicts.js';
 import type { components } from '../../base/contract/contract.gen.js';
 import { blockTexts } from '../../base/texts/blocks.js';
-import { nextTexts } from '../../base/texts/handshakes.js';
 import { statusNextTexts, statusTexts } from '../../base/texts/status.js';
 import type { Language, Text } from '../../base/texts/text.js';
-import { verdictTexts } from '../../base/texts/verdicts.js';
+import { statusReasons } from '../../consent/status.js';
+import { verdicts, warnings as warningTexts } from '../../consent/verdicts.js';
+import { explain, observed, presentRejected } from '../handshake/explain.js';
+import { nextOf } from '../handshake/presentation.js';
 import type { Subscription } from './subscription.js';
 
 type StatusDetails = components['schemas']['StatusDetails'];
 
-/** Why a subscription has its status: a stable code, a message, and what happens next and when. */
+/** Why a subscription has its status: a stable code, a message, who can fix it, and what happens next and when. */
 export function statusDetails(subscription: Subscription, language: Language): StatusDetails {
-  const say = (text: Text) => text[language];
-  const { origin, status, handshake, grant, suspended, block } = subscription;
+  const { origin, reason, handshake } = subscription;
+  const { title, advice, fixedBy, wantsAttention } = statusReasons[reason];
   const rejected = handshake?.state === 'granted' ? undefined : handshake?.rejectedCallback;
-  const base = {
-    ...(handshake === undefined ? {} : { handshake: handshake.id }),
-    ...(rejected === undefined ? {} : { rejectedcallback: presentRejected(origin, rejected, language) }),
+  return {
+    ...(handshake && { handshake: handshake.id }),
+    ...(rejected && { rejectedcallback: presentRejected(origin, rejected, language) }),
+    reason,
+    message: title[language],
+    // What a grant stands on is no fault, even if the webhook could do better.
+    ...(advice && subscription.status !== 'active' && { advice: advice[language] }),
+    fixedby: fixedBy,
+    attention: wantsAttention,
+    ...detailsOf(subscription, language),
   };
-  if (subscription.isEnded) {
+}
+
+/** What the status and the handshake add to the row of the reason. */
+function detailsOf(subscription: Subscription, language: Language): Partial<StatusDetails> {
+  const say = (text: Text) => text[language];
+  const { status, reason, handshake, suspended, block } = subscription;
+  if (reason === 'ended') return { next: say(statusNextTexts.untilExtended) };
+  if (status === 'blocked' && block) {
+    const { kind, value, reason: why, endsAt } = block;
     return {
-      ...base,
-      reason: 'ended',
-      message: say(statusTexts.ended),
-      next: say(statusNextTexts.untilExtended),
-    };
-  }
-  if (block) {
-    const { kind, value, reason, endsAt } = block;
-    return {
-      ...base,
-      reason: 'blocked',
-      message: say(blockTexts.blocked(kind, value, reason)),
+      message: say(blockTexts.blocked(kind, value, why)),
       next: say(endsAt ? blockTexts.untilEnd : blockTexts.untilLifted),
       ...(endsAt && { nextat: endsAt.toISOString() }),
     };
   }
-  if (suspended) {
-    const { by, reason } = suspended;
+  if (status === 'suspended' && suspended) {
+    const { by, reason: why } = suspended;
     return {
-      ...base,
-      reason: 'suspended',
-      message: say(reason === undefined ? statusTexts.draft : statusTexts.suspendedBy[by](reason)),
+      message: say(why === undefined ? statusTexts.draft : statusTexts.suspendedBy[by](why)),
       next: say(statusNextTexts.untilResumed),
     };
   }
-  if (status === 'active' && grant) {
-    const renewal = renewalOf(subscription, language);
-    return {
-      ...base,
-      reason: reasonOfBasis[grant.basis],
-      message: `${say(statusTexts.bases[grant.basis])} ${say(statusTexts.maySend(origin, grant.allowedRate))}`,
-      ...nextOfGrant(subscription, renewal !== undefined, language),
-      allowedrate: grant.allowedRate,
-      expiresat: grant.expiresAt.toISOString(),
-      ...(renewal === undefined ? {} : { renewal }),
-      ...(grant.warnings.length === 0 ? {} : { warnings: grant.warnings.map((code) => warningOf(code, language)) }),
-    };
-  }
-  if (grant?.state === 'revoked') {
-    return {
-      ...base,
-      reason: 'revoked',
-      message: say(verdicts.revoked.title),
-      next: say(statusNextTexts.untilAdminAsks),
-    };
-  }
-  if (status === 'expired') {
+  if (status === 'active') return detailsOfGrant(subscription, language);
+  if (reason === 'revoked') return { next: say(statusNextTexts.untilAdminAsks) };
+  if (reason === 'expired') {
     const last = handshake?.state === 'granted' ? undefined : handshake?.verdict;
-    const { title, advice } = last === undefined ? {} : verdicts[last];
-    return {
-      ...base,
-      reason: 'expired',
-      message: say(title === undefined ? statusTexts.expired : statusTexts.expiredUnrenewed(title)),
-      ...(advice === undefined ? {} : { advice: say(advice) }),
-      next: say(statusNextTexts.untilAsked),
-    };
+    const next = say(statusNextTexts.untilAsked);
+    if (last === undefined) return { next };
+    const { title, advice, fixedBy } = verdicts[last];
+    const message = say(statusTexts.expiredUnrenewed(title));
+    return { message, ...(advice && { advice: say(advice) }), fixedby: fixedBy, next };
   }
-  if (status === 'retired' && handshake?.verdict !== 'gone') {
-    // The webhook returned 410 to a delivery.
-    const { title, advice } = verdictTexts.gone;
-    return {
-      ...base,
-      reason: 'gone',
-      message: say(title),
-      advice: say(advice),
-      next: say(statusNextTexts.untilAsked),
-    };
-  }
-  const isUnasked = handshake?.verdict === undefined || handshake.verdict === 'held_by_budget';
-  if (handshake?.state === 'asking' && isUnasked) {
-    return { ...base, reason: 'asking', message: say(nextTexts.asking) };
-  }
-  if (handshake?.verdict === undefined) {
-    return {
-      ...base,
-      reason: 'not_asked_yet',
-      message: say(statusTexts.notAskedYet),
-      ...(handshake ? nextOf(handshake, language) : {}),
-    };
-  }
-  const { verdict } = handshake;
+  if (reason === 'asking') return {};
+  const next =
+    status === 'pending' ? (handshake ? nextOf(handshake, language) : {}) : { next: say(statusNextTexts.untilAsked) };
+  // A webhook that returned 410 to a delivery gave no such answer to a handshake.
+  if (handshake?.verdict !== reason) return next;
   const facts = { ...observed(subscription, handshake.answer), callbackOffered: handshake.callbackOffered };
+  return { ...explain(reason, facts, language), ...next };
+}
+
+function detailsOfGrant(subscription: Subscription, language: Language): Partial<StatusDetails> {
+  const { origin, reason, grant } = subscription;
+  if (grant === undefined) return {};
+  const renewal = renewalOf(subscription, language);
   return {
-    ...base,
-    reason: verdict,
-    ...explain(verdict, facts, language),
-    ...(status === 'pending' ? nextOf(handshake, language) : { next: say(statusNextTexts.untilAsked) }),
+    message: `${statusReasons[reason].title[language]} ${statusTexts.maySend(origin, grant.allowedRate)[language]}`,
+    ...nextOfGrant(subscription, renewal !== undefined, language),
+    allowedrate: grant.allowedRate,
+    expiresat: grant.expiresAt.toISOString(),
+    ...(renewal && { renewal }),
+    ...(grant.warnings.length > 0 && { warnings: grant.warnings.map((code) => warningOf(code, language)) }),
   };
 }
 
@@ -135,7 +103,7 @@ function renewalOf(subscription: Subscription, language: Language): StatusDetail
   const { handshake, grant } = subscription;
   if (grant === undefined || grant.basis === 'agreement' || handshake?.reason !== 'renewal') return undefined;
   const { verdict, state, answer } = handshake;
-  if (verdict === undefined || ownVerdicts.includes(verdict)) return undefined;
+  if (verdict === undefined || verdicts[verdict].fixedBy === 'nobody') return undefined;
   if (state !== 'due' && state !== 'asking' && state !== 'unreachable') return undefined;
   const facts = { ...observed(subscription, answer), callbackOffered: handshake.callbackOffered };
   return {
@@ -145,15 +113,6 @@ function renewalOf(subscription: Subscription, language: Language): StatusDetail
     secondsleft: grant.secondsLeft,
   };
 }
-
-const ownVerdicts: Verdict[] = ['held_by_budget', 'blocked', 'aborted'];
-
-const reasonOfBasis: Record<Basis, string> = {
-  response: 'granted',
-  callback: 'callback_granted',
-  agreement: 'agreement',
-  policy: 'granted_by_policy',
-};
 
 function warningOf(code: string, language: Language): { code: string; message: string } {
   return { code, message: (warningTexts as Partial<Record<string, Text>>)[code]?.[language] ?? code };

@@ -1,6 +1,7 @@
 import type { BlockKind } from '../blocks/block.js';
 import type { Grant } from '../../consent/grant.js';
 import type { HandshakeReason, HandshakeState, HeaderLine, RejectedCallback } from '../../consent/handshake.js';
+import type { Status, StatusReason } from '../../consent/status.js';
 import type { Verdict } from '../../consent/verdicts.js';
 import type { Filter } from '../../matching/filters/filter.js';
 import type { CallbackPolicy, Profile } from '../../consent/origin.js';
@@ -52,11 +53,10 @@ export interface Subscription extends Definition, SubscriptionStatus {
 
 export type SuspendedBy = 'subscriber' | 'admin';
 
-export type Status = 'pending' | 'active' | 'refused' | 'unreachable' | 'suspended' | 'blocked' | 'expired' | 'retired';
-
 /** The source of the status: the grant of the pair and the latest handshake. */
 export interface SubscriptionStatus {
   status: Status;
+  reason: StatusReason;
   handshake:
     | {
         id: string;

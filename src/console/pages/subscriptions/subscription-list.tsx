@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { href, replaceQuery, route } from '../../app/route.js';
 import { isAdmin } from '../../app/session.js';
 import { formatNumber, t } from '../../app/text.js';
-import { commonTexts } from '../../texts/common.js';
+import { commonTexts, subscriptionStatusNames } from '../../texts/common.js';
 import { subscriptionsTexts as texts } from '../../texts/subscriptions.js';
 import { Field } from '../../ui/field.js';
 import { ProblemView } from '../../ui/problem.js';
@@ -11,7 +11,6 @@ import { Table, type Column } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
 import { maxRows, useSearch, type Query, type Row } from './subscription-search.js';
 
-const statuses = ['pending', 'active', 'refused', 'unreachable', 'suspended', 'blocked', 'expired', 'retired'] as const;
 const textFilters = ['sinkcontains', 'host', 'origin', 'subscriber', 'reason'] as const;
 /** The search narrows what is loaded at once, and asks the registry when the user pauses. */
 const typingPauseMs = 500;
@@ -92,7 +91,7 @@ export function SubscriptionList() {
               }}
             >
               <option value="">{t(commonTexts.all)}</option>
-              {statuses.map((status) => (
+              {subscriptionStatusNames.map((status) => (
                 <option key={status} value={status}>
                   {t(commonTexts.statuses[status])}
                 </option>

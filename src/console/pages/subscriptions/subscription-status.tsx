@@ -7,9 +7,7 @@ import type { Subscription } from './use-subscription.js';
 
 /** Where a subscription stands, and what to do next. */
 export function StatusNote({ subscription: { status, statusdetails: details } }: { subscription: Subscription }) {
-  const { message, advice, next, nextat, renewal, rejectedcallback, warnings = [] } = details;
-  const isOver = nextat === undefined && ['refused', 'unreachable', 'expired', 'retired'].includes(status);
-  const isAskable = isOver && !['ended', 'revoked'].includes(details.reason);
+  const { message, advice, fixedby, next, nextat, renewal, rejectedcallback, warnings = [] } = details;
   return (
     <section class="note" aria-label={t(texts.status)} aria-live="polite">
       <p class="lead">
@@ -17,12 +15,12 @@ export function StatusNote({ subscription: { status, statusdetails: details } }:
       </p>
       {advice !== undefined && (
         <p>
-          <strong>{t(texts.toDo)}</strong> <bdi>{advice}</bdi>
+          <strong>{t(texts.toDo[fixedby])}</strong> <bdi>{advice}</bdi>
         </p>
       )}
-      {(next !== undefined || isAskable) && (
+      {next !== undefined && (
         <p>
-          <strong>{t(texts.next)}</strong> {isAskable ? t(texts.nothingUntilAsked) : next} <Time at={nextat} />
+          <strong>{t(texts.next)}</strong> {next} <Time at={nextat} />
         </p>
       )}
       {renewal !== undefined && (

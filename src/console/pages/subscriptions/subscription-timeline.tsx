@@ -49,8 +49,8 @@ export function Timeline({ read }: { read: SubscriptionDetails }) {
 }
 
 function HandshakeCard({ handshake, isOpen }: { handshake: Handshake; isOpen: boolean }) {
-  const { sink, reason, state, verdict, message, advice, next, nextat, createdat, attempts, rejectedcallback } =
-    handshake;
+  const { sink, reason, state, verdict, message, advice, fixedby = 'nobody', next, nextat } = handshake;
+  const { createdat, attempts, rejectedcallback } = handshake;
   return (
     <details open={isOpen}>
       <summary>
@@ -67,7 +67,7 @@ function HandshakeCard({ handshake, isOpen }: { handshake: Handshake; isOpen: bo
       )}
       {advice !== undefined && (
         <p>
-          <strong>{t(subscriptionTexts.toDo)}</strong> <bdi>{advice}</bdi>
+          <strong>{t(subscriptionTexts.toDo[fixedby])}</strong> <bdi>{advice}</bdi>
         </p>
       )}
       {nextat !== undefined && (

@@ -14,13 +14,9 @@ import { Timeline } from './subscription-timeline.js';
 import { useSubscription, type SubscriptionDetails, type Subscription } from './use-subscription.js';
 import { WebhookLines } from '../webhooks/webhook-lines.js';
 
-/** The owner fixes these elsewhere than in the response to OPTIONS. */
-const notByHeaders =
-  /^(granted|callback_granted|agreement|suspended|blocked|ended|revoked|refused_by_owner|not_asked_yet|asking|name_|address_|sink_|connection_|certificate_|tls_|not_http|server_error|throttled|unavailable|gone|held_by|deadline_)/;
-
 /** Whether the lines to paste are what the reader needs now. */
-export function needsLines({ status, statusdetails: { reason } }: Subscription): boolean {
-  return status !== 'active' && !notByHeaders.test(reason);
+export function needsLines({ status, statusdetails: { fixedby } }: Subscription): boolean {
+  return status !== 'active' && fixedby === 'headers';
 }
 
 /** What Assent asked for, or would ask. */

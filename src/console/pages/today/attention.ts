@@ -27,8 +27,6 @@ export interface Group {
 const maxShown = 3;
 const page = 200;
 const soonDays = 30;
-/** Assent is at it: nobody has to do anything. */
-const ownReasons = ['asking', 'not_asked_yet'];
 
 const statuses = ['refused', 'unreachable', 'retired', 'expired', 'blocked', 'pending'] as const;
 
@@ -59,7 +57,7 @@ async function readStatus(status: Exclude<(typeof statuses)[number], 'pending'>,
 async function readPending(signal: AbortSignal): Promise<Group> {
   const query = { status: 'pending', limit: page } as const;
   const { data, headers } = await api.GET('/subscriptions', { params: { query }, signal });
-  const waiting = data.filter(({ statusdetails }) => !ownReasons.includes(statusdetails.reason));
+  const waiting = data.filter(({ statusdetails }) => statusdetails.attention);
   const address = href('subscriptions', undefined, { status: 'pending' });
   return { name: 'pending', ...listed(waiting.map(itemOf), headers), address };
 }

@@ -1,3 +1,4 @@
+import { statuses } from '../../../consent/status.js';
 import type { Change } from '../../../kits/client/index.js';
 import type { Affected, Field, Fields, Resource } from './resource.js';
 import { member } from './table.js';
@@ -67,10 +68,7 @@ export const resources: Record<string, Resource> = {
         method: 'get',
         path: '/subscriptions',
         query: {
-          status: choice(
-            ['pending', 'active', 'refused', 'unreachable', 'suspended', 'blocked', 'expired', 'retired'],
-            'Only those with this status',
-          ),
+          status: choice(statuses, 'Only those with this status'),
           reason: named('CODE', 'Only those with this reason'),
           ...sinkSearch,
           subscriber: named('NAME', 'Only those of this client'),

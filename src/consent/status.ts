@@ -1,0 +1,65 @@
+import { nextTexts } from '../base/texts/handshakes.js';
+import { noticeTexts } from '../base/texts/notices.js';
+import { statusTexts } from '../base/texts/status.js';
+import type { VerdictText } from '../base/texts/verdicts.js';
+import type { Basis } from './grant.js';
+import { verdicts, type FixedBy, type Verdict } from './verdicts.js';
+
+/** Where a subscription stands. The view `subscription_status` decides, with the reason; nothing else does. */
+export const statuses = [
+  'pending',
+  'active',
+  'refused',
+  'unreachable',
+  'suspended',
+  'blocked',
+  'expired',
+  'retired',
+] as const;
+export type Status = (typeof statuses)[number];
+
+type PublicVerdict = Exclude<Verdict, 'name_not_found' | 'address_not_allowed'>;
+type OwnReason = 'ended' | 'suspended' | 'agreement' | 'expired' | 'asking' | 'not_asked_yet';
+
+/** Why a subscription has its status: a verdict as everyone sees it, or one of its own. */
+export type StatusReason = PublicVerdict | OwnReason;
+
+export interface ReasonRow extends VerdictText {
+  fixedBy: FixedBy;
+  /** Someone has to act: neither Assent goes on by itself, nor did the subscriber choose it. */
+  wantsAttention: boolean;
+  /** The only status that it belongs to; undefined if a verdict belongs to several. */
+  status?: Status;
+  /** Of the grant that makes it active. */
+  basis?: Basis;
+}
+
+const { name_not_found: _absent, address_not_allowed: _internal, ...publicVerdicts } = verdicts;
+
+const ofVerdicts = Object.fromEntries(
+  Object.entries(publicVerdicts).map(([verdict, { title, advice, fixedBy, outcome }]): [string, ReasonRow] => [
+    verdict,
+    { title, ...(advice && { advice }), fixedBy, wantsAttention: fixedBy !== 'nobody' && outcome !== 'granted' },
+  ]),
+) as Record<PublicVerdict, ReasonRow>;
+
+const active = (basis: Basis) =>
+  ({ title: statusTexts.bases[basis], fixedBy: 'nobody', wantsAttention: false, status: 'active', basis }) as const;
+
+/** One row for every reason. */
+export const statusReasons: Readonly<Record<StatusReason, ReasonRow>> = {
+  ...ofVerdicts,
+  granted: active('response'),
+  callback_granted: active('callback'),
+  agreement: active('agreement'),
+  granted_by_policy: { ...ofVerdicts.granted_by_policy, ...active('policy'), fixedBy: 'headers' },
+  asking: { title: nextTexts.asking, fixedBy: 'nobody', wantsAttention: false, status: 'pending' },
+  not_asked_yet: { title: statusTexts.notAskedYet, fixedBy: 'nobody', wantsAttention: false, status: 'pending' },
+  suspended: { title: noticeTexts.suspended, fixedBy: 'nobody', wantsAttention: false, status: 'suspended' },
+  blocked: { ...ofVerdicts.blocked, wantsAttention: true, status: 'blocked' },
+  revoked: { ...ofVerdicts.revoked, wantsAttention: true, status: 'refused' },
+  expired: { title: statusTexts.expired, fixedBy: 'nobody', wantsAttention: true, status: 'expired' },
+  ended: { title: statusTexts.ended, fixedBy: 'nobody', wantsAttention: false, status: 'expired' },
+};
+
+export const isStatusReason = (code: string): code is StatusReason => Object.hasOwn(statusReasons, code);
