@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm';
 import pg from 'pg';
 import { createFollower } from '../../dist/registry/changes/follower.js';
 import { dialects } from '../../dist/matching/filters/dialects.js';
-import { createReplica } from '../../dist/matching/replica/replica.js';
+import { Replica } from '../../dist/matching/replica/replica.js';
 import { openDatabase } from '../../dist/registry/storage/open-database.js';
 import { startPostgres } from '../support/postgres.mjs';
 import { fill } from './fill.mjs';
@@ -20,7 +20,7 @@ export async function measureColdStart(size) {
     const database = await openDatabase({ databaseUrl: postgres.url, dataFolder: '' });
     const follower = createFollower({
       database,
-      createReplica: (now) => createReplica({ dialects, now }),
+      createReplica: (now) => new Replica({ dialects, now }),
       pollMs: 1_000,
       onFault: (error) => console.error(error),
     });

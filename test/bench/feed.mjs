@@ -18,7 +18,7 @@ import { createFollower } from '../../dist/registry/changes/follower.js';
 import { readLog } from '../../dist/registry/changes/log.js';
 import { createToken } from '../../dist/tools/cli/login/create-token.js';
 import { dialects } from '../../dist/matching/filters/dialects.js';
-import { createReplica } from '../../dist/matching/replica/replica.js';
+import { Replica } from '../../dist/matching/replica/replica.js';
 import { openDatabase } from '../../dist/registry/storage/open-database.js';
 import { listen } from '../../dist/registry/storage/listen.js';
 import { migrate } from '../../dist/registry/storage/migrate.js';
@@ -61,7 +61,7 @@ const followAsService = (url, database) => async (onChanges) => {
   const ending = new AbortController();
   const follower = createFollower({
     database,
-    createReplica: (now) => createReplica({ dialects, now }),
+    createReplica: (now) => new Replica({ dialects, now }),
     pollMs: 1_000,
     onFault: console.error,
   });

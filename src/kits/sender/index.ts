@@ -12,7 +12,7 @@ import {
   type BatchAnswer,
   type MatchAnswer,
 } from '../../matching/match/match-message.js';
-import { createReplica, indexLoading } from '../../matching/replica/replica.js';
+import { Replica, indexLoading } from '../../matching/replica/replica.js';
 import { sliceSteps, usualBudget, Work } from '../../matching/match/work.js';
 import { createDoor, type DoorSettings } from '../../outbound/door.js';
 import { createCredentials } from './credentials.js';
@@ -67,7 +67,7 @@ export async function createSender(settings: SenderSettings): Promise<Sender> {
     origin,
     onFault,
     random: Math.random,
-    createReplica: () => createReplica({ dialects, now }),
+    createReplica: () => new Replica({ dialects, now }),
     onChange(of, sink) {
       credentials.forget(of, sink);
       if (of === undefined || sink === undefined) withheld.clear();

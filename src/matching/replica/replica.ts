@@ -7,40 +7,6 @@ import type { Dialects } from '../filters/predicate.js';
 import type { Work } from '../match/work.js';
 import { type GrantState, type OriginState, type State, type Subject, type SubscriptionState } from './state.js';
 
-/**
- * The state of the registry in memory: origins, which subscriptions an event matches, and which origin may send where.
- * Every process of the registry has one, and so does every sender that follows the feed, so all give the same results.
- *
- * `put` accepts states in the order of the log; a state replaces the previous one, and null removes it. Everything here
- * is synchronous, so no caller sees a partial change. Each call checks by the clock of the database whether a grant is
- * live and a subscription has not ended: no change of the log says so in time.
- */
-export interface Replica {
-  /** `subject` is the thing that has the state. */
-  put(subject: Subject, state: State | null): void;
-  /** Undefined for an origin that is not the tenant's. */
-  origin(tenant: string, name: string): KnownOrigin | undefined;
-  defaultOrigin(tenant: string): KnownOrigin | undefined;
-  /** The pairs that get the event, each once, with the subscriptions that match it; oldest first. */
-  match(origin: KnownOrigin, event: ContextAttributes): MatchedPair[];
-  /**
-   * The same within a slice: undefined if the work was stopped. The final result is the state at that time, as if it
-   * had been computed in one go.
-   */
-  match(origin: KnownOrigin, event: ContextAttributes, work: Work): MatchedPair[] | undefined;
-  /** `origin` in lower case. A pair of another tenant has no grant. */
-  permission(tenant: string, origin: string, sink: string): Decision;
-  /** The same in steps, for many at once: the number of the origin; 0, without pairs, if it is not the tenant's. */
-  numberOf(tenant: string, origin: string): number;
-  readonly pairs: Pick<KnownPairs, 'find' | 'findAll' | 'denial' | 'rate' | 'expiresAt' | 'basis' | 'writeGrantId'>;
-  /** Milliseconds since 1970 by the database's clock. */
-  now(): number;
-  /** How many subscriptions a tenant has, the suspended ones included. */
-  subscriptionsOf(tenant: string): number;
-  /** Subscriptions, pairs that have a subscription or a grant, and the bytes of all of them outside the JS heap. */
-  size(): { subscriptions: number; pairs: number; bytes: number };
-}
-
 export interface KnownOrigin extends OriginState {
   tenant: string;
 }
@@ -66,27 +32,142 @@ export interface ReplicaSettings {
   now: () => number;
 }
 
-export function createReplica({ dialects, now }: ReplicaSettings): Replica {
-  const indexed = new Map<string, IndexedOrigin>();
-  const pairs = new KnownPairs();
+/**
+ * The state of the registry in memory: origins, which subscriptions an event matches, and which origin may send where.
+ * Every process of the registry has one, and so does every sender that follows the feed, so all give the same results.
+ *
+ * `put` accepts states in the order of the log; a state replaces the previous one, and null removes it. Everything here
+ * is synchronous, so no caller sees a partial change. Each call checks by the clock of the database whether a grant is
+ * live and a subscription has not ended: no change of the log says so in time.
+ */
+export class Replica {
+  readonly #pairs = new KnownPairs();
+  readonly pairs: Pick<KnownPairs, 'find' | 'findAll' | 'denial' | 'rate' | 'expiresAt' | 'basis' | 'writeGrantId'> =
+    this.#pairs;
+  /** Milliseconds since 1970 by the database's clock. */
+  readonly now: () => number;
+  readonly #dialects: Dialects;
+  readonly #indexed = new Map<string, IndexedOrigin>();
   /** The number of subscriptions by tenant. */
-  const subscriptions = new Map<string, number>();
+  readonly #subscriptions = new Map<string, number>();
   /** The name of the default origin by tenant. */
-  const defaults = new Map<string, string>();
-  let originNumber = 0;
+  readonly #defaults = new Map<string, string>();
+  #originNumber = 0;
 
-  function putOrigin(tenant: string, name: string, state: OriginState | null): void {
-    const entry = indexed.get(name);
+  constructor({ dialects, now }: ReplicaSettings) {
+    this.#dialects = dialects;
+    this.now = now;
+  }
+
+  /** `subject` is the thing that has the state. */
+  put(subject: Subject, state: State | null): void {
+    if (subject.kind === 'origin') {
+      this.#putOrigin(subject.tenant, subject.origin, state as OriginState | null);
+      return;
+    }
+    const entry = this.#indexed.get(subject.origin);
+    // It was removed together with its origin.
+    if (entry === undefined) return;
+    if (subject.kind === 'subscription') this.#putSubscription(entry, subject.id, state as SubscriptionState | null);
+    else this.#pairs.putGrant(entry.number, subject.sink, state as GrantState | null);
+  }
+
+  /** Undefined for an origin that is not the tenant's. */
+  origin(tenant: string, name: string): KnownOrigin | undefined {
+    const origin = this.#indexed.get(name)?.origin;
+    return origin?.tenant === tenant ? origin : undefined;
+  }
+
+  defaultOrigin(tenant: string): KnownOrigin | undefined {
+    return this.#indexed.get(this.#defaults.get(tenant) ?? '')?.origin;
+  }
+
+  /** The pairs that get the event, each once, with the subscriptions that match it; oldest first. */
+  match(origin: KnownOrigin, event: ContextAttributes): MatchedPair[];
+  /**
+   * The same within a slice: undefined if the work was stopped. The final result is the state at that time, as if it
+   * had been computed in one go.
+   */
+  match(origin: KnownOrigin, event: ContextAttributes, work?: Work): MatchedPair[] | undefined;
+  match({ name }: KnownOrigin, event: ContextAttributes, work?: Work): MatchedPair[] | undefined {
+    const entry = this.#indexed.get(name);
+    if (entry === undefined || entry.origin.blocked) {
+      work?.endEvent();
+      return [];
+    }
+    const handles = work === undefined ? entry.index.match(event) : entry.index.match(event, work);
+    if (handles === undefined) return undefined;
+    const matches: MatchedPair[] = [];
+    if (handles.length === 0) return matches;
+    // One subscription needs no grouping by pair.
+    const found = handles.length === 1 ? undefined : new Map<number, MatchedPair>();
+    const time = this.now();
+    const ends = entry.ends.size === 0 ? undefined : entry.ends;
+    for (const handle of handles) {
+      if (ends !== undefined && (ends.get(handle) ?? Infinity) <= time) continue;
+      const pair = entry.pairs[handle] ?? 0;
+      if (!this.#pairs.isLive(pair, time)) continue;
+      let matched = found?.get(pair);
+      if (matched === undefined) {
+        matched = this.#pairs.matched(pair, time);
+        matches.push(matched);
+        found?.set(pair, matched);
+      }
+      const id = entry.index.idOf(handle);
+      const settings = entry.protocolSettings.get(handle);
+      // Ids begin with their creation time (UUID version 7), so the smallest is the oldest.
+      if (settings !== undefined && (matched.settingsOf === undefined || id < matched.settingsOf)) {
+        matched.protocolSettings = settings;
+        matched.settingsOf = id;
+      }
+      matched.subscriptions.push(id);
+      matched.hasCredential ||= entry.credentials.has(handle);
+    }
+    for (const { subscriptions } of matches) if (subscriptions.length > 1) subscriptions.sort();
+    return matches;
+  }
+
+  /** `origin` in lower case. A pair of another tenant has no grant. */
+  permission(tenant: string, origin: string, sink: string): Decision {
+    const bytes = Buffer.from(sink);
+    const pair = this.#pairs.find(this.numberOf(tenant, origin), bytes, 0, bytes.length);
+    return this.#pairs.permission(pair, this.now());
+  }
+
+  /** The same in steps, for many at once: the number of the origin; 0, without pairs, if it is not the tenant's. */
+  numberOf(tenant: string, origin: string): number {
+    const entry = this.#indexed.get(origin);
+    return entry?.origin.tenant === tenant ? entry.number : 0;
+  }
+
+  /** How many subscriptions a tenant has, the suspended ones included. */
+  subscriptionsOf(tenant: string): number {
+    return this.#subscriptions.get(tenant) ?? 0;
+  }
+
+  /** Subscriptions, pairs that have a subscription or a grant, and the bytes of all of them outside the JS heap. */
+  size(): { subscriptions: number; pairs: number; bytes: number } {
+    let subscriptions = 0;
+    let { bytes } = this.#pairs;
+    for (const entry of this.#indexed.values()) {
+      subscriptions += sizeOf(entry);
+      bytes += entry.index.statistics().bytes + entry.pairs.length * 4;
+    }
+    return { subscriptions, pairs: this.#pairs.size, bytes };
+  }
+
+  #putOrigin(tenant: string, name: string, state: OriginState | null): void {
+    const entry = this.#indexed.get(name);
     if (state === null) {
       if (entry) {
-        pairs.releaseOrigin(entry.number);
-        count(entry.origin.tenant, -sizeOf(entry));
+        this.#pairs.releaseOrigin(entry.number);
+        this.#count(entry.origin.tenant, -sizeOf(entry));
       }
-      indexed.delete(name);
+      this.#indexed.delete(name);
     } else if (entry === undefined) {
-      const index = createMatchIndex(dialects);
-      indexed.set(name, {
-        number: (originNumber += 1),
+      const index = createMatchIndex(this.#dialects);
+      this.#indexed.set(name, {
+        number: (this.#originNumber += 1),
         origin: { ...state, tenant },
         index,
         pairs: new Int32Array(64),
@@ -97,51 +178,51 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
         protocolSettings: new Map(),
       });
     } else {
-      count(entry.origin.tenant, -sizeOf(entry));
+      this.#count(entry.origin.tenant, -sizeOf(entry));
       entry.origin = { ...state, tenant };
-      count(tenant, sizeOf(entry));
+      this.#count(tenant, sizeOf(entry));
     }
-    if (state !== null) pairs.blockOrigin(indexed.get(name)?.number ?? 0, state.blocked === true);
-    if (state?.isdefault) defaults.set(tenant, name);
-    else if (defaults.get(tenant) === name) defaults.delete(tenant);
+    if (state !== null) this.#pairs.blockOrigin(this.#indexed.get(name)?.number ?? 0, state.blocked === true);
+    if (state?.isdefault) this.#defaults.set(tenant, name);
+    else if (this.#defaults.get(tenant) === name) this.#defaults.delete(tenant);
   }
 
-  function count(tenant: string, change: number): void {
-    const number = (subscriptions.get(tenant) ?? 0) + change;
-    if (number === 0) subscriptions.delete(tenant);
-    else subscriptions.set(tenant, number);
+  #count(tenant: string, change: number): void {
+    const number = (this.#subscriptions.get(tenant) ?? 0) + change;
+    if (number === 0) this.#subscriptions.delete(tenant);
+    else this.#subscriptions.set(tenant, number);
   }
 
-  function putSubscription(entry: IndexedOrigin, id: string, state: SubscriptionState | null): void {
+  #putSubscription(entry: IndexedOrigin, id: string, state: SubscriptionState | null): void {
     const size = sizeOf(entry);
     try {
       // Join before leave, so that a pair that stays the same is never empty in between.
       const end = state === null ? undefined : endOf(state);
-      const pair = state === null ? 0 : pairs.join(entry.number, state.sink, state.suspended, end);
-      leave(entry, id, state !== null && !state.suspended);
+      const pair = state === null ? 0 : this.#pairs.join(entry.number, state.sink, state.suspended, end);
+      this.#leave(entry, id, state !== null && !state.suspended);
       if (state?.suspended) {
         entry.suspended.set(id, pair);
         if (end !== undefined) entry.suspendedEnds.set(id, end);
-      } else if (state !== null) addOrRemove(entry, state, pair, end);
+      } else if (state !== null) this.#addOrRemove(entry, state, pair, end);
     } finally {
-      count(entry.origin.tenant, sizeOf(entry) - size);
+      this.#count(entry.origin.tenant, sizeOf(entry) - size);
     }
   }
 
   /** If indexing fails, neither the new subscription nor the one that it replaces stays. */
-  function addOrRemove(entry: IndexedOrigin, state: SubscriptionState, pair: number, end: number | undefined): void {
+  #addOrRemove(entry: IndexedOrigin, state: SubscriptionState, pair: number, end: number | undefined): void {
     try {
-      const handle = addToIndex(entry, state, pair);
+      const handle = this.#addToIndex(entry, state, pair);
       if (end !== undefined) entry.ends.set(handle, end);
     } catch (error) {
       const handle = entry.index.handleOf(state.id);
-      if (handle !== undefined) removeFromIndex(entry, state.id, handle);
-      pairs.leave(pair, false, end);
+      if (handle !== undefined) this.#removeFromIndex(entry, state.id, handle);
+      this.#pairs.leave(pair, false, end);
       throw error;
     }
   }
 
-  function addToIndex(entry: IndexedOrigin, state: SubscriptionState, pair: number): number {
+  #addToIndex(entry: IndexedOrigin, state: SubscriptionState, pair: number): number {
     const handle = entry.index.add({
       id: state.id,
       source: state.source ?? undefined,
@@ -160,116 +241,27 @@ export function createReplica({ dialects, now }: ReplicaSettings): Replica {
   }
 
   /** Removes a subscription from its pair, and from the index unless it stays there. */
-  function leave(entry: IndexedOrigin, id: string, staysInIndex: boolean): void {
+  #leave(entry: IndexedOrigin, id: string, staysInIndex: boolean): void {
     const pair = entry.suspended.get(id);
     if (pair !== undefined) {
       entry.suspended.delete(id);
       const end = entry.suspendedEnds.get(id);
       entry.suspendedEnds.delete(id);
-      pairs.leave(pair, true, end);
+      this.#pairs.leave(pair, true, end);
       return;
     }
     const handle = entry.index.handleOf(id);
     if (handle === undefined) return;
-    pairs.leave(entry.pairs[handle] ?? 0, false, entry.ends.get(handle));
+    this.#pairs.leave(entry.pairs[handle] ?? 0, false, entry.ends.get(handle));
     entry.ends.delete(handle);
-    if (!staysInIndex) removeFromIndex(entry, id, handle);
+    if (!staysInIndex) this.#removeFromIndex(entry, id, handle);
   }
 
-  function removeFromIndex(entry: IndexedOrigin, id: string, handle: number): void {
+  #removeFromIndex(entry: IndexedOrigin, id: string, handle: number): void {
     entry.index.remove(id);
     entry.credentials.delete(handle);
     entry.protocolSettings.delete(handle);
   }
-
-  function match(origin: KnownOrigin, event: ContextAttributes): MatchedPair[];
-  function match(origin: KnownOrigin, event: ContextAttributes, work?: Work): MatchedPair[] | undefined;
-  function match({ name }: KnownOrigin, event: ContextAttributes, work?: Work): MatchedPair[] | undefined {
-    const entry = indexed.get(name);
-    if (entry === undefined || entry.origin.blocked) {
-      work?.endEvent();
-      return [];
-    }
-    const handles = work === undefined ? entry.index.match(event) : entry.index.match(event, work);
-    if (handles === undefined) return undefined;
-    const matches: MatchedPair[] = [];
-    if (handles.length === 0) return matches;
-    // One subscription needs no grouping by pair.
-    const found = handles.length === 1 ? undefined : new Map<number, MatchedPair>();
-    const time = now();
-    const ends = entry.ends.size === 0 ? undefined : entry.ends;
-    for (const handle of handles) {
-      if (ends !== undefined && (ends.get(handle) ?? Infinity) <= time) continue;
-      const pair = entry.pairs[handle] ?? 0;
-      if (!pairs.isLive(pair, time)) continue;
-      let matched = found?.get(pair);
-      if (matched === undefined) {
-        matched = pairs.matched(pair, time);
-        matches.push(matched);
-        found?.set(pair, matched);
-      }
-      const id = entry.index.idOf(handle);
-      const settings = entry.protocolSettings.get(handle);
-      // Ids begin with their creation time (UUID version 7), so the smallest is the oldest.
-      if (settings !== undefined && (matched.settingsOf === undefined || id < matched.settingsOf)) {
-        matched.protocolSettings = settings;
-        matched.settingsOf = id;
-      }
-      matched.subscriptions.push(id);
-      matched.hasCredential ||= entry.credentials.has(handle);
-    }
-    for (const { subscriptions } of matches) if (subscriptions.length > 1) subscriptions.sort();
-    return matches;
-  }
-
-  function numberOf(tenant: string, origin: string): number {
-    const entry = indexed.get(origin);
-    return entry?.origin.tenant === tenant ? entry.number : 0;
-  }
-
-  return {
-    put(subject, state) {
-      if (subject.kind === 'origin') {
-        putOrigin(subject.tenant, subject.origin, state as OriginState | null);
-        return;
-      }
-      const entry = indexed.get(subject.origin);
-      // It was removed together with its origin.
-      if (entry === undefined) return;
-      if (subject.kind === 'subscription') putSubscription(entry, subject.id, state as SubscriptionState | null);
-      else pairs.putGrant(entry.number, subject.sink, state as GrantState | null);
-    },
-
-    origin(tenant, name) {
-      const origin = indexed.get(name)?.origin;
-      return origin?.tenant === tenant ? origin : undefined;
-    },
-
-    defaultOrigin: (tenant) => indexed.get(defaults.get(tenant) ?? '')?.origin,
-
-    match,
-
-    permission(tenant, origin, sink) {
-      const bytes = Buffer.from(sink);
-      return pairs.permission(pairs.find(numberOf(tenant, origin), bytes, 0, bytes.length), now());
-    },
-
-    numberOf,
-    pairs,
-    now,
-
-    subscriptionsOf: (tenant) => subscriptions.get(tenant) ?? 0,
-
-    size: () => {
-      let total = 0;
-      let { bytes } = pairs;
-      for (const entry of indexed.values()) {
-        total += sizeOf(entry);
-        bytes += entry.index.statistics().bytes + entry.pairs.length * 4;
-      }
-      return { subscriptions: total, pairs: pairs.size, bytes };
-    },
-  };
 }
 
 function sizeOf({ index, suspended }: IndexedOrigin): number {

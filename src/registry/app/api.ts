@@ -10,7 +10,7 @@ import { routes as callbacks } from '../handshake/routes.js';
 import { createApp } from '../http/app.js';
 import { serveDocuments } from '../http/documents.js';
 import { createFastPath } from '../http/fast-path.js';
-import { createPipeline } from '../http/pipeline.js';
+import { Pipeline } from '../http/pipeline.js';
 import { routes as match } from '../match/routes.js';
 import { routes as origins } from '../origins/routes.js';
 import { servePages } from '../pages/serve.js';
@@ -26,7 +26,7 @@ export function createApi(
   onWritten: () => Promise<void>,
 ): RequestListener {
   const { contract, config, log, metrics, checkAnswers, stopping } = context;
-  const pipeline = createPipeline({
+  const pipeline = new Pipeline({
     log,
     checkAnswers,
     stopping,

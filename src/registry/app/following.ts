@@ -1,6 +1,6 @@
 import { createFollower } from '../changes/follower.js';
 import { dialects } from '../../matching/filters/dialects.js';
-import { createReplica } from '../../matching/replica/replica.js';
+import { Replica } from '../../matching/replica/replica.js';
 import { listen } from '../storage/listen.js';
 import { createStandby } from '../storage/standby.js';
 import { changeChannel } from '../storage/transaction.js';
@@ -24,7 +24,7 @@ export function createFollowing({ database, config, log }: Pick<Context, 'databa
   const pollMs = standby === undefined ? config.pollMs : Math.min(config.pollMs, 100);
   const follower = createFollower({
     database,
-    createReplica: (now) => createReplica({ dialects, now }),
+    createReplica: (now) => new Replica({ dialects, now }),
     pollMs,
     onFault: (error) => log.error({ err: error }, 'follower fault'),
   });

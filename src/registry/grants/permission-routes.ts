@@ -28,10 +28,11 @@ export function permissionRoutes({ follower, freshness }: Context): Handlers<'ge
   const found = new Int32Array(maxPairs);
 
   /** The response for a permitted pair, and its tag; undefined for any other pair, which takes the slow path. */
-  function granted({ pairs, numberOf, now }: Replica, tenant: string): Tagged | undefined {
+  function granted(known: Replica, tenant: string): Tagged | undefined {
     const { bytes, view, origin, sinkFrom, sinkTo, sinkHash } = asked;
-    const pair = pairs.find(numberOf(tenant, origin), bytes, sinkFrom, sinkTo, sinkHash);
-    if (pairs.denial(pair, now()) !== undefined) return undefined;
+    const { pairs } = known;
+    const pair = pairs.find(known.numberOf(tenant, origin), bytes, sinkFrom, sinkTo, sinkHash);
+    if (pairs.denial(pair, known.now()) !== undefined) return undefined;
     const body = bytes.toString('latin1', 0, writeGranted(pairs, pair, view, sinkTo));
     return { body, tag: tagOfGranted(pairs, pair, body) };
   }

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Operation } from '../../base/contract/contract.js';
-import type { Preferred, Route, RouteMatch } from './exchange.js';
-import type { Pipeline } from './pipeline.js';
+import type { HttpExchange, Preferred, Route, RouteMatch } from './exchange.js';
+import type { HandlerResult, Pipeline } from './pipeline.js';
 
 const noParameters = {};
 const onlyForm: Preferred = (mediaType = '') => mediaType;
@@ -16,7 +16,10 @@ export function createFastPath(
   operations: readonly Operation[],
   next: RequestListener,
 ): RequestListener {
-  const handle = batchPerTick(pipeline.make, pipeline.send);
+  const handle = batchPerTick<HttpExchange, HandlerResult>(
+    (exchange) => pipeline.make(exchange),
+    (exchange, made) => pipeline.send(exchange, made),
+  );
   const routes = new Map<string, Map<string, Route>>();
   const takers = new Map<string, Route>();
   for (const operation of operations) {

@@ -15,30 +15,6 @@ import { problemHeaders, problemOf } from './problem.js';
 import { callerRequestIdOf, traceIdOf } from '../../base/formats/trace-context.js';
 import { apiHeaders, FixedHeaders, writeStream, type StreamedBody } from './write-answer.js';
 
-/**
- * Every request passes through here: begin, authenticate, check the scope, refuse writes in a read-only process, check
- * parameters, read the body, call the handler, check the response, send it, count and log it. There are two transports,
- * the fast path and Express. They differ in how they find the route, and in when they call the handler. No step returns
- * a promise unless it waits for something.
- */
-export interface Pipeline {
-  routeOf(operation: Operation): Route;
-  /** Undefined if this already refused the request. Pass the route if it is known. */
-  begin(
-    request: IncomingMessage,
-    response: ServerResponse,
-    preferred: Preferred,
-    match?: RouteMatch,
-  ): HttpExchange | undefined;
-  /** From the token to the body. Needs the route. Calls `handle` when everything was read. */
-  receive(exchange: HttpExchange, handle: (exchange: HttpExchange) => void): void;
-  /** Calls the handler. Never throws. */
-  make(exchange: HttpExchange): HandlerResult;
-  /** Never throws. */
-  send(exchange: HttpExchange, made: HandlerResult): void;
-  fail(exchange: HttpExchange, error: unknown): void;
-}
-
 export type OnRequest = (operation: string, status: number, seconds: number) => void;
 
 export type HandlerResult = UntypedAnswer | Promise<UntypedAnswer> | { thrown: unknown };
@@ -78,21 +54,29 @@ const pageHeadersOf = (headers: Readonly<Record<string, string>>) =>
 const problemAnswer = problemHeadersOf(apiHeaders);
 const pageAnswer = pageHeadersOf(apiHeaders);
 
-export function createPipeline(settings: PipelineSettings): Pipeline {
-  const { authenticate, maxEventBytes, readsOnly, onWritten, onRequest, log, checkAnswers, stallMs, stopping } =
-    settings;
+/**
+ * Every request passes through here: begin, authenticate, check the scope, refuse writes in a read-only process, check
+ * parameters, read the body, call the handler, check the response, send it, count and log it. There are two transports,
+ * the fast path and Express. They differ in how they find the route, and in when they call the handler. No step returns
+ * a promise unless it waits for something.
+ */
+export class Pipeline {
+  readonly #settings: PipelineSettings;
+  readonly #nextId = createRequestIds();
 
-  const nextId = createRequestIds();
+  constructor(settings: PipelineSettings) {
+    this.#settings = settings;
+  }
 
-  function routeOf(operation: Operation): Route {
+  routeOf(operation: Operation): Route {
     const { bodyLimit = usualBodyLimit, deprecation, isHot, isSafe, takesEvents } = operation;
     // A `Link` of the handler, to the next page, is a line of its own beside the one of the deprecation.
     const headers = { ...apiHeaders, ...operation.headers, ...deprecation };
     return {
       operation,
       // The contract has checked what the handler's types promise.
-      handle: settings.handlers[operation.id] as unknown as Route['handle'],
-      bodyLimit: takesEvents ? maxEventBytes : bodyLimit,
+      handle: this.#settings.handlers[operation.id] as unknown as Route['handle'],
+      bodyLimit: takesEvents ? this.#settings.maxEventBytes : bodyLimit,
       isLookup: isHot && isSafe,
       headersWithJson: new FixedHeaders({ ...headers, 'Content-Type': json }),
       headersWithoutBody: new FixedHeaders(headers),
@@ -101,13 +85,19 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     };
   }
 
-  function begin(request: IncomingMessage, response: ServerResponse, preferred: Preferred, match?: RouteMatch) {
-    const exchange = new HttpExchange(request, response, nextId(), preferred);
+  /** Undefined if this already refused the request. Pass the route if it is known. */
+  begin(
+    request: IncomingMessage,
+    response: ServerResponse,
+    preferred: Preferred,
+    match?: RouteMatch,
+  ): HttpExchange | undefined {
+    const exchange = new HttpExchange(request, response, this.#nextId(), preferred);
     exchange.match = match;
     if (!match?.route.isLookup) {
       exchange.isWatched = true;
       exchange.signal.addEventListener('abort', () =>
-        record(exchange, response.writableFinished ? response.statusCode : 499),
+        this.#record(exchange, response.writableFinished ? response.statusCode : 499),
       );
     }
     try {
@@ -116,44 +106,46 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
         : authorizationOf(request);
       return exchange;
     } catch (error) {
-      fail(exchange, error);
+      this.fail(exchange, error);
       return undefined;
     }
   }
 
-  function receive(exchange: HttpExchange, handle: (exchange: HttpExchange) => void): void {
+  /** From the token to the body. Needs the route. Calls `handle` when everything was read. */
+  receive(exchange: HttpExchange, handle: (exchange: HttpExchange) => void): void {
     try {
-      if (exchange.operation.scopes === undefined) return read(exchange, handle);
-      const principal = authenticate(exchange.authorization);
-      if (!(principal instanceof Promise)) return admit(exchange, principal, handle);
-      principal.then((known) => admit(exchange, known, handle)).catch((error) => fail(exchange, error));
+      if (exchange.operation.scopes === undefined) return this.#read(exchange, handle);
+      const principal = this.#settings.authenticate(exchange.authorization);
+      if (!(principal instanceof Promise)) return this.#admit(exchange, principal, handle);
+      principal.then((known) => this.#admit(exchange, known, handle)).catch((error) => this.fail(exchange, error));
     } catch (error) {
-      fail(exchange, error);
+      this.fail(exchange, error);
     }
   }
 
-  function admit(exchange: HttpExchange, principal: Principal, handle: (exchange: HttpExchange) => void): void {
+  #admit(exchange: HttpExchange, principal: Principal, handle: (exchange: HttpExchange) => void): void {
     exchange.principal = principal;
     requireScope(exchange.operation, principal);
-    read(exchange, handle);
+    this.#read(exchange, handle);
   }
 
-  function read(exchange: HttpExchange, handle: (exchange: HttpExchange) => void): void {
+  #read(exchange: HttpExchange, handle: (exchange: HttpExchange) => void): void {
     const { operation, request, route } = exchange;
-    if (readsOnly && !operation.isSafe) {
+    if (this.#settings.readsOnly && !operation.isSafe) {
       throw new RegistryError('read_only', requestTexts.readOnlyProcess, { retryAfterSeconds: 5 });
     }
     if (!takesBody(operation, request.headers)) return handle(exchange);
     // Parameters before the body: the service buffers no body for a request that it refuses.
     exchange.readParameters();
     readBody(request, route.bodyLimit, (body) => {
-      if (body instanceof RegistryError) return fail(exchange, body);
+      if (body instanceof RegistryError) return this.fail(exchange, body);
       exchange.bytes = body;
       handle(exchange);
     });
   }
 
-  function make(exchange: HttpExchange): HandlerResult {
+  /** Calls the handler. Never throws. */
+  make(exchange: HttpExchange): HandlerResult {
     try {
       const { route } = exchange;
       if (!route.isLookup) exchange.readAll();
@@ -163,55 +155,54 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     }
   }
 
-  function send(exchange: HttpExchange, made: HandlerResult): void {
+  /** Never throws. */
+  send(exchange: HttpExchange, made: HandlerResult): void {
     try {
       if ('thrown' in made) throw made.thrown;
-      const sent = made instanceof Promise ? made.then((later) => answer(exchange, later)) : answer(exchange, made);
-      sent?.catch((error) => fail(exchange, error));
+      const sent =
+        made instanceof Promise ? made.then((later) => this.#answer(exchange, later)) : this.#answer(exchange, made);
+      sent?.catch((error) => this.fail(exchange, error));
     } catch (error) {
-      fail(exchange, error);
+      this.fail(exchange, error);
     }
   }
 
-  function answer(exchange: HttpExchange, made: UntypedAnswer): Promise<void> | undefined {
-    if (exchange.operation.isSafe || made.isFollowed) return write(exchange, made);
-    return onWritten().then(() => write(exchange, made));
+  #answer(exchange: HttpExchange, made: UntypedAnswer): Promise<void> | undefined {
+    if (exchange.operation.isSafe || made.isFollowed) return this.#write(exchange, made);
+    return this.#settings.onWritten().then(() => this.#write(exchange, made));
   }
 
-  function write(exchange: HttpExchange, made: UntypedAnswer): Promise<void> | undefined {
+  #write(exchange: HttpExchange, made: UntypedAnswer): Promise<void> | undefined {
     const { status, headers, body, html, stream } = made;
     const text = made.json ?? (body === undefined ? undefined : JSON.stringify(body));
     const mediaType =
       made.mediaType ?? (html !== undefined ? 'text/html' : text === undefined ? undefined : 'application/json');
-    if (checkAnswers) checkAnswer(exchange.operation, status, mediaType, text);
-    if (stream !== undefined) return writeOut(exchange, made, stream, mediaType);
+    if (this.#settings.checkAnswers) checkAnswer(exchange.operation, status, mediaType, text);
+    if (stream !== undefined) return this.#writeOut(exchange, made, stream, mediaType);
     const { headersWithJson, headersWithoutBody, headersWithPage } = exchange.route;
-    if (html !== undefined) finish(exchange, headersWithPage, status, headers, html);
-    else finish(exchange, text === undefined ? headersWithoutBody : headersWithJson, status, headers, text);
+    if (html !== undefined) this.#finish(exchange, headersWithPage, status, headers, html);
+    else this.#finish(exchange, text === undefined ? headersWithoutBody : headersWithJson, status, headers, text);
     return undefined;
   }
 
-  async function writeOut(
-    exchange: HttpExchange,
-    made: UntypedAnswer,
-    stream: StreamedBody,
-    mediaType = '',
-  ): Promise<void> {
+  async #writeOut(exchange: HttpExchange, made: UntypedAnswer, stream: StreamedBody, mediaType = ''): Promise<void> {
     const { request, response, requestId, route } = exchange;
     const type = mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType;
     const others = ['Content-Type', type, ...ownHeaders(exchange, made.headers)];
     // Only with the first piece: a failure before that is answered with a problem.
     const open = () => route.headersWithoutBody.begin(response, { status: made.status, requestId, others });
+    const { stallMs, stopping } = this.#settings;
     if (request.method !== 'HEAD') return writeStream(response, stream, { open, stallMs, stopping });
     open();
     response.end();
   }
 
   /** Responds with a problem. The details of an unexpected error go to the log only. */
-  function fail(exchange: HttpExchange, thrown: unknown): void {
+  fail(exchange: HttpExchange, thrown: unknown): void {
     const error = asUnavailable(thrown);
     const known = error instanceof RegistryError ? error : unforeseen(error);
     exchange.code = known.code;
+    const { log } = this.#settings;
     if (known.code === 'internal') log.error({ ...namesOf(exchange), err: known.cause }, 'fault');
     else if (known.cause !== undefined) log.warn({ ...namesOf(exchange), err: known.cause }, known.code);
     const { response, match, preferred, language, requestId } = exchange;
@@ -225,14 +216,14 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     if (hasPage) headers['Vary'] = 'Accept';
     const types = ['application/problem+json', 'application/json', 'text/html'];
     if (hasPage && preferred(...types) === 'text/html') {
-      finish(exchange, match.route.headersWithPage, problem.status, headers, problemPage(problem, language));
+      this.#finish(exchange, match.route.headersWithPage, problem.status, headers, problemPage(problem, language));
     } else {
       const fixed = match?.route.headersWithProblem ?? problemAnswer;
-      finish(exchange, fixed, problem.status, headers, JSON.stringify(problem));
+      this.#finish(exchange, fixed, problem.status, headers, JSON.stringify(problem));
     }
   }
 
-  function finish(
+  #finish(
     exchange: HttpExchange,
     fixed: FixedHeaders,
     status: number,
@@ -241,29 +232,27 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
   ): void {
     const { response } = exchange;
     const others = ownHeaders(exchange, headers);
-    if (stopping.aborted || leavesBody(exchange)) others.push('Connection', 'close');
+    if (this.#settings.stopping.aborted || leavesBody(exchange)) others.push('Connection', 'close');
     fixed.send(response, { status, requestId: answeredId(exchange), others, body });
-    if (!exchange.isWatched) record(exchange, status);
+    if (!exchange.isWatched) this.#record(exchange, status);
   }
 
   /** Once for each request, at its end: 499 if the client disconnected before the response was sent. */
-  function record(exchange: HttpExchange, status: number): void {
+  #record(exchange: HttpExchange, status: number): void {
     const { match, startedAt, request, principal, code } = exchange;
     const seconds = (performance.now() - startedAt) / 1_000;
     const operation = match?.route.operation.id ?? 'none';
-    onRequest(operation, status, seconds);
+    this.#settings.onRequest(operation, status, seconds);
     // Logging a look-up would cost more than the look-up.
     if (match?.route.isLookup && status < 400) return;
     const tenant = principal.tenant || undefined;
     const subscriber = principal.subscriber || undefined;
     const ms = Math.round(seconds * 1_000);
-    log.info(
+    this.#settings.log.info(
       { ...namesOf(exchange), operation, method: request.method, status, ms, tenant, subscriber, code },
       'request',
     );
   }
-
-  return { routeOf, begin, receive, make, send, fail };
 }
 
 /**

@@ -6,7 +6,7 @@ import { dialects } from '../../../src/matching/filters/dialects.js';
 import { createMatchIndex } from '../../../src/matching/index/match-index.js';
 import { matchEvents, readMessage } from '../../../src/matching/match/match-message.js';
 import type { Dialects, MatchableSubscription } from '../../../src/matching/filters/predicate.js';
-import { createReplica } from '../../../src/matching/replica/replica.js';
+import { Replica } from '../../../src/matching/replica/replica.js';
 import { createTurns } from '../../../src/matching/match/turns.js';
 import { Work } from '../../../src/matching/match/work.js';
 import { comparePairs } from '../../bench/pairs.mjs';
@@ -93,7 +93,7 @@ describe('a match that is interrupted', () => {
 
   test('excludes revoked grants for the following events, and returns their positions', () => {
     const origin = 'a.example.com';
-    const replica = createReplica({ dialects, now: () => 0 });
+    const replica = new Replica({ dialects, now: () => 0 });
     replica.put({ kind: 'origin', tenant: 't', origin }, { name: origin, isdefault: true, profile: 'cloudevents' });
     const sink = 'https://a.example/';
     const id = '0197f3c2-4a5b-7c6d-8e9f-0a1b2c3d4e5f';

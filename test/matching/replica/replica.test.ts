@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { dialects } from '../../../src/matching/filters/dialects.js';
 import { compileFailure } from '../../../src/registry/match/explain.js';
 import { attributesOf } from '../../../src/events/context-attributes.js';
-import { createReplica, putOrRemove, type Replica } from '../../../src/matching/replica/replica.js';
+import { Replica, putOrRemove } from '../../../src/matching/replica/replica.js';
 import { bases, type GrantState, type SubscriptionState } from '../../../src/matching/replica/state.js';
 
 const present = '2026-01-01T00:00:00.000Z';
@@ -14,7 +14,7 @@ let replica: Replica;
 
 beforeEach(() => {
   now = Date.parse(present);
-  replica = createReplica({ dialects, now: () => now });
+  replica = new Replica({ dialects, now: () => now });
   for (const name of origins) {
     replica.put({ kind: 'origin', tenant: name[0]!, origin: name }, { name, isdefault: true, profile: 'cloudevents' });
   }

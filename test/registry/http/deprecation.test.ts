@@ -6,7 +6,7 @@ import { createApp } from '../../../src/registry/http/app.js';
 import { loadContract } from '../../../src/base/contract/contract.js';
 import { createFastPath } from '../../../src/registry/http/fast-path.js';
 import type { Handlers } from '../../../src/registry/http/handler.js';
-import { createPipeline } from '../../../src/registry/http/pipeline.js';
+import { Pipeline } from '../../../src/registry/http/pipeline.js';
 import { closeServer, serve, urlOf } from '../../../src/registry/http/server.js';
 
 /** The contract deprecates nothing today, so this one is a copy in which GET /grants is on its way out. */
@@ -49,7 +49,7 @@ describe.each([
   beforeAll(async () => {
     const stopping = new AbortController().signal;
     const scopes = new Set(['assent:admin'] as const);
-    const pipeline = createPipeline({
+    const pipeline = new Pipeline({
       handlers,
       maxEventBytes: 1_000,
       authenticate: () => ({ tenant: 't', subscriber: 's', scopes, tokenExpiresAt: Infinity }),

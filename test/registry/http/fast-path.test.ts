@@ -6,7 +6,7 @@ import type { Actor } from '../../../src/registry/storage/transaction.js';
 import { loadContract } from '../../../src/base/contract/contract.js';
 import { createFastPath } from '../../../src/registry/http/fast-path.js';
 import { actorOf, type Call, type Handlers } from '../../../src/registry/http/handler.js';
-import { createPipeline } from '../../../src/registry/http/pipeline.js';
+import { Pipeline } from '../../../src/registry/http/pipeline.js';
 import { closeServer, serve, urlOf } from '../../../src/registry/http/server.js';
 
 let stopping: AbortController;
@@ -34,7 +34,7 @@ beforeEach(async () => {
   stopping = new AbortController();
   logged = [];
   const scopes = new Set(['assent:deliver', 'assent:admin'] as const);
-  const pipeline = createPipeline({
+  const pipeline = new Pipeline({
     handlers,
     maxEventBytes: 1_000,
     authenticate: () => ({ tenant: 't', subscriber: 's', scopes, tokenExpiresAt: Infinity }),
